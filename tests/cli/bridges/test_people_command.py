@@ -14,6 +14,7 @@ from companion_thread import companion_thread
 from engram_host.cli.exit_status import FAILED, NOT_FOUND, WRONG_USAGE
 from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.serving.running import RunningCompanion
+from waiting import wait_until
 from webhook import Webhook
 
 
@@ -116,9 +117,10 @@ def test_a_companion_that_runs_sends_to_a_new_address_at_once(
     running: RunningCompanion, hook: Webhook, monkeypatch: pytest.MonkeyPatch
 ):
     home = running.app.settings.home
+    running.app.store.add_code(PairingRequest("YYYY5555", "irc:eve", "eve", int(time.time())))
     monkeypatch.setattr(sys, "stdin", io.StringIO(hook.url + "\n"))
     fine("alert", "add", "--no-check", "--home", home)
-    names = {status.name for status in running.app.supervisor.statuses()}
-    assert "alerts" in names and len(hook.taken) == 0
+    assert "alerts" in {status.name for status in running.app.supervisor.statuses()}
+    wait_until("the request is told", lambda: any("irc:eve" in each["message"] for each in hook.taken))
     fine("alert", "remove", "1", "--home", home)
     assert "alerts" not in {status.name for status in running.app.supervisor.statuses()}
