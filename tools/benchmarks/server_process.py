@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any, Protocol, Self
@@ -41,6 +41,15 @@ _STOP_SECONDS = 20
 
 class ServerFailed(RuntimeError):
     """A server did not start or end; the message has what it printed."""
+
+
+def find_free(ports: Iterable[int]) -> int:
+    """The first of some ports at which nobody listens; ServerFailed if there is none."""
+    for port in ports:
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise ServerFailed("none of the ports is free")
 
 
 class RunningProcess(Protocol):

@@ -1,6 +1,6 @@
 """Vectors as the companion's parts pass them on, what they were made with, and the digests of texts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -46,11 +46,6 @@ class VectorRows:
     seqs: NDArray[np.int64]
     digests: Sequence[bytes]
     vectors: Vector
-
-
-def stack_vectors(vectors: Iterable[Vector]) -> Vector:
-    """Some vectors, a row each."""
-    return np.array([*vectors], np.float32)
 
 
 def text_digest(text: str) -> bytes:

@@ -25,7 +25,7 @@ from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_lo
 from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
 from engram_host.companion.settings import MqttSettings
-from engram_host.companion.store import open_store
+from engram_host.companion.store import CompanionStore, open_store
 from engram_host.companion.supervisor import Supervisor
 from guarded_place import SECRET, Place, gets, reasons, run
 from mqtt_marks import received_before_mark
@@ -469,6 +469,13 @@ def test_a_board_has_one_rate_limit_over_mqtt_and_http(tmp_path: Path):
 # --- TLS
 
 
+def _broker_with_tls(home: Path, store: CompanionStore, supervisor: Supervisor) -> EmbeddedBroker:
+    """A broker with the certificate and key of both.pem in a folder."""
+    door = BrokerAccess(CallerLookup(store, tokens.new_token()), True, RateLimiter(0, 1), SECRET, FailedLogins())
+    tls = listener_tls("mqtt", "both.pem", "both.pem", home)
+    return EmbeddedBroker("127.0.0.1", free_port(), door, supervisor, Connections(16), tls)
+
+
 def test_the_broker_has_tls_with_a_certificate(tmp_path: Path):
     authority = trustme.CA()
     authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(tmp_path / "both.pem")
@@ -476,16 +483,8 @@ def test_the_broker_has_tls_with_a_certificate(tmp_path: Path):
     async def work() -> None:
         store = open_store(folder=tmp_path)
         store.add_token(tokens.stored_token("kitchen", token := tokens.new_token()))
-        door = BrokerAccess(CallerLookup(store, tokens.new_token()), True, RateLimiter(0, 1), SECRET, FailedLogins())
         supervisor = Supervisor()
-        broker = EmbeddedBroker(
-            "127.0.0.1",
-            free_port(),
-            door,
-            supervisor,
-            Connections(16),
-            listener_tls("mqtt", "both.pem", "both.pem", tmp_path),
-        )
+        broker = _broker_with_tls(tmp_path, store, supervisor)
         await broker.start()
 
         async def echo(_device: str, data: bytes) -> list[bytes]:
@@ -518,16 +517,8 @@ def test_a_broker_of_ones_own_may_have_a_certificate_of_a_private_authority(tmp_
 
     async def work() -> None:
         store = open_store(folder=tmp_path)
-        door = BrokerAccess(CallerLookup(store, tokens.new_token()), True, RateLimiter(0, 1), SECRET, FailedLogins())
         supervisor = Supervisor()
-        broker = EmbeddedBroker(
-            "127.0.0.1",
-            free_port(),
-            door,
-            supervisor,
-            Connections(16),
-            listener_tls("mqtt", "both.pem", "both.pem", tmp_path),
-        )
+        broker = _broker_with_tls(tmp_path, store, supervisor)
         await broker.start()
 
         async def echo(_device: str, data: bytes) -> list[bytes]:

@@ -1,6 +1,7 @@
 """Markdown folders for tests: places, indexers and the folders of a companion, without its other parts."""
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from engram_host.companion.folder_settings import FoldersSettings
@@ -19,13 +20,19 @@ def place_of(root: Path, **more: object) -> FolderSource:
     return folder_sources(settings_of({"path": str(root), **more}), "test")[0]
 
 
-def read_into(store: CompanionStore, place: FolderSource, settings: FoldersSettings | None = None) -> FolderProgress:
-    """Bring a store to what is in a folder; how that went."""
+def read_into(
+    store: CompanionStore,
+    place: FolderSource,
+    settings: FoldersSettings | None = None,
+    look: Callable[[FolderProgress], None] = lambda progress: None,
+) -> FolderProgress:
+    """Bring a store to what is in a folder; how that went, which look() is shown meanwhile."""
     settings = settings or settings_of(place.root)
     progress = FolderProgress()
     listing = list_files(place, settings.most_files)
     assert listing is not None
-    assert FolderIndexer(store, settings, threading.Event()).bring_up_to_date(place, listing, progress, lambda: None)
+    indexer = FolderIndexer(store, settings, threading.Event())
+    assert indexer.bring_up_to_date(place, listing, progress, lambda: look(progress))
     return progress
 
 

@@ -8,7 +8,6 @@ Ports are chosen once, so that what was killed comes back where the others look 
 import contextlib
 import json
 import os
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ import firmware_build
 import get_micropython
 from engram import log_line
 from file_bytes import bytes_of
-from server_process import CompanionProcess, Mosquitto, RunningProcess, ServerProcess
+from server_process import CompanionProcess, Mosquitto, RunningProcess, ServerProcess, find_free
 from waiting import wait_until
 from warm_companion import fork
 
@@ -60,11 +59,7 @@ def free_port() -> int:
     Below those that the system gives to whoever asks for any: another test might get it before it is used. Each of the
     five workers of `make test` has a range of its own.
     """
-    for port in _PORTS:
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
-    raise AssertionError("this worker has used all of its ports")
+    return find_free(_PORTS)
 
 
 class Broker(Mosquitto):

@@ -107,8 +107,7 @@ _REPORTED = ("turns", "failed", "calls", "tokens", "searches", "searches_empty",
 def _status_rows(figures: dict[str, Any]) -> list[tuple[str, str]]:
     """What a board reported of itself."""
     flash = output.format_flash(figures["flash_percent"])
-    pins = ", ".join(f"{name}: {'–' if value is None else value}" for name, value in figures["pins"].items())
-    return [
+    rows = [
         ("firmware", f"{figures['firmware']}, {figures['mode']} mode"),
         (
             "flash used",
@@ -117,8 +116,11 @@ def _status_rows(figures: dict[str, Any]) -> list[tuple[str, str]]:
         ("heap free", f"{output.format_size(figures['heap'])} of {output.format_size(figures['heap_size'])}"),
         ("model", _with_problem(figures["model"] or "none", figures["model_problem"])),
         ("Telegram", _with_problem(figures["telegram"], figures["telegram_problem"])),
-        *([("pins, simulated" if figures.get("pins_simulated") else "pins", pins)] if pins else []),
     ]
+    if figures["pins"]:
+        values = (f"{name}: {'–' if value is None else value}" for name, value in figures["pins"].items())
+        rows.append(("pins, simulated" if figures.get("pins_simulated") else "pins", ", ".join(values)))
+    return rows
 
 
 def _with_problem(name: str, problem: str) -> str:

@@ -192,10 +192,6 @@ class PostgresRows(Rows):
         """A vector as the database takes it."""
         return PgVector(vector)
 
-    def unpack(self, value: bytes) -> Vector:
-        """A vector as the database gives it."""
-        return self.unpack_all([value])[0]
-
     def unpack_all(self, values: Sequence[bytes]) -> Vector:
         """Some vectors of one identity as the database gives them, a row each."""
         of_bytes = np.frombuffer(b"".join(values), np.uint8).reshape(len(values), -1)

@@ -106,10 +106,6 @@ class SqliteRows(Rows):
         """A vector as the database takes it."""
         return np.asarray(vector, "<f4").tobytes()
 
-    def unpack(self, value: bytes) -> Vector:
-        """A vector as the database gives it."""
-        return np.frombuffer(value, "<f4").astype(np.float32)
-
     def unpack_all(self, values: Sequence[bytes]) -> Vector:
         """Some vectors of one identity as the database gives them, a row each."""
         return np.frombuffer(b"".join(values), "<f4").reshape(len(values), -1).astype(np.float32)

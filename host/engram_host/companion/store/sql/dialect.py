@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engram_host.companion.store.sql.statements import padded, placeholders
-from engram_host.companion.vector_types import Vector, stack_vectors
+from engram_host.companion.vector_types import Vector
 
 
 class SqlStatements(ABC):
@@ -45,13 +45,13 @@ class SqlStatements(ABC):
     def pack(self, vector: Vector) -> Any:
         """A vector as the database takes it."""
 
-    @abstractmethod
     def unpack(self, value: Any) -> Vector:
         """A vector as the database gives it."""
+        return self.unpack_all([value])[0]
 
+    @abstractmethod
     def unpack_all(self, values: Sequence[Any]) -> Vector:
         """Some vectors of one identity as the database gives them, a row each."""
-        return stack_vectors(map(self.unpack, values))
 
     def delete_some(self, table: str, key: str, where: str, values: Sequence[Any], most: int, order: str) -> int:
         """Remove the first rows of a table that fit a condition, in the order of an indexed column; how many."""
