@@ -21,6 +21,12 @@ ANSWER_BYTES = 2048
 MID_CHARS = 56
 """The longest id of a message that somebody says over the link: the board keeps it with `link:` before it."""
 
+FORWARDED_CHARS = 64
+"""The longest name of whom a forwarded message is from."""
+
+QUOTED_CHARS = 200
+"""The longest beginning of what a message replies to or quotes."""
+
 PUSH_CHARS = 4000
 """The longest text that a board begins to say by itself: what is longer is cut, and stands whole in its journal."""
 
@@ -122,7 +128,8 @@ TO_BOARD = {
     "got": (("part", _PART), ("parts", _PART), ("text", (_TEXT, 0, ANSWER_BYTES))),
     "say": (_MID, _OFFER, ("part", _PART), ("parts", _PART), _ROOM)
     + _CALLER
-    + (("command", _IS), ("text", (_TEXT, 0, ANSWER_BYTES))),
+    + (("command", _IS), ("forwarded", (_TEXT, 0, FORWARDED_CHARS)), ("quoted", (_TEXT, 0, QUOTED_CHARS)))
+    + (("edits", (_TEXT, 0, MID_CHARS)), ("text", (_TEXT, 0, ANSWER_BYTES))),
     "cancel": (_MID,),
     "quiet": (("again", (_NUMBER, 0, 3600)),),
     "received": (("cancel", _IS),),

@@ -34,6 +34,9 @@ HEAD = {
     "group": False,
     "workspace": "",
     "command": False,
+    "forwarded": "",
+    "quoted": "",
+    "edits": "",
 }
 
 

@@ -30,6 +30,9 @@ HEAD = {
     "group": False,
     "workspace": "",
     "command": False,
+    "forwarded": "",
+    "quoted": "",
+    "edits": "",
 }
 
 begun = []

@@ -57,7 +57,8 @@ SAMPLES = (
         "say",
         {
             "mid": "phone:7", "offer": 1, "part": 1, "parts": 1, "room": "phone", "principal": "ann", "group": False,
-            "workspace": "", "command": False, "text": "wo ist 猫",
+            "workspace": "", "command": False, "forwarded": "Bob", "quoted": "the door", "edits": "phone:6",
+            "text": "wo ist 猫",
         },
     ),
     (TO_BOARD, "cancel", {"mid": "phone:7"}),
