@@ -1,7 +1,6 @@
 """The companion's database saved while it takes lines, and put back: `engram backup` and `engram restore`."""
 
 import getpass
-import lzma
 import multiprocessing
 import os
 import shutil
@@ -397,24 +396,6 @@ def test_a_backup_and_a_restore_of_postgres_are_in_the_audit_log(server: dict[st
     assert [action for _, action in _audit(home, **server)] == [f"backup to {file}"]
     fine("restore", file, "--home", home, "--replace", **server)
     assert [action for _, action in _audit(home, **server)] == [f"restore from {file}"]
-
-
-def test_an_older_database_is_restored_with_its_note(tmp_path: Path):
-    home, data = tmp_path / "home", Path(__file__).resolve().parents[1] / "data"
-    file = tmp_path / "saved.db"
-    file.write_bytes(lzma.decompress((data / "companion-before-archive" / "companion.db.xz").read_bytes()))
-    fine("restore", file, "--home", home)
-    assert [action for _, action in _audit(home)] == [f"restore from {file}"]
-
-
-def test_a_backup_leaves_the_schema_of_an_older_companion_as_it_is(tmp_path: Path):
-    home, data = tmp_path / "home", Path(__file__).resolve().parents[1] / "data"
-    home.mkdir()
-    path = home / "companion.db"
-    path.write_bytes(lzma.decompress((data / "companion-0.1" / "companion.db.xz").read_bytes()))
-    assert "not in the audit log" in fine("backup", tmp_path / "saved.db", "--home", home).err
-    with sqlite3.connect(path) as database:
-        assert database.execute("SELECT max(number) FROM migrations").fetchall() == [(4,)]
 
 
 def test_without_postgres_programs_it_says_what_is_missing(tmp_path: Path):

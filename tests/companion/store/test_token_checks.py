@@ -58,13 +58,6 @@ def test_an_entry_of_the_audit_log_that_was_changed_is_shown_as_damaged(store: C
     assert said.startswith("1 entry of the audit log in the database is damaged")
 
 
-def test_a_row_that_was_written_before_there_were_checks_counts_as_whole(store: CompanionStore):
-    token = tokens.stored_token("hall", "first")
-    store.add_token(token)
-    harm(store, "UPDATE device_tokens SET crc = NULL")
-    assert store.device_of(token.digest) == "hall" and store.damaged_rows() == []
-
-
 def test_a_look_tells_what_the_last_check_found(store: CompanionStore):
     store.add_audit(AuditEntry(1, "ops", "GET /v1/devices", "allowed", ""))
     harm(store, "UPDATE audit SET who = 'ann'")

@@ -116,8 +116,6 @@ def _verdict(opened: sqlite3.Connection) -> str:
 
 def _damaged_lines(opened: sqlite3.Connection) -> list[DamagedLines]:
     """The lines that the companion has found damaged."""
-    if not opened.execute("SELECT 1 FROM sqlite_master WHERE name = 'damaged_lines'").fetchall():
-        return []
     return [DamagedLines(*row) for row in opened.execute(COUNTS).fetchall()]
 
 

@@ -166,7 +166,6 @@ def _add_note(path: Path, note: AuditEntry) -> None:
     database = SqliteDatabase(path)
     database.connect()
     try:
-        database.migrate()  # an older database has no audit log yet
         AuditTable(database).add_audit(note)
     finally:
         database.close()

@@ -4,7 +4,7 @@ Each line ends with its own check, so whoever reads one sees what a failing disk
 is marked by an empty `crc`. A hello is then answered as if both sides had to be compared, and the board sends the line again.
 
 Rows of tokens and of the audit log end with a crc32 of their values too: a token may not give more than it was made for, and
-an entry of the audit log may not say what nobody did. A row of a schema without checks has none (NULL) and counts as sound.
+an entry of the audit log may not say what nobody did.
 """
 
 from collections import defaultdict
@@ -206,8 +206,8 @@ def row_check(values: Sequence[Any]) -> int:
 
 
 def is_sound(row: Sequence[Any]) -> bool:
-    """Whether a row is as it was written; its last value is its check, or None."""
-    return row[-1] is None or row[-1] == row_check(row[:-1])
+    """Whether a row is as it was written; its last value is its check."""
+    return row[-1] == row_check(row[:-1])
 
 
 def damaged_rows(rows: Rows) -> list[str]:

@@ -141,7 +141,7 @@ class AuditTable(DatabaseTable):
     def add_audit(self, rows: Rows, entry: AuditEntry) -> None:
         """Keep an entry; the oldest beyond ENTRIES_KEPT go."""
         values = (entry.at, entry.who, entry.action, entry.outcome, entry.address)
-        sql = "INSERT INTO audit (at, who, action, outcome, address) VALUES (?, ?, ?, ?, ?) RETURNING number"
+        sql = "INSERT INTO audit (at, who, action, outcome, address, crc) VALUES (?, ?, ?, ?, ?, 0) RETURNING number"
         ((number,),) = rows.run(sql, values)
         rows.run("UPDATE audit SET crc = ? WHERE number = ?", (row_check((*values, number)), number))
         sql = "DELETE FROM audit WHERE number <= (SELECT number FROM audit ORDER BY number DESC LIMIT 1 OFFSET ?)"

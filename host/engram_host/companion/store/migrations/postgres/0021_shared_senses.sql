@@ -1,2 +1,0 @@
--- Whether all who reach a board may see a sense: 1, or 0 for the owner alone, as its board says.
-ALTER TABLE senses ADD COLUMN shared BIGINT NOT NULL DEFAULT 0;

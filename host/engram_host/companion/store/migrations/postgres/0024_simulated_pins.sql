@@ -1,2 +1,0 @@
--- Whether a board's pins are simulated, as it reported last.
-ALTER TABLE board_status ADD COLUMN pins_simulated BIGINT NOT NULL DEFAULT 0;

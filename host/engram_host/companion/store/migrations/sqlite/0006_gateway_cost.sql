@@ -1,2 +1,0 @@
--- Millionths of the currency that gateway.prices are in.
-ALTER TABLE gateway_use ADD COLUMN cost INTEGER NOT NULL DEFAULT 0;
