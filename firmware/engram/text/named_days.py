@@ -76,7 +76,7 @@ def _words(query: str) -> list:
     return found
 
 
-def _number(word: str, most: int) -> int:
+def number_of(word: str, most: int) -> int:
     """1 to `most`, as digits, with an ending as in 3rd, or as a word; 0 for all else."""
     if word[-2:] in ("st", "nd", "rd", "th") and word[:1].isdigit():
         word = word[:-2]
@@ -112,12 +112,12 @@ def _relative(words: list, at: int, today: int):
             return part
         if _unit(then) and then != "day":
             return _span(_unit(then), word != "this", today)
-        count = _number(then, 999)
+        count = number_of(then, 999)
         unit = _unit(words[at + 2]) if count and at + 2 < len(words) else ""
         if unit:
             return today - count * _length(unit), today
     if word == "ago" and at > 1 and _unit(words[at - 1]):
-        unit, count = _unit(words[at - 1]), _number(words[at - 2], 999)
+        unit, count = _unit(words[at - 1]), number_of(words[at - 2], 999)
         day = today - (count or 3) * _length(unit)  # "some days ago": one to five
         around = 2 * _length(unit) if not count else _length(unit) // 2
         return day - around, day + around
@@ -176,22 +176,23 @@ def _month(year: int, month: int) -> tuple:
 def _calendar(words: list, at: int, today: int):
     word = words[at]
     if len(word) == 10 and word[4] == word[7] == "-" and _is_digits(word.replace("-", "")):
-        return _day(int(word[:4]), int(word[5:7]), int(word[8:]))
-    month = _month_number(word)
+        return whole_day(int(word[:4]), int(word[5:7]), int(word[8:]))
+    month = month_number(word)
     before, after = words[at - 1] if at else "", words[at + 1] if at + 1 < len(words) else ""
     if month:
-        day = _number(before if before != "of" else words[at - 2] if at > 1 else "", 31) or _number(after, 31)
-        year = _year(after) or _year(words[at + 2] if at + 2 < len(words) else "")
+        day = number_of(before if before != "of" else words[at - 2] if at > 1 else "", 31) or number_of(after, 31)
+        year = year_number(after) or year_number(words[at + 2] if at + 2 < len(words) else "")
         # "may" is a verb, and "march": a number beside it, or "in" before it, makes it a month.
         if day or year or _place(before, _BEFORE_MONTH) >= 0 or len(word) > 5:
             return _latest(year, month, day, today)
-    year = _year(word)
-    if year and not _month_number(before) and before in ("in", "during", "since", "of", "year"):
+    year = year_number(word)
+    if year and not month_number(before) and before in ("in", "during", "since", "of", "year"):
         return _whole_year(year)
     return None
 
 
-def _month_number(word: str) -> int:
+def month_number(word: str) -> int:
+    """The number of a month by its English name or the first letters of it, in lower case; 0 for all else."""
     if len(word) < 3:
         return 0
     for at, name in enumerate(MONTHS):
@@ -201,11 +202,13 @@ def _month_number(word: str) -> int:
     return 0
 
 
-def _year(word: str) -> int:
+def year_number(word: str) -> int:
+    """The year that a word is, 0 if it is none."""
     return int(word) if len(word) == 4 and _is_digits(word) and 1970 <= int(word) < 2200 else 0
 
 
-def _day(year: int, month: int, day: int):
+def whole_day(year: int, month: int, day: int):
+    """The first and the last day of a date, which are the same one; None if there is no such date."""
     if not 1 <= month <= 12 or not 1970 <= year < 2200:
         return None
     number = days_from_civil(year, month, day)
@@ -216,7 +219,7 @@ def _latest(year: int, month: int, day: int, today: int):
     """A month or a day of it; without a year that of this year if it has begun, or of the last one."""
     now_year, _, _ = civil(today)
     for candidate in (year,) if year else (now_year, now_year - 1):
-        found = _day(candidate, month, day) if day else _month(candidate, month)
+        found = whole_day(candidate, month, day) if day else _month(candidate, month)
         if found and (year or found[0] <= today):
             return found
     return None

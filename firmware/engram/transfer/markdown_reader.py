@@ -1,24 +1,29 @@
 """Reads memories from a page of Markdown: one of a board's /export md, or a list that a person has written.
 
-Each item of a list is a memory; markdown.py has the form. What has no tag takes that of its heading. `engram import` reads
-with it, too, so a page gives the same on a board and through a computer.
+Each item of a list is a memory; markdown.py has the form. What has no tag or day takes that of its heading, and an item below
+another one has that one's text before its own. `engram import` reads with it, too, so a page gives the same on a board and
+through a computer.
 """
 
-from engram.clock import day_number, zone_minutes
+from engram.clock import day_name, day_number, zone_minutes
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.log_line import MAX_LINE
 from engram.memory import access
 from engram.memory.records import fields as record_fields
 from engram.memory.records import provenance
-from engram.text import utf8
-
-DEFAULT_TAG = "imported"
+from engram.text import cut, utf8
+from engram.transfer.headings import DEFAULT_TAG, NO_DAY, Headings
 
 _ZONE = const(", times at ")
 _MOST_LINES = const(1000)  # of one item
 _PUNCTUATION = const("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _FIRST_SURROGATE = const(0xD800)
+_INDENT = const(2)  # columns by which an item stands deeper than the one that it is below
+_TAB = const(4)  # columns
+_DEEPEST = const(16)  # items that one is below
+_ABOVE_CHARS = const(400)  # of their texts: leaves most of a memory to its own
+_NOON = const(43200)  # the time of what has only a day: the same day in most time zones
 
 
 class MarkdownReader:
@@ -31,10 +36,10 @@ class MarkdownReader:
         self._local_time = local_time
         self._zone = None
         """Minutes east of Greenwich, None until the page names them."""
-        self._day = ""
-        self._tag = DEFAULT_TAG
+        self._headings = Headings()
         self._item = None
-        self._bytes = self._first = 0
+        self._bytes = self._first = self._indent = 0
+        self._above = []  # (indent, text, tags) of the items that the one that is read is below, the outermost first
         self._is_after_blank = False
         self.outside = 0
         """Lines that are in no list."""
@@ -46,17 +51,20 @@ class MarkdownReader:
         text = _item_text(line)
         if line[:1] == "#" and line.lstrip("#")[:1] in (" ", ""):
             ended = self.end()
-            self._read_heading(line.lstrip("#").strip())
+            heading = line.lstrip("#")
+            self._read_heading(len(line) - len(heading), heading.strip())
             return ended
         if text is not None:
-            ended = self.end()
-            self._item, self._bytes, self._first = [], 0, number
+            indent = _columns(line)
+            ended = self.end(indent)
+            self._item, self._bytes, self._first, self._indent = [], 0, number, indent
             self._add(self._item, text)
             return ended
         if not plain:
             self._is_after_blank = True
         elif self._item is not None and line.startswith("  "):
-            self._add(self._item, line[2:])
+            own = self._indent + _INDENT
+            self._add(self._item, line[own:] if not line[:own].strip(" ") else plain)
         elif self._item is not None and (line[:1] == "\t" or not self._is_after_blank):
             self._add(self._item, plain)
         else:
@@ -71,38 +79,61 @@ class MarkdownReader:
         if self._bytes <= MAX_LINE and len(item) < _MOST_LINES:
             item.append(line)
 
-    def end(self):
-        """End the item that is read, as read_line() does; None if there is none."""
+    def end(self, indent: int = 0):
+        """End the item that is read, as read_line() does; None if there is none. `indent` is that of the next one: an item with
+        others below it is no memory of its own where its whole text stands in theirs.
+        """
         item, self._item = self._item, None
-        if item is None:
-            return None
-        if self._bytes > MAX_LINE or len(item) == _MOST_LINES:
-            return self._first, "has %d bytes, which is too long for one memory." % self._bytes
-        try:
-            return self._first, self._memory(item)
-        except ArgumentError as error:
-            return self._first, str(error)
+        ended = None
+        if item is not None:
+            ended = self._first, self._ended_item(item, indent >= self._indent + _INDENT)
+        while self._above and indent < self._above[-1][0] + _INDENT:
+            self._above.pop()
+        return ended if ended and ended[1] is not None else None
 
-    def _read_heading(self, heading: str) -> None:
-        self._day, self._tag = "", DEFAULT_TAG
+    def _ended_item(self, item: list, is_above: bool):
+        """The fields of a memory, or why it is refused; None if it is said by the items below it."""
+        if self._bytes > MAX_LINE or len(item) == _MOST_LINES:
+            return "has %d bytes, which is too long for one memory." % self._bytes
+        above, tags = self._above[-1][1:] if self._above else ("", ())
+        try:
+            memory = self._take_fields(item)
+            has_fields = bool(memory)
+            self._put_text(memory, item, tags)
+        except ArgumentError as error:
+            return str(error)
+        own = " ".join(memory["content"].split())
+        if own:
+            memory["content"] = above + memory["content"]
+        if not is_above or len(self._above) == _DEEPEST:
+            return memory
+        own = utf8.strip_end(own, (":", "：")) + ": " if own else ""
+        is_whole = len(above + own) <= _ABOVE_CHARS
+        shown = above + own if is_whole else cut(own, _ABOVE_CHARS) + "…: "
+        self._above.append((self._indent, shown, memory["tags"]))
+        return None if is_whole and not has_fields else memory
+
+    def _read_heading(self, level: int, heading: str) -> None:
         if _ZONE in heading:
             try:
                 self._zone = zone_minutes(heading[-6:])
             except ValueError:
                 pass
-        elif _is_day(heading):
-            self._day = heading
-        elif len(heading) <= record_fields.TAG_LONGEST:
-            self._tag = record_fields.tag(heading) or DEFAULT_TAG
+            heading = ""
+        self._headings.read(level, heading)
 
-    def _memory(self, item: list) -> dict:
-        memory = None
+    def _take_fields(self, item: list) -> dict:
+        """The fields in an item's last line, which goes; none if that is a part of the text."""
+        fields = None
         if len(item) > 1 and item[-1].startswith("(") and item[-1].endswith(")"):
-            memory = self._listed_fields(item[-1][1:-1])
-        if memory is None:
-            memory = {}
-        else:
-            item.pop()
+            fields = self._listed_fields(item[-1][1:-1])
+        if fields is None:
+            return {}
+        item.pop()
+        return fields
+
+    def _put_text(self, memory: dict, item: list, above_tags) -> None:
+        """Give a memory the content and the labels of an item, and the day of its heading."""
         tags = []
         while item:
             rest, _, last = item[-1].rpartition(" ")
@@ -111,17 +142,20 @@ class MarkdownReader:
             item[-1] = rest
             tags.insert(0, _unescaped(last[1:]))
         memory["content"] = "\n".join(["" if line == "\\" else _unescaped(line) for line in item])
-        tags = tags or [self._tag]
+        tags = tags or list(above_tags) or [self._headings.tag]
+        day = self._headings.day
+        created = self._unix(day * 86400 + _NOON) if day != NO_DAY and "created" not in memory else None
+        if created:
+            memory["created"] = created
         if "origin" not in memory:
             memory.setdefault("source", "import")
             if not put_labels(memory, tags, memory.get("keywords", [])):
                 self._note_unknown("tags")
-            return memory
+            return
         memory["tags"] = tags
         if "scope" not in memory:
             workspace = access.scope_of_tags([record_fields.tag(tag) for tag in tags])
             memory["scope"] = workspace or access.own_scope(access.OWNER)
-        return memory
 
     def _listed_fields(self, line: str):
         """The fields in a line in parentheses; None if it is a part of the text."""
@@ -152,7 +186,8 @@ class MarkdownReader:
             return "scope", _unescaped(rest)
         if word == "from":
             return "origin", provenance.check("from", _unescaped(rest)) if ":" in rest else None
-        return "created", self._moment(part if rest else self._day + " " + part)
+        day = self._headings.day
+        return "created", self._moment(part if rest or day == NO_DAY else day_name(day) + " " + part)
 
     def _moment(self, shown: str):
         """Unix seconds of a text such as "2026-09-21 14:13:20"; None if it is none."""
@@ -167,8 +202,11 @@ class MarkdownReader:
         hours, minutes, seconds = int(time[1:3]), int(time[4:6]), int(time[7:])
         if hours > 23 or minutes > 59 or seconds > 59:
             return None
-        at = days * 86400 + hours * 3600 + minutes * 60 + seconds
-        return self._local_time(at) if self._zone is None else at - 60 * self._zone
+        return self._unix(days * 86400 + hours * 3600 + minutes * 60 + seconds)
+
+    def _unix(self, local: int):
+        """Unix seconds of a moment in the page's time zone, None if it has no such moment."""
+        return self._local_time(local) if self._zone is None else local - 60 * self._zone
 
 
 def put_labels(memory: dict, tags: list, keywords: list) -> bool:
@@ -185,19 +223,20 @@ def put_labels(memory: dict, tags: list, keywords: list) -> bool:
     return all(word in first or word in memory["keywords"] for word in keywords + tags)
 
 
+def _columns(line: str) -> int:
+    """How far a line is indented."""
+    columns = 0
+    for sign in line[: len(line) - len(line.lstrip(" \t"))]:
+        columns += 1 if sign == " " else _TAB - columns % _TAB
+    return columns
+
+
 def _item_text(line: str):
     """What stands behind the mark of a list's item; None if there is none."""
     line = line.lstrip(" \t")
     plain = line.lstrip("0123456789")
     marks = (". ", ") ") if len(plain) < len(line) else ("- ", "* ", "+ ")
     return plain[2:] if plain[:2] in marks else None
-
-
-def _is_day(name: str) -> bool:
-    try:
-        return day_number(name) >= 0
-    except ValueError:
-        return False
 
 
 def _number(shown: str):

@@ -19,8 +19,7 @@ LISTED = [
     ("Ann likes tea", ["food"], "import"),
     ("Bob sings\non Mondays", ["notes"], "import"),
     ("buy milk", ["shopping-list"], "import"),
-    ("buy bread #urgent (tomorrow)", ["shopping-list"], "import"),
-    ("and butter", ["shopping-list"], "import"),
+    ("buy bread #urgent (tomorrow): and butter", ["shopping-list"], "import"),
     ("fixed (pinned)", ["shopping-list"], "import"),
 ]
 """Content, tags and source of each memory of LIST."""
@@ -35,6 +34,37 @@ CASES = (
     ("- cups\n  (importance 1.2.3)\n", [("cups\n(importance 1.2.3)", ["imported"], [])]),
     ("# A heading that is far too long to be a tag of a memory\n- 猫 #café\n", [("猫", ["café"], [])]),
     ("-no item\n1 no item\n1.no item\n+ item\n", [("item", ["imported"], [])]),
+    ("- Ada\n  - birthday: 3 May\n", [("Ada: birthday: 3 May", ["imported"], [])]),
+    ("1. Ada:\n   * tea\n\n   * red\n     and blue\n2. Bob\n", [
+        ("Ada: tea", ["imported"], []), ("Ada: red\nand blue", ["imported"], []), ("Bob", ["imported"], []),
+    ]),
+    ("+ Ada #kin\n\t+ home：\n\t\t1) Lyon\n\t\t2) Bonn #past\n\t+ tea\n + Bob\n", [
+        ("Ada: home: Lyon", ["kin"], []), ("Ada: home: Bonn", ["past"], []), ("Ada: tea", ["kin"], []),
+        ("Bob", ["imported"], []),
+    ]),
+    ("- Ada\n  (importance .5)\n  - tea\n    (pinned)\n", [("Ada", ["imported"], []), ("Ada: tea", ["imported"], [])]),
+    ("- Ada\n# Bob\n  - tea\n- Cy\n\nmore\n  - red\n", [
+        ("Ada", ["imported"], []), ("tea", ["bob"], []), ("Cy", ["bob"], []), ("red", ["bob"], []),
+    ]),
+    ("# Trip\n## 2026-03-14\n- one\n### Food\n- two\n## Rome\n- three\n", [
+        ("one", ["trip"], []), ("two", ["food"], []), ("three", ["rome"], []),
+    ]),
     ("\ufeff- behind a mark of byte order\n", [("behind a mark of byte order", ["imported"], [])]),
 )  # fmt: skip
 """Pages, and content, tags and keywords of their memories."""
+
+DAYS = (
+    ("2026-03-14", "2026-03-14", "imported"), ("Saturday, 2026-03-14", "2026-03-14", "imported"),
+    ("[[2026-03-14]]", "2026-03-14", "imported"), ("2026-03-14T10:00:00Z", "2026-03-14", "imported"),
+    ("2026/3/4", "2026-03-04", "imported"), ("2026.03.14", "2026-03-14", "imported"),
+    ("March 16, 2026", "2026-03-16", "imported"), ("Mon, 16 March 2026", "2026-03-16", "imported"),
+    ("the 1st of May 2025", "2025-05-01", "imported"), ("Sept. 3rd 2024 (Tue)", "2024-09-03", "imported"),
+    ("14-Mar-2026", "2026-03-14", "imported"), ("14.03.2026", "2026-03-14", "imported"),
+    ("Sunday 31/12/2023", "2023-12-31", "imported"), ("12/31/2023", "2023-12-31", "imported"),
+    ("2026年3月16日 星期一", "2026-03-16", "imported"), ("2026年十二月三十一号（周四）", "2026-12-31", "imported"),
+    ("2026년 3월 16일", "2026-03-16", "imported"), ("2026-03-14 - Trip to Rome", "2026-03-14", "trip-to-rome"),
+    ("Rome, 14 March 2026", "2026-03-14", "rome"), ("2026年3月16日：搬家", "2026-03-16", "搬家"),
+    ("03/04/2026", "", "03/04/2026"), ("2026-02-30", "", "2026-02-30"), ("March 16", "", "march-16"),
+    ("March 2026", "", "march-2026"), ("2026", "", "2026"), ("Plan 2026: 3 rooms", "", "plan-2026:-3-rooms"),
+)  # fmt: skip
+"""Headings, the day that they give their items ("" for none) and the tag."""

@@ -92,7 +92,7 @@ def import_command(folder, records, clock, journal, eviction, forgetting, profil
     path = "" if rest[0] == "{" else _path(folder, caller, rest)
     # What is there already is found by the index.
     yield from _rebuilt_index(records)
-    with lazy("transfer", "memory.records.provenance"):
+    with lazy("transfer", "memory.records.provenance", "text.named_days"):
         from engram.transfer.importer import Importer
 
         importer = Importer(records, clock, journal, eviction, forgetting, profile, notes, caller)
