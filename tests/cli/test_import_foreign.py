@@ -1,4 +1,4 @@
-"""`engram import` of ESP-Claw's and CoClaw's memories: ids, pins, importance, times and tombstones come along."""
+"""`engram import` of other programs' memories: ids, pins, importance, times and tombstones come along."""
 
 import json
 from pathlib import Path
@@ -157,6 +157,165 @@ def test_objects_of_chance_do_no_harm(importing: Importing):
             for name in base:
                 told = importing.run([_changed(base, **{name: value})])
                 assert told[-1].find("stored") >= 0 or told[-2].find("stored") >= 0, (name, value, told)
+
+
+MEM0 = {
+    "id": "3f8a-1", "memory": "Ann likes tea", "hash": "9", "metadata": None, "categories": ["drinks"], "user_id": "ann",
+    "created_at": "2026-03-14T12:00:00-07:00", "updated_at": "2026-03-15T12:00:00Z", "score": 0.4,
+}  # fmt: skip
+
+
+def test_memories_of_mem0_are_read_with_their_times_and_categories(importing: Importing):
+    older = {"memory": "Ann has a cat", "created_at": None}
+    relations = [{"source": "ann", "relationship": "lives_in", "target": "lyon"}]
+    for outcome in ("3 stored, 0 refused", "0 stored, 3 there already, 0 refused"):
+        assert importing.run(json.dumps({"results": [MEM0, older], "relations": relations}), "mem0.json") == [outcome]
+    rows = {row["content"]: row for row in live(importing.board)}
+    assert set(rows) == {"Ann likes tea", "Ann has a cat", "ann lives in lyon"}
+    tea = rows["Ann likes tea"]
+    assert (tea["tags"], tea["created"], tea["updated"]) == (["drinks"], 1773514800, 1773576000)
+    assert rows["Ann has a cat"]["created"] == NOW
+    assert "mem0:3f8a-1" in [line["origin"] for line in memories(importing.board)]
+
+
+def test_a_list_lines_and_an_export_of_mem0_are_read(importing: Importing):
+    exported = {"id": "a", "content": "Ann sails", "created_at": "2026-03-14T10:00:00", "metadata": {"mood": "good"}}
+    assert importing.run(json.dumps([MEM0]), "in.json") == ["1 stored, 0 refused"]
+    assert importing.run([MEM0, _changed(MEM0, id="b", memory="Bob sings")]) == ["1 stored, 1 there already, 0 refused"]
+    assert importing.run(json.dumps({"user": {"id": 1}, "memories": [exported]}), "in.json") == [
+        "1 stored, 0 refused",
+        "left out, since a memory has no place for it: metadata",
+    ]
+    assert importing.run([_changed(MEM0, event="DELETE")]) == ["0 stored, 1 forgotten, 0 refused"]
+
+
+def test_a_wrong_line_of_mem0_is_refused_by_its_field(importing: Importing):
+    told = importing.run([_changed(MEM0, created_at="soon"), {"memory": 5}, _changed(MEM0, categories="x"), MEM0])
+    assert [line.split(": ")[1] for line in told[:3]] == ["created_at", "content", "categories"]
+    assert told[3] == "1 stored, 3 refused"
+
+
+MCP: list[dict[str, object]] = [
+    {"type": "entity", "name": "Ann", "entityType": "person", "observations": ["likes tea", "born on 3 May"]},
+    {"type": "entity", "name": "Lyon", "entityType": "city", "observations": []},
+    {"type": "relation", "from": "Ann", "to": "Lyon", "relationType": "lives_in"},
+]
+
+
+@pytest.mark.parametrize("name", ["memory.jsonl", "memory.json"])
+def test_observations_and_relations_of_the_mcp_servers_memory_are_read(importing: Importing, name: str):
+    for outcome in ("4 stored, 0 refused", "0 stored, 4 there already, 0 refused"):
+        assert importing.run(MCP, name) == [outcome]
+    assert [(row["content"], row["tags"]) for row in live(importing.board)] == [
+        ("Ann: likes tea", ["person"]), ("Ann: born on 3 May", ["person"]), ("Lyon: city", ["city"]),
+        ("Ann lives in Lyon", ["imported"]),
+    ]  # fmt: skip
+
+
+def test_a_whole_graph_of_the_mcp_server_is_read_and_what_is_wrong_is_refused(importing: Importing):
+    graph = {"entities": [*MCP[:2], {"name": "Bob", "entityType": ""}], "relations": [MCP[2], {**MCP[2], "to": 5}]}
+    told = importing.run(json.dumps(graph, indent=1), "graph.json")
+    assert [line.split(": ", 1)[1] for line in told[:2]] == [
+        "entityType: must be a text that is not empty.",
+        "to: must be a text that is not empty.",
+    ]
+    assert told[2] == "4 stored, 2 refused"
+
+
+def _chat(*messages: dict[str, object], **more: object) -> dict[str, object]:
+    """A conversation of ChatGPT: its messages one after another, the last one shown."""
+    mapping: dict[str, object] = {"n-1": {"message": None, "parent": None}}
+    for at, message in enumerate(messages):
+        mapping[f"n{at}"] = {"message": message, "parent": f"n{at - 1}"}
+    return {
+        "title": "Tea",
+        "create_time": NOW - 500.5,
+        "mapping": mapping,
+        "current_node": f"n{len(messages) - 1}",
+        **more,
+    }
+
+
+def _said(role: str, text: object, at: float | None = NOW - 400.5, **more: object) -> dict[str, object]:
+    content = {"content_type": "text", "parts": [text]} if isinstance(text, str) else text
+    return {"author": {"role": role}, "create_time": at, "content": content, "recipient": "all", **more}
+
+
+def test_of_chatgpts_conversations_only_what_the_person_states_is_read(importing: Importing):
+    context = _said("user", {"content_type": "user_editable_context"}, metadata={
+        "user_context_message_data": {"about_user_message": "I am a nurse", "about_model_message": "Answer in French"},
+    })  # fmt: skip
+    spoken = {
+        "content_type": "multimodal_text",
+        "parts": [{"content_type": "audio_transcription", "text": "I sail"}, {}],
+    }
+    chats = [
+        _chat(
+            context, _said("user", "I moved to Lyon"), _said("assistant", "Lyon is a city"), _said("user", "Is it big?")
+        ),
+        _chat(context, _said("user", spoken, None), _said("assistant", "User has a cat\nUser sings", recipient="bio")),
+        _chat(
+            _said("user", "x" * 501),
+            _said("tool", "Model set context updated."),
+            _said("user", "多大？"),
+            title="y" * 41,
+        ),
+    ]
+    for outcome in ("6 stored, 0 refused", "0 stored, 6 there already, 0 refused"):
+        assert importing.run(json.dumps(chats), "conversations.json") == [
+            outcome,
+            "3 messages of ChatGPT's user left out: questions, empty ones, and texts of more than 500 characters",
+        ]
+    rows = {row["content"]: row for row in live(importing.board)}
+    assert set(rows) == {
+        "I am a nurse",
+        "Answer in French",
+        "I moved to Lyon",
+        "I sail",
+        "User has a cat",
+        "User sings",
+    }
+    lyon = rows["I moved to Lyon"]
+    assert (lyon["created"], lyon["tags"], lyon["keywords"]) == (NOW - 401, ["chatgpt"], ["Tea"])
+    assert rows["I sail"]["created"] == NOW - 501 and rows["User sings"]["source"] == "auto_llm"
+
+
+def test_a_message_that_chatgpts_user_replaced_is_not_read(importing: Importing):
+    chat = _chat(_said("user", "I live in Bonn"))
+    chat["mapping"] = {
+        "a": {"message": _said("user", "I live in Bonn"), "parent": None},
+        "b": {"message": _said("user", "I live in Lyon"), "parent": None},
+    }
+    importing.run(json.dumps([{**chat, "current_node": "b"}]), "conversations.json")
+    assert [row["content"] for row in live(importing.board)] == ["I live in Lyon"]
+
+
+def test_the_newest_thousand_messages_of_chatgpt_are_read(importing: Importing, tmp_path: Path):
+    chats = [_chat(_said("user", f"thing {number}", NOW - number)) for number in range(1100)]
+    out = tmp_path / "out.jsonl"
+    assert importing.run(json.dumps(chats), "conversations.json", "--out", out) == [
+        "1000 written, 0 refused",
+        "100 older messages left out: the newest 1000 are read",
+    ]
+    assert json.loads(out.read_text().splitlines()[-1])["content"] == "thing 0"
+
+
+@pytest.mark.shortened
+def test_other_programs_objects_of_chance_do_no_harm(importing: Importing):
+    values = (None, True, -1, 1 << 70, 1.5, "x", "", [], ["x"], {}, {"parts": ["y"], "content_type": "text"})
+    for value in values[:: extent(1, 3)]:
+        for base in (MEM0, *MCP):
+            importing.new_board()
+            for name in base:
+                told = importing.run([_changed(base, **{name: value})])
+                assert [line for line in told if "stored" in line], (name, value, told)
+        for name in ("author", "create_time", "content", "recipient", "metadata"):
+            chat = _chat({**_said("user", "I sail"), name: value})
+            told = importing.run(json.dumps([chat, {**_chat(), name: value}, value]), "in.json")
+            assert [line for line in told if "stored" in line], (name, value, told)
+        for name in ("mapping", "current_node", "title", "create_time"):
+            told = importing.run(json.dumps([_chat(_said("user", "I sing")), {**_chat(), name: value}]), "in.json")
+            assert [line for line in told if "stored" in line], (name, value, told)
 
 
 def test_a_tombstone_takes_what_left_for_want_of_room_out_of_the_trash(importing: Importing):

@@ -40,7 +40,9 @@ _KNOWN = _CHECKED + (
 _OUTCOMES = const(
     ("stored", "changed", "there already", "older than here", "changed meanwhile", "forgotten", "refused")
 )
-_FOREIGN = const(("created_at", "summary_ids", "createdAt", "lastUsedAt", "deleted"))  # where a line has no origin
+_FOREIGN = const((  # where a line has no origin
+    "created_at", "summary_ids", "createdAt", "lastUsedAt", "deleted", "memory", "entityType", "relationType", "mapping",
+))  # fmt: skip
 
 
 class Importer:

@@ -89,10 +89,10 @@ class MarkdownReader:
             ended = self._first, self._ended_item(item, indent >= self._indent + _INDENT)
         while self._above and indent < self._above[-1][0] + _INDENT:
             self._above.pop()
-        return ended if ended and ended[1] is not None else None
+        return ended if ended and ended[1] else None
 
     def _ended_item(self, item: list, is_above: bool):
-        """The fields of a memory, or why it is refused; None if it is said by the items below it."""
+        """The fields of a memory, or why it is refused; "" if it is said by the items below it."""
         if self._bytes > MAX_LINE or len(item) == _MOST_LINES:
             return "has %d bytes, which is too long for one memory." % self._bytes
         above, tags = self._above[-1][1:] if self._above else ("", ())
@@ -111,7 +111,7 @@ class MarkdownReader:
         is_whole = len(above + own) <= _ABOVE_CHARS
         shown = above + own if is_whole else cut(own, _ABOVE_CHARS) + "…: "
         self._above.append((self._indent, shown, memory["tags"]))
-        return None if is_whole and not has_fields else memory
+        return "" if is_whole and not has_fields else memory
 
     def _read_heading(self, level: int, heading: str) -> None:
         if _ZONE in heading:

@@ -118,7 +118,7 @@ def export(
 @takes(PORT, SIM, DEVICE, URL, HOME, JSON)
 def import_file(
     context: Context,
-    file: Annotated[Path, typer.Argument(help="JSON Lines, Markdown (.md) or a CoClaw export (.json)")],
+    file: Annotated[Path, typer.Argument(help="JSON Lines, Markdown (.md) or an export of another program (.json)")],
     out: Annotated[Path | None, typer.Option(help="write a file for a board's own /import instead")] = None,
     preview: Annotated[
         bool, typer.Option("--preview", help="only say what becomes of each line, by the companion's copy of the board")
@@ -132,8 +132,8 @@ def import_file(
     Without --port, --sim and --device the board that is plugged in is meant; if there is none, that of the companion.
 
     Reads the files of `engram export` and of a board's /export and /export md, Markdown lists, ESP-Claw's
-    memory_records.jsonl and exports of CoClaw. Memories that the board already has are not stored twice, so an import
-    that was interrupted can be repeated.
+    memory_records.jsonl, and exports of CoClaw, ChatGPT, mem0 and the MCP memory server. Memories that the board already
+    has are not stored twice, so an import that was interrupted can be repeated.
 
     Example: engram import kitchen.jsonl --port /dev/ttyACM0
 

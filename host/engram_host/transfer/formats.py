@@ -1,6 +1,7 @@
 """Memories of other programs in the form that a board imports."""
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from engram.errors import ArgumentError
@@ -22,24 +23,42 @@ _SEPARATORS = ";/|"
 _COCLAW_ONLY = ("createdAt", "lastUsedAt")
 _COCLAW = ("id", "content", "type", "tags", "importance", "createdAt", "lastUsedAt", "source", "pinned")
 _COCLAW_SOURCES = {"auto-extracted": "auto_llm", "manual": "manual", "distilled": "distilled"}
-_FIRST_KNOWN = 1577836800
+FIRST_KNOWN = 1577836800
 """2020-01-01: an earlier moment comes from a clock that nobody had set."""
+_MEM0 = (
+    *("id", "memory", "content", "created_at", "updated_at", "categories", "event", "previous_memory"),
+    *("hash", "score", "user_id", "agent_id", "run_id", "app_id", "actor_id", "role"),
+)
+_RELATIONS = (
+    ("from", "relationType", "to"),
+    ("source", "relationship", "target"),
+    ("source", "relationship", "destination"),
+)
+"""Fields of a relation in the MCP server's memory, and in mem0's graph."""
 
 
-def convert_memory(fields: Fields, note_unknown: Unknown) -> Fields:
-    """A memory in the board's own form, whatever program wrote it; ArgumentError.
+def convert_memory(fields: Fields, note_unknown: Unknown) -> list[Fields]:
+    """The memories of a line in the board's own form, whatever program wrote it; ArgumentError.
 
     `note_unknown(name)` is called for each field that is not known, and for "tags" if some found no place.
     """
     if "origin" in fields:
-        return fields
+        return [fields]
+    if "memory" in fields or isinstance(fields.get("created_at"), str):
+        return [_mem0(fields, note_unknown)]
+    if "entityType" in fields:
+        return _mcp_entity(fields, note_unknown)
+    for names in _RELATIONS:
+        if all(name in fields for name in names):
+            content = " ".join(_required_text(fields, name).replace("_", " ") for name in names)
+            return [{"content": content, "source": "import"}]
     if "content" not in fields and not fields.get("deleted"):
         raise ArgumentError("content", "is missing.")
     if any(name in fields for name in _ESP_CLAW_ONLY):
-        return _esp_claw(fields, note_unknown)
+        return [_esp_claw(fields, note_unknown)]
     if any(name in fields for name in _COCLAW_ONLY):
-        return _coclaw(fields, note_unknown)
-    return fields
+        return [_coclaw(fields, note_unknown)]
+    return [fields]
 
 
 def _esp_claw(fields: Fields, note_unknown: Unknown) -> Fields:
@@ -73,6 +92,30 @@ def _coclaw(fields: Fields, note_unknown: Unknown) -> Fields:
     used = _count(fields, "lastUsedAt") // 1000
     # It does not count: what was used after it was made was so once at least.
     return _finish_memory(memory, _origin("coclaw:", fields), int(used > memory.get("created", used)), used)
+
+
+def _mem0(fields: Fields, note_unknown: Unknown) -> Fields:
+    """A memory of mem0, or of its open server: times as texts, categories for tags."""
+    _note_unknown({name: value for name, value in fields.items() if value}, _MEM0, note_unknown)
+    origin = _origin("mem0:", fields)
+    if fields.get("event") == "DELETE" and origin:
+        return {**origin, "deleted": True}
+    memory: Fields = {"content": fields.get("memory", fields.get("content"))}
+    _put_labels(memory, _texts(fields, "categories"), [], note_unknown)
+    for name, theirs in (("created", "created_at"), ("updated", "updated_at")):
+        _put_moment(memory, name, _iso_moment(fields, theirs))
+    return _finish_memory(memory, origin, 0, 0)
+
+
+def _mcp_entity(fields: Fields, note_unknown: Unknown) -> list[Fields]:
+    """An entity of the MCP server's memory: a memory for each of its observations."""
+    name, kind = _required_text(fields, "name"), _required_text(fields, "entityType")
+    memories: list[Fields] = []
+    for said in _texts(fields, "observations") or [kind]:
+        memory: Fields = {"content": f"{name}: {said}", "source": "import"}
+        _put_labels(memory, [kind], [], note_unknown)
+        memories.append(memory)
+    return memories
 
 
 def _finish_memory(memory: Fields, origin: Fields, uses: int, used: int) -> Fields:
@@ -110,8 +153,26 @@ def _count(fields: Fields, name: str) -> int:
     return 0 if fields.get(name) is None else whole(fields, name)
 
 
+def _iso_moment(fields: Fields, name: str) -> int:
+    """Unix seconds of a time such as 2026-01-31T14:05:00Z, 0 if there is none."""
+    shown = fields.get(name)
+    if shown is None:
+        return 0
+    try:
+        return int(datetime.fromisoformat(shown).timestamp())
+    except (TypeError, ValueError, OverflowError, OSError):
+        raise ArgumentError(name, "must be a time such as 2026-01-31T14:05:00Z.") from None
+
+
+def _required_text(fields: Fields, name: str) -> str:
+    value = fields.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise ArgumentError(name, "must be a text that is not empty.")
+    return value.strip()
+
+
 def _put_moment(memory: Fields, name: str, at: int) -> None:
-    if at >= _FIRST_KNOWN:
+    if at >= FIRST_KNOWN:
         memory[name] = at
 
 

@@ -1,7 +1,7 @@
-"""Reads files of memories: JSON Lines, a JSON list of objects, or a page of Markdown."""
+"""Reads files of memories: JSON Lines, a JSON list of objects, conversations of ChatGPT, or a page of Markdown."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import PurePath
 
@@ -10,6 +10,7 @@ from engram.errors import ArgumentError
 from engram.transfer import jsonl
 from engram.transfer.json_list import JsonList
 from engram.transfer.markdown_reader import MarkdownReader
+from engram_host.transfer.chatgpt import ChatGptExport
 from engram_host.transfer.formats import Fields, convert_memory
 from engram_host.wording import counted
 
@@ -29,6 +30,7 @@ class MemoryFile:
         self._read = {".md": self._markdown, ".json": self._json_list}.get(form, self._json_lines)
         self._reader = jsonl.Reader("program")
         self._page = MarkdownReader(self._note_unknown, _local_time)
+        self._chats: ChatGptExport | None = None
         self.unknown: dict[str, None] = {}
         """Names of fields for which a memory has no place, in their order."""
 
@@ -36,14 +38,17 @@ class MemoryFile:
         """Yield what is to be imported, and what is refused."""
         for number, found in self._read():
             try:
-                if isinstance(found, bytes):
-                    found = self._reader.read(found)
-                    if isinstance(found, dict) and ("file" not in found or "content" in found):
-                        found = convert_memory(found, self._note_unknown)
+                memories = self._converted(found) if isinstance(found, bytes) else [found]
             except ArgumentError as error:
-                found = str(error)
-            if found:
-                yield number, found
+                memories = [str(error)]
+            yield from ((number, memory) for memory in memories if memory)
+
+    def _converted(self, line: bytes) -> Sequence[Fields | str]:
+        """The memories of a line of JSON, or why it is refused."""
+        found = self._reader.read(line)
+        if isinstance(found, dict) and ("file" not in found or "content" in found):
+            return convert_memory(found, self._note_unknown)
+        return [found]
 
     def notes(self) -> Iterator[str]:
         """Yield sentences on the whole file, once all of it was read."""
@@ -51,6 +56,7 @@ class MemoryFile:
             yield counted(
                 self._page.outside, "line is in no list and was left out", "lines are in no list and were left out"
             )
+        yield from self._chats.notes if self._chats else ()
         yield from self._reader.notes(True)
 
     def _note_unknown(self, name: str) -> None:
@@ -61,8 +67,12 @@ class MemoryFile:
             if line.strip():
                 yield number, line
 
-    def _json_list(self) -> Iterator[tuple[int, bytes | str]]:
+    def _json_list(self) -> Iterator[tuple[int, bytes | Fields | str]]:
         """The objects of a list, or of the lists within an object, over as many lines as they like."""
+        self._chats = ChatGptExport.parse(self._data)
+        if self._chats:
+            yield from self._chats.memories()
+            return
         objects = JsonList()
         try:
             for number, found in objects.feed(self._data):

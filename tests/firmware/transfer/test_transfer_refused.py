@@ -149,6 +149,10 @@ def test_a_line_of_another_program_ends_the_import_and_names_the_command_for_it(
         {"id": "mem-1", "content": "Ann likes tea", "tags": "food", "created_at": 1790000000, "deleted": False},
         {"id": "mem-1", "deleted": True},
         {"id": "k3", "content": "Use tabs", "tags": ["style"], "createdAt": 1790000000000},
+        {"memory": "Ann likes tea"},
+        {"type": "entity", "name": "Ann", "entityType": "person", "observations": ["likes tea"]},
+        {"type": "relation", "from": "Ann", "to": "Bob", "relationType": "knows"},
+        {"title": "Tea", "mapping": {}},
     )
     for line in foreign:
         told = imported(mover(), [{"content": "Ann plays chess"}, line, line, {"content": "Bob sings"}])

@@ -140,7 +140,7 @@ def _path(folder, caller, name: str) -> str:
     if not access.is_owner(caller):
         raise ArgumentError("/import", "reads files for the owner only; others can send a JSON object.")
     if not name.lower().endswith((".jsonl", ".json", ".md")):
-        problem = "reads .jsonl, .json and .md files only; `engram import FILE` on a computer brings in others."
+        problem = "reads .jsonl, .json and .md files only; `engram import FILE` on a computer reads more."
         raise ArgumentError("/import", problem)
     if name.lower() in _SETTINGS:
         raise ArgumentError("/import", "does not read the board's own settings.")
