@@ -115,7 +115,7 @@ def test_a_terminal_sees_how_much_was_looked_at(monkeypatch: pytest.MonkeyPatch)
 def test_looking_at_a_large_file_says_something_with_each_piece(tmp_path: Path):
     large = with_code_json(OLD) | KEPT | {"journal/journal.0001.jsonl": bytes(100 << 10)}
     counted: list[int] = []
-    with StandIn(flash_with(tmp_path, large)) as board, session.open_session(board.port) as opened:
+    with StandIn(flash_with(tmp_path, large)) as board, session.open_session(board.port, Progress()) as opened:
         found = opened.list_tree("journal", counted.append)
         assert opened.free_flash() > 0
     assert sum(counted) == sum(entry.size for entry in found.values())
@@ -125,7 +125,8 @@ def test_looking_at_a_large_file_says_something_with_each_piece(tmp_path: Path):
 @needs_micropython
 def test_removing_a_folder_says_something_with_each_file(tmp_path: Path):
     counted: list[int] = []
-    with StandIn(flash_with(tmp_path, with_code_json(OLD) | KEPT)) as board, session.open_session(board.port) as opened:
+    flash = flash_with(tmp_path, with_code_json(OLD) | KEPT)
+    with StandIn(flash) as board, session.open_session(board.port, Progress()) as opened:
         below = len(opened.list_tree("engram"))
         opened.remove_tree("engram", counted.append)
         assert not opened.list_tree("engram")

@@ -58,8 +58,7 @@ def backup(named_port: str, out: Path, progress: Progress, *, with_secrets: bool
     """Save memory, journal, profile, settings and a person's own code of a board to a file, and its secrets if asked for."""
     if not out.parent.is_dir():
         raise NoFile(f"there is no folder {out.parent} to write {out.name} to.")
-    progress.step("Stopping the board")
-    with open_session(named_port) as session:
+    with open_session(named_port, progress) as session:
         present = session.list_around((f"{folder}/" for folder in FOLDERS), Tally(progress, "Looking what there is"))
         wanted = _wanted(present, with_secrets)
         if not wanted:
@@ -180,14 +179,10 @@ _LARGEST_EPOCH = (1 << 30) - 1
 def restore(named_port: str, path: Path, progress: Progress, *, may_erase: bool = False) -> None:
     """Put what a file holds on a board. MemoryAtRisk if that has a memory of its own."""
     saved = read_backup(path)
-    progress.step("Stopping the board")
-    with open_session(named_port) as session:
+    with open_session(named_port, progress) as session:
         present = session.list_around((f"{folder}/" for folder in FOLDERS), Tally(progress, "Looking what there is"))
         if CODE_JSON not in present:
-            raise WrongBoard(
-                f"there is no Engram on this board: put it there with {command_name('flash')} or"
-                f" {command_name('deploy')} first."
-            )
+            raise WrongBoard(f"there is no Engram on this board: put it there with {command_name('deploy')} first.")
         old = [path for path, entry in present.items() if path.split("/")[0] in LOG_FOLDERS and not entry.is_folder]
         if not may_erase:
             _check_holdings(session, present)

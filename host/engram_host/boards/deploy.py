@@ -65,8 +65,8 @@ def _send(session: BoardSession, files: Files, progress: Progress) -> None:
     free, needed = session.free_flash(), room_for(unsent)
     if free < needed:
         raise BoardFailed(
-            f"the board's flash has {kilobytes(free)} free and needs {kilobytes(needed)}: forget something and /compact on"
-            f" the board; or save it ({command_name('backup')}), flash it again and restore it ({command_name('restore')})."
+            f"the board's flash has {kilobytes(free)} free and needs {kilobytes(needed)}: forget something and"
+            " /compact on the board, then do the same again."
         )
     sending = f"Sending {counted(len(unsent), 'file', 'files')}"
     meter = Meter(progress, sending, sum(len(content) for content in unsent.values()))
@@ -104,8 +104,7 @@ def deploy(named_port: str, board: str, config: Path | None, progress: Progress)
     given = profile.read_settings(config) if config else {}
     if board:
         profile.load_profile(board)
-    progress.step("Stopping the board")
-    with open_session(named_port) as session:
+    with open_session(named_port, progress) as session:
         _check_runtime(session)
         present = session.list_around([_CODE_FOLDER, "profile/"], Tally(progress, "Comparing"))
         wanted = profile.load_profile(board or _board_on(session, present))
@@ -124,12 +123,19 @@ def deploy(named_port: str, board: str, config: Path | None, progress: Progress)
 
 def _check_runtime(session: BoardSession) -> None:
     about = session.read_info()
-    if about.mpy != file_set.MPY_VERSION:
-        found, made = (".".join(str(number) for number in form) for form in (about.mpy, file_set.MPY_VERSION))
-        raise WrongFirmware(
-            f"the board's MicroPython takes .mpy files of version {found}, and these are {made}:"
-            f" flash it ({command_name('flash')})."
-        )
+    if about.version[:2] < micropython_image.OLDEST:
+        told = f"runs MicroPython {_dotted(about.version)}, and Engram needs {_dotted(micropython_image.OLDEST)}"
+    elif about.mpy != file_set.MPY_VERSION:
+        told = f"takes .mpy files of version {_dotted(about.mpy)}, and these are {_dotted(file_set.MPY_VERSION)}"
+    else:
+        return
+    raise WrongFirmware(
+        f"the board {told}: save it with {command_name('backup')}, then see docs/start/boards.md for its MicroPython."
+    )
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(str(number) for number in version)
 
 
 def _check_chip(session: BoardSession, wanted: BoardProfile) -> None:

@@ -26,6 +26,23 @@ def about():
     print(json.dumps([sys.platform, list(here.version[:3]), here._mpy & 0x3FF, board, gc.mem_free()]))
 
 
+def standing():
+    """Print whether the files are there, whether a deploy is not finished, and whether there is an app that goes on.
+
+    A start that was stopped very early has no file system.
+    """
+    app = globals().get("app")
+    print(json.dumps([_is_there("/boot.py"), _is_there("/next/READY"), hasattr(app, "run")]))
+
+
+def _is_there(path):
+    try:
+        os.stat(path)
+        return True
+    except OSError:
+        return False
+
+
 def room():
     """Print how many bytes of the flash are free: littlefs looks through all of it."""
     _live(0)

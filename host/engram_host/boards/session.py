@@ -5,7 +5,6 @@ import binascii
 import contextlib
 import io
 import json
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
@@ -19,10 +18,10 @@ from engram_host.boards.errors import (
     Garbled,
     NoBoardAnswer,
     WrongBoard,
-    WrongFirmware,
     command_name,
+    option_name,
 )
-from engram_host.boards.micropython_image import OLDEST
+from engram_host.boards.progress import Progress
 
 _SHOWN_PIECE = 768
 """Bytes of a file that the board prints in a line."""
@@ -33,8 +32,8 @@ PLATFORM = "esp32"
 _PIECE = 1024
 """Bytes of a file that go in one call: twice that is needed on the board's heap."""
 
-_ENTER_SECONDS = (5.0, 10.0, 15.0)
-"""The patience of each attempt to stop the board: one that is busy, such as with a name server, sees Ctrl-C late."""
+LONGEST_STOP_SECONDS = 600.0
+"""How long a board that says something may take to stop: one that starts slowly, or whose flash is nearly full."""
 
 _RESTART_SECONDS = 180.0
 """How long a restart may be silent: it may finish a deploy first, some 200 renames, in silence under an older boot.py."""
@@ -42,11 +41,13 @@ _RESTART_SECONDS = 180.0
 _LONGEST_RESTART_SECONDS = 3600.0
 """How long it may take though it says that it goes on."""
 
-_READ_SECONDS = 3.0
-"""How long an idle prompt may take to answer."""
+_READ_SECONDS = 30.0
+"""How long the prompt may take for a piece of the code that is sent to it."""
 
 _WRITE_SECONDS = 10.0
-_SETTLE_SECONDS = 0.2
+_RESET = "import machine\nmachine.reset()"
+_RESUME = "app.run()"
+_WAITING = f"Waiting for the board, up to {LONGEST_STOP_SECONDS / 60:.0f} minutes while it says something"
 
 _ON_BOARD = Path(__file__).with_name("device_script.py")
 _NO_SPACE = "28"
@@ -96,6 +97,8 @@ class BoardSession:
     def __init__(self, port: str, transport: Any):
         self._port = port
         self._transport = transport
+        self._is_stopped = False
+        self._may_resume = False
 
     def read_info(self) -> BoardInfo:
         """What runs on the board."""
@@ -121,6 +124,7 @@ class BoardSession:
 
     def put_file(self, path: str, content: bytes, count: Count | None = None) -> None:
         """Write a file, and read it back as a check; it may be cut in the middle."""
+        self._may_resume = False
         self.run_code(f"start({_quoted(path)})")
         for at in range(0, len(content), _PIECE):
             piece = content[at : at + _PIECE]
@@ -154,6 +158,7 @@ class BoardSession:
 
     def remove_tree(self, path: str, count: Count | None = None) -> None:
         """Remove a file, or a folder with all below it; `count` is called for each that was removed."""
+        self._may_resume = False
         self.run_code(f"drop({_quoted(path)})", count)
 
     def run_code(self, code: str, count: Count | None = None, take: Callable[[bytes], None] | None = None) -> str:
@@ -193,59 +198,82 @@ class BoardSession:
 
     def restart(self) -> None:
         """Restart the board's Python, which runs boot.py but no app."""
-        self._enter((_RESTART_SECONDS,), _LONGEST_RESTART_SECONDS)
+        from mpremote.transport import TransportError
+
+        self._may_resume = False
+        try:
+            with contextlib.redirect_stdout(io.StringIO()), self._transport.patience(_RESTART_SECONDS):
+                self._transport.enter_raw_repl(timeout_overall=_LONGEST_RESTART_SECONDS)
+        except TransportError:
+            raise self._no_answer() from None
+        except ports.LOST:
+            raise ports.port_gone(self._port) from None
+        self._load()
 
     def boot(self, code: str) -> None:
         """Run a boot.py that may have a deploy to finish."""
         with self._transport.patience(_RESTART_SECONDS):
             self.run_code(code)
 
-    def stop_board(self) -> None:
-        """Stop what runs on the board and restart its Python.
+    def stop_board(self, on_wait: Callable[[], None]) -> None:
+        """Stop what runs on the board, and let a start that was stopped too early be made good.
 
-        NoBoardAnswer if there is none, WrongBoard if it is for other boards, WrongFirmware if it is too old.
+        `on_wait` is called each time that it takes longer. NoBoardAnswer if there is none, WrongBoard if it is for others.
         """
-        self._enter(_ENTER_SECONDS)
+        from mpremote.transport import TransportError
+
+        try:
+            self._transport.stop(LONGEST_STOP_SECONDS, on_wait)
+        except TransportError:
+            raise self._no_answer() from None
+        except ports.LOST:
+            raise ports.port_gone(self._port) from None
+        self._is_stopped = True
+        try:
+            self._load()
+        except BoardFailed:
+            self.restart()  # the app has left no room for it
         about = self.read_info()
         if about.platform != PLATFORM:
             raise WrongBoard(
                 f"{self._port} has MicroPython for {about.platform}, and Engram is for ESP32 boards: name another port."
             )
-        if about.version[:2] < OLDEST:
-            found, oldest = (".".join(str(number) for number in version) for version in (about.version, OLDEST))
-            raise WrongFirmware(
-                f"the board runs MicroPython {found}, and Engram needs {oldest}: flash it ({command_name('flash')})."
-            )
+        ((has_files, is_unfinished, has_app),) = self._run_and_parse("standing()")
+        self._may_resume = has_app
+        if is_unfinished or not has_files:
+            self.restart()
 
-    def reset_board(self) -> None:
-        """Let the board start as after its RESET, whatever it is doing."""
-        # No answer is awaited: it goes down, and on its own USB it takes the port along.
-        with contextlib.suppress(*ports.LOST):
-            line = self._transport.serial
-            line.write(b"\r\x03\x03")
-            time.sleep(_SETTLE_SECONDS)
-            line.write(b"\r\x01import machine\nmachine.reset()\x04")
-            line.flush()
-            time.sleep(_SETTLE_SECONDS)
+    def leave_board(self) -> None:
+        """Let the board go on: its app where nothing has changed under it, else a start as after its RESET.
 
-    def _enter(self, attempts: Iterable[float], longest: float = 0.0) -> None:
-        """Get to the raw REPL: attempts with a patience each, which take at most so long though the board says something."""
+        NoBoardAnswer if nobody knows whether it does.
+        """
         from mpremote.transport import TransportError
 
-        for patience in attempts:
-            try:
-                with contextlib.redirect_stdout(io.StringIO()), self._transport.patience(patience):
-                    self._transport.enter_raw_repl(timeout_overall=longest or patience)
-                break
-            except TransportError:
-                continue
-            except ports.LOST:
-                raise ports.port_gone(self._port) from None
-        else:
-            raise NoBoardAnswer(
-                f"no MicroPython answers on {self._port}: press the board's RESET and try again;"
-                f" if it has none, flash it ({command_name('flash')})."
-            )
+        try:
+            if not self._is_stopped:
+                self._transport.begin_code_unheard(_RESET)
+                return
+            # It may be in the middle of something.
+            self._transport.stop(LONGEST_STOP_SECONDS, lambda: None)
+            if self._may_resume:
+                self._transport.type_line(_RESUME)
+            else:
+                self._transport.begin_code(_RESET)
+        except TransportError:
+            self._transport.begin_code_unheard(_RESET)
+            raise NoBoardAnswer(f"the board on {self._port} may be stopped: press its RESET.") from None
+        except KeyboardInterrupt:
+            self._transport.begin_code_unheard(_RESET)
+            raise
+
+    def _no_answer(self) -> NoBoardAnswer:
+        return NoBoardAnswer(
+            f"no MicroPython answers on {self._port}: check the cable and the port ({option_name('PORT')}),"
+            f" then press the board's RESET and try again; {command_name('monitor')} shows what it prints."
+        )
+
+    def _load(self) -> None:
         self.run_code(_ON_BOARD.read_text(encoding="utf-8"))
 
 
@@ -275,8 +303,8 @@ class OutputLines:
 
 
 @contextlib.contextmanager
-def open_session(named_port: str) -> Iterator[BoardSession]:
-    """The board on a port, stopped; it restarts when the block ends, also by an error."""
+def open_session(named_port: str, progress: Progress) -> Iterator[BoardSession]:
+    """The board on a port, stopped; it goes on when the block ends, also by an error or Ctrl-C."""
     from mpremote.transport import TransportError
 
     from engram_host.boards.raw_repl import RawReplTransport
@@ -289,15 +317,25 @@ def open_session(named_port: str) -> Iterator[BoardSession]:
         raise ports.port_gone(port) from None
     transport.serial.write_timeout = _WRITE_SECONDS
     session = BoardSession(port, transport)
+    progress.step("Stopping the board")
     try:
-        session.stop_board()
         try:
+            session.stop_board(lambda: progress.step(_WAITING))
             yield session
         finally:
-            session.reset_board()
+            _leave(session, progress)
     finally:
         with contextlib.suppress(*ports.LOST):
             transport.close()
+
+
+def _leave(session: BoardSession, progress: Progress) -> None:
+    # No error of its own: what has ended the block is what a person is to read.
+    with contextlib.suppress(*ports.LOST):
+        try:
+            session.leave_board()
+        except NoBoardAnswer as problem:
+            progress.say(str(problem))
 
 
 def _quoted(path: str) -> str:

@@ -66,8 +66,7 @@ def setup(named_port: str, progress: Progress) -> None:
         return
     profile.check_settings(SECRETS, with_secrets({}, answers))
     profile.check_settings(SETTINGS, with_settings({}, answers))
-    progress.step("Stopping the board")
-    with open_session(named_port) as session:
+    with open_session(named_port, progress) as session:
         present = session.list_tree("", deep=False)
         zone = _zone_for(session)
         for name in (SECRETS, SETTINGS):

@@ -60,7 +60,7 @@ def test_an_empty_folder_does_not_stay_where_it_would_hide_a_module(tmp_path: Pa
     flash = flash_with(tmp_path, with_code_json(OLD) | KEPT)
     with StandIn(flash) as board:
         run(board)
-        with session.open_session(board.port) as opened:
+        with session.open_session(board.port, Progress()) as opened:
             folders = {path for path, entry in opened.list_tree("engram").items() if entry.is_folder}
     assert folders == {"engram/store", "engram/device", "engram/device/x"}
 
@@ -75,7 +75,7 @@ def test_only_what_changed_is_sent(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_where_nothing_changed_nothing_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     with StandIn(flash_with(tmp_path, with_code_json(NEW) | KEPT)) as board:
         run(board)
-    assert not board.changes() and board.resets == 1
+    assert not board.changes() and (board.resumes, board.resets) == (1, 0)
     assert "nothing was sent" in capsys.readouterr().err
 
 
@@ -166,7 +166,7 @@ def test_other_mpy_files_than_the_board_takes_are_not_sent(tmp_path: Path, monke
 
 
 def test_an_old_micropython_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(session, "OLDEST", (1, 27))
+    monkeypatch.setattr(micropython_image, "OLDEST", (1, 27))
     with StandIn(flash_with(tmp_path, OLD)) as board, pytest.raises(WrongFirmware, match=r"runs MicroPython 1\.26\.1"):
         run(board)
 
@@ -234,8 +234,8 @@ def test_a_code_json_without_a_board_is_reported(tmp_path: Path, told: bytes):
 
 
 def test_a_port_where_nothing_answers_is_reported(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(session, "_ENTER_SECONDS", (0.1,))
-    monkeypatch.setattr(session, "_READ_SECONDS", 0.1)
+    monkeypatch.setattr(raw_repl, "INTERRUPT_SECONDS", 0.1)
+    monkeypatch.setattr(raw_repl, "SILENT_SECONDS", 0.2)
     ours, theirs = pty.openpty()
     with pytest.raises(NoBoardAnswer, match="no MicroPython answers"):
         deploy.deploy(os.ttyname(theirs), "", None, Progress())

@@ -40,7 +40,7 @@ def test_at_any_change_of_the_flash_the_next_start_has_old_code_or_new(tmp_path:
     image = Image(flash.read_bytes())
     with StandIn(flash) as board:
         deploy.deploy(board.port, "", None, Progress())
-        changes = board.changes()
+    changes = board.changes()
     assert files_on(flash) == AFTER
     seen = []
     for number, change in enumerate(changes):

@@ -5,7 +5,8 @@
     assert board.resets == 1
 
 The prompt is written here, as the unix port has no raw REPL; what it is told runs in a real 32-bit MicroPython (see
-board_python.py), which a soft reset starts anew, boot.py and all. A power cut ends it and takes the port away.
+board_python.py), which a soft reset starts anew, boot.py and all. A power cut ends it and takes the port away. The app is
+one that only says `app`, and runs or is stopped.
 """
 
 import contextlib
@@ -16,6 +17,7 @@ import subprocess
 import threading
 import time
 import tty
+from collections.abc import Callable
 from pathlib import Path
 
 import firmware_build
@@ -35,7 +37,19 @@ _PASTES = b"R\x01" + _WINDOW.to_bytes(2, "little") + _MORE
 """A prompt takes pasted code at once, and says after so many bytes that it has room for as many again."""
 _TAKEN = b"OK"
 _RAW = b"raw REPL; CTRL-B to exit\r\n>"
-_FRIENDLY = b"\r\nMicroPython v1.26.1; Generic ESP32 module with ESP32\r\n>>> "
+_PROMPT = b"\r\n>>> "
+_FRIENDLY = b"\r\nMicroPython v1.26.1; Generic ESP32 module with ESP32" + _PROMPT
+_APP = b"class _App:\n    def run(self): pass\napp = _App()\n"
+_RUN_APP = b"app.run()"
+_INTERRUPTED = b"Traceback (most recent call last):\nKeyboardInterrupt:"
+
+PHASES = {
+    "the chip's own start": b"del app\nimport vfs\nvfs.umount('/')\n",
+    "boot.py": b"del app\n",
+    "the imports": b"del app\n",
+    "the app": b"",
+}
+"""What a start is at, and what there is not yet when it is stopped there."""
 
 
 class _Python:
@@ -98,18 +112,33 @@ def started(flash: Path) -> str:
 class StandIn:
     """The board; its port is there as long as the block runs.
 
-    Cut off after `cut_after` pieces of code, if that is given; a restart takes `boot_seconds` more than here.
+    Cut off after `cut_after` pieces of code, if that is given; a restart takes `boot_seconds` more than here. It is at `phase`
+    when it is plugged in, and does not get to Ctrl-C before it was typed `deaf` times more; it says something at each of them
+    if it `lives`. When the block ends it has got to all.
     """
 
-    def __init__(self, flash: Path, cut_after: int = -1, boot_seconds: float = 0):
+    def __init__(
+        self,
+        flash: Path,
+        cut_after: int = -1,
+        boot_seconds: float = 0,
+        phase: str = "the app",
+        deaf: int = 0,
+        lives: bool = True,
+    ):
         self.flash = flash
         self.resets = 0
+        self.resumes = 0
+        self.lines: list[bytes] = []
         self.pieces = 0
         self.booted: list[str] = []
         self._cut_after = cut_after
         self._boot_seconds = boot_seconds
         self._traces: list[Path] = []
-        self._is_raw = self._runs_app = False
+        self._is_raw = self.runs_app = False
+        self._phase = phase
+        self._deaf = deaf
+        self._lives = lives
         self._typed = b""
         self._pasted: bytes | None = None
         self._stop, self._stopper = os.pipe()
@@ -119,8 +148,7 @@ class StandIn:
         tty.setraw(line)
         self._kept_open = line
         self.port = os.ttyname(line)
-        self._boot()
-        self._runs_app = True
+        self._begin()
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
         return self
@@ -144,15 +172,22 @@ class StandIn:
         self._python = _Python(self.flash, self._traces[-1])
         self.booted.append(self._python.boot_printed.decode())
 
-    def _restart(self) -> None:
+    def _begin(self) -> None:
+        """Start as after the board's RESET: the app runs."""
+        self._boot()
+        self._python.run(_APP)
+        self._is_raw, self.runs_app = False, True
+
+    def _restart(self, start: Callable[[], None]) -> None:
         self._python.kill()
         time.sleep(self._boot_seconds)
-        self._boot()
+        start()
 
     def _serve(self) -> None:
         while True:
             ready, _, _ = select.select([self._line, self._stop], [], [])
             if self._line not in ready:  # what was typed before the end is still done
+                self._wake()
                 return
             try:
                 self._typed += os.read(self._line, 4096)
@@ -163,8 +198,18 @@ class StandIn:
             if self._line < 0:
                 return
 
+    def _wake(self) -> None:
+        """Get to what was typed, at last."""
+        if self._deaf:
+            self._deaf = 0
+            self._strike()
+            while self._typed and self._take():
+                pass
+
     def _take(self) -> bool:
         """Do what the next keys say; whether there were enough."""
+        if self._deaf:
+            return self._miss()
         if self._pasted is not None:
             return self._take_pasted(self._pasted)
         for key, what in ((_CTRL_C, self._interrupt), (_CTRL_A, self._enter_raw), (_CTRL_B, self._leave_raw)):
@@ -178,6 +223,11 @@ class StandIn:
             self._pasted = b""
             self._print(_PASTES)
             return True
+        line, found, rest = self._typed.partition(b"\r")
+        if found and not self._is_raw:
+            self._typed = rest
+            self._type_line(line)
+            return True
         code, found, rest = self._typed.partition(_CTRL_D)
         if not found or _PASTE.startswith(self._typed):
             return False
@@ -187,6 +237,11 @@ class StandIn:
 
     def _take_pasted(self, before: bytes) -> bool:
         """Take what was pasted; what it does is done at its end."""
+        _, stopped, rest = self._typed.partition(_CTRL_C)
+        if stopped:
+            self._pasted, self._typed = None, rest
+            self._print(_CTRL_D + _INTERRUPTED + _CTRL_D + b">")
+            return True
         piece, ended, self._typed = self._typed.partition(_CTRL_D)
         code = before + piece
         if not ended:
@@ -197,13 +252,44 @@ class StandIn:
         self._run(code, _CTRL_D)
         return True
 
+    def _miss(self) -> bool:
+        """Let a Ctrl-C wait, and what comes behind it."""
+        before, found, rest = self._typed.partition(_CTRL_C)
+        if found:
+            self._typed = before + rest
+            self._deaf -= 1
+            if self._lives:
+                self._print(b".")
+            if not self._deaf:
+                self._strike()
+        return bool(found)
+
+    def _strike(self) -> None:
+        """Stop what runs where it is."""
+        if self.runs_app:
+            self._python.run(PHASES[self._phase])
+            self._phase = "the app"
+            self._print(_INTERRUPTED)
+        self.runs_app = False
+        self._print(_PROMPT)
+
     def _interrupt(self) -> None:
-        self._runs_app = False
         if not self._is_raw:
-            self._print(_FRIENDLY)
+            self._strike()
+
+    def _type_line(self, line: bytes) -> None:
+        if self.runs_app:
+            self.lines.append(line)
+            return
+        self._print(line + b"\n")
+        if line == _RUN_APP and b"NameError" not in self._python.run(line):
+            self.resumes += 1
+            self.runs_app = True
+        else:
+            self._print(_PROMPT)
 
     def _enter_raw(self) -> None:
-        if not self._runs_app:
+        if not self.runs_app:
             self._is_raw = True
             self._print(_RAW)
 
@@ -214,22 +300,22 @@ class StandIn:
     def _run(self, code: bytes, taken: bytes) -> None:
         if not code:
             self._print(b"OK\r\nMPY: soft reboot\r\n")
-            self._restart()
+            self._restart(self._boot)
             self._print(self._python.boot_printed + _RAW)
             return
-        if self.pieces == self._cut_after:
-            self._python.kill()
-            self._unplug()
-            return
-        self.pieces += 1
+        if taken == _CTRL_D:  # what is pasted, and not the few lines that are not
+            if self.pieces == self._cut_after:
+                self._python.kill()
+                self._unplug()
+                return
+            self.pieces += 1
         # A prompt says at once that it has the code, and the rest when that has run.
         self._print(taken)
         answer = self._python.run(code)
         self._print(answer.removeprefix(_TAKEN))
         if not answer.endswith(b">") and self._python.process.wait() == RESET:
             self.resets += 1
-            self._is_raw, self._runs_app = False, True
-            self._restart()
+            self._restart(self._begin)
 
     def _print(self, data: bytes) -> None:
         data = data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
