@@ -28,11 +28,12 @@ async def run(model, tools, config, prompt, turn, sink, reply) -> None:
     request = Request(prompt.system, messages, tools.offered(turn.caller), config.get("llm.reply_tokens"), "")
     left = config.get("llm.tool_rounds")
     room = min(prompt.room, _EXCHANGE_TOKENS)
+    spare = prompt.room - room
     while True:
         is_last = not left or room <= 0
         if is_last:
             # The tools stay listed: an API wants those that were called, and its cache begins with them.
-            exchanged.append(user(_NOW_ANSWER))
+            exchanged.append(_with_last_word(exchanged.pop()) if exchanged else user(_NOW_ANSWER))
         answer = await model.stream(request, reply.text, tell_retry)
         if answer.stop == "length":
             await sink.notice("the answer reached its longest length and ends here.")
@@ -43,7 +44,11 @@ async def run(model, tools, config, prompt, turn, sink, reply) -> None:
             return
         reply.end_part()
         left -= 1
-        exchanged.append(assistant(answer.text, answer.calls))
+        exchanged.append(assistant(answer.text, answer.calls, answer.kept))
+        # Thoughts, for the most part: they take what the window has beside the exchange, and then from the exchange.
+        spare -= sum([len(value) // 4 for _, value in answer.kept])
+        room += min(0, spare)
+        spare = max(0, spare)
         for call in answer.calls:
             done = await tools.answer(call, turn)
             if done.notice:
@@ -51,3 +56,8 @@ async def run(model, tools, config, prompt, turn, sink, reply) -> None:
             fits = len(done.result) <= _SMALL_RESULT or text.tokens(done.result) <= room
             exchanged.append(result(call, done.result if fits else _NO_ROOM))
             room -= text.tokens(call.arguments) + text.tokens(exchanged[-1].text)
+
+
+def _with_last_word(message):
+    """The last result of a tool with the request to answer: some services refuse a message of the person right behind it."""
+    return result(message.call, message.text + "\n" + _NOW_ANSWER)

@@ -3,8 +3,8 @@
 The events of a stream; each names its type in its data as well:
 
     message_start         message.usage: input tokens
-    content_block_start   index, content_block: text, tool_use with id and name; others (thinking) are ignored
-    content_block_delta   index, delta: text_delta with text, input_json_delta with partial_json
+    content_block_start   index, content_block: text, tool_use with id and name; others (thinking) are kept
+    content_block_delta   index, delta: text_delta with text, input_json_delta with partial_json; others belong to kept blocks
     content_block_stop, ping
     message_delta         delta.stop_reason, usage: output tokens
     message_stop
@@ -16,13 +16,15 @@ A service that does not stream answers with one "message": content (a list of bl
 import json
 
 from engram.compat import const
-from engram.llm.reply import Refusal, ReplyBuilder, groups, part, quoted, string_field
+from engram.llm.kept import encoded
+from engram.llm.reply import Refusal, ReplyBuilder, groups, kept_fields, part, quoted, string_field
 from engram.text import loads
 
 _VERSION = const("2023-06-01")
 # The API demands a bound; this one is for a request that has none.
 _MAX_TOKENS = const(1024)
 _CACHED = const(b',"cache_control":{"type":"ephemeral"}')
+_CALL = ("type", "id", "name", "input")
 _STOPS = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "filter"}
 _STATUS = {
     "authentication_error": 401,
@@ -109,6 +111,11 @@ def _message(opening, group, is_marked):
     yield opening + b'{"role":"' + role.encode() + b'","content":'
     comma = b"["
     for message in messages:
+        # Thoughts go before what came of them: the service wants it so.
+        for _, block in message.kept:
+            yield comma
+            yield memoryview(block)[:-1]
+            comma = b"},"
         if message.role == "tool":
             head = b'{"type":"tool_result","tool_use_id":' + quoted(message.call.id) + b',"content":'
             yield from string_field(comma + head, message.text)
@@ -119,6 +126,7 @@ def _message(opening, group, is_marked):
         for call in message.calls:
             yield comma + b'{"type":"tool_use","id":' + quoted(call.id) + b',"name":' + quoted(call.name)
             yield b',"input":' + _input(call.arguments)
+            yield from kept_fields(call.kept)
             comma = b"},"
     # The block that is still open is the last one: the mark of a message goes there.
     yield comma[:-2] + (_CACHED if is_marked else b"") + b"}]}"
@@ -134,6 +142,16 @@ def _input(arguments):
 
 
 class _Draft(ReplyBuilder):
+    def __init__(self):
+        super().__init__()
+        self._blocks = []  # (index, fields) of those that are kept
+
+    def reply(self):
+        reply = super().reply()
+        if self.kept.is_whole:
+            reply.kept = tuple([(fields["type"], encoded(fields)) for _, fields in self._blocks])
+        return reply
+
     def take(self, event):
         kind = event.get("type")
         if kind == "content_block_delta":
@@ -160,6 +178,11 @@ class _Draft(ReplyBuilder):
             call = self.open_call(index, part(block, "id", str), part(block, "name", str))
             if part(block, "input", dict):
                 call.add(json.dumps(block["input"]))
+            self.kept.add(call.fields, block, _CALL)
+        elif kind and kind != "text":
+            fields = {}
+            self._blocks.append((index, fields))
+            self.kept.add(fields, block)
         return self.add_text(part(block, "text", str)) if kind == "text" else ""
 
     def _take_delta(self, index, delta):
@@ -170,6 +193,10 @@ class _Draft(ReplyBuilder):
             call = self.call(index)
             if call:
                 call.add(part(delta, "partial_json", str))
+        else:
+            for known, fields in self._blocks:
+                if known == index:
+                    self.kept.add(fields, delta, ("type",))
         return ""
 
     def _take_stop(self, holder):

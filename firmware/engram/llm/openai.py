@@ -10,8 +10,11 @@ The last event has the usage and no choices; "[DONE]" comes after it, or only th
 
 import json
 
-from engram.llm.reply import Refusal, ReplyBuilder, groups, inside_quotes, part, quoted, string_field
+from engram.llm.reply import Refusal, ReplyBuilder, groups, inside_quotes, kept_fields, part, quoted, string_field
 
+_MESSAGE = ("role", "content", "refusal", "tool_calls", "function_call")
+_CALL = ("index", "id", "type", "function")
+_FUNCTION = ("name", "arguments")
 _STOPS = {"length": "length", "content_filter": "filter"}
 # Words in the type or the code of an error inside a stream, and the status that it would have had.
 _STATUS = (("rate_limit", 429), ("server", 500), ("unavailable", 503), ("overload", 529), ("insufficient", 402))
@@ -92,11 +95,17 @@ def _message(comma, role, group):
     for message in group:
         for call in message.calls:
             yield opening + b'{"type":"function","id":' + quoted(call.id)
-            yield from string_field(
-                b',"function":{"name":' + quoted(call.name) + b',"arguments":', call.arguments, b"}}"
-            )
+            yield from string_field(b',"function":{"name":' + quoted(call.name) + b',"arguments":', call.arguments)
+            yield from kept_fields(call.kept_inside)
+            yield b"}"
+            yield from kept_fields(call.kept)
+            yield b"}"
             opening = b","
-    yield b"]}" if opening == b"," else b"}"
+    if opening == b",":
+        yield b"]"
+    for message in group:
+        yield from kept_fields(message.kept)
+    yield b"}"
 
 
 class _Draft(ReplyBuilder):
@@ -119,6 +128,7 @@ class _Draft(ReplyBuilder):
     def _take_choice(self, choice):
         whole = part(choice, "message", dict)
         message = whole or part(choice, "delta", dict)
+        self.kept.add(self.fields, message, _MESSAGE)
         for piece in part(message, "tool_calls", list):
             self._take_call(piece)
         reason = part(choice, "finish_reason", str)
@@ -138,6 +148,9 @@ class _Draft(ReplyBuilder):
             call = None  # others give no index, no id, and whole calls
         if call is None:
             call = self.open_call(key, ref, name)
+        if isinstance(piece, dict):
+            self.kept.add(call.fields, piece, _CALL)
+        self.kept.add(call.fields_inside, function, _FUNCTION)
         arguments = function.get("arguments")
         if isinstance(arguments, dict):
             arguments = json.dumps(arguments)

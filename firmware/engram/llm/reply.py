@@ -16,6 +16,7 @@ import random
 
 from engram.compat import const
 from engram.errors import ModelGarbled
+from engram.llm.kept import Kept
 from engram.llm.types import Call, Reply
 from engram.text import cut_bytes, decode, encode, loads
 
@@ -44,6 +45,7 @@ class ReplyBuilder:
     stop  why the model ended, "" as long as it has not said so
     done  whether nothing more is to come
     text  what came of its text, as bytes
+    kept  joins the fields that the adapter does not know; those of the message are its own `fields`
     """
 
     def __init__(self):
@@ -51,6 +53,8 @@ class ReplyBuilder:
         self.done = False
         self.usage = [-1, -1, -1]  # tokens: input, output, cached
         self.text = bytearray()
+        self.kept = Kept()
+        self.fields = {}
         self._calls = []
 
     def feed(self, data: bytes) -> str:
@@ -71,9 +75,11 @@ class ReplyBuilder:
         """The finished reply. One that was cut has no calls: the last of them may be incomplete."""
         calls = ()
         if self.stop in ("end", "tools"):
-            calls = tuple(call.finished() for call in self._calls)
+            calls = tuple(call.finished(self.kept) for call in self._calls)
             self.stop = "tools" if calls else "end"
-        return Reply(decode(self.text), calls, self.stop, tuple(self.usage))
+        reply = Reply(decode(self.text), calls, self.stop, tuple(self.usage))
+        reply.kept = self.kept.fields(self.fields)
+        return reply
 
     def add_text(self, text: str) -> str:
         """Keep `text`; what of it is within the bound."""
@@ -111,6 +117,8 @@ class _Call:
         self.key = key
         self.ref = ref
         self.name = name
+        self.fields = {}
+        self.fields_inside = {}
         self._arguments = bytearray()
 
     def add(self, arguments: str) -> None:
@@ -119,9 +127,12 @@ class _Call:
         if len(self._arguments) > _ARGUMENTS_BYTES:
             raise ModelGarbled("the model called a tool with more than 8 KB; ask for less in one message")
 
-    def finished(self):
+    def finished(self, kept):
         ref = self.ref or "call_" + hex(random.getrandbits(30))[2:]
-        return Call(ref, self.name, decode(self._arguments) or "{}")
+        call = Call(ref, self.name, decode(self._arguments) or "{}")
+        call.kept = kept.fields(self.fields)
+        call.kept_inside = kept.fields(self.fields_inside)
+        return call
 
 
 def part(holder, name: str, kind):
@@ -146,6 +157,13 @@ def string_field(head: bytes, text: str, tail: bytes = b""):
     yield head + b'"'
     yield from inside_quotes(text)
     yield b'"' + tail
+
+
+def kept_fields(pairs):
+    """The bytes of kept fields, behind others of an object."""
+    for name, value in pairs:
+        yield b"," + quoted(name) + b":"
+        yield value
 
 
 def groups(messages, tool_role: str):

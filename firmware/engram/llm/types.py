@@ -1,32 +1,45 @@
 """Requests to a remote model and its replies, the same for every API.
 
-Message   role "user": text · role "assistant": text and calls · role "tool": text is the result, call its Call
+Message   role "user": text · role "assistant": text, calls and kept · role "tool": text is the result, call its Call
 Call      a tool call: id, name, arguments (JSON text exactly as the model wrote it)
 Tool      name, description, schema (JSON text of a JSON Schema object)
 Request   system() and messages() are called more than once (to count bytes, then to send them) and must
           yield the same each time; neither is ever joined into one string; model is another one's name, "" for the usual
 Reply     text, calls, stop ("end", "tools", "length" or "filter"), usage (input, output, cached tokens; -1 unknown)
+
+`kept` are (name, JSON) pairs of fields that the adapter does not know: they go back to the service within the turn, unchanged.
 """
 
 from collections import namedtuple
 
-Message = namedtuple("Message", "role text calls call")
-Call = namedtuple("Call", "id name arguments")
+Message = namedtuple("Message", "role text calls call kept")
 Tool = namedtuple("Tool", "name description schema")
 Request = namedtuple("Request", "system messages tools max_tokens model")
-Reply = namedtuple("Reply", "text calls stop usage")
+
+
+class Call(namedtuple("Call", "id name arguments")):
+    """A tool call; `kept_inside` are fields of its function."""
+
+    kept: tuple = ()
+    kept_inside: tuple = ()
+
+
+class Reply(namedtuple("Reply", "text calls stop usage")):
+    """A finished reply."""
+
+    kept: tuple = ()
 
 
 def user(text: str) -> Message:
     """A message by the person."""
-    return Message("user", text, (), None)
+    return Message("user", text, (), None, ())
 
 
-def assistant(text: str, calls=()) -> Message:
+def assistant(text: str, calls=(), kept=()) -> Message:
     """A message by the model, with the tools that it called."""
-    return Message("assistant", text, calls, None)
+    return Message("assistant", text, calls, None, kept)
 
 
 def result(call: Call, text: str) -> Message:
     """The result of a tool call, as JSON text."""
-    return Message("tool", text, (), call)
+    return Message("tool", text, (), call, ())

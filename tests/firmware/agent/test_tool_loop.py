@@ -58,8 +58,32 @@ async def test_a_model_that_goes_on_calling_is_stopped():
     steps = [_list_call(number) for number in range(2)]
     board = scripted(*steps, [lambda request: last.extend(request.messages()), _list_call(9)], llm_tool_rounds=2)
     outcome, ear = await say(board)
-    assert board.model.asked == 3 and last[-1].text.startswith("(No more tools")
+    assert board.model.asked == 3 and "\n(No more tools" in last[-1].text
     assert outcome.problem and ear.notices == ["the model was stopped: it called more tools than one turn may have."]
+
+
+async def test_no_message_of_the_person_stands_behind_a_tools_result():
+    roles = []
+    steps = [[lambda request: roles.append([m.role for m in request.messages()]), _list_call(at)] for at in range(3)]
+    await say(scripted(*steps, llm_tool_rounds=2))
+    assert roles[-1] == ["user"] + ["assistant", "tool"] * 2
+
+
+async def test_what_a_service_handed_out_goes_back_within_the_turn():
+    seen = []
+    call = _list_call()
+    call.kept = (("signature", b'"s"'),)
+    board = scripted(call, [lambda request: seen.extend(request.messages()), "Nothing."])
+    board.model.kept = (("reasoning", b'"hm"'),)
+    await say(board)
+    assert seen[1].kept == board.model.kept and seen[1].calls[0].kept == call.kept
+
+
+async def test_thoughts_that_go_back_count_towards_the_window():
+    board = scripted(*[_list_call(at) for at in range(11)])
+    board.model.kept = (("reasoning", b'"' + b"x" * 8000 + b'"'),)
+    await say(board)
+    assert board.model.asked < 6
 
 
 async def test_tools_stay_listed_in_the_last_round():
@@ -106,7 +130,7 @@ async def test_a_result_for_which_there_is_no_room_is_replaced_by_advice():
         await say(board)
     finally:
         PromptBuilder.build = real
-    assert "does not fit any more" in seen[-1][0] and seen[-1][1].startswith("(No more tools")
+    assert "does not fit any more" in seen[-1][1] and "\n(No more tools" in seen[-1][1]
 
 
 def _narrow(build):

@@ -220,6 +220,7 @@ class Script:
     """
 
     name = "script"
+    kept = ()
     calls = tokens = 0
     problem = ""
 
@@ -245,7 +246,9 @@ class Script:
                 calls.append(item)
             else:
                 item(request)
-        return Reply(text, tuple(calls), "tools" if calls else "end", (-1, -1, -1))
+        reply = Reply(text, tuple(calls), "tools" if calls else "end", (-1, -1, -1))
+        reply.kept = self.kept
+        return reply
 
 
 def has_large_heap() -> bool:
