@@ -17,11 +17,20 @@ import pytest
 from cli_case import engram
 from engram.link import messages
 from engram_host.companion.auth import mosquitto as mosquitto_files
-from engram_host.companion.auth.mosquitto import GROUP, MOSQUITTO_USER, FileAccess, broker_secret
+from engram_host.companion.auth.mosquitto import (
+    GROUP,
+    MOSQUITTO_HOME_ASSISTANT,
+    MOSQUITTO_USER,
+    FileAccess,
+    broker_secret,
+)
 from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN
+from engram_host.companion.home_assistant.discovery import device_messages
 from engram_host.companion.store import open_store
+from engram_host.companion.store.senses.types import StoredSense
 from mqtt_marks import MARK, received_before_mark
 from peers import Broker, Companion
+from perceiving_board import PerceivingBoard
 from sending import Sent
 from serve_process import VARIABLES
 from waiting import SECONDS, wait_until
@@ -273,10 +282,10 @@ def _group(home: Path) -> str:
         store.close()
 
 
-def _rights(home: Path, port: int, **variables: str) -> tuple[str, str]:
+def _rights(home: Path, port: int, name: str = "broker rights", **variables: str) -> tuple[str, str]:
     """What the doctor finds a broker to allow: the state, and how it is."""
     ran = engram("doctor", "--home", home, "--json", ENGRAM_MQTT_URL=f"mqtt://127.0.0.1:{port}", **variables)
-    return next((each["state"], each["told"]) for each in ran.json["checks"] if each["name"] == "broker rights")
+    return next((each["state"], each["told"]) for each in ran.json["checks"] if each["name"] == name)
 
 
 def test_the_doctor_finds_that_mosquitto_with_these_files_keeps_boards_apart(folder: Path, guarded):
@@ -301,3 +310,72 @@ def test_the_doctor_finds_a_broker_where_boards_read_what_others_are_sent(folder
     login = {"ENGRAM_MQTT_USERNAME": MOSQUITTO_USER, "ENGRAM_MQTT_PASSWORD": guarded[1][MOSQUITTO_USER]}
     with GuardedBroker(files) as broker:
         assert _rights(folder / "home", broker.port, **login) == ("wrong", "a board reads what other boards are sent")
+
+
+# --- Home Assistant
+
+
+def _log_in_of(told: dict[str, str]) -> dict[str, str]:
+    return {"ENGRAM_MQTT_USERNAME": MOSQUITTO_USER, "ENGRAM_MQTT_PASSWORD": told["password"]}
+
+
+@pytest.mark.parametrize("prefix", ["homeassistant", "my home/discovery"])
+def test_home_assistant_hears_of_senses_through_mosquitto_with_these_files(tmp_path: Path, prefix: str):
+    home, files = tmp_path / "home", tmp_path / "files"
+    wanted = {"ENGRAM_MQTT_HOME_ASSISTANT": "true", "ENGRAM_MQTT_HOME_ASSISTANT_PREFIX": prefix}
+    words = {"kitchen": made(home, "kitchen")}
+    told = engram("device", "mosquitto", files, "--json", "--home", home, **wanted).json
+    words |= told["programs"] | {MOSQUITTO_USER: told["password"]}
+    assert list(told["programs"]) == [MOSQUITTO_HOME_ASSISTANT]
+    shown = engram("device", "mosquitto", files, "--home", home, **wanted).out
+    assert f"Home Assistant: user {MOSQUITTO_HOME_ASSISTANT}, password {words[MOSQUITTO_HOME_ASSISTANT]}" in shown
+    with GuardedBroker(files) as broker:
+        assert _rights(home, broker.port, "home assistant", **wanted, **_log_in_of(told))[0] == "well"
+        assert _rights(home, broker.port, **wanted, **_log_in_of(told))[0] == "well"
+        with Companion(home, mqtt_url=broker.url, **wanted, **_log_in_of(told)) as companion:
+            kitchen = PerceivingBoard(Sent(companion.posted), tmp_path / "flash")
+            kitchen.perceive("cellar", [11.5] * 70, unit="°C")
+            kitchen.tell()
+            guarded = broker.port, words
+            expected = set(device_messages(prefix, "kitchen", [StoredSense(1, 0, "cellar", "°C", 1, 1, 0)], ()))
+            assert asyncio.run(_heard(guarded, MOSQUITTO_HOME_ASSISTANT, len(expected))) == expected
+
+
+async def _heard(guarded, name: str, count: int) -> set[str]:
+    """The first topics that a user hears of."""
+    async with _client(guarded, name) as client, asyncio.timeout(SECONDS):
+        await client.subscribe("#", qos=1)
+        heard: set[str] = set()
+        async for message in client.messages:
+            heard.add(message.topic.value)
+            if len(heard) == count:
+                break
+        return heard
+
+
+@pytest.mark.parametrize(
+    "missing",
+    ["topic readwrite homeassistant/#\n", "topic readwrite engram/v1/+/senses/#\n", "topic read homeassistant/#\n"],
+)
+def test_the_doctor_finds_a_broker_that_keeps_senses_from_home_assistant(tmp_path: Path, missing: str):
+    home, files = tmp_path / "home", tmp_path / "files"
+    wanted = {"ENGRAM_MQTT_HOME_ASSISTANT": "true"}
+    told = engram("device", "mosquitto", files, "--json", "--home", home, **wanted).json
+    rights = (files / "engram.topics").read_text()
+    assert missing in rights
+    (files / "engram.topics").write_text(rights.replace(missing, ""))
+    with GuardedBroker(files) as broker:
+        state, how = _rights(home, broker.port, "home assistant", **wanted, **_log_in_of(told))
+    assert state == "wrong" and missing.split()[2].rstrip("#").replace("+", "NAME") in how
+
+
+def test_the_doctor_asks_a_broker_with_other_users_as_the_companion(tmp_path: Path):
+    wanted = {"ENGRAM_MQTT_HOME_ASSISTANT": "true"}
+    engram("device", "mosquitto", tmp_path / "files", "--home", tmp_path / "home", **wanted)
+    with Broker() as broker:
+        assert _rights(tmp_path / "home", broker.port, "home assistant", **wanted)[0] == "well"
+
+
+def test_without_home_assistant_nobody_writes_its_topics(tmp_path: Path):
+    told = engram("device", "mosquitto", tmp_path / "files", "--json", "--home", tmp_path / "home").json
+    assert "programs" not in told and "homeassistant" not in (tmp_path / "files" / "engram.topics").read_text()

@@ -26,10 +26,12 @@ from engram_host.companion.auth import mosquitto, tokens
 from engram_host.companion.auth.mosquitto import (
     CHECKER,
     COMPANION,
+    HOME_ASSISTANT,
     MOSQUITTO_SYSTEM_USER,
     PROGRAM,
     access_for,
     broker_secret,
+    sense_topics,
 )
 
 if TYPE_CHECKING:
@@ -146,7 +148,9 @@ def _told(board: dict[str, Any]) -> str:
 def write_mosquitto(
     context: Context,
     folder: Annotated[Path, typer.Argument(help="output folder")],
-    user: Annotated[str, typer.Option(help="user of this computer as whom mosquitto runs")] = MOSQUITTO_SYSTEM_USER,
+    user_name: Annotated[
+        str, typer.Option("--user", help="user of this computer as whom mosquitto runs")
+    ] = MOSQUITTO_SYSTEM_USER,
 ) -> None:
     """Write the files for your own mosquitto broker: passwords, topic access and configuration.
 
@@ -154,24 +158,35 @@ def write_mosquitto(
 
     Example: engram device mosquitto build/mosquitto-files
     """
+    from engram_host.companion.home_assistant.discovery import discovery_prefix
+
     with opened_store(context.home) as (store, settings):
+        prefix = discovery_prefix(settings.mqtt)
         login = mosquitto.MosquittoUser(
             settings.mqtt.username or mosquitto.MOSQUITTO_USER,
             settings.mqtt.password or broker_secret(store, COMPANION),
+            mosquitto.COMPANION_TOPICS + (sense_topics(prefix, "readwrite") if prefix else ()),
         )
-        checker = mosquitto.MosquittoUser(mosquitto.MOSQUITTO_CHECKER, broker_secret(store, CHECKER))
-        where = folder.expanduser().absolute()
-        programs: list[mosquitto.MosquittoUser] = []
+        users = [login, mosquitto.MosquittoUser(mosquitto.MOSQUITTO_CHECKER, broker_secret(store, CHECKER))]
+        programs: dict[str, mosquitto.MosquittoUser] = {}
         if settings.chat.mqtt:
-            programs.append(mosquitto.MosquittoUser(mosquitto.MOSQUITTO_PROGRAM, broker_secret(store, PROGRAM)))
-        access = access_for(user, where)
-        written = mosquitto.write_mosquitto_files(where, store.tokens(), login, checker, access, programs)
+            password = broker_secret(store, PROGRAM)
+            user = mosquitto.MosquittoUser(mosquitto.MOSQUITTO_PROGRAM, password, mosquitto.PROGRAM_TOPICS)
+            programs["Programs that talk to boards"] = user
+        if prefix:
+            rights = (*sense_topics(prefix, "read"), f"write {prefix}/status")
+            password = broker_secret(store, HOME_ASSISTANT)
+            user = mosquitto.MosquittoUser(mosquitto.MOSQUITTO_HOME_ASSISTANT, password, rights)
+            programs["Home Assistant"] = user
+        where = folder.expanduser().absolute()
+        access = access_for(user_name, where)
+        written = mosquitto.write_mosquitto_files(where, store.tokens(), [*users, *programs.values()], access)
         note_command(store, "device mosquitto")
     is_set = bool(settings.mqtt.password)
     if context.json:
         status = {"files": [str(path) for path in written]}
         status |= {} if is_set else {"username": login.name, "password": login.password}
-        status |= {"programs": {user.name: user.password for user in programs}} if programs else {}
+        status |= {"programs": {user.name: user.password for user in programs.values()}} if programs else {}
         typer.echo(json.dumps(status | ({"advice": access.advice} if access.advice else {})))
         return
     for path in written:
@@ -181,8 +196,8 @@ def write_mosquitto(
     if not is_set:
         typer.echo(f'\nIn companion.toml:\n[mqtt]\nurl = "mqtt://HOST:1883"\nusername = "{login.name}"')
         typer.echo(f'password = "{login.password}"')
-    for program in programs:
-        typer.echo(f"\nPrograms that talk to boards: user {program.name}, password {program.password}")
+    for who, program in programs.items():
+        typer.echo(f"\n{who}: user {program.name}, password {program.password}")
 
 
 def _show(context: Context, name: str, token: str, settings: "Settings") -> None:

@@ -1,16 +1,19 @@
-"""Checks of the broker: whether it is reached, who may come in, and what it lets a board read."""
+"""Checks of the broker: whether it is reached, who may come in, what it lets a board read, and what Home Assistant hears."""
 
 import asyncio
 import secrets
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from engram_host.companion.auth.exposure import listeners, tokens_required
-from engram_host.companion.auth.mosquitto import MOSQUITTO_CHECKER
+from engram_host.companion.auth.mosquitto import CHECKER, HOME_ASSISTANT, MOSQUITTO_CHECKER, MOSQUITTO_HOME_ASSISTANT
 from engram_host.companion.diagnosis.findings import REFUSED, Finding, watch, well, wrong
 from engram_host.companion.errors import SettingError
+from engram_host.companion.home_assistant.discovery import device_messages, discovery_prefix
 from engram_host.companion.settings import Settings
+from engram_host.companion.store.senses.types import StoredSense
+from engram_host.wording import listed
 
 if TYPE_CHECKING:
     import aiomqtt
@@ -26,11 +29,14 @@ _REFUSED_CODE = 128
 """From here on, what a broker answers to a subscription is a refusal."""
 
 
-def broker(settings: Settings, checker: str) -> Iterator[Finding]:
-    """Whether the broker is reached, takes the companion's name and password, and keeps boards apart.
+_WRITE_AGAIN = "run `engram device mosquitto FOLDER`, and let the broker read the files again."
 
-    `checker` is the password of the user that `engram device mosquitto` makes for this, "" if there is none.
-    """
+Passwords = Callable[[str], str]
+"""Given a note's name, the password of the user that `engram device mosquitto` made; "" if there is none."""
+
+
+def broker(settings: Settings, passwords: Passwords) -> Iterator[Finding]:
+    """Find out if the broker is reached, takes the companion's login, keeps boards apart, and lets Home Assistant hear."""
     mqtt = settings.mqtt
     if not mqtt.on:
         yield watch("broker", "off: boards connect over HTTP only")
@@ -38,13 +44,13 @@ def broker(settings: Settings, checker: str) -> Iterator[Finding]:
         yield well("broker", "built-in")
     else:
         try:
-            yield from asyncio.run(_Broker(settings).check(checker))
+            yield from asyncio.run(_Broker(settings, passwords).check())
         except SettingError as problem:
             yield wrong("broker", REFUSED, str(problem))
 
 
 class _Broker:
-    def __init__(self, settings: Settings):
+    def __init__(self, settings: Settings, passwords: Passwords):
         from engram_host.companion.mqtt.client import broker_login, parse_broker_url
 
         self._where = where = parse_broker_url(settings.mqtt.url)
@@ -52,35 +58,51 @@ class _Broker:
         self._requires_tokens = tokens_required(settings.security, listeners(settings.http, settings.mqtt))
         self._port = where.port or (8883 if where.scheme == "mqtts" else 1883)
         self._name = f"{where.hostname}:{self._port}"
+        self._passwords = passwords
+        self._prefix = discovery_prefix(settings.mqtt)
 
-    async def check(self, checker: str) -> list[Finding]:
+    async def check(self) -> list[Finding]:
         import aiomqtt
 
         try:
             own = self._client(self._where.username or self._login.name, self._where.password or self._login.password)
             async with own:
-                return [well("broker", f"{self._name} is reached"), await self._rights(own, checker)]
+                found = [well("broker", f"{self._name} is reached"), await self._rights(own)]
+                return found + ([await self._home_assistant(own)] if self._prefix else [])
         except (aiomqtt.MqttError, OSError, ValueError) as error:
             return [wrong("broker", f"{self._name}: {error}", "check that it runs, and check the mqtt settings.")]
 
-    async def _rights(self, own: "aiomqtt.Client", checker: str) -> Finding:
+    async def _rights(self, own: "aiomqtt.Client") -> Finding:
         """What the broker lets those do who are not the companion."""
         import aiomqtt
 
         name = "broker rights"
-        again = "run `engram device mosquitto FOLDER`, and let the broker read the files again."
+        checker = self._passwords(CHECKER)
         if await self._lets_in("", ""):
             finding = wrong if self._requires_tokens else watch
-            return finding(name, "anybody connects to it without a password, and reads what boards send", again)
+            return finding(name, "anybody connects to it without a password, and reads what boards send", _WRITE_AGAIN)
         if not checker:
-            return watch(name, "not checked: there is no user to check them with", again)
+            return watch(name, "not checked: there is no user to check them with", _WRITE_AGAIN)
         try:
             async with self._client(MOSQUITTO_CHECKER, checker) as probe:
                 return await _compare(name, own, probe)
         except aiomqtt.MqttError as error:
-            return watch(name, f"not checked: the broker refuses the user {MOSQUITTO_CHECKER} ({error})", again)
+            return watch(name, f"not checked: the broker refuses the user {MOSQUITTO_CHECKER} ({error})", _WRITE_AGAIN)
         except TimeoutError:
-            return wrong(name, "a board does not get what the companion writes to it", again)
+            return wrong(name, "a board does not get what the companion writes to it", _WRITE_AGAIN)
+
+    async def _home_assistant(self, own: "aiomqtt.Client") -> Finding:
+        """Find out if what the companion publishes reaches Home Assistant's user, or, if it has none, the companion's."""
+        import aiomqtt
+
+        password = self._passwords(HOME_ASSISTANT)
+        try:
+            if password:
+                async with self._client(MOSQUITTO_HOME_ASSISTANT, password) as reader:
+                    return await _hears(own, reader, self._prefix)
+        except aiomqtt.MqttError:
+            pass  # the broker has users of its own
+        return await _hears(own, own, self._prefix)
 
     async def _lets_in(self, user: str, password: str) -> bool:
         import aiomqtt
@@ -124,3 +146,23 @@ async def _compare(name: str, own: "aiomqtt.Client", probe: "aiomqtt.Client") ->
     return well(
         name, "a board reads its own topic only; it may join shared subscriptions, but the companion's name is secret"
     )
+
+
+async def _hears(own: "aiomqtt.Client", reader: "aiomqtt.Client", prefix: str) -> Finding:
+    """Publish nothing to the topics of a sense that no board has, which Home Assistant ignores; all have to be heard."""
+    name, device = "home assistant", f"check-{secrets.token_hex(8)}"
+    missing = list(device_messages(prefix, device, [StoredSense(0, 0, "check", "", 0, 1, 0)], ()))
+    for topic in missing:
+        await reader.subscribe(topic, qos=1)
+    for topic in missing:
+        await own.publish(topic, b"", qos=1)
+    try:
+        async with asyncio.timeout(_SECONDS):
+            async for message in reader.messages:
+                missing = [topic for topic in missing if topic != message.topic.value]
+                if not missing:
+                    return well(name, f"the broker passes on {prefix}/# and the states of senses")
+    except TimeoutError:
+        pass
+    shown = listed([topic.replace(device, "NAME").replace("/0", "/KEY") for topic in missing])
+    return wrong(name, f"the broker does not pass on {shown}, so Home Assistant hears nothing", _WRITE_AGAIN)

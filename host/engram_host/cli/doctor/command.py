@@ -75,7 +75,7 @@ def _findings(home: Path) -> Iterator[Finding]:
         companion.starting(settings),
         companion.ports(settings, running),
         companion.database(settings),
-        broker(settings, companion.checker_password(settings)),
+        broker(settings, lambda note: companion.broker_password(settings, note)),
         bridge_checks.bridges(settings),
         setup.alerts(settings),
         companion.companion(settings, running),

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from engram_host.companion.auth.exposure import check_exposure, listeners, tokens_required
-from engram_host.companion.auth.mosquitto import CHECKER
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
 from engram_host.companion.diagnosis import setup
 from engram_host.companion.diagnosis.findings import REFUSED, Finding, watch, well, wrong
@@ -253,9 +252,9 @@ def _tokens(settings: Settings) -> Iterator[Finding]:
     yield well("tokens", "required" if is_asked else "not required: only this computer reaches the companion")
 
 
-def checker_password(settings: Settings) -> str:
-    """The password of the user with which a broker is checked; "" if there is none yet, or the database cannot be asked."""
-    rows = _rows(settings, f"SELECT value FROM notes WHERE name = '{CHECKER}'")
+def broker_password(settings: Settings, note: str) -> str:
+    """The password of one of the broker's users; "" if there is none yet, or the database cannot be asked."""
+    rows = _rows(settings, f"SELECT value FROM notes WHERE name = '{note}'")
     return rows[0][0] if rows else ""
 
 

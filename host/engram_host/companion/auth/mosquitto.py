@@ -122,20 +122,19 @@ _TOPICS = """\
 # Made by `engram device mosquitto`. The companion reads what boards say and writes to them; a board only its own.
 # mosquitto looks at this when it passes a message on, never at a subscription: a board may join any group of `$share`. So the
 # companion's group has a secret name. A broker that checks subscriptions should refuse boards `$share/#`.
-user {user}
-topic read engram/v1/+/up
-topic write engram/v1/+/down
-topic read engram/v1/+/chat/in
-topic write engram/v1/+/chat/out
-{programs}
+"""
+_BOARD_TOPICS = """\
+
 pattern write engram/v1/%u/up
 pattern read engram/v1/%u/down
 """
-_PROGRAM = """
-user {user}
-topic write engram/v1/+/chat/in
-topic read engram/v1/+/chat/out
-"""
+COMPANION_TOPICS = (
+    "read engram/v1/+/up",
+    "write engram/v1/+/down",
+    "read engram/v1/+/chat/in",
+    "write engram/v1/+/chat/out",
+)
+PROGRAM_TOPICS = ("write engram/v1/+/chat/in", "read engram/v1/+/chat/out")
 _CONFIG = """\
 # Made by `engram device mosquitto`: name it in mosquitto.conf with include_dir, or copy these lines.
 allow_anonymous false
@@ -154,32 +153,37 @@ PROGRAM = "mqtt.program"
 
 MOSQUITTO_PROGRAM = "engram.program"
 
+HOME_ASSISTANT = "mqtt.home_assistant"
+"""The password of the user with which Home Assistant comes to that broker, in those files."""
+
+MOSQUITTO_HOME_ASSISTANT = "engram.home-assistant"
+
+
+def sense_topics(prefix: str, right: str) -> tuple[str, ...]:
+    """A right to what boards' senses are in Home Assistant, which looks for them below `prefix`."""
+    return (f"{right} {prefix}/#", f"{right} engram/v1/+/senses/#")
+
 
 @dataclass(frozen=True)
 class MosquittoUser:
-    """A user of the broker."""
+    """A user of the broker; `topics` are its rights beside those of every board, such as `read engram/v1/+/up`."""
 
     name: str
     password: str = field(repr=False)
+    topics: tuple[str, ...] = ()
 
 
 def write_mosquitto_files(
-    folder: Path,
-    devices: Sequence[DeviceToken],
-    companion: MosquittoUser,
-    checker: MosquittoUser,
-    access: FileAccess,
-    programs: Sequence[MosquittoUser] = (),
+    folder: Path, devices: Sequence[DeviceToken], users: Sequence[MosquittoUser], access: FileAccess
 ) -> list[Path]:
-    """Write the three files to a folder, for whom `access` says; their paths. `programs` talk to boards. SettingError."""
-    lines = [f"{user.name}:{mosquitto_hash(user.password)}" for user in (companion, checker, *programs)]
+    """Write the three files to a folder, for whom `access` says; their paths. SettingError."""
+    lines = [f"{user.name}:{mosquitto_hash(user.password)}" for user in users]
     lines += [f"{token.device}:{token.mosquitto}" for token in devices]
+    rights = [f"\nuser {user.name}\n" + "".join(f"topic {topic}\n" for topic in user.topics) for user in users]
     where = folder.absolute()
     texts = {
         PASSWORDS: "\n".join(lines) + "\n",
-        TOPICS: _TOPICS.format(
-            user=companion.name, programs="".join(_PROGRAM.format(user=user.name) for user in programs)
-        ),
+        TOPICS: _TOPICS + "".join(rights) + _BOARD_TOPICS,
         CONFIG: _CONFIG.format(folder=where, passwords=PASSWORDS, topics=TOPICS),
     }
     try:

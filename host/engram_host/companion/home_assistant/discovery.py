@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from engram_host import __version__
+from engram_host.companion.errors import SettingError
+from engram_host.companion.settings import MqttSettings
 from engram_host.companion.store.senses.types import StoredEvent, StoredSense
 
 STATES = "engram/v1/{device}/senses/{key}"
@@ -28,6 +30,16 @@ _CLASSES = {
 
 _HUMID = ("humid", "湿")
 _ORIGIN = {"name": "Engram", "sw": __version__}
+
+
+def discovery_prefix(mqtt: MqttSettings) -> str:
+    """The topic below which Home Assistant looks for devices, "" if it is not told of any; SettingError."""
+    if not mqtt.home_assistant:
+        return ""
+    prefix = mqtt.home_assistant_prefix.strip("/")
+    if not prefix or any(sign in prefix for sign in "+#$\0\r\n"):
+        raise SettingError("mqtt.home_assistant_prefix", "must be a topic such as homeassistant.")
+    return prefix
 
 
 def device_messages(

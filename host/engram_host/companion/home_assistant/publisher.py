@@ -11,7 +11,7 @@ import logging
 from typing import Protocol
 
 from engram_host.companion.errors import LeaseLost, SettingError, StoreUnavailable
-from engram_host.companion.home_assistant.discovery import device_messages
+from engram_host.companion.home_assistant.discovery import device_messages, discovery_prefix
 from engram_host.companion.settings import MqttSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
@@ -43,15 +43,10 @@ class RetainingBroker(Protocol):
 
 
 def home_assistant_prefix(mqtt: MqttSettings) -> str:
-    """Below which topic Home Assistant looks for what there is, "" if it is not told; SettingError."""
-    if not mqtt.home_assistant:
-        return ""
-    if not mqtt.url:
+    """The topic below which Home Assistant looks for devices, "" if it is not told of any; SettingError."""
+    if mqtt.home_assistant and not mqtt.url:
         raise SettingError("mqtt.home_assistant", "needs mqtt.url: the broker that Home Assistant uses.")
-    prefix = mqtt.home_assistant_prefix.strip("/")
-    if not prefix or any(sign in prefix for sign in "+#$\0"):
-        raise SettingError("mqtt.home_assistant_prefix", "must be a topic such as homeassistant.")
-    return prefix
+    return discovery_prefix(mqtt)
 
 
 class HomeAssistantPublisher:
