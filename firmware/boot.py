@@ -1,26 +1,33 @@
-"""Runs first on a board: mounts the flash as Engram wants it, finishes a deploy whose files were all sent, and feeds on a
-watchdog that a soft reset left running.
+"""Runs first on a board: says so, mounts the flash as Engram wants it, finishes a deploy whose files were all sent, and
+feeds on a watchdog that a soft reset left running.
 
 /next/READY lists what is to be done, a line each: "+ PATH" moves /next/PATH over /PATH, "- PATH" removes /PATH, a file or a
 folder. Each step is whole or has not happened, and done again it does nothing; READY goes when all are done. So a cut at any
 moment leaves old code and no READY, or a READY from which the next start goes on. Nothing is imported from engram before that:
-its modules may be old and new ones mixed. Nothing here raises, or there would be no main.py.
+its modules may be old and new ones mixed. Nothing here raises but Ctrl-C, at the end, or there would be no main.py.
 """
 
 import os
 import sys
 
+sys.stdout.write("Engram 0.1.0 is starting ...\n")
+
 
 def _remount():
     """Without a time in each file, which is written with each append, and with a larger map of free blocks."""
+    import micropython
     import vfs
     from flashbdev import bdev
 
-    vfs.umount("/")
+    micropython.kbd_intr(-1)  # Ctrl-C would leave the board without its files; who types it again is heard
     try:
-        vfs.mount(vfs.VfsLfs2(bdev, readsize=32, progsize=32, lookahead=128, mtime=False), "/")
-    except (OSError, MemoryError):
-        vfs.mount(bdev, "/")
+        vfs.umount("/")
+        try:
+            vfs.mount(vfs.VfsLfs2(bdev, readsize=32, progsize=32, lookahead=128, mtime=False), "/")
+        except (OSError, MemoryError):
+            vfs.mount(bdev, "/")
+    finally:
+        micropython.kbd_intr(3)
 
 
 def _finish_deploy(next):
@@ -80,12 +87,19 @@ def _feed_on():
     Watchdog().resume()
 
 
+is_stopped = False
 for step in (_remount, lambda: _finish_deploy("/next"), _mount_packs, _feed_on):
     try:
         step()
+    except KeyboardInterrupt:
+        is_stopped = True  # the rest goes on: at the prompt, too, a watchdog has to be fed
     except Exception as error:  # noqa: BLE001 main.py has to run, whatever this is
         sys.stdout.write("\nboot.py: %s\n" % repr(error))
+if is_stopped:
+    _mount_packs()  # Ctrl-C may have struck in these two; done again they do nothing
+    _feed_on()
+    raise KeyboardInterrupt
 # The app needs their room on the heap.
 for name in ("_remount", "_finish_deploy", "_is_there", "_make_folders", "_remove", "_mount_packs", "_feed_on", "step"):
     globals().pop(name)
-del name
+del name, is_stopped

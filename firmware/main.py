@@ -25,15 +25,22 @@ def _start():
     import module_packs
 
     module_packs.mount()  # the boot.py of an older Engram, which a deploy has just replaced, did not
+    module_packs.show_progress(True)
     from engram.device.boot import begin
 
-    app = begin()
+    try:
+        app = begin()
+    finally:
+        module_packs.show_progress(False)
     del begin
     if app:
         app.run()
 
 
 def _end_well():
+    import micropython
+
+    micropython.kbd_intr(-1)  # until the prompt, or Ctrl-C typed again would let this count as a failed start
     from engram.device import boot_count
 
     boot_count.set_bad(0)

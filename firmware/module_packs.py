@@ -14,6 +14,7 @@ import binascii
 import io
 import os
 import sys
+from time import ticks_diff, ticks_ms  # pyright: ignore
 
 _FOLDER = "/engram"
 _MOUNT = "/packs"
@@ -23,6 +24,7 @@ _IS_FOLDER = (0x4000, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 _IS_FILE = (0x8000, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 _ENOENT = 2
 _EIO = 5
+_SIGN_MS = 5000  # between two signs that a start goes on
 _WINDOW = 10  # 1 KB of heap while a module is loaded; more would make modules a hundredth smaller
 
 # MicroPython looks through the whole path for time.py and its like at each `import time`, unless the module stands in
@@ -77,6 +79,8 @@ class _Packs:
     def __init__(self):
         self._open = {}
         self._kept = None
+        self.sign_at = None
+        """When a sign of a start was last given, in ticks; None where none is wanted."""
 
     def mount(self, readonly, mkfs):
         pass
@@ -120,6 +124,9 @@ class _Packs:
         error, self._kept = self._kept, None
         if error:
             raise error
+        if self.sign_at is not None and ticks_diff(ticks_ms(), self.sign_at) >= _SIGN_MS:
+            self.sign_at = ticks_ms()
+            sys.stdout.write(".\n")
         pack, rest = self._pack_of(path)
         place = pack.place(rest)
         if not place:
@@ -141,6 +148,14 @@ class _Packs:
         return self._open[name]
 
 
+_packs = _Packs()
+
+
+def show_progress(is_wanted: bool) -> None:
+    """Print a dot every few seconds while modules are loaded, or do not: a start may take minutes on a slow flash."""
+    _packs.sign_at = ticks_ms() if is_wanted else None
+
+
 def mount() -> None:
     """Let `import engram` find the packs, before frozen modules; nothing where there are none.
 
@@ -154,7 +169,7 @@ def mount() -> None:
     if not _is_there(_MOUNT):
         import vfs
 
-        vfs.mount(_Packs(), _MOUNT)
+        vfs.mount(_packs, _MOUNT)
     if _MOUNT not in sys.path:
         sys.path.insert(0, _MOUNT)
 

@@ -14,13 +14,26 @@ from pathlib import Path
 import pytest
 
 from engram_host.boards import json_lines
-from engram_host.boards.json_lines import LONGEST_SECONDS, LOOP_STARTS, PROBE, SILENT_SECONDS, Greeting
+from engram_host.boards.json_lines import (
+    LONGEST_SECONDS,
+    LONGEST_START_SECONDS,
+    LOOP_STARTS,
+    PROBE,
+    SILENT_SECONDS,
+    START_SILENT_SECONDS,
+    Greeting,
+)
 from engram_host.cli.commands import main
 
 FIRMWARE = Path(__file__).resolve().parents[2] / "firmware"
 
 ROM = b"ets Jul 29 2019 12:21:46\r\n\r\nrst:0x1 (POWERON_RESET),boot:0x13 (SPI_FAST_FLASH_BOOT)\r\nentry 0x400805e4\r\n"
 SYNTAX = b"Traceback (most recent call last):\r\nSyntaxError: invalid syntax\r\n>>> "
+PLAIN = b'MicroPython v1.27.0 on 2025-12-09; Generic ESP32 module\r\nType "help()" for more information.\r\n>>> '
+TRACE = b'Traceback (most recent call last):\r\n  File "%s", line 3, in <module>\r\n%s\r\n%s>>> '
+CRASHED = TRACE % (b"main.py", b"OSError: [Errno 5] EIO", b"Engram crashed; app.run() goes on.\r\n")
+INTERRUPTED = TRACE % (b"boot.py", b"KeyboardInterrupt: ", b"")
+OWN_CODE = TRACE % (b"main.py", b"SyntaxError: invalid syntax", b"")
 JSON_ON = b'{"engram":"0.1.0","json":1,"line_bytes":12000,"crc":"0712cee0"}\r\n'
 
 # --- what the firmware says, out of its own sources
@@ -44,9 +57,14 @@ def at_prompt(text: str) -> bytes:
     return text.rstrip("\n").replace("\n", "\r\n").encode() + b"\r\n>>> "
 
 
+START = ast.parse((FIRMWARE / "boot.py").read_text(encoding="utf-8"))
 BOOT = ast.parse((FIRMWARE / "engram" / "device" / "boot.py").read_text(encoding="utf-8"))
 MAIN = ast.parse((FIRMWARE / "main.py").read_text(encoding="utf-8"))
 SAFE = at_prompt(assigned(BOOT, "_SAFE") % 3)
+(_starts,) = [
+    node.value for node in ast.walk(START) if isinstance(node, ast.Constant) and " is starting " in str(node.value)
+]
+STARTS = str(_starts).replace("\n", "\r\n").encode()
 NO_START = at_prompt(assigned(BOOT, "problem") % "config: llm.urll is not known.")
 # main.py prints one message about a deploy in _start(), and one with a reason as a second argument.
 ((_unfinished,),) = printed(
@@ -75,9 +93,20 @@ def test_silence_is_reported_within_ten_seconds():
     assert "no Engram answers on ttyX: press the board's RESET" in heard(until=SILENT_SECONDS)
 
 
-def test_a_board_that_starts_is_waited_for_in_silence_up_to_the_bound():
-    assert not heard((1.0, ROM), until=LONGEST_SECONDS - 0.1)
-    assert "it may be busy" in heard((1.0, ROM), until=LONGEST_SECONDS)
+@pytest.mark.parametrize("said", [ROM, STARTS, b".\r\n"])
+def test_a_start_is_waited_for_while_it_goes_on_up_to_a_bound_of_its_own(said: bytes):
+    silence = START_SILENT_SECONDS - 0.1
+    assert not heard((1.0, said), until=silence)
+    assert "has not finished: wait a little" in heard((1.0, said), until=1.0 + START_SILENT_SECONDS)
+    signs = [(at * silence, b".\r\n") for at in range(1, int(LONGEST_START_SECONDS / silence) + 1)]
+    assert not heard((1.0, said), *signs, until=LONGEST_START_SECONDS - 0.1)
+    assert "has not finished: wait a little" in heard((1.0, said), *signs, until=LONGEST_START_SECONDS)
+
+
+def test_no_sentence_for_a_board_that_does_not_answer_advises_to_flash_it():
+    said = [(), ((1.0, ROM),), ((1.0, b"x"),), ((1.0, SYNTAX),), ((1.0, SAFE),), ((1.0, CRASHED),), ((1.0, ROM * 3),)]
+    sentences = [heard(*each, until=LONGEST_START_SECONDS) for each in said]
+    assert all(sentences) and not [each for each in sentences if "flash" in each]
 
 
 def test_a_board_that_goes_on_talking_is_waited_for_up_to_the_bound():
@@ -99,7 +128,12 @@ def test_starts_without_an_end_are_a_loop_and_a_start_in_two_pieces_is_one():
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
-        (SYNTAX, "at the MicroPython prompt: press its RESET"),
+        (SYNTAX, "at the MicroPython prompt, so Engram does not run: press its RESET"),
+        (PLAIN, "at the MicroPython prompt, so Engram does not run"),
+        (INTERRUPTED + SYNTAX, "at the MicroPython prompt, so Engram does not run"),
+        (CRASHED, "at the MicroPython prompt after an error (OSError: [Errno 5] EIO)"),
+        (CRASHED + SYNTAX, "at the MicroPython prompt after an error (OSError: [Errno 5] EIO)"),
+        (OWN_CODE, "at the MicroPython prompt after an error (SyntaxError: invalid syntax)"),
         (SAFE, "in safe mode"),
         (SAFE + SYNTAX, "in safe mode"),
         (NO_START, "did not start Engram: config: llm.urll is not known."),
@@ -181,7 +215,7 @@ def test_chat_waits_for_a_board_that_starts_and_says_so(
     monkeypatch.setattr(json_lines.JsonConsole, "greet", greet_and_tell)
     with board(lambda number: ROM if number == 1 else JSON_ON if is_told.is_set() else b"") as port:
         assert chat(port, monkeypatch) == 0
-    assert "is starting, or busy: waiting up to 60 s" in capsys.readouterr().err
+    assert "is starting, or busy: waiting up to 600 s" in capsys.readouterr().err
 
 
 def test_a_request_that_the_board_does_not_take_is_reported_and_given_up(monkeypatch: pytest.MonkeyPatch):

@@ -14,6 +14,7 @@ from chip_flash import HARD_RESET, RESET, SOFT_RESET, WATCHDOG, Chip
 from driving import SECONDS, Talk
 from engram_host.boards import micropython_image as heap_notes
 from engram_host.fake_llm import Serving
+from engram_host.firmware import FIRMWARE
 
 Scripted = Callable[..., Serving]
 Boards = Callable[..., Chip]
@@ -73,6 +74,15 @@ def test_it_chats_and_remembers_after_a_restart(board: Boards, scripted: Scripte
         talk.heard("1 memory", CONSOLE)
         assert "The bike is green" in asked(talk, "which bike do I have?")
     assert b"The bike is green" in made.files()["memory/memory_records.jsonl"]
+
+
+def test_a_start_says_that_it_begins_and_a_slow_one_that_it_goes_on(board: Boards):
+    first, *rest = board().run().printed.splitlines()
+    assert first == "Engram 0.1.0 is starting ..."
+    boot = (FIRMWARE / "boot.py").read_text(encoding="utf-8") + "import module_packs\nmodule_packs._SIGN_MS = 0\n"
+    lines = board({"boot.py": boot.encode()}).run().printed.splitlines()
+    signs = lines.count(".")
+    assert signs > 50 and lines == [first, *["."] * signs, *rest]  # none once it runs
 
 
 def test_stats_show_the_network(board: Boards):

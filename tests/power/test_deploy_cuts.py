@@ -18,6 +18,7 @@ from flashes import BLOCK, Cut, Image, read_trace
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZE = 48 * BLOCK
+STARTS = "Engram 0.1.0 is starting ...\n"
 
 Files = dict[str, bytes]
 
@@ -60,6 +61,11 @@ class Booted:
     sent: int
     changes: int
     printed: str
+
+    @property
+    def problems(self) -> str:
+        """What it said beside that it starts, and that a deploy goes on."""
+        return self.printed.removeprefix(STARTS).lstrip(".")
 
 
 def boot(
@@ -138,7 +144,7 @@ def played(flash: Callable[[bytes], Path], tmp_path: Path) -> tuple[list, Booted
     """The changes of a deploy that is not cut off, and what the board told."""
     whole = flash(base())
     told = boot([whole], send=True, trace=str(tmp_path / "trace"))[0]
-    assert holds(whole.read_bytes()) == {**KEPT, **AFTER} and not told.printed.strip(".")
+    assert holds(whole.read_bytes()) == {**KEPT, **AFTER} and not told.problems
     return read_trace(tmp_path / "trace"), told
 
 
@@ -151,7 +157,7 @@ def test_a_cut_at_any_change_leaves_the_old_code_or_the_new(flash: Callable[[byt
     # A start prints nothing but dots: what reads the packs is of their form, also where a deploy changes both.
     changes, told = played(flash, tmp_path)
     cuts = [(cut, flash(content)) for cut, content in images(changes, base())]
-    assert not [booted for booted in boot([path for _, path in cuts]) if booted.printed.strip(".")]
+    assert not [booted for booted in boot([path for _, path in cuts]) if booted.problems]
     for cut, path in cuts:
         check(cut, path.read_bytes(), told.sent)
 
@@ -178,7 +184,7 @@ def test_a_flash_that_fails_at_any_change_is_reported_and_the_next_start_goes_on
     numbers = range(1, len(changes) - told.sent + 1)
     paths = [flash(sent) for _ in numbers]
     for number, failed in zip(numbers, boot(paths, faults=[(what, number) for number in numbers]), strict=True):
-        assert failed.printed.lstrip(".").startswith("\nboot.py: OSError"), number
+        assert failed.problems.startswith("\nboot.py: OSError"), number
     boot(paths)
     for number, path in zip(numbers, paths, strict=True):
         assert holds(path.read_bytes()) == {**KEPT, **AFTER}, number
@@ -186,7 +192,7 @@ def test_a_flash_that_fails_at_any_change_is_reported_and_the_next_start_goes_on
 
 def test_without_a_deploy_a_start_changes_nothing(flash: Callable[[bytes], Path], tmp_path: Path):
     path = flash(base())
-    assert boot([path], trace=str(tmp_path / "trace"))[0] == Booted(0, 0, "")
+    assert boot([path], trace=str(tmp_path / "trace"))[0] == Booted(0, 0, STARTS)
     assert path.read_bytes() == base()
 
 

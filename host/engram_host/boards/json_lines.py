@@ -22,7 +22,13 @@ SILENT_SECONDS = 8.0
 """A board that says nothing for so long does not answer: a person learns of it within 10 seconds."""
 
 LONGEST_SECONDS = 60.0
-"""A board that lives is waited for no longer: a start takes up to half a minute, in silence once MicroPython runs."""
+"""A board that says something, and not that it starts, is waited for no longer."""
+
+START_SILENT_SECONDS = 60.0
+"""How long a start may say nothing: longer than a step of it takes on a slow flash."""
+
+LONGEST_START_SECONDS = 600.0
+"""A start is waited for no longer."""
 
 SETTLE_SECONDS = 0.5
 """A prompt after which nothing comes for so long is one that waits."""
@@ -33,7 +39,14 @@ LOOP_STARTS = 3
 _RESET = b"rst:0x"
 """In what a chip's ROM prints at each start: why it was reset."""
 
+_STARTS = b" is starting ..."
 _PROMPT = b">>> "
+_TRACEBACK = re.compile(rb"Traceback \(most recent call last\):\r?\n((?:  [^\r\n]*\r?\n)*)([^\r\n]+)")
+_OF_OURS = b"SyntaxError"
+"""What Python says of our own request, with no file but the prompt."""
+_FILE = re.compile(rb'File "(?!<stdin>)')
+_SIGN = b"."
+"""A start says it on a line of its own while it goes on."""
 _SAFE_MODE = b"Engram is in safe mode"
 _NO_START = re.compile(rb"Engram (?:did not start|could not be started): ([^\r\n]+)")
 _KEPT_BYTES = 4096
@@ -48,7 +61,7 @@ class Greeting:
         self._silent_seconds = silent_seconds or SILENT_SECONDS
         self._tail = b""
         self._starts = 0
-        self._lives = False
+        self._lives = self._is_starting = False
 
     def feed(self, data: bytes, now: float) -> None:
         """Take what the board said."""
@@ -58,6 +71,8 @@ class Greeting:
         before = self._tail[-len(_RESET) :]
         self._starts += (before + data).count(_RESET) - before.count(_RESET)
         self._tail = (self._tail + data)[-_KEPT_BYTES:]
+        self._is_starting = self._is_starting or self._starts > 0 or _STARTS in self._tail
+        self._is_starting = self._is_starting or data.strip() == _SIGN
         # An echo shows that there is a console, and not that it goes on.
         if not self._lives or data.replace(PROBE, b"").strip(b"\r\n> "):
             self._heard = now
@@ -68,27 +83,37 @@ class Greeting:
         """Whether the board said something, so that it is worth waiting for."""
         return self._lives
 
+    @property
+    def longest_seconds(self) -> float:
+        """How long it is waited for in all."""
+        return LONGEST_START_SECONDS if self._is_starting else LONGEST_SECONDS
+
     def problem(self, now: float) -> str:
         """Why it is no use to wait any longer; "" if it is."""
         if self._tail.endswith(_PROMPT) and now - self._heard >= SETTLE_SECONDS:
             return self._at_prompt()
         if self._starts >= LOOP_STARTS:
             return (
-                f"the board on {self._port} restarts again and again: {command_name('monitor')} shows why;"
-                f" to flash it again, hold BOOT, press RESET, and run {command_name('flash')}."
+                f"the board on {self._port} restarts again and again: {command_name('monitor')} shows why."
+                " A weak cable or supply does that, too."
             )
-        is_starting = self._starts > 0
-        if now - self._began < LONGEST_SECONDS and (is_starting or now - self._heard < self._silent_seconds):
+        silent = START_SILENT_SECONDS if self._is_starting else self._silent_seconds
+        if now - self._began < self.longest_seconds and now - self._heard < silent:
             return ""
         if not self._lives:
             return (
                 f"no Engram answers on {self._port}: press the board's RESET and try again;"
                 f" {command_name('monitor')} shows what it prints. If it prints nothing, check the cable and the port"
-                f" ({option_name('PORT')}), or flash it ({command_name('flash')})."
+                f" ({option_name('PORT')})."
+            )
+        if self._is_starting:
+            return (
+                f"the board on {self._port} began to start and has not finished: wait a little and try again;"
+                f" {command_name('monitor')} shows what it prints."
             )
         return (
             f"no Engram answers on {self._port}, though the board prints something ({command_name('monitor')} shows it):"
-            f" it may be busy, so try again; else press its RESET, or run {command_name('deploy')}."
+            f" it may be busy, so try again; else press its RESET."
         )
 
     def _at_prompt(self) -> str:
@@ -101,7 +126,24 @@ class Greeting:
         if found:
             why = found[1].decode("utf-8", "replace").strip()
             return f"the board on {self._port} did not start Engram: {why}"
-        return f"the board on {self._port} is at the MicroPython prompt: press its RESET (or type app.run() there)."
+        error = self._error()
+        if error:
+            return (
+                f"the board on {self._port} is at the MicroPython prompt after an error ({error}):"
+                f" open {command_name('monitor')} and press its RESET to see where it comes from."
+            )
+        return (
+            f"the board on {self._port} is at the MicroPython prompt, so Engram does not run: press its RESET"
+            " (or type app.run() there)."
+        )
+
+    def _error(self) -> str:
+        """The last error that the board showed, "" if there is none; a stop by Ctrl-C is none."""
+        for files, error in reversed(_TRACEBACK.findall(self._tail)):
+            is_ours = error.startswith(_OF_OURS) and not _FILE.search(files)
+            if not is_ours and not error.startswith(b"KeyboardInterrupt"):
+                return error.decode("utf-8", "replace").strip()
+        return ""
 
 
 # --- the console
@@ -180,7 +222,9 @@ class JsonConsole:
                 if problem:
                     raise NoBoardAnswer(problem)
             if notify and not is_first and greeting.is_waiting:
-                notify(f"The board on {self._port} is starting, or busy: waiting up to {LONGEST_SECONDS:.0f} s.")
+                notify(
+                    f"The board on {self._port} is starting, or busy: waiting up to {greeting.longest_seconds:.0f} s."
+                )
                 notify = None
             is_first = False
 
