@@ -44,8 +44,8 @@ OPEN = const("open *")
 GROUP_MODES = ("mention", "always")
 
 ASK = const(
-    "I talk only with people whom my owner has approved. Your code is %s, for an hour: /pair %s lets you in. "
-    "What you wrote was not read; write again after that."
+    "I talk only with people whom my owner has approved. Your code is %s: ask the owner to type /pair %s within an hour. "
+    "Your message was not read: send it again once you are let in."
 )
 TOO_FAST = const("that is more than %d messages a minute (people.rate): what comes within this minute is not read.")
 

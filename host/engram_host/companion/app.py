@@ -166,7 +166,8 @@ class CompanionApp:
         secrets = SecretStore(settings.home)
         self.alerts = AlertService(store, settings.alerts, secrets, supervisor, leases.lease(ALERTS_LEASE))
         rules = admission_rules(settings.people, settings.bridges)
-        self.people = PeopleService(store, rules, lambda request: self.alerts.wake())
+        wake = self.conversations.wake_pushes
+        self.people = PeopleService(store, rules, lambda request: self.alerts.wake(), on_approved=wake)
         lease = leases.lease(DOOR_LEASE)
         parts = self.conversations, self.people, DoorPushes(store, self.conversations, self.people, lease), supervisor
         self.door = MqttDoor(*parts, lease) if settings.chat.mqtt else None

@@ -29,7 +29,7 @@ class Person:
 @dataclass(frozen=True)
 class PairingRequest:
     """A stranger who was given a code. `ref` is `network:id`, `name` what they call themselves, `at` Unix seconds. `is_sent`:
-    their network has taken the sentence with the code.
+    their network has taken the sentence with the code. `bridge` and `chat` are where they wrote, "" for a relay.
     """
 
     code: str
@@ -37,6 +37,8 @@ class PairingRequest:
     name: str
     at: int
     is_sent: bool = field(default=False, compare=False)
+    bridge: str = field(default="", compare=False)
+    chat: str = field(default="", compare=False)
 
     @property
     def network(self) -> str:

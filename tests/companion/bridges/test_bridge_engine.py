@@ -17,6 +17,7 @@ from engram_host.companion.conversations.rendering.display import AGAIN
 from engram_host.companion.conversations.routing import GREETING
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.bridges.people import WELCOME
 from engram_host.companion.types import Said
 from faulty_network import EDITED, PARAGRAPHS, FaultyNetwork
 from waiting import wait_until_async
@@ -125,17 +126,18 @@ def test_a_group_and_a_thread_have_rooms_of_their_own_and_the_answer_refers_to_t
     play(work)
 
 
-def test_a_stranger_is_sent_a_code_of_which_nothing_is_kept(open_store: Open):
+def test_a_stranger_is_sent_a_code_and_reads_that_he_is_let_in(open_store: Open):
     async def work() -> None:
         async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
             await house.say("let me in")
             await house.wait_for("/pair ")
             (request,) = await house.people.waiting()
-            await house.people.approve(request.code, "Ann")
             assert not house.boards["kitchen"].journal and not house.store.open_deliveries("home")
+            await house.people.approve(request.code, "Ann")
+            await house.wait_for(WELCOME)
             await house.say("hi")
             await house.wait_until_delivered()
-            assert house.texts()[1:] == ["You said hi."]
+            assert house.texts()[1:] == [WELCOME, "You said hi."]
             assert [each.principal for each in house.boards["kitchen"].callers.values()] == ["Ann"]
 
     play(work)

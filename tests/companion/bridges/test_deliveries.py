@@ -148,10 +148,10 @@ def test_a_push_goes_to_the_chat_where_its_board_was_asked_last(kitchen: Compani
     for board in ("kitchen", "garden"):
         kitchen.add_push(BOARD, board, Said("push:1:t1", "", f"from {board}", "net 5"), NOW)
         kitchen.add_push(BOARD, board, Said("push:1:t2", "", "for nobody", "net 6"), NOW)
-    assert kitchen.add_pushes(["elsewhere"], NOW) == []
-    added = kitchen.add_pushes(["home", "work"], NOW)
+    assert kitchen.add_pushes(["elsewhere"], NOW) == ([], [])
+    added, _ = kitchen.add_pushes(["home", "work"], NOW)
     assert [(each.place, each.text) for each in added] == [(HERE, "from kitchen"), (other, "from garden")]
-    assert kitchen.add_pushes(["home", "work"], NOW) == []
+    assert kitchen.add_pushes(["home", "work"], NOW) == ([], [])
 
 
 def test_an_erased_board_takes_what_it_owes_along(kitchen: CompanionStore):

@@ -17,7 +17,7 @@ def test_a_person_chats_through_the_fake(tmp_path: Path):
         talk.heard("connected as @engram_fake_bot since")
         talk.say("/as Bob")
         talk.say("hello")
-        code = talk.heard("lets you in").partition("Your code is ")[2][:8]
+        code = talk.heard("ask the owner").partition("Your code is ")[2][:8]
         talk.say("/as Ann")
         talk.say("/pair " + code)
         talk.heard("Bob")

@@ -34,7 +34,7 @@ def test_a_stranger_is_sent_a_code_once_and_whoever_is_approved_with_it_may_talk
     people = _people()
     told = people.admit("net", "5", "direct", name="Ann\n")
     code = _code(people)
-    assert told.caller is None and "Your code is %s, for an hour: /pair %s" % (code, code) in told.reply
+    assert told.caller is None and "Your code is %s: ask the owner to type /pair %s" % (code, code) in told.reply
     assert people.admit("net", "5", "direct") == SILENCE
     assert people.approve(code.lower(), "ann") == {"who": "ann", "name": "ann", "ids": [ANN]}
     assert people.admit("net", "5", "direct") == _caller("ann", "net 5")

@@ -131,7 +131,7 @@ class House:
         nothing: Any = None
         replication = Replication(self.store, lambda: None, supervisor)
         self.dispatcher = MessageDispatcher(replication, nothing, nothing, nothing, self.service.answer_board)
-        self.people = PeopleService(self.store, self._rules)
+        self.people = PeopleService(self.store, self._rules, on_approved=self.service.wake_pushes)
         self.media = None
         if self._media_home:
             self.media = MediaService(self.store, MediaFiles(self._media_home), media_limits(MediaSettings()))

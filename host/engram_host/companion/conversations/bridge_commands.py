@@ -85,7 +85,9 @@ class BridgeCommands:
             return "\n".join(run(lambda: people, clock, caller, rest))
 
         try:
-            return await asyncio.to_thread(answer)
+            said = await asyncio.to_thread(answer)
+            self._conversations.wake_pushes()  # who was let in is owed a sentence
+            return said
         except EngramError as problem:
             return str(problem)
 

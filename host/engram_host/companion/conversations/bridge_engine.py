@@ -137,11 +137,14 @@ class BridgeEngine:
                     _log.warning("what boards begin to say waits: %s", problem, extra={"repeat": "deliveries"})
 
     async def _take_pushes(self) -> None:
-        names = list(self._attached)
-        while added := await asyncio.to_thread(self._store.add_pushes, names, int(time.time())):
-            for delivery in added:
+        while True:
+            names = list(self._attached)
+            added, notices = await asyncio.to_thread(self._store.add_pushes, names, int(time.time()))
+            for delivery in (*added, *notices):
                 if attached := self._attached.get(delivery.place.bridge):
                     attached.deliver(delivery)
+            if not added:
+                return
 
     async def _expire(self) -> None:
         now, chat = int(time.time()), self._settings.chat

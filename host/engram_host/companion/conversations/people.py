@@ -114,11 +114,15 @@ class PeopleService:
         rules: AdmissionRules | None = None,
         on_request: Callable[[PairingRequest], None] = lambda request: None,
         now: Callable[[], float] = time.time,
+        on_approved: Callable[[], None] = lambda: None,
     ):
-        """`on_request(request)` is called in the event loop for each stranger who is given a code."""
+        """`on_request(request)` is called in the event loop for each stranger who is given a code, `on_approved()` when one may
+        have been let in, who is owed a sentence then.
+        """
         self._store = store
         self._rules = rules or AdmissionRules()
         self._on_request = on_request
+        self._on_approved = on_approved
         self._now = now
         self._counts: OrderedDict[tuple[str, int, int], int] = OrderedDict()
         """By a sender, the length of a time in seconds, and the number of that time."""
@@ -158,7 +162,9 @@ class PeopleService:
 
     async def approve(self, ref: str, name: str = "") -> Person:
         """Let somebody talk, by their code or id; a name becomes the principal, which memories have for ever."""
-        return await asyncio.to_thread(self._store.approve_person, ref, name, int(self._now()))
+        person = await asyncio.to_thread(self._store.approve_person, ref, name, int(self._now()))
+        self._on_approved()
+        return person
 
     async def block(self, ref: str) -> Person:
         """Answer somebody no more, nowhere."""
@@ -174,7 +180,9 @@ class PeopleService:
 
     async def link(self, ref: str, other: str) -> Person:
         """Take another id, or another person, for the same one."""
-        return await asyncio.to_thread(self._store.link_person, ref, other, int(self._now()))
+        person = await asyncio.to_thread(self._store.link_person, ref, other, int(self._now()))
+        self._on_approved()
+        return person
 
     async def make_owner(self, ref: str) -> Person:
         """Let somebody be the owner, with the memory of the board's console."""
@@ -209,7 +217,7 @@ class PeopleService:
             if policy == "off":
                 return _NOBODY
             if not self._is_let_in(person, ref, policy):
-                return await self._ask(known, ref, message.sender_name) if policy == "pairing" else _NOBODY
+                return await self._ask(known, ref, bridge, message) if policy == "pairing" else _NOBODY
         principal = person.principal if person else board_people.principal_of(ref)
         return self._rated(
             ref, message.at, Caller(principal, room_of(network, chat.id, chat.thread), chat.is_group, "")
@@ -291,7 +299,7 @@ class PeopleService:
             self._counts.popitem(last=False)
         return count
 
-    async def _ask(self, known: Known, ref: str, name: str) -> Admission:
+    async def _ask(self, known: Known, ref: str, bridge: str, message: Incoming) -> Admission:
         """Give a stranger a code, once, and the sentence with it until their network has taken that."""
         now = self._now()
         is_put_off = now < self._put_off.get(ref, 0.0) <= now + CODE_PAUSE  # unless the clock was set back
@@ -304,18 +312,20 @@ class PeopleService:
         self._asking.add(ref)
         admission = _NOBODY
         try:
-            admission = await (self._repeat_code(ref) if known.request else self._give_code(ref, name))
+            admission = await (self._repeat_code(ref) if known.request else self._give_code(ref, bridge, message))
         finally:
             if admission.request is None:
                 self._asking.discard(ref)
         return admission
 
-    async def _give_code(self, ref: str, name: str) -> Admission:
-        request = PairingRequest(board_people.new_code(), ref, board_people.shown(name), int(self._now()))
+    async def _give_code(self, ref: str, bridge: str, message: Incoming) -> Admission:
+        name, chat = board_people.shown(message.sender_name), message.chat.id if bridge else ""
+        code, now = board_people.new_code(), int(self._now())
+        request = PairingRequest(code, ref, name, now, bridge=bridge, chat=chat)
         if not await asyncio.to_thread(self._store.add_code, request):
             return _NOBODY
         self._on_request(request)
-        return Admission(None, board_people.ASK % (request.code, request.code), request=request)
+        return Admission(None, board_people.ASK % (code, code), request=request)
 
     async def _repeat_code(self, ref: str) -> Admission:
         # Looked at again: the sentence may have gone out since the message was.

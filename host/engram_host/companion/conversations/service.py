@@ -156,6 +156,10 @@ class ConversationService:
             self._boards.wake_all()
             self._changed.wake_all()
 
+    def wake_pushes(self) -> None:
+        """Let whoever waits for what boards begin to say look for what chats are owed."""
+        self._changed.wake(PUSHED)
+
     def wake_board(self, device: str) -> None:
         """A message for a board was kept by somebody else."""
         self._boards.wake(device)

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 from engram_host.companion.errors import SettingError
 from engram_host.companion.store.boards.status import percent
+from engram_host.companion.store.bridges.accounts import BridgeAccountTable
 from engram_host.companion.store.bridges.deliveries import DeliveryTable
 from engram_host.companion.store.bridges.files import ChatFileTable
 from engram_host.companion.store.bridges.people import PeopleTable
@@ -85,6 +86,7 @@ class CompanionStore(
     ConversationTable,
     PeopleTable,
     DeliveryTable,
+    BridgeAccountTable,
     ChatFileTable,
     MediaTable,
     PageSessionTable,

@@ -11,11 +11,13 @@ from engram.channels.people import GROUP_MODES, checked_id, checked_name, princi
 from engram.errors import ArgumentError, NotFound
 from engram.memory import caller_check
 from engram.memory.access import OWNER, Caller
-from engram_host.companion.bridge_types import GroupMode, PairingRequest, Person
+from engram_host.companion.bridge_types import ChatPlace, Delivery, GroupMode, PairingRequest, Person
+from engram_host.companion.store.bridges.deliveries import insert_delivery
 from engram_host.companion.store.damage import CHECKED, is_sound, row_check
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.page.sessions import end_pages_of
 from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.workers.notices import Notice
 
 MOST_PEOPLE = 1000
 """People who were approved or blocked: bounds a list that is shown as a whole."""
@@ -32,6 +34,11 @@ CODE_SECONDS = 3600
 MOST_WAITING = 3
 """Strangers of a network who have a code: nobody else is answered, so a flood costs nothing."""
 
+WELCOME = "You are let in. What you wrote before was not read: send it again."
+
+WELCOME_IDS = "welcome:"
+"""How the ids of deliveries begin that say so."""
+
 MOST_CLOSED = 1000
 """Groups that are known to be closed; of more the newest."""
 
@@ -39,7 +46,7 @@ _CLOSED = "people.closed."
 """How the names of notes begin that have the id of a closed group, with the number of its closing."""
 
 _LOCK = "INSERT INTO notes (name, value) VALUES ('people', '') ON CONFLICT (name) DO UPDATE SET value = excluded.value"
-_CODE = "code, ref, name, at, is_sent"
+_CODE = "code, ref, name, at, bridge, chat, is_sent"
 _PERSON, _ID, _GROUP = (CHECKED[name].columns for name in ("people", "people_ids", "chat_groups"))
 
 
@@ -84,10 +91,10 @@ class PeopleTable(DatabaseTable):
         waiting = [each for each in _waiting(rows, request.at) if each.network == request.network]
         if len(waiting) >= MOST_WAITING or any(request.ref == each.ref for each in waiting):
             return False
-        values = (request.code, request.ref, request.name, request.at, int(request.is_sent))
-        return (
-            rows.count(f"INSERT INTO pairing_codes ({_CODE}) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", values) > 0
-        )
+        place = request.bridge, request.chat
+        values = (request.code, request.ref, request.name, request.at, *place, int(request.is_sent))
+        sql = f"INSERT INTO pairing_codes ({_CODE}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+        return rows.count(sql, values) > 0
 
     @writes
     def mark_code_sent(self, rows: Rows, code: str) -> None:
@@ -135,7 +142,10 @@ class PeopleTable(DatabaseTable):
     def approve_person(self, rows: Rows, ref: str, name: str, now: int) -> Person:
         """Let somebody talk, by the code that they have or by their id. ArgumentError, NotFound."""
         _lock(rows)
-        return _set_blocked(rows, _known_or_new(rows, ref, name, now), is_blocked=False)
+        waiting = _waiting(rows, now)
+        person = _set_blocked(rows, _known_or_new(rows, ref, name, now), is_blocked=False)
+        _welcome(rows, waiting, person, now)
+        return person
 
     @writes
     def block_person(self, rows: Rows, ref: str, now: int) -> Person:
@@ -170,8 +180,11 @@ class PeopleTable(DatabaseTable):
             raise ArgumentError(ref, f"has as many ids as may be: {MOST_IDS}.")
         if second:
             _remove(rows, second)
+        waiting = _waiting(rows, now)
         _add_ids(rows, person.principal, ids)
-        return _known(rows, person.principal)
+        linked = _known(rows, person.principal)
+        _welcome(rows, waiting, linked, now)
+        return linked
 
     @writes
     def make_owner(self, rows: Rows, ref: str) -> Person:
@@ -227,7 +240,10 @@ def _ended(now: int) -> tuple[int, int]:
 
 def _waiting(rows: Rows, now: int) -> list[PairingRequest]:
     sql = f"SELECT {_CODE} FROM pairing_codes WHERE at > ? AND at <= ? ORDER BY at, code"
-    return [PairingRequest(*row, is_sent=bool(is_sent)) for *row, is_sent in rows.run(sql, _ended(now))]
+    return [
+        PairingRequest(code, ref, name, at, bool(is_sent), bridge, chat)
+        for code, ref, name, at, bridge, chat, is_sent in rows.run(sql, _ended(now))
+    ]
 
 
 def _people(rows: Rows) -> list[Person]:
@@ -329,6 +345,16 @@ def _add_ids(rows: Rows, principal: str, ids: Iterable[str]) -> None:
         rows.run("DELETE FROM people_ids WHERE ref = ?", (ref,))
         rows.run("INSERT INTO people_ids (ref, principal, crc) VALUES (?, ?, ?)", (*values, row_check(values)))
         _end_waiting(rows, ref)
+
+
+def _welcome(rows: Rows, waiting: Iterable[PairingRequest], person: Person, now: int) -> None:
+    """Owe those who waited with a code, and are let in now, a sentence that says so where they wrote."""
+    for request in waiting:
+        if request.bridge and request.ref in person.ids and not person.is_blocked:
+            place = ChatPlace(request.bridge, request.chat)
+            mid = WELCOME_IDS + request.code.lower()
+            insert_delivery(rows, Delivery(0, place, "", "", mid, WELCOME, now, ref=request.ref), now)
+            rows.notify(Notice("pushed").encode())
 
 
 def _end_waiting(rows: Rows, ref: str) -> None:

@@ -274,7 +274,10 @@ CREATE TABLE pairing_codes (
     name TEXT NOT NULL,
     at BIGINT NOT NULL,
     -- Whether the stranger got the sentence with their code: until then each of their messages has it sent again.
-    is_sent BIGINT NOT NULL DEFAULT 1
+    is_sent BIGINT NOT NULL DEFAULT 1,
+    -- The private chat in which they wrote, to be told there once they are approved; "" for that of a relay.
+    bridge TEXT NOT NULL,
+    chat TEXT NOT NULL
 );
 
 -- Up to where a bridge has taken its network's messages.

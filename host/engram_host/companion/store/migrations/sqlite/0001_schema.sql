@@ -257,7 +257,10 @@ CREATE TABLE pairing_codes (
     name TEXT NOT NULL,
     at INTEGER NOT NULL,
     -- Whether the stranger got the sentence with their code: until then each of their messages has it sent again.
-    is_sent INTEGER NOT NULL DEFAULT 1
+    is_sent INTEGER NOT NULL DEFAULT 1,
+    -- The private chat in which they wrote, to be told there once they are approved; "" for that of a relay.
+    bridge TEXT NOT NULL,
+    chat TEXT NOT NULL
 ) WITHOUT ROWID;
 
 -- Up to where a bridge has taken its network's messages.
