@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from engram.memory.access import OWNER
+from engram_host.companion.types import Conversation
 
 GroupMode = Literal["mention", "always"]
 """When boards answer in a group."""
@@ -95,6 +96,17 @@ class Delivery:
     at: int
     shown: Shown = Shown()
     ref: str = ""
+
+
+@dataclass(frozen=True)
+class KeptMessage:
+    """A message of a network that was here before: what its chat was owed for it, what its board was given, None for nothing,
+    and what that says since the newest edit.
+    """
+
+    delivery: Delivery
+    given: Conversation | None = None
+    text: str = field(default="", repr=False)
 
 
 DeliveryEnd = Literal["done", "refused", "dropped"]

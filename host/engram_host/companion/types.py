@@ -318,7 +318,11 @@ it; a report as JSON; what went wrong; or that the answer starts again, and what
 
 @dataclass(frozen=True)
 class Said:
-    """What somebody says to a board: `mid` is its id, which no other message to this board has. `room` is a chat of theirs."""
+    """What somebody says to a board: `mid` is its id, which no other message to this board has. `room` is a chat of theirs.
+
+    `forwarded` names who wrote the text if somebody else did, `quoted` begins what it answers, and `edits` is the `mid` of the
+    message that it corrects.
+    """
 
     mid: str
     principal: str
@@ -327,6 +331,9 @@ class Said:
     is_group: bool = False
     workspace: str = ""
     is_command: bool = False
+    forwarded: str = ""
+    quoted: str = field(default="", repr=False)
+    edits: str = ""
 
 
 SECRET_IDS = "secret:"

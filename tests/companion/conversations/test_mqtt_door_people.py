@@ -209,3 +209,20 @@ def test_a_message_names_a_principal_or_a_sender_and_not_both():
     for who in ("", '"principal": "ann", "sender": "signal:1",'):
         with pytest.raises(DoorRefused, match="either principal or sender"):
             parse(f'{{{who} "text": "x"}}'.encode())
+
+
+def test_a_relay_says_whose_words_a_message_has_and_what_it_corrects(program: Program):
+    async def work() -> None:
+        await program.people.approve(ANN)
+        words = {"forwarded": "Bob", "quoted": "where?\n  there"}
+        assert "problem" not in await asks(program, "1", text="/forget all", **words)
+        assert "problem" not in await asks(program, "2", text="/forget it", edits="1")
+        first, second = said(program)
+        assert (first.text, first.forwarded, first.quoted) == ("/forget all", "Bob", "where? there")
+        assert not first.is_command and second.edits == first.mid
+        assert (
+            "not for a command" in (await asks(program, "3", text="", command="/forget m1", forwarded="Bob"))["problem"]
+        )
+        assert "do not have that message" in (await asks(program, "4", edits="9"))["problem"]
+
+    program.play(work)

@@ -205,3 +205,12 @@ def test_another_session_is_gone_to_or_begun(browser: PageClient, kitchen: Sent)
 def test_the_session_of_a_message_is_shown(browser: PageClient, kitchen: Sent):
     said(browser, kitchen, "do they?", ["text", "yes"], turn="t3")
     assert "you are here" in chat(browser, kitchen) and "Sessions: s2" in chat(browser, kitchen)
+
+
+def test_quoted_lines_stand_apart_from_the_words_of_a_message(browser: PageClient, kitchen: Sent):
+    said(browser, kitchen, "> /forget m3\nwhat does that do?", ["text", "It forgets."])
+    page = browser.open(f"/boards/{kitchen.device}/chat")
+    assert "blockquote" in [name for name, _ in page.elements]
+    assert "/forget m3 what does that do?" in " ".join(page.words.split())
+    said(browser, kitchen, "> yes", ["text", "Who says so?"], turn="t2")
+    assert "Forwarded from somebody yes" in chat(browser, kitchen)

@@ -78,6 +78,9 @@ class NewMessage(BaseModel):
     room: str = Field("", max_length=64, description="the chat; its own session on the board")
     group: bool = Field(False, description="whether others read along there")
     workspace: str = Field("", max_length=64)
+    forwarded: str = Field("", max_length=200, description="who wrote the text, if the speaker only passes it on")
+    quoted: str = Field("", max_length=20000, description="what it answers, of which the board gets the beginning")
+    edits: str = Field("", max_length=MID_CHARS, description="the id of the speaker's message that this one corrects")
 
 
 class MessageShown(BaseModel):
@@ -93,6 +96,9 @@ class MessageShown(BaseModel):
     command: bool
     push: bool = Field(description="whether the board said it by its own initiative")
     text: str
+    forwarded: str = Field(description="who wrote the text, empty for who speaks")
+    quoted: str = Field(description="the beginning of what it answers")
+    edits: str = Field(description="the id of the message that it corrects")
     turn: str = Field(description="the board's id of it, empty if it has none yet")
     at: int = Field(description="when it was said, in Unix seconds")
     changed: int = Field(description="when its state changed")
@@ -150,7 +156,9 @@ def make_chat_router(conversations: ConversationService) -> APIRouter:
 def _said(message: NewMessage) -> Said:
     mid = message.id or f"api:{secrets.token_hex(8)}"
     content = message.text or message.command
-    return Said(mid, message.principal, content, message.room, message.group, message.workspace, bool(message.command))
+    where = message.room, message.group, message.workspace
+    words = message.forwarded, message.quoted, message.edits
+    return Said(mid, message.principal, content, *where, bool(message.command), *words)
 
 
 def _shown(found: Conversation) -> MessageShown:
@@ -166,6 +174,9 @@ def _shown(found: Conversation) -> MessageShown:
         command=said.is_command,
         push=found.is_push,
         text=said.text,
+        forwarded=said.forwarded,
+        quoted=said.quoted,
+        edits=said.edits,
         turn=found.turn,
         at=found.at,
         changed=found.changed,

@@ -4,6 +4,7 @@ A file of this folder has one class with the methods of Network. It signs in, gi
 the engine wants sent. Who may talk, which board answers, splitting, streaming, what is sent again: all that is the engine's.
 """
 
+import zlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -46,7 +47,8 @@ class Incoming:
     `id` is the network's own, unique in its chat, and the same when the message comes again. `sender` is the network's own
     lasting id of the person; `sender_name` is what they call themselves, and proves nothing. `text` is without the mention of
     the account at its beginning; a caption is the text. `is_mentioned`: the message names the account, replies to a message of
-    it, or was sent to nobody else. `at` is Unix seconds, 0 if the network does not say.
+    it, or was sent to nobody else. `at` is Unix seconds, 0 if the network does not say. `forwarded` names who wrote the text
+    if the sender passes it on, `quoted` begins what it answers; `edits` is the id of the message that it corrects.
     """
 
     id: str
@@ -57,6 +59,14 @@ class Incoming:
     is_mentioned: bool = True
     attachments: tuple[Attachment, ...] = ()
     at: int = 0
+    forwarded: str = ""
+    quoted: str = field(default="", repr=False)
+    edits: str = ""
+
+
+def edit_id(message: str, at: object, text: str) -> str:
+    """Make the id of an edit on a network whose edits have none: of the message, the time, and what it says now."""
+    return f"{message} {at} {zlib.crc32(text.encode(errors='replace')):08x}"
 
 
 def characters(text: str) -> int:

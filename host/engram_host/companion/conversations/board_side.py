@@ -159,9 +159,9 @@ def say_chunks(head: Head, found: Conversation) -> list[bytes]:
         "group": said.is_group,
         "workspace": said.workspace,
         "command": said.is_command,
-        "forwarded": "",
-        "quoted": "",
-        "edits": "",
+        "forwarded": said.forwarded,
+        "quoted": said.quoted,
+        "edits": said.edits,
     }
     room = messages.ANSWER_BYTES - len(_answer("say", head, part=64, parts=64, text="", **fields))
     pieces = text_pieces(said.text, room)

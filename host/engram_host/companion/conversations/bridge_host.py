@@ -9,21 +9,21 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any
 
-from engram.errors import EngramError
 from engram.memory.access import Caller
-from engram_host.companion.bridge_types import ChatFile, ChatPlace, Delivery, DeliveryEnd
+from engram_host.companion.bridge_types import ChatFile, ChatPlace, Delivery, DeliveryEnd, KeptMessage
 from engram_host.companion.bridges.network import Chat, Incoming, MenuCommand, Network
 from engram_host.companion.conversations.attached_media import AttachedMedia
 from engram_host.companion.conversations.bridge_commands import HELP, BridgeCommands, menu
 from engram_host.companion.conversations.delivery import Deliverer
 from engram_host.companion.conversations.file_imports import FileImports
+from engram_host.companion.conversations.message_keeper import MessageKeeper
 from engram_host.companion.conversations.notices import Notices
 from engram_host.companion.conversations.outlet import Outlet, Outlets
 from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.conversations.routing import Spoken, keepable, parse_spoken, which_board
-from engram_host.companion.conversations.service import BRIDGE_IDS, ConversationService, check_said
+from engram_host.companion.conversations.service import BRIDGE_IDS, ConversationService
 from engram_host.companion.conversations.wakers import Wakers, wait_for_event
-from engram_host.companion.errors import CompanionError, StoreUnavailable
+from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.media.service import MediaService
 from engram_host.companion.settings import ChatSettings, conversation_limits
 from engram_host.companion.store import CompanionStore
@@ -82,7 +82,8 @@ class AttachedBridge:
         self._conversations = conversations
         self._people = people
         self._commands = commands
-        self._limits = conversation_limits(chat)
+        signs = network.features.command_signs
+        self._keeper = MessageKeeper(store, conversations, conversation_limits(chat), signs)
         self._on_connected = on_connected
         self._menu = menu()
         self._back = Wakers()
@@ -130,11 +131,18 @@ class AttachedBridge:
         if await asyncio.to_thread(self._store.is_known, mid):
             return
         await self.note_members(message.chat)
+        kept = None
+        if message.edits:
+            edited = message_id(self._bridge, replace(message, id=message.edits), self._user)
+            kept = await self._keeper.find_edited(edited, f"{self._kind}:{message.sender}")
+            if not kept and message.chat.is_group:
+                return  # what it corrects was not said to a board
+            message = replace(message, is_mentioned=True)
         admission = await self._people.admit(self._bridge, self._kind, message)
         if admission.caller:
             is_kept = False
             try:
-                is_kept = await self._take(message, mid, admission.caller)
+                is_kept = await self._take(message, mid, admission.caller, kept)
             finally:
                 if not is_kept:  # it comes again, or has come before: it is one message
                     self._people.take_back(admission)
@@ -201,19 +209,23 @@ class AttachedBridge:
 
     # --- messages
 
-    async def _take(self, message: Incoming, mid: str, caller: Caller) -> bool:
-        """Keep a message with what its chat is owed for it; False if another one has done so meanwhile."""
+    async def _take(self, message: Incoming, mid: str, caller: Caller, kept: KeptMessage | None) -> bool:
+        """Keep a message, or an edit of one that is `kept`, with what its chat is owed for it; False if it came before."""
         place = ChatPlace(self._bridge, message.chat.id, message.chat.thread, message.chat.is_group)
         now = int(time.time())
         at = message.at if 0 < message.at < now else now
-        owed = Delivery(0, place, message.id, "", mid, "", at, ref=f"{self._kind}:{message.sender}")
+        owed = Delivery(0, place, message.edits or message.id, "", mid, "", at, ref=f"{self._kind}:{message.sender}")
+        if message.edits:
+            if added := await self._keeper.keep_edit(message, owed, caller, kept):
+                self.deliver(added)
+            return added is not None
         boards = await self._known_boards()
         spoken = parse_spoken(message, boards, self._network.features.command_signs)
         board = spoken.board or await self._default_board(place, boards)
         sentence = await self._files.take(message, caller, place)
         if sentence and spoken.text:  # what stands beside a file is a message of its own
-            about_files = replace(owed, mid=owed.mid + _ABOUT_FILES, text=sentence)
-            if added := await asyncio.to_thread(self._store.add_text, about_files, now):
+            about_files = replace(owed, mid=owed.mid + _ABOUT_FILES)
+            if added := await self._keeper.keep_text(about_files, sentence):
                 self.deliver(added)
             sentence = ""
         sentence = sentence or await self._answer_of_import(spoken, caller, owed, board)
@@ -223,9 +235,9 @@ class AttachedBridge:
             if board and not spoken.is_command:
                 message = await self._media.keep(message, caller, board)
                 spoken = parse_spoken(message, boards, self._network.features.command_signs)
-            added, sentence = await self._pass_on(owed, spoken, caller, board, boards)
+            added, sentence = await self._pass_on(message, owed, spoken, caller, board, boards)
         if sentence:
-            added = await asyncio.to_thread(self._store.add_text, replace(owed, text=sentence), now)
+            added = await self._keeper.keep_text(owed, sentence)
         if added:
             self.deliver(added)
         return added is not None
@@ -244,24 +256,14 @@ class AttachedBridge:
         return ""
 
     async def _pass_on(
-        self, owed: Delivery, spoken: Spoken, caller: Caller, board: str, boards: Sequence[str]
+        self, message: Incoming, owed: Delivery, spoken: Spoken, caller: Caller, board: str, boards: Sequence[str]
     ) -> tuple[Delivery | None, str]:
         """Keep a message for its board: what its chat is owed then, None if it came before; or a sentence that says why not."""
         if not board:
             return None, HELP if spoken.command == "help" else which_board(boards)
         text = f"/session new {spoken.rest}".strip() if spoken.command == "new" else spoken.text
-        try:
-            said = Said(owed.mid, caller.principal, text, caller.room, caller.group, "", spoken.is_command)
-            delivery = replace(owed, device=board)
-            values = check_said(said), self._limits, int(time.time())
-            added = await asyncio.to_thread(self._store.add_message, delivery, *values)
-        except StoreUnavailable:
-            raise
-        except (CompanionError, EngramError) as problem:
-            return None, str(problem)
-        if added:
-            self._conversations.wake_board(board)
-        return added, ""
+        said = Said(owed.mid, caller.principal, text, caller.room, caller.group, "", spoken.is_command)
+        return await self._keeper.keep(owed, replace(said, forwarded=message.forwarded, quoted=message.quoted), board)
 
     async def _default_board(self, place: ChatPlace, boards: Sequence[str]) -> str:
         chosen = await asyncio.to_thread(self._store.chosen_board, place)

@@ -1,10 +1,12 @@
 """What somebody says through a bridge, as it is meant: for which board, as a command or not, and what of it cannot be taken."""
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from engram.channels.people import shown
 from engram_host.companion.bridges.network import Attachment, Incoming
+from engram_host.companion.bridges.quotes import separate
 from engram_host.companion.conversations.board_side import storable
 
 GREETING = "Hello! Write to me, and I answer; what you want me to keep, I remember. /help lists the commands."
@@ -13,6 +15,7 @@ LONGEST_ID = 256
 """Characters of an id; Matrix' have at most 255."""
 
 _ARTICLES = {"audio": "an audio file", "video": "a video", "file": "a file"}
+_HELD = re.compile(r"(?:\[(?:photo|audio|video|file)\b[^\]\n]*\] ?)*")
 _ENDS = ",:"
 
 
@@ -37,25 +40,45 @@ class Spoken:
 
 def keepable(message: Incoming) -> Incoming | None:
     """A message as each database takes it; None if one of its ids is none: they go into keys, where nothing may be left out."""
-    ids = message.id, message.chat.id, message.chat.thread, message.sender
+    ids = message.id, message.chat.id, message.chat.thread, message.sender, message.edits
     if any(len(each) > LONGEST_ID or each != storable(each) for each in ids):
         return None
+    text, quoted, forwarded = separate(
+        storable(message.text),
+        storable(message.quoted),
+        storable(message.forwarded),
+        has_attachments=bool(message.attachments),
+    )
     return replace(
         message,
-        text=storable(message.text),
+        text=text,
+        quoted=quoted,
+        forwarded=forwarded,
         sender_name=storable(message.sender_name),
         attachments=tuple(replace(each, name=storable(each.name)) for each in message.attachments),
     )
 
 
 def parse_spoken(message: Incoming, boards: Collection[str], signs: str) -> Spoken:
-    """What a message says, if commands may begin with any of `signs`; the text of `@board text` is for that board."""
-    board, text = _addressed(message.text.strip(), boards)
-    if len(text) > 1 and text[0] in signs and text[1].isalpha():
+    """What a message says, if commands may begin with any of `signs`; the text of `@board text` is for that board. What is
+    forwarded is no command and names no board: others have written it.
+    """
+    text = message.text.strip()
+    board, text = ("", text) if message.forwarded else _addressed(text, boards)
+    if not message.forwarded and len(text) > 1 and text[0] in signs and text[1].isalpha():
         name, space, rest = text[1:].partition(" ")
         return Spoken(board, "/" + name.lower() + space + rest, True)
     held = " ".join(_held(each) for each in message.attachments if each.kind == "photo" or text)
     return Spoken(board, f"{held} {text}".strip())
+
+
+def edited(message: Incoming, before: str, signs: str) -> Spoken:
+    """What an edited message says; its photos and files stand before the new words as they did `before`."""
+    spoken = parse_spoken(replace(message, attachments=()), (), signs)
+    held = _HELD.match(before)
+    if spoken.is_command or not (message.attachments and held):
+        return spoken
+    return replace(spoken, text=f"{held[0].strip()} {spoken.text}".strip())
 
 
 def refusal(message: Incoming) -> str:

@@ -9,12 +9,14 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 from engram.errors import ArgumentError
+from engram.link.messages import MID_CHARS
 from engram.memory import caller_check
 from engram.memory.access import Caller
+from engram_host.companion.bridges.quotes import separate
 from engram_host.companion.conversations.answers import Answer, Exchange
 from engram_host.companion.conversations.board_side import PUSHED, BoardSide, storable
 from engram_host.companion.conversations.wakers import Wakers, wait_for_event
-from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.errors import StoreUnavailable, UnknownConversation
 from engram_host.companion.replication.messages import ConversationHead
 from engram_host.companion.settings import ChatSettings, conversation_limits
 from engram_host.companion.store import CompanionStore
@@ -71,6 +73,9 @@ WAITING = SentenceTable(
     },
 )
 """Why a board has not taken a message yet."""
+
+CORRECTED_SECONDS = 3600
+"""After a message, in which an edit corrects it."""
 
 ROOM = "companion"
 """The room of who names none."""
@@ -140,6 +145,12 @@ class ConversationService:
         somebody cannot be called so.
         """
         checked = check_said(said)
+        if checked.edits and await self._found(device, checked.mid) is None:
+            original = await self._found(device, checked.edits)
+            if original and (original.said.principal, original.said.room) != (checked.principal, checked.room):
+                original = None
+            if why := why_not_corrected(original, int(time.time())):
+                raise ArgumentError("edits", why)
         found = await asyncio.to_thread(self._store.add_conversation, device, checked, self._limits, int(time.time()))
         self._boards.wake(device)
         return _shown(found)
@@ -174,6 +185,12 @@ class ConversationService:
     async def find(self, device: str, mid: str) -> Conversation:
         """A message. UnknownConversation."""
         return _shown(await asyncio.to_thread(self._store.conversation, device, mid))
+
+    async def _found(self, device: str, mid: str) -> Conversation | None:
+        try:
+            return await self.find(device, mid)
+        except UnknownConversation:
+            return None
 
     async def unfinished(self, prefix: str, seconds: int, limit: int) -> list[Conversation]:
         """Messages of all boards whose ids begin so: the open ones, then those that ended within some seconds."""
@@ -309,8 +326,28 @@ def check_said(said: Said) -> Said:
     if said.is_group and not said.room:
         raise ArgumentError("room", "is needed for a group.")
     content = storable(said.text).strip()
+    forwarded, quoted = storable(said.forwarded), storable(said.quoted)
+    if said.is_command and (forwarded or said.edits):
+        raise ArgumentError("forwarded" if forwarded else "edits", "is for a text, not for a command.")
+    if len(said.edits) > MID_CHARS:
+        raise ArgumentError("edits", f"is an id of at most {MID_CHARS} characters.")
+    if said.is_command:
+        quoted = ""
+    else:
+        content, quoted, forwarded = separate(content, quoted, forwarded)
     if not content or len(content) > MOST_CHARACTERS:
         raise ArgumentError("text", f"must have 1 to {MOST_CHARACTERS} characters.")
     if said.is_command and (content[0] != "/" or "\n" in content):
         raise ArgumentError("command", "begins with a slash and is one line; /help lists them.")
-    return Said(said.mid, said.principal, content, room, said.is_group, said.workspace, said.is_command)
+    return replace(said, text=content, room=room, forwarded=forwarded, quoted=quoted)
+
+
+def why_not_corrected(original: Conversation | None, now: int) -> str:
+    """Why an edit of a message is not given to its board, as a sentence; "" if it is."""
+    if original is None or original.is_push:
+        return "I do not have that message any more. Send the correction as a new message."
+    if original.said.is_command:
+        return "An edit does not change what a command has done. Send the command as a new message."
+    if now - original.at > CORRECTED_SECONDS:
+        return "I correct only messages of the last hour. Send the correction as a new message."
+    return ""

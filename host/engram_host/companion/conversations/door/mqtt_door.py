@@ -70,6 +70,9 @@ _FIELDS: dict[str, type] = {
     "group": bool,
     "mentioned": bool,
     "workspace": str,
+    "forwarded": str,
+    "quoted": str,
+    "edits": str,
 }
 
 
@@ -269,7 +272,11 @@ def parse(data: bytes) -> dict[str, Any]:
     for name, value in fields.items():
         if name not in _FIELDS or type(value) is not _FIELDS[name]:
             raise DoorRefused(f"there is no field {str(name)[:20]!r} of that kind; there are {', '.join(_FIELDS)}.")
-    if not _is_id(fields.get("id", "x")) or not _is_id(fields.get("cancel", "x")):
+    if (
+        not _is_id(fields.get("id", "x"))
+        or not _is_id(fields.get("cancel", "x"))
+        or not _is_id(fields.get("edits", "x"))
+    ):
         raise DoorRefused(f"an id has 1 to {MID_CHARS - len(DOOR_IDS)} printable ASCII signs without spaces.")
     if "cancel" not in fields and bool(fields.get("text")) == bool(fields.get("command")):
         raise DoorRefused("a message has either text or command, or it cancels another one.")
@@ -296,7 +303,9 @@ def _is_id(value: str) -> bool:
 def _said(own_id: str, fields: dict[str, Any], caller: Caller) -> Said:
     content = fields.get("text") or fields["command"]
     where = caller.room, caller.group, caller.workspace
-    return Said(DOOR_IDS + own_id, caller.principal, content, *where, bool(fields.get("command")))
+    edits = DOOR_IDS + fields["edits"] if fields.get("edits") else ""
+    words = fields.get("forwarded", ""), fields.get("quoted", ""), edits
+    return Said(DOOR_IDS + own_id, caller.principal, content, *where, bool(fields.get("command")), *words)
 
 
 def _shown(event: Progress | Piece) -> dict[str, Any]:

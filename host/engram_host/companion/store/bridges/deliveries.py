@@ -10,9 +10,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from engram_host.companion.bridge_types import ChatPlace, Delivery, DeliveryEnd, Shown
+from engram_host.companion.bridge_types import ChatPlace, Delivery, DeliveryEnd, KeptMessage, Shown
 from engram_host.companion.errors import UnknownDevice
-from engram_host.companion.store.conversations.rows import OPEN, check_room, insert_conversation
+from engram_host.companion.store.conversations.rows import (
+    OPEN,
+    check_room,
+    find_conversation,
+    insert_conversation,
+)
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.sql.statements import placeholders
@@ -48,6 +53,20 @@ class DeliveryTable(DatabaseTable):
     def is_known(self, rows: Rows, mid: str) -> bool:
         """Whether a message of a network was here before."""
         return _is_known(rows, mid)
+
+    @reads
+    def kept_message(self, rows: Rows, mid: str) -> KeptMessage | None:
+        """A message of a network that was here before."""
+        found = rows.run(f"SELECT {_COLUMNS} FROM bridge_deliveries WHERE mid = ? LIMIT 1", (mid,))
+        if not found:
+            return None
+        delivery = _delivery(found[0])
+        given = find_conversation(rows, delivery.device, mid)
+        newest = (
+            "SELECT text FROM conversations WHERE device = ? AND (mid = ? OR edits = ?) ORDER BY number DESC LIMIT 1"
+        )
+        texts = rows.run(newest, (delivery.device, mid, mid))
+        return KeptMessage(delivery, given, texts[0][0] if texts else "")
 
     @writes
     def add_message(

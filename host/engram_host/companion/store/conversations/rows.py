@@ -18,7 +18,7 @@ from engram_host.companion.types import (
 
 COLUMNS = (
     "number, device, mid, principal, text, room, is_group, workspace, is_command, state, turn, at, changed, offers, "
-    "begun, unnamed, is_cancelled, is_push"
+    "begun, unnamed, forwarded, quoted, edits, is_cancelled, is_push"
 )
 """Those that as_conversation() reads."""
 
@@ -77,6 +77,9 @@ def insert_conversation(
         "is_command": int(said.is_command),
         "is_push": int(is_push),
         "text": said.text,
+        "forwarded": said.forwarded,
+        "quoted": said.quoted,
+        "edits": said.edits,
         "state": state,
         "turn": "",
         "at": now,
@@ -128,9 +131,12 @@ def as_conversation(row: Sequence[Any]) -> Conversation:
         offers,
         begun,
         unnamed,
+        forwarded,
+        quoted,
+        edits,
         *flags,
     ) = row
-    said = Said(mid, principal, text, room, bool(is_group), workspace, bool(is_command))
+    said = Said(mid, principal, text, room, bool(is_group), workspace, bool(is_command), forwarded, quoted, edits)
     return Conversation(number, device, said, state, turn, at, changed, offers, begun, unnamed, *map(bool, flags))
 
 

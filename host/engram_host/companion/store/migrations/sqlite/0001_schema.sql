@@ -210,6 +210,11 @@ CREATE TABLE conversations (
     -- that it has not named since then.
     begun INTEGER NOT NULL DEFAULT 0,
     unnamed INTEGER NOT NULL DEFAULT 0,
+    -- Whose words a message has: who wrote what the person forwards, the beginning of what it answers, and the `mid` of the
+    -- message that it corrects; each "" for none.
+    forwarded TEXT NOT NULL,
+    quoted TEXT NOT NULL,
+    edits TEXT NOT NULL,
     UNIQUE (device, mid)
 );
 

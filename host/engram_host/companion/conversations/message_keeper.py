@@ -1,0 +1,70 @@
+"""Keeps what people say through one bridge for the boards that it is for, and what they correct afterwards."""
+
+import asyncio
+import time
+from dataclasses import replace
+
+from engram.errors import EngramError
+from engram.memory.access import Caller
+from engram_host.companion.bridge_types import Delivery, KeptMessage
+from engram_host.companion.bridges.network import Incoming
+from engram_host.companion.conversations.routing import edited
+from engram_host.companion.conversations.service import ConversationService, check_said, why_not_corrected
+from engram_host.companion.errors import CompanionError, StoreUnavailable
+from engram_host.companion.store.bridges.deliveries import DeliveryTable
+from engram_host.companion.types import ConversationLimits, Said
+
+_NO_COMMAND = "An edit does not become a command. Send the command as a new message."
+
+
+class MessageKeeper:
+    """Keeps each message with the delivery of its answer, in one transaction."""
+
+    def __init__(
+        self, store: DeliveryTable, conversations: ConversationService, limits: ConversationLimits, signs: str
+    ):
+        """`signs` are those with which a command may begin."""
+        self._store = store
+        self._conversations = conversations
+        self._limits = limits
+        self._signs = signs
+
+    async def keep(self, owed: Delivery, said: Said, board: str) -> tuple[Delivery | None, str]:
+        """Keep a message for a board: what its chat is owed then, None if it came before; or a sentence that says why not."""
+        try:
+            delivery = replace(owed, device=board)
+            values = check_said(said), self._limits, int(time.time())
+            added = await asyncio.to_thread(self._store.add_message, delivery, *values)
+        except StoreUnavailable:
+            raise
+        except (CompanionError, EngramError) as problem:
+            return None, str(problem)
+        if added:
+            self._conversations.wake_board(board)
+        return added, ""
+
+    async def keep_text(self, owed: Delivery, sentence: str) -> Delivery | None:
+        """Keep that a chat is owed a sentence; None if the message came before."""
+        return await asyncio.to_thread(self._store.add_text, replace(owed, text=sentence), int(time.time()))
+
+    async def find_edited(self, mid: str, ref: str) -> KeptMessage | None:
+        """The message with an id that an edit corrects, if the one who edits it wrote it."""
+        kept = await asyncio.to_thread(self._store.kept_message, mid)
+        return kept if kept and kept.delivery.ref == ref else None
+
+    async def keep_edit(
+        self, message: Incoming, owed: Delivery, caller: Caller, kept: KeptMessage | None
+    ) -> Delivery | None:
+        """Keep an edit for the board that has the message, or why it changes nothing; None if it says nothing new."""
+        owed = replace(owed, place=kept.delivery.place) if kept else owed
+        spoken = edited(message, kept.text if kept else "", self._signs)
+        if not spoken.text or (kept and spoken.text == kept.text):
+            return None
+        given = kept and kept.given
+        why = why_not_corrected(given, int(time.time())) or (_NO_COMMAND if spoken.is_command else "")
+        if why or not (kept and given):
+            return await self.keep_text(owed, why)
+        quoted, before = message.quoted or given.said.quoted, given.said
+        said = replace(before, mid=owed.mid, principal=caller.principal, text=spoken.text, quoted=quoted)
+        added, why = await self.keep(owed, replace(said, edits=before.mid), given.device)
+        return await self.keep_text(owed, why) if why else added

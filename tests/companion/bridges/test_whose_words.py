@@ -1,0 +1,197 @@
+"""Others' words in messages of people: what is forwarded or quoted is no command and nobody's own words, and edits correct."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bridged_house import House, living, make_haste, play
+from engram.errors import ArgumentError
+from engram.link.messages import ANSWER_BYTES, FORWARDED_CHARS, QUOTED_CHARS
+from engram_host.companion.bridge_types import Delivery
+from engram_host.companion.bridges.network import Attachment, Chat, Incoming
+from engram_host.companion.bridges.quotes import origin, separate, shorten
+from engram_host.companion.conversations import service
+from engram_host.companion.conversations.board_side import say_chunks
+from engram_host.companion.conversations.bridge_host import message_id
+from engram_host.companion.conversations.routing import keepable, parse_spoken
+from engram_host.companion.conversations.service import check_said
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.types import Conversation, Said
+from faulty_network import FaultyNetwork
+
+Open = Callable[[], CompanionStore]
+on_one_database = pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
+
+COMMANDS = st.sampled_from(["/new", "/pair QHJ4WXTK", "!forget m3", "/setting llm.key x", "@kitchen /undo", "yes", "/"])
+LINES = st.lists(COMMANDS | st.text(max_size=30).map(lambda text: text.replace("\n", " ")), min_size=1, max_size=4)
+
+
+@pytest.fixture(autouse=True)
+def in_a_hurry(monkeypatch: pytest.MonkeyPatch):
+    make_haste(monkeypatch)
+
+
+# --- which words are whose
+
+
+@given(lines=LINES, own=st.sampled_from(["", "what is that?", "[photo]"]), name=st.text(max_size=90))
+def test_nothing_that_is_forwarded_or_quoted_is_a_command_or_the_senders_text(lines: list[str], own: str, name: str):
+    words = "\n".join(lines)
+    forwarded = keepable(Incoming("1", Chat("5"), "5", text=words, forwarded=name or "Bob"))
+    assert forwarded and forwarded.forwarded and len(forwarded.forwarded) <= FORWARDED_CHARS
+    spoken = parse_spoken(forwarded, ["kitchen"], "/!")
+    assert not spoken.is_command and not spoken.board and spoken.text == forwarded.text.strip()
+    quoting = "\n".join([*(f"> {line}" for line in lines), own])
+    quoted = keepable(Incoming("1", Chat("5"), "5", text=quoting))
+    assert quoted and not parse_spoken(quoted, ["kitchen"], "/!").is_command and len(quoted.quoted) <= QUOTED_CHARS
+    if own:
+        assert (quoted.text, quoted.forwarded) == (own, "")
+    elif quoted.text:
+        assert quoted.forwarded == "somebody"
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("hello", ("hello", "", "")),
+        ("> I live in Lyon\nnice, is it?", ("nice, is it?", "I live in Lyon", "")),
+        ("see:\n> a\n>\n> > b\nno", ("see:\nno", "a b", "")),
+        ("> remember the milk", ("remember the milk", "", "somebody")),
+        ("> hello\n/undo", ("/undo", "hello", "")),
+        (">:( no", (">:( no", "", "")),
+        ("a > b", ("a > b", "", "")),
+        ("why?\n```\n> print(1)\n```", ("why?\n```\n> print(1)\n```", "", "")),
+    ],
+)
+def test_quoted_lines_go_before_a_text(written: str, expected: tuple[str, str, str]):
+    assert separate(written) == expected
+    assert separate(*expected) == expected, "once is enough"
+
+
+@given(st.text(max_size=400), st.text(max_size=200))
+def test_what_is_shortened_stays_so_and_fits_a_message_to_a_board(quoted: str, name: str):
+    said = check_said(Said("x" * 56, "p" * 32, "t", "r" * 40, forwarded=name or "Bob", quoted=quoted, edits="e" * 56))
+    assert check_said(said) == said and shorten(said.quoted) == said.quoted and origin(said.forwarded) == said.forwarded
+    assert "\n" not in said.quoted + said.forwarded
+    head: Any = {"board": "b1", "link": 1, "n": 1}
+    (message,) = say_chunks(head, Conversation(1, "kitchen", said, "waiting", "", 0, 0, 1, 0, 0, False, False))
+    fields = json.loads(message[: message.index(b"\n")])
+    assert len(message) <= ANSWER_BYTES
+    assert (fields["forwarded"], fields["quoted"], fields["edits"]) == (said.forwarded, said.quoted, said.edits)
+
+
+def test_a_forwarded_text_is_refused_as_a_command_of_a_program():
+    command = Said("m2", "owner", "/forget m3", is_command=True)
+    for said in (replace(command, forwarded="Bob"), replace(command, edits="m1")):
+        with pytest.raises(ArgumentError):
+            check_said(said)
+
+
+# --- through the engine
+
+
+def given_to_board(house: House, message: Incoming) -> Said:
+    """What the board was given of a message of a network."""
+    return house.store.conversation("kitchen", message_id("home", message)).said
+
+
+def delivery_of(house: House) -> Callable[[Incoming], Delivery]:
+    """Looks up what a chat was owed for a message."""
+
+    def look(message: Incoming) -> Delivery:
+        kept = house.store.kept_message(message_id("home", message))
+        assert kept
+        return kept.delivery
+
+    return look
+
+
+@on_one_database
+def test_a_forwarded_command_reaches_the_board_as_others_words(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            message = await house.say("/new garden", forwarded="Bob", quoted="what did he say?")
+            await house.wait_for("You said /new garden.")
+            said = given_to_board(house, message)
+            assert (said.text, said.forwarded, said.quoted) == ("/new garden", "Bob", "what did he say?")
+            assert not said.is_command
+
+    play(work)
+
+
+@on_one_database
+def test_an_edit_corrects_the_message_that_its_sender_wrote(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), boards=("kitchen", "garden")) as house:
+            first = await house.say("@kitchen dentist on Monday", attachments=(Attachment("photo"),), quoted="when?")
+            await house.wait_until_delivered()
+            edit = await house.say("dentist on Tuesday", edits=first.id, attachments=(Attachment("photo"),))
+            back = await house.say("dentist on Monday", edits=first.id, attachments=(Attachment("photo"),))
+            same = await house.say("dentist on Monday", edits=first.id, attachments=(Attachment("photo"),))
+            await house.wait_until_delivered()
+            original, said = given_to_board(house, first), given_to_board(house, edit)
+            assert original.text == "[photo] dentist on Monday"
+            assert said == replace(original, mid=said.mid, text="[photo] dentist on Tuesday", edits=original.mid)
+            assert given_to_board(house, back).edits == original.mid
+            assert {each.message for each in map(delivery_of(house), (first, edit, back))} == {first.id}
+            assert house.store.kept_message(message_id("home", same)) is None
+
+    play(work)
+
+
+@on_one_database
+def test_an_edit_that_corrects_nothing_is_answered_in_a_sentence(open_store: Open, monkeypatch: pytest.MonkeyPatch):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            command, text = await house.say("/undo"), await house.say("hello")
+            await house.say("/redo", edits=command.id)
+            await house.say("/undo", edits=text.id)
+            await house.say("hi", edits="long ago")
+            await house.wait_until_delivered()
+            monkeypatch.setattr(service, "CORRECTED_SECONDS", -1)
+            await house.say("hello!", edits=text.id)
+            await house.wait_until_delivered()
+            for part in ("what a command", "become a command", "any more", "last hour"):
+                assert sum(part in text for text in house.texts()) == 1
+            assert len(house.boards["kitchen"].journal) == 2
+
+    play(work)
+
+
+@on_one_database
+def test_an_edit_of_anothers_message_or_of_one_that_was_not_for_a_board_is_ignored(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            await house.people.set_group("net:-7", "mention")
+            group: dict[str, Any] = {"chat": "-7", "is_group": True}
+            anns = await house.say("buy milk", **group)
+            unheard = await house.say("not for the board", is_mentioned=False, **group)
+            await house.say("buy beer", sender="6", edits=anns.id, **group)
+            await house.say("engram, hi", edits=unheard.id, **group)
+            edit = await house.say("buy bread", edits=anns.id, is_mentioned=False, **group)
+            await house.wait_until_delivered()
+            assert house.texts("-7") == ["You said buy milk.", "You said buy bread."]
+            assert given_to_board(house, edit).edits == message_id("home", anns)
+
+    play(work)
+
+
+@on_one_database
+def test_an_edit_over_the_api_corrects_only_a_recent_message_of_the_same_person_and_room(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            first = Said("m1", "ann", "on Monday", "phone")
+            await house.service.say("kitchen", first)
+            edit = replace(first, mid="m2", text="on Tuesday", edits="m1")
+            assert (await house.service.say("kitchen", edit)).said == edit
+            for other in ({"principal": "bob"}, {"room": "desk"}, {"edits": "m9"}):
+                with pytest.raises(ArgumentError):
+                    await house.service.say("kitchen", replace(edit, mid="m3", **other))
+            assert (await house.service.say("kitchen", edit)).said == edit, "a message that comes again"
+
+    play(work)
