@@ -17,7 +17,8 @@ import json
 
 from engram.compat import const
 from engram.llm.kept import encoded
-from engram.llm.reply import Refusal, ReplyBuilder, groups, kept_fields, part, quoted, string_field
+from engram.llm.reply import ReplyBuilder, groups, kept_fields, quoted, string_field
+from engram.llm.types import part
 from engram.text import loads
 
 _VERSION = const("2023-06-01")
@@ -26,16 +27,6 @@ _MAX_TOKENS = const(1024)
 _CACHED = const(b',"cache_control":{"type":"ephemeral"}')
 _CALL = ("type", "id", "name", "input")
 _STOPS = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "filter"}
-_STATUS = {
-    "authentication_error": 401,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "api_error": 500,
-    "timeout_error": 504,
-    "overloaded_error": 529,
-}
 
 
 class Anthropic:
@@ -167,9 +158,6 @@ class _Draft(ReplyBuilder):
             self._finish()
         elif kind == "message":
             return self._take_whole(event)
-        elif kind == "error":
-            error = part(event, "error", dict)
-            raise Refusal(_STATUS.get(part(error, "type", str), 400), part(error, "message", str))
         return ""
 
     def _take_block(self, index, block):

@@ -99,12 +99,15 @@ class Model:
                 if not answer.ended:
                     raise ModelGarbled("the answer, which came unstreamed, is too long; ask for a shorter one")
                 await self._take(body, draft, on_text)
+                if not draft.stop:
+                    raise self._refusal(400, body, -1)
             elif answer.kind in (b"text/event-stream", b"text/plain", b""):
                 await self._take_events(answer, draft, on_text)
             else:
                 raise ModelGarbled(self._client.url + " does not answer as a model does; check llm.url")
         except Refusal as refusal:
-            raise self._judged(refusal, name)
+            error = self._judged(refusal, name)
+            raise _Trouble(str(error)) if draft.text else error
         finally:
             self._client.release(answer)
         if not draft.stop:
@@ -140,14 +143,17 @@ class Model:
             raise
 
     async def _raise_refusal(self, answer):
-        from engram.llm.http.errors import error_text  # seldom needed
-
         try:
             body = await self._guarded(answer.collect(_REFUSAL_BYTES))
         except (_Trouble, ModelGarbled):
             body = b""  # the status says enough
-        status = 402 if b"insufficient_quota" in body else answer.status
-        raise Refusal(status, error_text(body), answer.retry_after)
+        raise self._refusal(answer.status, body, answer.retry_after)
+
+    def _refusal(self, status, body, retry_after):
+        from engram.llm.http.errors import error_text  # seldom needed
+
+        status = 402 if b"insufficient_quota" in body else status
+        return Refusal(status, error_text(body), retry_after)
 
     def _judged(self, refusal, name: str):
         """The error to raise for a service's refusal; the key, should it repeat it, is blotted out."""

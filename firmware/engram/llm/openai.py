@@ -10,14 +10,13 @@ The last event has the usage and no choices; "[DONE]" comes after it, or only th
 
 import json
 
-from engram.llm.reply import Refusal, ReplyBuilder, groups, inside_quotes, kept_fields, part, quoted, string_field
+from engram.llm.reply import Refusal, ReplyBuilder, groups, inside_quotes, kept_fields, quoted, string_field
+from engram.llm.types import part
 
 _MESSAGE = ("role", "content", "refusal", "tool_calls", "function_call")
 _CALL = ("index", "id", "type", "function")
 _FUNCTION = ("name", "arguments")
 _STOPS = {"length": "length", "content_filter": "filter"}
-# Words in the type or the code of an error inside a stream, and the status that it would have had.
-_STATUS = (("rate_limit", 429), ("server", 500), ("unavailable", 503), ("overload", 529), ("insufficient", 402))
 
 
 class OpenAI:
@@ -117,8 +116,6 @@ class _Draft(ReplyBuilder):
         return super().feed(data)
 
     def take(self, event):
-        if event.get("error"):
-            raise _refusal(event["error"])
         usage = part(event, "usage", dict)
         usage.update(part(usage, "prompt_tokens_details", dict))
         self.count(usage, "prompt_tokens", "completion_tokens", "cached_tokens")
@@ -132,6 +129,8 @@ class _Draft(ReplyBuilder):
         for piece in part(message, "tool_calls", list):
             self._take_call(piece)
         reason = part(choice, "finish_reason", str)
+        if reason == "error":
+            raise Refusal(502, part(part(choice, "error", dict), "message", str) or "the answer ended with an error")
         if reason or whole:
             self.stop = _STOPS.get(reason, "end")
         return self.add_text(part(message, "content", str))
@@ -156,16 +155,3 @@ class _Draft(ReplyBuilder):
             arguments = json.dumps(arguments)
         if isinstance(arguments, str):
             call.add(arguments)
-
-
-def _refusal(error):
-    """The status for an error inside a stream that began with 200."""
-    words = part(error, "message", str) or (error if isinstance(error, str) else "")
-    status = part(error, "code", int)
-    if not 400 <= status < 600:
-        kind = part(error, "type", str) + part(error, "code", str)
-        status = 400
-        for word, meaning in _STATUS:
-            if word in kind:
-                status = meaning
-    return Refusal(status, words)

@@ -63,8 +63,14 @@ class ReplyBuilder:
             event = loads(data)
         except ValueError:
             event = None
+        if isinstance(event, list) and len(event) == 1:
+            event = event[0]  # an error of some services
         if not isinstance(event, dict):
             raise ModelGarbled("the model's service sent something that is no JSON object; is llm.url right?")
+        if event.get("error") or event.get("object") == "error" or event.get("detail"):
+            from engram.llm.http.errors import refusal_in  # seldom needed
+
+            raise Refusal(*refusal_in(event))
         return self.take(event)
 
     def take(self, event: dict) -> str:
@@ -133,12 +139,6 @@ class _Call:
         call.kept = kept.fields(self.fields)
         call.kept_inside = kept.fields(self.fields_inside)
         return call
-
-
-def part(holder, name: str, kind):
-    """holder[name] if it is of that kind, an empty one otherwise."""
-    value = holder.get(name) if isinstance(holder, dict) else None
-    return value if isinstance(value, kind) else kind()
 
 
 def quoted(text: str) -> bytes:

@@ -43,3 +43,9 @@ def assistant(text: str, calls=(), kept=()) -> Message:
 def result(call: Call, text: str) -> Message:
     """The result of a tool call, as JSON text."""
     return Message("tool", text, (), call, ())
+
+
+def part(holder, name: str, kind):
+    """holder[name] if it is of that kind, an empty one otherwise."""
+    value = holder.get(name) if isinstance(holder, dict) else None
+    return value if isinstance(value, kind) else kind()

@@ -6,6 +6,7 @@ import json
 from engram.errors import ConfigError, ModelCut, ModelGarbled, ModelRefused, ModelUnavailable
 from engram.llm.anthropic import Anthropic
 from engram.llm.http.client import Client
+from engram.llm.http.errors import error_text
 from engram.llm.model import Model
 from engram.llm.openai import OpenAI
 from engram.llm.types import Request, user
@@ -243,10 +244,48 @@ async def test_words_are_found_where_services_put_them():
         await _error(ModelRefused, [answer(body, "400 Bad Request")])
 
 
+def test_words_are_found_in_objects_lists_and_details():
+    for body, words in (
+        (b'"a bare string"', "a bare string"),
+        (b'[{"error":{"code":400,"message":"no signature","status":"INVALID_ARGUMENT"}}]', "no signature"),
+        (b'{"detail":[{"loc":["body","tools",0],"msg":"Extra inputs"},{"msg":"b"}]}', "tools.0: Extra inputs; b"),
+        (b'{"error":{"message":"bad value","param":"top_k"}}', "top_k: bad value"),
+        (b'{"error":{"message":"top_k is odd","param":"top_k"}}', "top_k is odd"),
+        (b'{"errors":[{"message":"first"},"second"]}', "first; second"),
+        (b'{"base_resp":{"status_code":1004,"status_msg":"login fail"}}', "login fail"),
+        (b'{"error":{"message":"Provider","metadata":{"raw":"{\\"error\\":\\"no tools\\"}"}}}', "Provider (no tools)"),
+        (b'{"code":1210}', '{"code":1210}'),
+    ):
+        assert error_text(body) == words
+
+
 async def test_a_refusal_in_the_stream_is_judged_like_a_status():
     await _error(ModelRefused, [stream(('{"error":{"message":"' + _KEY + '"}}',))])
     reply, _, _ = await _ask([stream(('{"error":{"message":"x","type":"server_error"}}',))], [_WHOLE])
     assert reply.text == "hi there"
+
+
+async def test_the_words_of_an_error_inside_the_stream_are_shown():
+    for error in (
+        '{"error":{"message":"no more","code":400}}',
+        '[{"error":{"message":"no more","code":400}}]',
+        '{"object":"error","message":"no more","code":400}',
+        '{"detail":"no more"}',
+        '{"choices":[{"delta":{},"finish_reason":"error","error":{"code":502,"message":"no more"}}]}',
+    ):
+        assert "no more" in await _error(ModelCut, [stream((_HI, error))]), error
+
+
+async def test_a_success_that_is_no_answer_is_a_refusal_in_the_services_words():
+    headers = "Content-Type: application/json\r\n"
+    for body in (
+        b'{"error":{"message":"no such plan"}}',
+        b'[{"error":{"message":"no such plan"}}]',
+        b'{"detail":"no such plan"}',
+        b'{"base_resp":{"status_code":1004,"status_msg":"no such plan"},"choices":null}',
+        b'{"code":1210,"msg":"no such plan"}',
+    ):
+        assert "no such plan" in await _error(ModelRefused, [answer(body, headers=headers)]), body
 
 
 async def test_a_key_in_the_services_words_is_blotted_out():

@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from engram.llm.http.errors import error_text
 from engram_host.companion.gateway import request as gateway_request
 from engram_host.companion.gateway.api_key import ApiKey, KeyFilter
 from engram_host.companion.gateway.dialects import APIS, encode_json
@@ -96,10 +97,8 @@ class ModelService:
         """An answer that is not a stream, without the key; ServiceFailed."""
         value, body = await self._read_json(answer)
         if not self.api.is_answer(value):
-            message, code = _error_fields(body)
-            if message:  # some services say 200 to all
-                message = self._key.redact(message)[:1000]
-                raise ServiceFailed(502, message, self._key.redact(code)[:100] or "upstream_failed")
+            if _error_of(value):  # some services say 200 to all
+                raise self._refusal(_status_in(value), body)
             raise _bad_answer("what is no answer of a model")
         count.count_body(body)
         return value
@@ -111,6 +110,10 @@ class ModelService:
             async for event in events:
                 if self.api.is_end(event.data or b""):
                     break
+                if event.data is not None and not event.data.lstrip().startswith((b"{", b"[")):
+                    if is_empty:
+                        continue
+                    event = ServerEvent("", None)  # words of no API, which keep a connection alive
                 is_empty = is_empty and event.data is None
                 for passed in self._without_key(event, keys):
                     yield passed
@@ -186,8 +189,6 @@ class ModelService:
     def _passed_error(self, answer: "httpx.Response", body: bytes) -> ServiceFailed:
         """The service's error, as far as its form is known, without the key."""
         status = answer.status_code
-        message, code = _error_fields(body)
-        message = self._key.redact(message)[:1000]
         _log.warning("the service behind the gateway answered %d", status)
         headers = {"Retry-After": wait} if (wait := answer.headers.get("retry-after", "")).isdigit() else {}
         if status in _SECRET_STATUS:
@@ -196,8 +197,16 @@ class ModelService:
         if not 400 <= status <= 599:
             why = f"the model's service answered with status {status}, which is not followed; check gateway.url."
             return ServiceFailed(502, why, "upstream_failed", {"X-Should-Retry": "false"})
-        why = message or f"the model's service answered with status {status}."
-        return ServiceFailed(status, why, self._key.redact(code)[:100] or "upstream_failed", headers)
+        return self._refusal(status, body, headers)
+
+    def _refusal(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> ServiceFailed:
+        """An error in the service's own words, without the key."""
+        error = _error_of(body)
+        code, parameter = error.get("code") or error.get("type"), error.get("param")
+        why = self._key.redact(error_text(body))[:1000] or f"the model's service answered with status {status}."
+        code = self._key.redact(code)[:100] if isinstance(code, str) else ""
+        parameter = self._key.redact(parameter)[:100] if isinstance(parameter, str) else None
+        return ServiceFailed(status, why, code or "upstream_failed", headers, parameter)
 
 
 def _bad_answer(what: str) -> ServiceFailed:
@@ -233,16 +242,22 @@ async def _read_at_most(answer: "httpx.Response", most: int) -> bytes:
     return bytes(body[:most])
 
 
-def _error_fields(body: bytes) -> tuple[str, str]:
-    """Message and code of an error in the form of either API, empty where it is none."""
+def _error_of(body: Any) -> dict[str, Any]:
+    """The object of an error, given as JSON or as its value: in a list, as some services send it, or in the form of an API."""
     try:
-        value = json.loads(body)
+        value = json.loads(body) if isinstance(body, bytes) else body
     except (ValueError, RecursionError):
-        return "", ""
-    error = value.get("error") if isinstance(value, dict) else None
-    if isinstance(error, str):
-        return error, ""
-    if not isinstance(error, dict):
-        return "", ""
-    message, code = error.get("message"), error.get("code") or error.get("type")
-    return message if isinstance(message, str) else "", code if isinstance(code, str) else ""
+        return {}
+    value = value[0] if isinstance(value, list) and value else value
+    if not isinstance(value, dict):
+        return {}
+    error = value.get("error")
+    if isinstance(error, dict):
+        return error
+    return value if error or value.get("detail") or value.get("object") == "error" else {}
+
+
+def _status_in(value: Any) -> int:
+    """The status that an error names, 502 if it names none."""
+    code = _error_of(value).get("code")
+    return code if isinstance(code, int) and 400 <= code <= 599 else 502
