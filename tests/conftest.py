@@ -41,7 +41,6 @@ ON_64_BITS = (
     "test_compat",
     "test_config",
     "test_console_json",
-    "test_earlier_messages",
     "test_files",
     "test_lazy",
     "test_link_messages",

@@ -32,7 +32,7 @@ class NoteProgress:
         self.state = None
 
     def is_due(self, sync, notes) -> bool:
-        """Whether there is something to tell a companion that takes notes."""
+        """True if there is something to tell the companion."""
         state = sync.note_state
         if state is not None and self.state != state:
             # It has not heard of them since the start, or has lost some.
@@ -196,7 +196,7 @@ class Companion:
             self._exchange.close(LinkError("not enough memory for what the companion sent"))
 
     async def _idle_work(self) -> bool:
-        if self._sync.takes_status and self._status_pause.is_over and not self._is_busy():
+        if self._sync.is_greeted and self._status_pause.is_over and not self._is_busy():
             self._status_pause.begin(_STATUS_MS)
             with lazy("link.status"):
                 from engram.link import status  # seldom needed

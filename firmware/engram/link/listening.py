@@ -55,7 +55,7 @@ class Listening:
         self._next_pause_ms = _FIRST_PAUSE_MS
         redelivery = Timeout()
         while not self._exchange.failure:
-            if not self._sync.has_chat or self._find_mode() == "off":
+            if not self._sync.is_greeted or self._find_mode() == "off":
                 await sleep_ms(_LOOK_MS)
                 continue
             if redelivery.is_over:

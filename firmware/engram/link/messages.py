@@ -70,6 +70,7 @@ _MOMENT = (_NUMBER, 0, 1 << 40)
 _IS = (_FLAG, 0, 0)
 _STATE = (_NUMBERS, 4, 4)
 _HELD = (_LIST, 3, 3)
+_SURE = (_NUMBER, 0, 1000)
 _BLOCK_SEQ = (_NUMBER, 0, (1 << 32) - 1)
 _ADDRESS = (("board", (_TEXT, 1, 32)), ("link", _COUNT), ("n", _COUNT))
 _OF_LOG = ("log", (_LOG, 0, 0))
@@ -116,11 +117,13 @@ FROM_BOARD = {
 OPTIONAL = {"hello": (("rule", (_TEXT, 1, 64)),), "senses": (("shared", (_NUMBERS, 1, SENSES)),)}
 # What a board is answered.
 TO_BOARD = {
-    "welcome": (("records", _HELD), ("journal", _HELD), ("archived", _SEQ), ("asks", _IS), ("told", (_TEXT, 0, 1000))),
+    "welcome": (("records", _HELD), ("journal", _HELD), ("archived", _SEQ), ("asks", _IS), ("told", (_TEXT, 0, 1000)))
+    + (("notes", _CRC), ("senses", _CRC)),
     "have": (_OF_LOG, _OF_EPOCH, ("have", _SEQ)),
     "same": (),
     "differs": (),
-    "found": (("part", _PART), ("parts", _PART), ("items", (_LIST, 0, 50)), ("note", (_TEXT, 0, 300))),
+    "found": (("part", _PART), ("parts", _PART), ("items", (_LIST, 0, 50)), ("note", (_TEXT, 0, 300)))
+    + (("confidence", _SURE), ("sure", (_NUMBERS, 0, 50))),
     "kept": (("count", _COUNT),),
     "listed": (("items", (_LIST, 0, 64)), ("next", _SEQ)),
     "noted": (("lacks", (_NUMBERS, 0, NOTES_AT_ONCE)), ("state", _CRC)),

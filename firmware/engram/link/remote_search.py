@@ -7,7 +7,6 @@ from engram.compat import const, wait_for_ms
 from engram.errors import ArgumentError
 from engram.link.messages import is_row
 from engram.link.rpc import LinkError
-from engram.memory.confidence import WEAK
 from engram.memory.recall import RemoteResults, is_weak
 
 _QUERY_LONGEST = const(2000)  # characters
@@ -100,7 +99,7 @@ class RemoteSearch:
                 # The latter is of what has left the board: its moment, who said it, and its text.
                 if len(items) < limit and (is_row(item, str, int) or is_row(item, str, int, int, str, str)):
                     items.append(item[:4] + [text.cut(item[4], _TEXT_LONGEST)] if len(item) == 5 else item)
-                    sure.append(_sure(head, place, len(items) == 1))
+                    sure.append(_sure(head, place))
             return head["part"] >= head["parts"]
 
         fields = {
@@ -117,10 +116,7 @@ class RemoteSearch:
         return await self._exchange.ask("search", _ANSWER_MS, None, collect, **fields)
 
 
-def _sure(head: dict, place: int, is_best: bool) -> int:
-    """How sure the companion is of an item, 0 to 1000. Those of before told it of the best one, or not at all."""
-    sure = head.get("confidence", WEAK) if is_best else 0
-    sures = head.get("sure")
-    if isinstance(sures, list) and place < len(sures):
-        sure = sures[place]
-    return min(sure, 1000) if isinstance(sure, int) and sure >= 0 else 0
+def _sure(head: dict, place: int) -> int:
+    """How sure the companion is of an item, 0 to 1000."""
+    sures = head["sure"]
+    return min(sures[place], 1000) if place < len(sures) else 0

@@ -45,14 +45,12 @@ class Replication:
         self._greeted = greeted
         self._idle_work = idle_work
         self._stalls = 0
-        self.has_chat = False
-        """Whether the companion passes on what people say: it has answered the greeting, and is no older one."""
+        self.is_greeted = False
+        """True once the companion has answered the greeting of this link."""
         self.note_state = None
-        """What the companion has of the notes, as it last said; None if it takes none."""
+        """What the companion has of the notes, as it last said; None before the first greeting."""
         self.sense_state = None
-        """What the companion has of the senses, as it last said; None if it takes none."""
-        self.takes_status = False
-        """Whether the companion takes how the board is: it has answered the greeting, and is no older one."""
+        """What the companion has of the senses, as it last said; None before the first greeting."""
         self.copies = [_Copy(name, raw, link_state) for name, raw in logs]
         self.message = ""
         """The latest sentence of the companion for a person, "" if there was none since the start."""
@@ -78,7 +76,7 @@ class Replication:
     async def run(self) -> None:
         """Copy, for ever; LinkError, Refused and StoreError end it."""
         self._stalls = 0
-        self.has_chat = self.takes_status = False
+        self.is_greeted = False
         while True:
             await self._greet_in_turn()
             greeted_at = ticks_ms()
@@ -107,19 +105,13 @@ class Replication:
         if clock.zone:
             states["rule"] = clock.zone.rule
         welcome = await self.ask("hello", version=VERSION, zone=clock.zone_minutes, relied=relied, **states)
-        version = welcome.get("version", 1)  # the lower one of both sides; the first companions name none
-        if version != VERSION:
-            problem = "update the companion: it speaks version %s of the messages, not %d"
-            raise Refused(problem % (version, VERSION), 3600)
         if welcome["told"]:
             self.message = text.printable(welcome["told"])
             diag.info("companion", self.message)
         for copy in self.copies:
             copy.welcome(welcome[copy.name])
-        self.has_chat = bool(welcome.get("chat"))
-        self.takes_status = bool(welcome.get("status"))
-        self.note_state = welcome.get("notes")  # the first companions take none
-        self.sense_state = welcome.get("senses")  # likewise
+        self.is_greeted = True
+        self.note_state, self.sense_state = welcome["notes"], welcome["senses"]
         self._greeted(welcome["archived"], welcome["asks"])
 
     async def ask(self, op: str, body=None, **fields) -> dict:

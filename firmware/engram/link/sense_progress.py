@@ -16,7 +16,7 @@ class SenseProgress:
         self.state = None
 
     def is_due(self, sync, senses, events) -> bool:
-        """Whether there is something to tell a companion that takes senses."""
+        """True if there is something to tell the companion."""
         state = sync.sense_state
         if state is not None and self.state != state:
             # It has not heard of them since the start, or has lost some.

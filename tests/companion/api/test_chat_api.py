@@ -2,19 +2,14 @@
 
 import json
 import threading
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from engram import log_line
-from engram.link import messages
 from engram_host.companion.conversations.service import MOST_CHARACTERS
 from peers import Companion
 from sending import Sent
-
-RECORDED = Path(__file__).resolve().parents[2] / "data" / "wire-0.1" / "conversation.json"
 
 
 @pytest.fixture
@@ -166,20 +161,3 @@ def test_signs_that_no_database_takes_are_replaced(companion: Companion, kitchen
     (found, _) = events(companion.client.get(path(kitchen, "m1")))
     assert found[2]["text"].startswith("a\ufffdb")
     assert kitchen.ask("push", mid="a\0b", room="phone", text="x")["op"] == "refused"
-
-
-def test_a_conversation_of_a_board_of_before_is_answered_as_it_was(companion: Companion):
-    recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
-    board = Sent(companion.posted, "recorded", board="5f3a9c01")
-    board.link = 11
-    board.hello()
-    for mid, content in (("phone:1", "what is on the list? wo ist die 猫?"), ("phone:2", "tell me a story")):
-        said(companion, board, id=mid, text=content)
-    for one in recorded:
-        head = log_line.decode(one["up"].encode())
-        if head["op"] == "listen" and head["mid"] == "phone:2":
-            companion.client.delete(path(board, "phone:2"))
-        if head["n"] == 2:
-            continue  # when nobody had said anything yet
-        assert companion.posted("recorded", one["up"].encode()).decode() == "".join(one["down"])
-    assert messages.VERSION == 1

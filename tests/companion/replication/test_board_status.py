@@ -3,7 +3,6 @@
 import json
 import random
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,8 +18,6 @@ from engram_host.companion.types import Hello, LogState, Sender
 from peers import Companion
 from sending import Sent
 
-FIXTURE = Path(__file__).resolve().parents[2] / "data" / "wire-0.1" / "status.json"
-
 
 def head(*items: Any) -> StatusHead:
     return {"op": "status", "board": "b1", "link": 1, "n": 1, "items": list(items)}
@@ -31,10 +28,6 @@ def told(board: Sent, **figures: int | str) -> dict[str, Any]:
 
 
 # --- over the wire
-
-
-def test_the_welcome_says_that_a_board_may_tell_how_it_is(board: Callable[..., Sent]):
-    assert board().hello()["status"] == 1
 
 
 def test_a_status_is_answered_once_it_is_kept(companion: Companion, board: Callable[..., Sent]):
@@ -57,16 +50,6 @@ def test_the_status_of_another_board_with_this_name_is_refused(companion: Compan
     other.link = kitchen.link
     assert told(other, run=9, memories=7)["op"] == "refused"
     assert companion.client.get(f"/v1/boards/{kitchen.device}/status").json()["figures"]["memories"] == 3
-
-
-def test_the_status_that_a_board_of_this_version_sent_is_answered_as_it_was(companion: Companion):
-    board = Sent(companion.posted, "recorded-status", board="5f3a9c01")
-    board.link = 11
-    board.hello()
-    for one in json.loads(FIXTURE.read_text(encoding="utf-8")):
-        assert companion.posted(board.device, one["up"].encode()).decode() == "".join(one["down"])
-    (day,) = companion.client.get(f"/v1/boards/{board.device}/days").json()
-    assert (day["turns"], day["flash_most"]) == (38, 1310720)
 
 
 # --- figures of a hostile board

@@ -1,8 +1,6 @@
-"""Versions of the messages: boards of each version are served, or a sentence says what to update, over HTTP and MQTT."""
+"""Greetings and damaged messages: refused in a sentence that says what to update, over HTTP and MQTT."""
 
 import asyncio
-import json
-from pathlib import Path
 from typing import Any
 
 import aiomqtt
@@ -10,27 +8,12 @@ import pytest
 
 from engram import log_line
 from engram.link import messages
-from engram_host.companion.errors import Refused, StoreFull, StoreUnavailable
+from engram_host.companion.errors import StoreFull, StoreUnavailable
 from engram_host.companion.replication import messages as message_versions
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.supervisor import Supervisor
 from peers import Companion
 from waiting import SECONDS
-
-DATA = Path(__file__).resolve().parents[2] / "data"
-
-FORMER = ("wire-before-archive", "wire-before-relied", "wire-before-folders", "wire-before-notes")
-"""Forms that version 1 had for some hours each: boards with that code are in use."""
-
-RELEASED = {1: "wire-0.1"}
-"""Of each version the folder with its messages, and the fields of each."""
-
-FOR_PEOPLE = ("told", "why", "note")
-"""Fields with a sentence, whose wording may change."""
-
-
-def conversation(form: str) -> list[dict[str, Any]]:
-    return json.loads((DATA / form / "messages.json").read_text(encoding="utf-8"))
 
 
 def heads(answer: bytes) -> list[dict[str, Any]]:
@@ -58,31 +41,6 @@ def over_mqtt(companion: Companion, device: str, message: bytes) -> list[dict[st
     return heads(asyncio.run(work()))
 
 
-# --- boards of before
-
-
-@pytest.mark.parametrize("form", FORMER)
-def test_a_board_with_the_code_of_before_is_answered_as_it_was(companion: Companion, form: str):
-    for one in conversation(form):
-        found = heads(companion.posted(form, one["up"].encode()))
-        for before, now in zip(heads("".join(one["down"]).encode()), found, strict=True):
-            if before["op"] == "found":  # how the companion ranks may change
-                before["items"], now["items"] = ([item[0] for item in answer["items"][:1]] for answer in (before, now))
-            same = [name for name in before if name not in FOR_PEOPLE]
-            assert {name: now[name] for name in same} == {name: before[name] for name in same}
-
-
-@pytest.mark.parametrize("form", FORMER)
-def test_a_board_with_the_code_of_before_is_greeted_over_mqtt(companion: Companion, form: str):
-    first = conversation(form)[0]["up"].encode()
-    assert over_mqtt(companion, f"{form}-mqtt", first)[0]["op"] == "welcome"
-
-
-def test_a_field_of_a_later_form_is_checked_where_it_is_there(companion: Companion):
-    (answer,) = heads(companion.posted("odd", hello(relied="x")))
-    assert answer["op"] == "refused" and "relied must be a number" in answer["why"]
-
-
 def test_a_companion_that_knows_no_rule_of_a_time_zone_reads_the_rest(monkeypatch: pytest.MonkeyPatch):
     message = hello(rule="CET-1CEST,M3.5.0,M10.5.0/3")
     monkeypatch.setattr(messages, "OPTIONAL", {})
@@ -96,12 +54,14 @@ def test_a_greeting_with_a_rule_that_is_none_is_refused(companion: Companion):
         assert answer["op"] == "refused" and why in answer["why"]
 
 
-# --- boards to come
-
-
-def test_the_welcome_names_the_version_that_both_use(companion: Companion):
-    answers = {version: heads(companion.posted("newer", hello(version=version, n=version)))[0] for version in (1, 2, 9)}
-    assert {version: answer["version"] for version, answer in answers.items()} == {1: 1, 2: 1, 9: 1}
+@pytest.mark.parametrize(
+    ("version", "update"), [(2, "update Engram on the companion"), (9, "update Engram"), (255, "update")]
+)
+def test_a_board_of_another_version_is_refused_with_the_side_to_update(companion: Companion, version: int, update: str):
+    (answer,) = heads(companion.posted("newer", hello(version=version)))
+    assert (
+        answer["op"] == "refused" and f"version {version} of the messages, the companion 1: {update}" in answer["why"]
+    )
 
 
 def test_a_newer_board_whose_greeting_cannot_be_read_is_told_to_have_the_companion_updated(companion: Companion):
@@ -121,13 +81,6 @@ def test_a_message_that_is_not_known_is_refused_in_a_sentence_over_mqtt_too(comp
 def test_a_damaged_message_is_not_answered_as_if_it_were_one_of_another_version(companion: Companion):
     answer = companion.client.post("/v1/devices/odd/messages", content=hello().replace(b"hello", b"hullo"))
     assert answer.status_code == 400
-
-
-def test_a_board_that_is_too_old_is_told_to_update_it(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(message_versions, "OLDEST", 2)
-    head: Any = log_line.decode(hello())
-    with pytest.raises(Refused, match="version 1 of the messages, the companion 2 at least: update the board"):
-        message_versions.negotiate(head)
 
 
 # --- numbers
@@ -150,27 +103,6 @@ def test_lines_take_the_highest_epoch_that_a_greeting_may_name(companion: Compan
     span = {"log": "records", "epoch": epoch, "after": 0, "to": 1, "count": 0}
     answer = companion.posted("high", messages.encode("lines", "5f3a9c01", 1, 2, **span))
     assert heads(answer)[0]["op"] == "have"
-
-
-# --- a number for each form
-
-
-def test_the_fields_of_the_messages_are_those_that_their_version_was_given():
-    """A changed field needs a new messages.VERSION, a folder in tests/data with its messages, and a way to serve boards of the
-    former one (engram_host/companion/replication/messages.py).
-    """
-    text = (DATA / RELEASED[messages.VERSION] / "tables.jsonl").read_text(encoding="utf-8")
-    ways = {"from the board": messages.FROM_BOARD, "to the board": messages.TO_BOARD}
-    now = [
-        {"way": way, "op": op, "fields": {name: list(kind) for name, kind in fields}}
-        for way, table in ways.items()
-        for op, fields in table.items()
-    ]
-    assert now == [json.loads(line) for line in text.splitlines()]
-
-
-def test_each_version_that_the_companion_speaks_has_its_messages():
-    assert set(RELEASED) == set(range(message_versions.OLDEST, message_versions.NEWEST + 1))
 
 
 # --- what is logged of bad messages, and what a board is told of the database

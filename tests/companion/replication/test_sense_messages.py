@@ -1,6 +1,5 @@
 """What a board perceives comes to the companion once, whatever is killed, doubled or put back; what is hostile is refused."""
 
-import json
 import random
 import time
 from pathlib import Path
@@ -21,8 +20,6 @@ from engram_host.companion.types import LineQuota, RetentionLimits
 from peers import Companion
 from perceiving_board import DAY, HOUR, MINUTE, NOW, PerceivingBoard, bytes_of, posted_to
 from sending import Sent
-
-FIXTURE = Path(__file__).resolve().parents[2] / "data" / "wire-0.1" / "senses.json"
 
 
 @pytest.fixture
@@ -251,17 +248,6 @@ def test_an_event_of_another_form_is_refused_in_a_sentence(item: Any):
 def test_of_an_event_only_numbers_are_kept():
     found = read_event(event(1, usual=[1, "x"], evidence=[[1, 2], [3, 4]], limit={"a": 1}, days="many", told=1 << 50))
     assert found.fields == {"value": 46, "evidence": [[1, 2], [3, 4]]}
-
-
-def test_what_a_board_of_this_version_sent_of_its_senses_is_answered_as_it_was(store: CompanionStore):
-    board = Sent(posted_to(store), "recorded-senses", board="5f3a9c01", epoch=861735359)
-    board.link = 11
-    board.hello()
-    for one in json.loads(FIXTURE.read_text(encoding="utf-8")):
-        message = one["up"].encode() + bytes.fromhex(one.get("body", ""))
-        assert board.post(board.device, message).decode() == "".join(one["down"])
-    (cellar,) = store.senses_of(board.device)
-    assert (cellar.name, cellar.value) == ("cellar", 115) and len(store.sense_events(board.device)) == 1
 
 
 # --- hostile boards

@@ -68,7 +68,7 @@ class Talking(Linked):
         async def redeliver():
             pass
 
-        self.sync.has_chat = True
+        self.sync.is_greeted = True
         self.listening = Listening(self.exchange, self.sync, (take, redeliver), lambda: self.mode)
 
     async def talk(self, *said):
@@ -338,12 +338,6 @@ def test_the_sinks_have_all_that_a_channel_calls():
         assert hasattr(ChannelSink, "is_confirming") and hasattr(sink, "is_confirming")
     for name in ("is_offered_again", "is_patient"):
         assert hasattr(ChannelSink, name) and getattr(Conversation, name)
-
-
-async def test_an_older_companion_is_asked_for_nothing():
-    linked = Linked(_board())
-    await linked.sync._greet()
-    assert not linked.sync.has_chat
 
 
 def test_a_way_that_stands_in_for_a_transport_has_what_listening_asks_for():

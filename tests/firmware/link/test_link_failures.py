@@ -93,7 +93,7 @@ class Talking(Linked):
                 raise failure
             await board.inbox.redeliver("link")
 
-        self.sync.has_chat = True
+        self.sync.is_greeted = True
         self.companion.board, self.companion.at = self.exchange.board, (self.exchange.link, 0)
         self.listening = Listening(self.exchange, self.sync, (take, redeliver), lambda: "owner")
         board.inbox.add_channel("link", self.listening.open_sink)

@@ -42,11 +42,25 @@ SAMPLES = (
     (FROM_BOARD, "senses", {"epoch": 8, "next": 3, "whole": True, "items": [[2, "cellar", "°C", 1, 1795247156]]}),
     (FROM_BOARD, "readings", {"epoch": 8, "level": 1, "seq": 9}),
     (FROM_BOARD, "events", {"epoch": 8, "items": [[["id", "e5"], ["sense", 2], ["kind", "low"]]]}),
-    (TO_BOARD, "welcome", {"records": [3, "0011aabb", 0], "journal": [0, "", 0], "archived": 2, "asks": False, "told": ""}),
+    (
+        TO_BOARD,
+        "welcome",
+        {
+            "records": [3, "0011aabb", 0], "journal": [0, "", 0], "archived": 2, "asks": False, "told": "",
+            "notes": "0011aabb", "senses": "",
+        },
+    ),
     (TO_BOARD, "have", {"log": "journal", "epoch": 8, "have": 12}),
     (TO_BOARD, "same", {}),
     (TO_BOARD, "differs", {}),
-    (TO_BOARD, "found", {"part": 1, "parts": 1, "items": [["t3", 812], ["m1", 90, 5, "Ann", "text"]], "note": ""}),
+    (
+        TO_BOARD,
+        "found",
+        {
+            "part": 1, "parts": 1, "items": [["t3", 812], ["m1", 90, 5, "Ann", "text"]], "note": "",
+            "confidence": 812, "sure": [812, 0],
+        },
+    ),
     (TO_BOARD, "kept", {"count": 2}),
     (TO_BOARD, "noted", {"lacks": [0, 3], "state": "0011aabb"}),
     (TO_BOARD, "perceived", {"have": [[9, "0011aabb"], [0, ""], [0, ""]], "events": 4, "state": "0011aabb"}),

@@ -158,15 +158,6 @@ async def test_a_companion_that_lost_its_notes_gets_them_again():
     linked.check_notes()
 
 
-async def test_a_companion_of_before_is_told_nothing():
-    board = Board()
-    _note(board, "the plumber comes on Friday")
-    linked = Linked(board)
-    linked.companion.takes_notes = False
-    await linked.copy_notes()
-    assert linked.companion.counts == {"hello": 1}
-
-
 async def test_a_note_that_is_too_long_is_not_copied_and_a_former_copy_goes():
     board = Board()
     _note(board, "the plumber comes on Friday")

@@ -4,7 +4,6 @@ import asyncio
 import os
 
 from board import Board
-from engram import log_line
 from engram.compat import finish
 from engram.link import messages, replication
 from engram.link.replication import Replication
@@ -201,36 +200,6 @@ async def test_a_refusal_ends_the_link_with_its_words():
     assert (str(caught.error), caught.error.again) == ("another board has this name.", 60)
 
 
-def _welcomes_with(companion, version):
-    """Let a companion name a version of the messages in its welcome."""
-    answers = companion.answers
-
-    def named(data):
-        heads = [log_line.decode(answer) for answer in answers(data)]
-        return [log_line.encode(list(head.items()) + [("version", version)]) for head in heads]
-
-    companion.answers = named
-
-
-async def test_a_companion_of_an_older_version_ends_the_link_with_what_to_update():
-    for version in (messages.VERSION - 1, "x"):
-        linked = Linked(Board())
-        _welcomes_with(linked.companion, version)
-        with raises(Refused) as caught:
-            await linked.sync.run()
-        expected = "update the companion: it speaks version %s of the messages, not %d" % (version, messages.VERSION)
-        assert (str(caught.error), caught.error.again) == (expected, 3600)
-
-
-async def test_a_companion_that_names_the_version_of_the_board_gets_the_copy():
-    board = Board()
-    _talk(board, 5)
-    linked = Linked(board)
-    _welcomes_with(linked.companion, messages.VERSION)
-    await linked.copy()
-    linked.check()
-
-
 async def test_what_is_never_answered_ends_the_link():
     board = Board()
     linked = Linked(board)
@@ -247,6 +216,7 @@ async def test_answers_to_another_board_of_the_name_are_passed_over():
     linked = Linked(board)
     replication._ANSWER_MS = SOON
     held = {"records": [9, "", 0], "journal": [9, "", 0], "archived": 0, "asks": False, "told": ""}
+    held.update({"notes": "", "senses": ""})
     theirs = messages.encode("welcome", "0123", linked.known.link, 1, **held)
     linked.companion.answers = lambda data: [theirs]
     with raises(NoAnswer):

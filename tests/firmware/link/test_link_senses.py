@@ -307,10 +307,9 @@ async def test_the_list_names_the_senses_that_everybody_may_see():
 class Met:
     """A board's Companion that has just been greeted by one in this process."""
 
-    def __init__(self, senses, takes_senses=True):
+    def __init__(self, senses):
         self.board = board = Board().serve(companion_url="http://127.0.0.1:9")
         self.linked = linked = Linked(board)
-        linked.companion.takes_senses = takes_senses
         parts = linked.known, linked.look, board.notes, board.note_retention, board.find_status
         events = Events()
         self.own = Companion(board.config, board.clock, linked.logs, *parts, find_senses=lambda: (senses, events))
@@ -336,12 +335,6 @@ async def test_an_idle_board_tells_what_it_perceives():
     met = Met(_perceived())
     await met.be_idle()
     assert met.counts["senses"] == 1 and met.counts["readings"] >= 2
-
-
-async def test_a_companion_of_before_is_told_nothing_of_senses():
-    met = Met(_perceived(), takes_senses=False)
-    await met.be_idle()
-    assert "senses" not in met.counts and "readings" not in met.counts
 
 
 async def test_a_board_without_senses_says_nothing_of_them():

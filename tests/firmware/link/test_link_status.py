@@ -173,10 +173,9 @@ async def test_a_refused_status_does_not_end_the_link():
 class Met:
     """A board's Companion that has just been greeted by one in this process."""
 
-    def __init__(self, takes_status=True):
+    def __init__(self):
         self.board = board = Board().serve(companion_url="http://127.0.0.1:9")
         self.linked = linked = Linked(board)
-        linked.companion.takes_status = takes_status
         self.own = Companion(
             board.config,
             board.clock,
@@ -210,13 +209,6 @@ async def test_a_companion_is_told_once_and_again_after_ten_minutes():
     met.own._status_pause.end()
     await met.be_idle()
     assert len(met.statuses) == 2
-
-
-async def test_a_companion_of_before_is_told_nothing():
-    met = Met(takes_status=False)
-    await met.connect()
-    await met.be_idle()
-    assert met.statuses == []
 
 
 async def test_while_a_message_is_answered_nothing_is_told():

@@ -121,7 +121,7 @@ class TalkingBoard:
         self.exchange.n = 1
         self.way.take = self.exchange.receive
         self.exchange.open(self.link)
-        self.sync = SimpleNamespace(has_chat=True, ask=self._ask, copies=[None, SimpleNamespace(epoch=7)])
+        self.sync = SimpleNamespace(is_greeted=True, ask=self._ask, copies=[None, SimpleNamespace(epoch=7)])
         self.listening = Listening(self.exchange, self.sync, (self._take, self._redeliver), lambda: self.mode)
         self._tasks.append(asyncio.create_task(self.listening.run()))
 

@@ -68,8 +68,6 @@ class Companion:
         self.pushes = {}  # id: (room, text)
         self.notes = {}  # the board's notes, by their names on flash
         self.left = {}  # those that it no longer has
-        self.takes_notes = True
-        self.takes_status = True
         self.statuses = []  # the figures that the board told, newest last
         self.refuses_status = False
         self.senses = {}  # (name, unit, decimals) by number
@@ -77,7 +75,6 @@ class Companion:
         self.newest = [[0, ""], [0, ""], [0, ""]]  # (seq, check) of the last block of each level
         self.events = {}  # of senses, by number
         self.shared = None  # the numbers of senses that everybody may see, as the board listed them
-        self.takes_senses = True
         self.lies = {}  # what is answered to a get, in place of what there is
 
     def copy(self, log):
@@ -156,15 +153,9 @@ class Companion:
         self.board = head["board"]
         met = {log: self._meet(log, head[log]) for log in messages.LOGS}
         copy = self.copy("records")
-        welcome = self._answer("welcome", head, told="", archived=len(copy.kept), asks=bool(copy.doubted), **met)
-        fields = list(log_line.decode(welcome).items())
-        if self.takes_notes:
-            fields.append(("notes", self._note_state()))
-        if self.takes_senses:
-            fields.append(("senses", self._sense_state()))
-        if self.takes_status:
-            fields.append(("status", 1))
-        return log_line.encode(fields)
+        states = {"notes": self._note_state(), "senses": self._sense_state()}
+        asks = bool(copy.doubted)
+        return self._answer("welcome", head, told="", archived=len(copy.kept), asks=asks, **states, **met)
 
     def _meet(self, log, told):
         epoch, oldest, following, rewrites = told
@@ -337,18 +328,13 @@ class Companion:
         items = self.finds[: head["limit"]]
         half = (len(items) + 1) // 2
         parts = [items[:half], items[half:]] if len(items) > 1 else [items]
-        sures = [self.sure[:half], self.sure[half:]]
+        sure = list(self.sure) or [300] + [0] * len(items)
+        sures = [sure[:half], sure[half : len(items)]]
+        told = {"parts": len(parts), "note": self.note, "confidence": sure[0]}
         return [
-            _with_sure(
-                self._answer("found", head, part=at + 1, parts=len(parts), items=part, note=self.note), sures[at]
-            )
+            self._answer("found", head, part=at + 1, items=part, sure=sures[at], **told)
             for at, part in enumerate(parts)
         ]
-
-
-def _with_sure(message, sure):
-    """A message with a field that companions of before did not send."""
-    return log_line.encode(list(log_line.decode(message).items()) + [("sure", list(sure))]) if sure else message
 
 
 class Way:

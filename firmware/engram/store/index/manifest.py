@@ -35,9 +35,6 @@ def read(path: str):
         is_known = all(name in saved for name in _FIELDS.split()) and saved["format"] == _FORMAT
         if is_known and len(saved["dead"]) == saved["marked"]:
             return saved
-        if saved.get("format") == _FORMAT - 1:
-            diag.info("index", path + " is of an earlier version and is rebuilt")
-            return None
     except (OSError, ValueError, KeyError, StoreError):
         written.close()
     diag.warning("index", path + " is damaged and is rebuilt")

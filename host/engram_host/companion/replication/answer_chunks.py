@@ -5,7 +5,7 @@ from typing import Any
 
 from engram import text
 from engram.link import messages
-from engram_host.companion.replication.messages import Head, with_field
+from engram_host.companion.replication.messages import Head
 from engram_host.companion.search.request import Hit
 
 _THOUSAND = 1000
@@ -68,11 +68,10 @@ def _item(hit: Hit) -> list[Any]:
 
 
 def _found(head: Head, part: int, parts: int, found: list[tuple[list[Any], int]], note: str, certain: int) -> bytes:
-    """A message with items and how sure it is of each; `certain` is of all, for boards that take no more."""
     address = head["board"], head["link"], head["n"]
-    items = [item for item, _ in found]
-    message = messages.encode("found", *address, part=part, parts=parts, items=items, note=note)
-    return with_field(with_field(message, "confidence", certain), "sure", [sure for _, sure in found])
+    items, sure = [item for item, _ in found], [sure for _, sure in found]
+    fields = {"part": part, "parts": parts, "items": items, "note": note, "confidence": certain, "sure": sure}
+    return messages.encode("found", *address, **fields)
 
 
 def _size(item: list[Any]) -> int:

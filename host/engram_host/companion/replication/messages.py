@@ -1,14 +1,12 @@
-"""Messages of boards as types, in whatever version they come.
+"""Messages of boards as types.
 
 engram.link.messages checks the heads of messages, so what is read of a head is there.
 tests/companion/replication/test_message_headers.py compares the fields with the tables of the firmware.
 
-A version of the messages is agreed on, and messages of former firmware are read as the present ones. A board names the newest
-version that it speaks in `hello`; the companion answers in `welcome` with the one that both use.
-docs/reference/messages.md has the rules and the forms that there were.
+A board names its version of the messages in `hello`; another one than the companion's is refused with a sentence on which side
+to update.
 """
 
-from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from engram import log_line
@@ -230,10 +228,6 @@ ReplicationHead = HelloHead | LinesHead | CheckHead | AgreedHead | KeepHead | Ho
 BoardHead = ReplicationHead | GetHead | SearchHead | FileHead | ConversationHead
 
 
-NEWEST = messages.VERSION
-OLDEST = 1
-"""The versions that this companion speaks."""
-
 UPDATE_SECONDS = 3600
 """When a board tries again after somebody has to update it, or the companion."""
 
@@ -246,16 +240,6 @@ _MOST_NUMBER = (1 << 30) - 1
 DAMAGED_SECONDS = 5
 """When a board tries again after a message that was damaged on the way."""
 
-# Fields that firmware of before does not send, with the values that stand for them.
-_ADDED: dict[str, dict[str, Any]] = {"hello": {"relied": 0}, "search": {"folders": False}}
-
-
-def _without_added(table: Mapping[str, Any]) -> dict[str, Any]:
-    return {op: tuple(field for field in fields if field[0] not in _ADDED.get(op, ())) for op, fields in table.items()}
-
-
-_FORMER = _without_added(messages.FROM_BOARD)
-
 
 class UnknownMessage(Refused):
     """A whole message whose sender can be answered, of a form that this companion does not know."""
@@ -267,19 +251,14 @@ class UnknownMessage(Refused):
 
 
 def decode(data: bytes) -> tuple[BoardHead, memoryview]:
-    """A board's message of any version, in the present form, with what stands behind its head.
+    """A board's message, with what stands behind its head.
 
     BadMessage if it is damaged, so that nobody can be answered; else UnknownMessage if its form is not known.
     """
     try:
         head, body = messages.decode(data, messages.FROM_BOARD)
     except messages.BadMessage as problem:
-        try:
-            head, body = messages.decode(data, _FORMER)
-            head = _ADDED.get(head["op"], {}) | head
-            messages.encode(**head)  # checks all fields
-        except (messages.BadMessage, ArgumentError):
-            raise _unknown(data, problem) from None
+        raise _unknown(data, problem) from None
     return cast(BoardHead, head), body
 
 
@@ -290,23 +269,23 @@ def _unknown(data: bytes, problem: messages.BadMessage) -> Exception:
         messages.encode("same", head["board"], head["link"], head["n"])
     except (ValueError, KeyError, ArgumentError):
         return problem
-    version = head.get("version")
     what = str(problem).rstrip(".")
     why = f"the board and the companion do not speak the same version of the messages ({what}): update the older one."
-    if type(version) is int and version > NEWEST:
-        why = _newer_board(version)
+    version = head.get("version")
+    if type(version) is int and version != messages.VERSION:
+        why = _other_version(version)
     return UnknownMessage(cast(Head, head), str(head.get("op"))[:20], why)
 
 
-def negotiate(head: HelloHead) -> int:
-    """The version that a board and this companion use from its `hello` on; Refused if there is none."""
-    version = head["version"]
-    if version < OLDEST:
-        raise Refused(
-            f"the board speaks version {version} of the messages, the companion {OLDEST} at least: {UPDATE_BOARD}",
-            UPDATE_SECONDS,
-        )
-    return min(version, NEWEST)
+def check_version(head: HelloHead) -> None:
+    """Refuse a `hello` of another version of the messages."""
+    if head["version"] != messages.VERSION:
+        raise Refused(_other_version(head["version"]), UPDATE_SECONDS)
+
+
+def _other_version(version: int) -> str:
+    update = UPDATE_BOARD if version < messages.VERSION else UPDATE_COMPANION
+    return f"the board speaks version {version} of the messages, the companion {messages.VERSION}: {update}"
 
 
 def check_states(head: HelloHead) -> None:
@@ -322,29 +301,3 @@ def check_states(head: HelloHead) -> None:
     if (rule := head.get("rule")) and not is_rule(rule):
         why = f"the board's time zone is by a rule that the companion does not know: {UPDATE_COMPANION}"
         raise Refused(why, UPDATE_SECONDS)
-
-
-def with_version(welcome: bytes, version: int) -> bytes:
-    """A `welcome` that names the version which both use, and says that people may talk to the board, and that it may tell how
-    it is.
-    """
-    return with_field(with_field(with_field(welcome, "version", version), "chat", 1), "status", 1)
-
-
-def with_notes(welcome: bytes, state: str) -> bytes:
-    """A `welcome` that says what there is of the board's notes, and that they are taken."""
-    return with_field(welcome, "notes", state)
-
-
-def with_senses(welcome: bytes, state: str) -> bytes:
-    """A `welcome` that says what there is of the board's senses, and that they are taken."""
-    return with_field(welcome, "senses", state)
-
-
-def with_field(message: bytes, name: str, value: int | str | list[int]) -> bytes:
-    """A message with one field more, which boards of before pass over."""
-    return log_line.encode([*log_line.decode(message).items(), (name, value)])
-
-
-def _newer_board(version: int) -> str:
-    return f"the board speaks version {version} of the messages, the companion {NEWEST}: {UPDATE_COMPANION}"

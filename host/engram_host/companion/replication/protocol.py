@@ -33,10 +33,7 @@ from engram_host.companion.replication.messages import (
     StateHead,
     UnknownMessage,
     check_states,
-    negotiate,
-    with_notes,
-    with_senses,
-    with_version,
+    check_version,
 )
 from engram_host.companion.replication.messages import (
     decode as decode_any_version,
@@ -218,7 +215,7 @@ class Replication:
                 return _answer("received", head, cancel=False)
 
     async def _greet(self, device: str, sender: Sender, head: HelloHead) -> bytes:
-        version = negotiate(head)
+        check_version(head)
         check_states(head)
         logs: dict[LogName, LogState] = {name: LogState(*head[name]) for name in LOGS}
         hello = Hello(device, sender, head["zone"], logs, head["relied"], head.get("rule", ""))
@@ -230,15 +227,16 @@ class Replication:
             self._greetings.leave()
         for sentence in welcome.events:
             _log.warning("%s: %s", device, sentence)
-        answer = _answer(
+        return _answer(
             "welcome",
             head,
             told=" ".join(welcome.events)[:_TOLD_LONGEST],
             archived=welcome.archived,
             asks=welcome.asks,
+            notes=welcome.notes,
+            senses=welcome.senses,
             **{name: _held_fields(welcome, name) for name in LOGS},
         )
-        return with_senses(with_notes(with_version(answer, version), welcome.notes), welcome.senses)
 
     async def _promise(self, device: str, sender: Sender, head: KeepHead) -> bytes:
         log, epoch, seqs, digest = head["log"], head["epoch"], head["seqs"], head["digest"]

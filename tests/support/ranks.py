@@ -2,8 +2,10 @@
 
 Of a question "DIGEST N N N N N" is kept: the crc32 of all that is found, in its order, and the places of the best five turns in
 the conversation, counted from 0. Nothing of a set's text stands in it.
+Run as a program it notes how today's code ranks, for a ranking that is better as measured.
 """
 
+import json
 import os
 import tempfile
 from collections.abc import Iterator
@@ -62,3 +64,20 @@ def shortened(ranked: list[int]) -> str:
     """What is kept of the answer to one question."""
     check = crc32(" ".join(map(str, ranked)).encode())
     return " ".join([f"{check:08x}", *map(str, ranked[:BEST])])
+
+
+def write_ranks() -> None:
+    """Note how the board ranks the turns of all conversations that are there."""
+    for name in NAMES:
+        rows: list[str] = []
+        for conversation in conversations(SETS / name):
+            found = [shortened(ranked) for ranked in on_this_python(load(conversation))]
+            rows.append(
+                f"{json.dumps(conversation.name)}: {json.dumps({'set': digest_of(conversation), 'questions': found})}"
+            )
+            print(f"{name}/{conversation.name}: {len(found)} questions")
+        (FOLDER / f"{name}.json").write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="ascii")
+
+
+if __name__ == "__main__":
+    write_ranks()
