@@ -179,10 +179,10 @@ def _add_companion(board: Board) -> None:
         within_ms, parts = config.get("companion.timeout_ms"), (board.archived, records, journal, board.eviction)
         return ArchiveTransfer(exchange, replication, board.link_state, *parts, board.clock, within_ms, board.is_unread)
 
-    async def answer(mid, caller, content, is_command, sink):
+    async def answer(mid, caller, content, is_command, origin, sink):
         if board.find_people().is_blocked(caller.principal):
             raise ArgumentError(caller.principal, "is blocked on this board.")
-        await board.inbox.take(Message(mid, caller, content, is_command, None), sink)
+        await board.inbox.take(Message(mid, caller, content, is_command, None, *origin), sink)
 
     async def redeliver():
         await board.inbox.redeliver("link")

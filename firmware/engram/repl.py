@@ -44,7 +44,8 @@ def turns(session: str = "", folder: str = "") -> None:
     clock = Clock()
     for line in _live_turns(folder):
         if session in ("", line["sid"]):
-            shown = line["seq"], line["sid"], clock.minute(line["at"]), line["who"], line["text"]
+            who = line["who"] + (", forwarded from " + line["forwarded"] if "forwarded" in line else "")
+            shown = line["seq"], line["sid"], clock.minute(line["at"]), who, line["text"]
             _show("t%-6d %-5s %s  %s: %s" % shown)
 
 

@@ -35,14 +35,34 @@ class Sink:
         """What the model is shown of the memory: for each [id, how sure it is an answer, in thousandths]."""
 
 
+class Origin:
+    """Keeps a message in the journal, and knows whose words it has: `forwarded` is who wrote what the person only forwards,
+    `quoted` the beginning of what it answers, `mid` its network's id.
+    """
+
+    def __init__(self, forwarded: str = "", quoted: str = "", mid: str = ""):
+        self.forwarded = forwarded
+        self.quoted = quoted
+        self.mid = mid
+        self.is_said = not forwarded
+        """True if the words are the person's own."""
+
+    def keep(self, journal, caller, content: str, command: bool) -> int:
+        """Put the message into the journal, unless it is there; its seq."""
+        words = {"command": command, "mid": self.mid, "forwarded": self.forwarded, "quoted": self.quoted}
+        return journal.add(caller, "user", caller.principal, content, **words)
+
+
 class Turn:
     """One message, with its number in the journal, while it is answered."""
 
-    def __init__(self, caller, seq: int, said: str = ""):
+    def __init__(self, caller, seq: int, said: str = "", forwarded: str = ""):
         self.caller = caller
         self.seq = seq
         self.said = said
         """What the person said, "" if these are not their own words."""
+        self.forwarded = forwarded
+        """Who wrote the words that the person only forwards: no tool may change anything for them."""
         self.id = "t%d" % seq
         self.has_changed = False
         """Whether a tool has changed something."""
@@ -101,7 +121,7 @@ class Confirmations:
         """The ids that a code confirms in a Turn; ArgumentError if it does not yet, or not any more."""
         if not self._pending or self._pending[0] != code or self._pending[2] != turn.caller:
             raise ArgumentError("confirm", "is not known; call memory_forget with a query first.")
-        if self._pending[1] == turn.seq:
+        if self._pending[1] == turn.seq or not turn.said:
             raise ArgumentError("confirm", "counts only after the person has answered; ask them first.")
         refs = self._pending[3]
         self._pending = None
@@ -118,12 +138,8 @@ class Agent:
         self.failed = 0
 
     async def turn(self, caller, content: str, sink: Sink, origin=None) -> Outcome:
-        """Answer what `caller` says. The turn is in the journal before anything else, whatever happens to the reply.
-
-        A message with its network's id has an `origin`: its keep(journal, caller, content, command) puts it into the journal,
-        unless it is there, and gives the turn's seq.
-        """
-        return await self._gate.run(sink.is_patient, self._turn, caller, content, sink, origin)
+        """Answer what `caller` says; its Origin keeps it in the journal before anything else, whatever happens to the reply."""
+        return await self._gate.run(sink.is_patient, self._turn, caller, content, sink, origin or Origin())
 
     async def _turn(self, caller, content: str, sink: Sink, origin) -> Outcome:
         self.turns += 1

@@ -6,11 +6,16 @@ from collections import namedtuple
 
 from engram import diag, text
 from engram.agent.agent import Outcome, Sink, Turn
+from engram.agent.openings import own_words
 from engram.compat import const, sleep_ms
 from engram.errors import EngramError
 from engram.lazy import lazy
+from engram.memory.line_meaning import with_origin
 
 _FOUND = const(24)  # that a companion is asked for: as many as recall takes into account
+_NOT_THEIRS = const(
+    "I am offline: this is kept as forwarded from %s, and nothing in it is carried out; say yourself what you want of it."
+)
 
 
 _Parts = namedtuple(
@@ -25,42 +30,37 @@ class Answerer(_Parts):
     Tools, the offline commands and what follows the turn are made when it comes to them: a search needs the heap before.
     """
 
-    async def answer(self, caller, content: str, sink: Sink, origin=None) -> Outcome:
+    async def answer(self, caller, content: str, sink: Sink, origin) -> Outcome:
         """Keep what `caller` says, answer it, and keep the reply."""
         offline = None if self.model else self.make_offline()
-        is_said = getattr(origin, "is_said", True)
-        turn = Turn(caller, self._keep_message(caller, content, offline, origin), content if is_said else "")
-        notice = self.toolbox.begin_turn(turn) if self.toolbox and is_said else ""
+        said = own_words(content)
+        command = offline is not None and origin.is_said and offline.understands(caller, said)
+        seq = origin.keep(self.journal, caller, content, command)
+        turn = Turn(caller, seq, said if origin.is_said else "", origin.forwarded)
+        notice = self.toolbox.begin_turn(turn) if self.toolbox and origin.is_said else ""
         await sink.taken(turn.id)
         if notice:
             await sink.notice(notice)
         # To look at the keyboard between the flash's work for the message and the search for its answer.
         await sleep_ms(0)
-        reminders = await self._remind(caller, content, sink)
+        reminders = "" if turn.forwarded else await self._remind(caller, said, sink)
         if offline:
-            reply = await offline.answer(caller, content, turn.id)
+            reply = _NOT_THEIRS % turn.forwarded if turn.forwarded else await offline.answer(caller, said, turn.id)
             # The answer to a command repeats what is stored: kept as a turn that is found, it would be found in its place.
-            if origin:
+            if origin.mid:
                 self._keep(turn, reply, False, command=True)
             await sink.text(reply)
             return Outcome(turn.id, reply, "")
-        return await self._answer(turn, content, sink, reminders)
+        return await self._answer(turn, content, sink, reminders, origin.quoted)
 
-    def _keep_message(self, caller, content: str, offline, origin) -> int:
-        """See to it that the message is on flash; its seq."""
-        command = offline is not None and offline.understands(caller, content)
-        if origin:
-            return origin.keep(self.journal, caller, content, command)
-        return self.journal.add(caller, "user", caller.principal, content, command=command)
-
-    async def _answer(self, turn: Turn, content: str, sink: Sink, reminders: str) -> Outcome:
+    async def _answer(self, turn: Turn, content: str, sink: Sink, reminders: str, quoted: str) -> Outcome:
         reply = _Reply(sink)
         is_whole = False
         if self.jobs:
             await self.jobs.preempt()  # a message goes first
         problem = "the model gave an empty answer; ask again."
         try:
-            await self._converse(turn, content, sink, reply, reminders)
+            await self._converse(turn, content, sink, reply, reminders, quoted)
             is_whole = True
         except EngramError as error:
             problem = str(error)
@@ -68,19 +68,19 @@ class Answerer(_Parts):
         finally:
             # Whatever ended it, a task that was cancelled or a channel that is gone: what came of it is kept.
             self._keep(turn, reply.all(), not is_whole)
-        told = self._follow(turn, content, is_whole) if self.jobs else ""
-        if not is_whole and not told and not reply.all():
+        told = self._follow(turn, is_whole) if self.jobs else ""
+        if not (is_whole or told or turn.forwarded or reply.all()):
             offline = self.make_offline()
-            if offline.understands(turn.caller, content):
-                told = await offline.answer(turn.caller, content, turn.id)
+            if offline.understands(turn.caller, said := own_words(content)):
+                told = await offline.answer(turn.caller, said, turn.id)
         if told:
             await sink.notice(told)
         return Outcome(turn.id, reply.all(), "" if is_whole and reply.all() else problem)
 
-    def _follow(self, turn: Turn, content: str, is_whole: bool) -> str:
+    def _follow(self, turn: Turn, is_whole: bool) -> str:
         """Do what follows the turn; a sentence about it, or ""."""
         try:
-            return self.make_post_turn().turn_over(turn, content, is_whole)
+            return self.make_post_turn().turn_over(turn, is_whole)
         except MemoryError:
             # The person has the answer, and it is kept.
             diag.error("agent", "what follows an answer was left out: there is not enough memory")
@@ -99,7 +99,7 @@ class Answerer(_Parts):
                 return ""
             return await deliver(self.reminders, due, caller, sink, self.push)
 
-    async def _converse(self, turn: Turn, content: str, sink: Sink, reply, reminders: str) -> None:
+    async def _converse(self, turn: Turn, content: str, sink: Sink, reply, reminders: str, quoted: str) -> None:
         """Ask the model until it calls no more tools."""
         remote = self.remote_search if self.config.get("mode") == "full" else None
         sid = self.journal.current(turn.caller)
@@ -108,6 +108,7 @@ class Answerer(_Parts):
         if remote and ranked:
             ranked = self.prompts.recall.with_remote(ranked, await remote.found(ranked, _FOUND))
         shown = []
+        content = with_origin(content, turn.forwarded, quoted)
         prompt = self.prompts.build(turn.caller, sid, turn.seq, content, window, reminders, ranked, shown)
         if shown:
             await sink.recalled(shown)

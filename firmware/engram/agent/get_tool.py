@@ -4,6 +4,7 @@ from engram.agent import file_tools
 from engram.agent.schemas import NOTE_LINES
 from engram.compat import const
 from engram.memory import ids
+from engram.memory.line_meaning import attributed_text
 from engram.memory.recall import snippet
 
 _NEIGHBOURS = const(1000)  # characters of all turns together that stand beside the one that is read
@@ -51,11 +52,11 @@ def _shown_turns(clock, turns: list, wanted: int, first: int) -> dict:
     for turn in turns:
         shown = {"id": "t%d" % turn["seq"], "who": turn["who"], "date": clock.minute(turn["at"])}
         if turn["seq"] == wanted:
-            rest = turn["text"][first - 1 :]
+            rest = attributed_text(turn)[first - 1 :]
             shown["text"] = file_tools.portion(rest)
             if len(shown["text"]) < len(rest):
                 answer["next_first"] = first + len(shown["text"])
         else:
-            shown["text"] = snippet(turn["text"], _NEIGHBOURS // len(turns))
+            shown["text"] = snippet(attributed_text(turn), _NEIGHBOURS // len(turns))
         answer["turns"].append(shown)
     return answer

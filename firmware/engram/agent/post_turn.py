@@ -19,9 +19,9 @@ _STARTS = const(" remember note keep bear make save store write don dont do neve
 class PostTurn(namedtuple("PostTurn", "config records journal notes reminders find_timers keep_limit jobs flush")):
     """Runs after the turns of an agent with a model: rules, then the background's jobs."""
 
-    def turn_over(self, turn, content: str, is_answered: bool) -> str:
+    def turn_over(self, turn, is_answered: bool) -> str:
         """A Turn is over; a sentence on what a rule kept of it, or ""."""
-        told = self._apply_rules(turn, content)
+        told = self._apply_rules(turn, turn.said) if turn.said else ""
         if is_answered:
             self.jobs.on_model_ok()
         self.flush.turn_over(turn.caller, self.journal.current(turn.caller))

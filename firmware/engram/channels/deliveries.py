@@ -12,7 +12,7 @@ from binascii import crc32
 from collections import namedtuple
 
 from engram import diag
-from engram.agent.agent import Outcome
+from engram.agent.agent import Origin, Outcome
 from engram.channels.inbox import MID_LONGEST, TAKEN, Message, tell_errors
 from engram.channels.mids import Mids
 from engram.channels.outbox import Outbox
@@ -55,27 +55,28 @@ class Kept(_Kept):
         return ("(%s) " % ", ".join(words) if words else "") + self.text + (_BROKEN if self.is_cut else "")
 
 
-class _New:
-    """Where a message comes from that is not in the journal yet; note_taken(seq) is called once it is."""
+class _New(Origin):
+    """The origin of a message that is not in the journal yet; note_taken(seq) is called once it is."""
 
-    def __init__(self, mid: str, note_taken):
-        self._mid = mid
+    def __init__(self, message: Message, note_taken):
+        super().__init__(message.forwarded, message.quoted, message.mid)
         self._note_taken = note_taken
 
     def keep(self, journal, caller, content: str, command: bool) -> int:
         """Put it into the journal; its seq."""
-        seq = journal.add(caller, "user", caller.principal, content, command=command, mid=self._mid)
+        seq = super().keep(journal, caller, content, command)
         self._note_taken(seq)
         return seq
 
 
-class _Known:
-    """Where a message comes from that is in the journal already."""
+class _Known(Origin):
+    """The origin of a message that is in the journal already."""
 
-    def __init__(self, seq: int):
+    def __init__(self, message: Message, seq: int):
+        super().__init__(message.forwarded, message.quoted, message.mid)
         self._seq = seq
 
-    def keep(self, _journal, _caller, _content: str, _command: bool) -> int:
+    def keep(self, journal, caller, content: str, command: bool) -> int:
         """Its seq."""
         return self._seq
 
@@ -125,7 +126,7 @@ class Deliveries:
         line = self._find(mid, seqs)
         if line is not None:
             return await self._answer_again(message, sink, seqs, line)
-        if message.is_command:
+        if message.is_command and not message.forwarded:
             if changes(message.text):
                 # In this order: a command whose line is not in the outbox any more has been answered.
                 seq = self._journal.newest + 1
@@ -137,7 +138,7 @@ class Deliveries:
                     raise
                 await sink.taken("t%d" % seq)
             return await self._inbox.answer(message, sink)
-        return await self._inbox.answer(message, sink, _New(mid, note_taken))
+        return await self._inbox.answer(message, sink, _New(message, note_taken))
 
     def _forget(self, seq: int, seqs: list) -> None:
         """A line could not be written: the next one has its seq."""
@@ -202,8 +203,8 @@ class Deliveries:
         age = self._age(line)
         if age:
             await sink.notice(_LATE % age)
-        late = Message(message.mid, message.caller, line["text"], False, None)
-        return await self._inbox.answer(late, sink, _Known(seq))
+        late = _message(message.mid, message.caller, line)
+        return await self._inbox.answer(late, sink, _Known(late, seq))
 
     async def _give(self, seq: int, reply: dict, sink):
         """Give the reply to a turn again, unless it is known to be delivered."""
@@ -256,7 +257,7 @@ class Deliveries:
                 self._busy.append(seq)
                 await self._push(line, sink)
             else:
-                await self.take(Message(address, caller, line.get("text", ""), "op" in line, None), sink)
+                await self.take(_message(address, caller, line), sink)
             if self._outbox.find(seq) is not None:
                 break  # the link is down again
         return len(self._outbox.entries)
@@ -343,6 +344,12 @@ class Deliveries:
         seq = int(turn[1:])
         if self._outbox.find(seq) is not None:
             self._outbox.note(seq, part, place)
+
+
+def _message(mid: str, caller, line: dict) -> Message:
+    """The message that a line of the journal is of."""
+    words = line.get("text", ""), "op" in line, None, line.get("forwarded", ""), line.get("quoted", ""), ""
+    return Message(mid, caller, *words)
 
 
 def channel_of(address: str) -> str:

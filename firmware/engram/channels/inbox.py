@@ -8,7 +8,7 @@ import gc
 from collections import namedtuple
 
 from engram import files
-from engram.agent.agent import Sink
+from engram.agent.agent import Origin, Sink
 from engram.compat import const, sleep_ms
 from engram.errors import EngramError
 from engram.lazy import lazy
@@ -28,10 +28,11 @@ OUTBOX_EMPTY = const(5)
 _MEMORY = const("/memory")
 _NO_MEMORY = const("the board has not enough free memory for this: say it in shorter parts, or begin a /session new.")
 
-Message = namedtuple("Message", "mid caller text is_command file")
+Message = namedtuple("Message", "mid caller text is_command file forwarded quoted edits")
 """What somebody says: its network's id, which no other message has, such as "telegram:CHAT:ID", or ""; the Caller; the text;
 whether it is a command; and None or (name, size, open), a file that came with it, where `await open()` gives something
-with `async read(size)`, b"" at the end, and `async close()`."""
+with `async read(size)`, b"" at the end, and `async close()`. `forwarded` is who wrote what the person only forwards, `quoted`
+the beginning of the message that it answers, `edits` the id of the message that it corrects: "" for none."""
 
 
 class ChannelSink(Sink):
@@ -143,8 +144,9 @@ class Inbox:
                 await receive(self._folder, message, sink)
             if not message.text.strip():
                 return None
-        if message.is_command:
+        if message.is_command and not message.forwarded:
             return await self._run(message, sink)
+        origin = origin or Origin(message.forwarded, message.quoted)
         outcome = await self._agent.turn(message.caller, message.text, sink, origin)
         if outcome.problem:
             await sink.problem(outcome.problem)

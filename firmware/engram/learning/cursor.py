@@ -125,8 +125,8 @@ class LearningCursor:
         return Batch(turns, self._journal.newest)
 
     def _is_unread(self, turn: dict) -> bool:
-        """Whether a turn is what a person said to the agent, and had no last look when its window moved."""
-        is_said = turn["role"] == "user" and "command" not in turn
+        """True for what a person said in their own words, and had no last look when its window moved."""
+        is_said = turn["role"] == "user" and not ("command" in turn or "forwarded" in turn or "sensed" in turn)
         return is_said and turn["seq"] > self.flushed.get(turn["sid"], 0)
 
     def missed(self) -> int:

@@ -6,6 +6,7 @@ in fences of its own, as data.
 
 from engram import diag, text
 from engram.agent import phrase_rules
+from engram.agent.openings import own_words
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.learning import operations
@@ -46,7 +47,8 @@ class ExtractBatch(operations.Batch):
         self._clock = clock
         self._journal = journal
         self._notes = notes
-        self._turns = turns
+        # The names of attachments are others' words.
+        self._turns = turns = [dict(turn, text=own_words(turn["text"])) for turn in turns]
         self._before = {}  # by a message's id, what the agent had said before: the person may have confirmed it
         self._left = {"t%d" % turn["seq"]: config.get("extract.facts") for turn in turns}
         self._secrets = [piece for turn in turns for piece in secrets(turn["text"])]

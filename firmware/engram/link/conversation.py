@@ -62,7 +62,9 @@ class Conversation:
         self._listening.cancel = self._cancel
         try:
             caller = caller_of(head, mode)
-            work = take(_MID + head["mid"], caller, content, head["command"], self)
+            edits = head["edits"] and _MID + head["edits"]
+            origin = head["forwarded"], head["quoted"], edits
+            work = take(_MID + head["mid"], caller, content, head["command"], origin, self)
             self._work = asyncio.create_task(interruptible(work))
             await self._work
         except ArgumentError as error:

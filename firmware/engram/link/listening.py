@@ -27,9 +27,9 @@ _MOST_BYTES = const(12_000)  # of a message: what the console takes, too
 
 
 class Listening:
-    """Takes what people say through the companion. `chat` are coroutine functions: take(mid, caller, text, is_command, sink)
-    answers it, and redeliver() sends what the board said by itself while there was no link. find_mode() tells who may be
-    spoken for: "owner", "others" or "off".
+    """Takes what people say through the companion. `chat` are coroutine functions: take(mid, caller, text, is_command, origin,
+    sink) answers it, where `origin` is (forwarded, quoted, edits); redeliver() sends what the board said by itself while there
+    was no link. find_mode() tells who may be spoken for: "owner", "others" or "off".
     """
 
     def __init__(self, exchange, sync, chat, find_mode):

@@ -16,6 +16,8 @@ _ASKS_REPLIES = const(
     " you listed | you explained | your advice | your recommendation| your suggestion| your answer | your reply |"
     "你说|你推荐|你建议|你告诉|你提到|你给|你的建议"
 )
+_FORWARDED = const("forwarded from ")
+_QUOTED = const("(in reply to: ")
 # What a line must have: the names of texts, and of numbers. Names alone make constants, which take no heap.
 _NEEDED = {
     "": (("sid", "who"), ("at",)),
@@ -99,7 +101,7 @@ def is_known_turn(line: dict) -> bool:
         return False
     if not isinstance(line.get("n", 0), int):
         return False
-    for name in ("scope", "title", "caption", "workspace"):
+    for name in ("scope", "title", "caption", "workspace", "forwarded", "quoted"):
         if not isinstance(line.get(name, ""), str):
             return False
     texts, numbers = _NEEDED[operation]
@@ -120,15 +122,16 @@ def _operation(line: dict) -> Entry:
 
 
 def _turn_terms(line: dict, zone_minutes: int):
-    """Yield the words by which a turn is found: its day, speaker, text and caption."""
+    """Yield the words by which a turn is found: its day, speaker, text and caption, and who wrote it."""
     year, month, day = civil((line["at"] + zone_minutes * 60) // _DAY_SECONDS)
     yield str(day)
     yield from text.terms(MONTHS[month - 1])
     yield str(year)
     yield from text.terms(line["who"])
     yield from text.terms(line["text"])
-    if "caption" in line:
-        yield from text.terms(line["caption"])
+    for name in ("caption", "forwarded"):
+        if name in line:
+            yield from text.terms(line[name])
 
 
 def _turn_labels(line: dict):
@@ -136,6 +139,23 @@ def _turn_labels(line: dict):
     yield "~" + line["sid"]
     yield "%" + line["who"]
     yield "@" + line.get("scope", ALL)
+
+
+def attributed_text(line: dict) -> str:
+    """The text of a turn with whose words it has and what it answers, "" if it has none."""
+    return with_origin(line.get("text", ""), line.get("forwarded", ""), line.get("quoted", ""))
+
+
+def with_origin(said: str, forwarded: str, quoted: str) -> str:
+    """A text with who wrote it, if its sender only forwards it, and the beginning of what it answers."""
+    if quoted:
+        said = "%s%s)\n%s" % (_QUOTED, quoted, said)
+    return "%s%s: %s" % (_FORWARDED, forwarded, said) if forwarded else said
+
+
+def has_others_words(shown: str) -> bool:
+    """True if a text that attributed_text() gave has words of somebody else."""
+    return any(shown.startswith(mark) for mark in (_FORWARDED, _QUOTED))
 
 
 def asks_replies(query: str) -> bool:

@@ -17,7 +17,7 @@ from engram.lazy import lazy
 from engram.store.search.weights import ONE, OWN, distinct_terms, known_weights, measure_query, weights
 from engram.memory.items import Item, most_evidence, on_one_scale, scaled, with_score
 from engram.memory import confidence
-from engram.memory.line_meaning import asks_replies
+from engram.memory.line_meaning import asks_replies, attributed_text
 from engram.memory.records.importance import stated_importance
 # isort: on
 
@@ -235,7 +235,7 @@ class Recall:
             if item.id[0] == "m":
                 content = self._records.get(item.id, caller)["content"]
             else:
-                content = (self._journal.turn(int(item.id[1:])) or {}).get("text")
+                content = attributed_text(self._journal.turn(int(item.id[1:])) or {}) or None
         except NotFound:
             return None
         if content is None:

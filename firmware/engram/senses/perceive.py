@@ -34,7 +34,7 @@ def perceive(clock, journal, records, caption: str, kind: str, at: int, media: s
     is_now = not is_known or clock.now() - moment <= _NOW
     marks = [kind, "" if is_now else clock.minute(moment), media]
     said = "[%s] %s" % (", ".join([mark for mark in marks if mark]), shown)
-    return "t%d" % journal.add(OWNER, "user", OWNER.principal, said, at=moment)
+    return "t%d" % journal.add(OWNER, "user", OWNER.principal, said, at=moment, sensed=True)
 
 
 def _keep_event(clock, moment: int, records, content: str) -> str:

@@ -18,7 +18,7 @@ def _board(**settings):
 
 def _send(board, name, arguments, caller=OWNER):
     """The result of a call whose arguments are any text."""
-    return json.loads(board.tools.run(Call("c", name, arguments), Turn(caller, int(board.turn[1:]))).result)
+    return json.loads(board.tools.run(Call("c", name, arguments), Turn(caller, int(board.turn[1:]), "go on")).result)
 
 
 def _run(board, name, caller=OWNER, **arguments):

@@ -345,7 +345,7 @@ async def test_a_reply_that_was_given_before_is_marked():
     console = Console()
 
     async def take(message, sink):
-        asked = Message(message.mid, OWNER, message.text, message.is_command, None)
+        asked = Message(message.mid, OWNER, *message[2:])
         return await board.inbox.take(asked, sink)
 
     console.json = JsonLines(take, console.sent.append, LIMIT)

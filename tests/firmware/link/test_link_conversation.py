@@ -62,8 +62,8 @@ class Talking(Linked):
         super().connect()
         board = self.board
 
-        async def take(mid, caller, content, is_command, sink):
-            await board.inbox.take(Message(mid, caller, content, is_command, None), sink)
+        async def take(mid, caller, content, is_command, origin, sink):
+            await board.inbox.take(Message(mid, caller, content, is_command, None, *origin), sink)
 
         async def redeliver():
             pass

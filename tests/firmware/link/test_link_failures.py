@@ -80,11 +80,11 @@ class Talking(Linked):
         super().connect()
         board = self.board
 
-        async def take(mid, caller, content, is_command, sink):
+        async def take(mid, caller, content, is_command, origin, sink):
             failure = self.failures.pop(0) if self.failures else None
             if failure:
                 raise failure
-            await board.inbox.take(Message(mid, caller, content, is_command, None), sink)
+            await board.inbox.take(Message(mid, caller, content, is_command, None, *origin), sink)
 
         async def redeliver():
             self.redelivered += 1

@@ -41,7 +41,7 @@ def _channel():
 
 
 def _incoming(text):
-    return Incoming(7, "private", 0, 5, 7, "Eve", text, text[0] == "/", True, None, "")
+    return Incoming(7, "private", 0, 5, 7, "Eve", text, text[0] == "/", True, None, "", "", "")
 
 
 def _said(line):

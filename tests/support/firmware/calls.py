@@ -22,7 +22,7 @@ def say(board, caller=OWNER):
 
 def run(board, name, caller=OWNER, **arguments):
     """(result as a dict, notice) of a call."""
-    done = board.tools.run(Call("c", name, json.dumps(arguments)), Turn(caller, int(board.turn[1:])))
+    done = board.tools.run(Call("c", name, json.dumps(arguments)), Turn(caller, int(board.turn[1:]), "go on"))
     return json.loads(done.result), done.notice
 
 

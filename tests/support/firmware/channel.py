@@ -8,9 +8,9 @@ from engram.link.rpc import LinkError
 from engram.memory.access import OWNER
 
 
-def message(mid, text, caller=OWNER, file=None):
+def message(mid, text, caller=OWNER, file=None, forwarded="", quoted="", edits=""):
     """A message, or a command if it begins with a slash."""
-    return Message(mid, caller, text, text[:1] == "/", file)
+    return Message(mid, caller, text, text[:1] == "/", file, forwarded, quoted, edits)
 
 
 class Chat(ChannelSink):
@@ -107,9 +107,10 @@ class LinkNetwork:
         caller = message.caller
         head = {"mid": message.mid or "none", "offer": 1, "room": caller.room, "principal": caller.principal}
         head.update({"group": caller.group, "workspace": caller.workspace, "command": message.is_command})
+        head.update({"forwarded": message.forwarded, "quoted": message.quoted, "edits": message.edits})
 
-        async def take(mid, caller, content, is_command, sink):
-            await self.inbox.take(Message(mid, caller, content, is_command, None), sink)
+        async def take(mid, caller, content, is_command, origin, sink):
+            await self.inbox.take(Message(mid, caller, content, is_command, None, *origin), sink)
 
         await Conversation(self, self, head).run(take, message.text, "others")
         return self

@@ -96,8 +96,8 @@ class Companion:
 async def converse(board, companion):
     """Offer each message until the end of its answer is there."""
 
-    async def take(mid, caller, content, is_command, sink):
-        await board.inbox.take(Message(mid, caller, content, is_command, None), sink)
+    async def take(mid, caller, content, is_command, origin, sink):
+        await board.inbox.take(Message(mid, caller, content, is_command, None, *origin), sink)
 
     for number in range(ROUNDS):
         at = len(companion.answers)
@@ -107,6 +107,7 @@ async def converse(board, companion):
         companion.items = []
         head = {"mid": "m%d" % at, "offer": number + 1, "room": "phone", "principal": "ann", "group": False}
         head.update({"workspace": "", "command": SAID[at][0] == "/"})
+        head.update({"forwarded": "", "quoted": "", "edits": ""})
         await Conversation(companion, companion, head).run(take, SAID[at], "others")
         for _ in range(NEWEST + 1):
             board.journal.add(OWNER, "user", "owner", "something else")

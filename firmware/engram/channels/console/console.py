@@ -107,13 +107,13 @@ class Console(ChannelSink):
         elif message == "/json on":
             self._be_json()
         elif message:
-            await self.take(Message("", None, message, message[0] == "/", None), self)
+            await self.take(Message("", None, message, message[0] == "/", None, "", "", ""), self)
 
     async def take(self, message: Message, sink: ChannelSink):
         """Answer a message, of the owner if it names no caller; what comes of it goes to `sink`. The outcome of a turn."""
         if message.caller is None:
             owner = Caller(OWNER.principal, OWNER.room, False, self._config.get("console.workspace"))
-            message = Message(message.mid, owner, message.text, message.is_command, message.file)
+            message = Message(message.mid, owner, *message[2:])
         work = self._inbox.take(message, sink)
         return await (work if message.is_command else self._input.run_interruptible(work))
 

@@ -208,7 +208,7 @@ class Telegram:
             await self._say(place, sentence)
             return
         file = (said.file.name, said.file.bytes, lambda: self._open_file(said.file.id)) if said.file else None
-        message = Message(message_of(place), caller, said.text, said.is_command, file)
+        message = Message(message_of(place), caller, said.text, said.is_command, file, said.forwarded, said.quoted, "")
         doubts = 0  # tries of which nobody knows what arrived
         end = Timeout()
         end.begin(_TRIED_MS)

@@ -3,10 +3,17 @@
 from collections import namedtuple
 
 from engram.compat import const
-from engram.text import printable
+from engram.text import cut, printable
 
 _ROOMS = const(("private", "group", "supergroup"))
 _NAME = const(60)  # characters of a sender's or a file's name that are shown
+_QUOTED = const(200)  # characters of the message that another one answers: as many as engram.link.messages has of it
+_SOMEBODY = const("somebody")
+_CHANNEL = const("the channel ")
+# A message with one of these has others' words.
+_FORWARDS = const((
+    "forward_origin", "forward_from", "forward_from_chat", "forward_sender_name", "forward_date", "is_automatic_forward",
+))  # fmt: skip
 _IMPORTED = const((".jsonl", ".json", ".md"))
 _HIDDEN = const("this kind of message")
 _FORWARDED = const("A forwarded command is not carried out, since others have written it: write it yourself.")
@@ -25,9 +32,12 @@ _SERVICE = const((
     "forum_topic_reopened", "video_chat_started", "video_chat_ended", "boost_added", "chat_background_set",
 ))  # fmt: skip
 
-Incoming = namedtuple("Incoming", "chat kind topic message_id sender name text is_command is_mentioned file refusal")
+Incoming = namedtuple(
+    "Incoming", "chat kind topic message_id sender name text is_command is_mentioned file refusal forwarded quoted"
+)
 """A message for the board: chat, topic and sender are numbers, `kind` is the chat's, `topic` is 0 outside of one. `file` is a
-File that may be imported, or None; `refusal` is a sentence on what the board cannot take, or ""."""
+File that may be imported, or None; `refusal` is a sentence on what the board cannot take, or "". `forwarded` is who wrote its
+words, if its sender only forwards them, `quoted` the first line of what it answers, or ""."""
 
 File = namedtuple("File", "id name bytes")
 
@@ -71,11 +81,13 @@ def incoming(update, bot: Bot) -> Incoming:
     text = text or said.strip()  # the bot's name alone
     is_mentioned = is_mentioned or _replies(message, topic, bot) or _names_bot(message, bot)
     text, file, refusal = _held(message, text)
-    if is_command and (message.get("forward_origin") or message.get("forward_date")):
+    forwarded = _author(message)
+    if is_command and forwarded:
         is_command, refusal = False, _FORWARDED
     who = sender_id, _full_name(sender)
     place = chat_id, kind, topic, part(message, "message_id", int)
-    return Incoming(*(place + who + (text, is_command, is_mentioned, file, refusal)))
+    words = text, is_command, is_mentioned, file, refusal, forwarded, _quoted(message, topic)
+    return Incoming(*(place + who + words))
 
 
 def moved_group(update):
@@ -93,8 +105,51 @@ def part(holder, name: str, kind):
 
 
 def _full_name(sender: dict) -> str:
-    name = part(sender, "first_name", str) + " " + part(sender, "last_name", str)
-    return printable(" ".join(name.split()))[:_NAME]
+    return _shown(part(sender, "first_name", str) + " " + part(sender, "last_name", str))
+
+
+def _shown(name: str) -> str:
+    """A name that others have chosen, on one line; no bracket in it can end what stands around it."""
+    return printable(" ".join(name.split()))[:_NAME].replace("[", "(").replace("]", ")")
+
+
+def _author(message: dict) -> str:
+    """Who wrote the words of a message that is forwarded, or made by another bot; "" if its sender wrote them."""
+    if any(message.get(name) is not None for name in _FORWARDS):
+        origin = part(message, "forward_origin", dict)
+        user = part(origin, "sender_user", dict) or part(message, "forward_from", dict)
+        name = part(origin, "sender_user_name", str) or part(message, "forward_sender_name", str)
+        name = _full_name(user) or _shown(name) or _chat_name(origin, message)
+        return name or _SOMEBODY
+    bot = part(message, "via_bot", dict)
+    return "the bot " + (_shown(part(bot, "username", str)) or _SOMEBODY) if bot else ""
+
+
+def _chat_name(origin: dict, message: dict) -> str:
+    for chat in (
+        part(origin, "chat", dict),
+        part(origin, "sender_chat", dict),
+        part(message, "forward_from_chat", dict),
+    ):
+        title = _shown(part(chat, "title", str))
+        if title:
+            kind = _CHANNEL if part(chat, "type", str) == "channel" else "the chat "
+            return kind + title[: _NAME - len(_CHANNEL)]
+    return ""
+
+
+def _quoted(message: dict, topic: int) -> str:
+    """The first line of what a message quotes or replies to, "" if it does neither."""
+    replied = part(message, "reply_to_message", dict)
+    if topic and part(replied, "message_id", int) == topic:
+        replied = {}  # in a topic each message replies to the one that began it
+    said = part(part(message, "quote", dict), "text", str).strip()
+    for holder in (replied, part(message, "external_reply", dict)):
+        said = said or part(holder, "text", str).strip() or part(holder, "caption", str).strip()
+        kinds = [name for field, name in _KINDS if holder.get(field)]
+        said = said or ("[%s]" % kinds[0] if kinds else "")
+    line = printable(" ".join(said.partition("\n")[0].split()))
+    return line if len(line) <= _QUOTED else cut(line, _QUOTED - 1) + "…"
 
 
 def _addressed(text: str, bot: Bot) -> tuple:
@@ -152,7 +207,7 @@ def _held(message: dict, text: str) -> tuple:
     if field == "document":
         document = part(message, "document", dict)
         file = File(part(document, "file_id", str), part(document, "file_name", str), part(document, "file_size", int))
-        shown = printable(" ".join(file.name.split()))[:_NAME]
+        shown = _shown(file.name)
         if file.id and file.name.lower().endswith(_IMPORTED):
             return text, file, ""
         name += " " + shown if shown else ""

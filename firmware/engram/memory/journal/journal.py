@@ -16,9 +16,11 @@ from engram.store.types import LIVE, Query
 
 _TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below log_line.MAX_LINE
 _CAPTION_BYTES = const(600)
+_QUOTED_BYTES = const(400)
 _ROOM_SHARE = const(8)  # of the cap: so much is kept free where a companion takes turns: a segment or more
 _COMMANDS = const(256)  # newest lines among which those of commands are kept
 _WHO_BYTES = const(120)  # of a speaker's name
+_OF_TEXT = const(("text", "caption", "forwarded", "quoted", "workspace", "cut", "command", "sensed", "gone"))
 _TITLE_LONGEST = const(60)
 _TITLE_BYTES = const(90)  # the titles of all sessions stand in one line, a segment's header
 
@@ -108,12 +110,16 @@ class Journal(LogEntries):
         answers: int = 0,
         to: str = "",
         at: int = 0,
+        forwarded: str = "",
+        quoted: str = "",
+        sensed: bool = False,
     ) -> int:
         """Append a turn to the session of the caller's room, begun if there is none; the turn's seq.
 
         It is on flash when this returns. When the flash is full, the journal's oldest segments make room. `caption` is what
         a picture that came with the turn shows, `mid` its network's id, `answers` the seq of the turn that it replies to,
-        `to` the room to which the board says it by itself, `at` when it was, 0 for now.
+        `to` the room to which the board says it by itself, `at` when it was, 0 for now. `forwarded` and `quoted` are as in
+        channels.inbox.Message, `sensed` tells that the board has perceived it.
         """
         fitting = _fitting(content, role)
         sid = self.current(caller)
@@ -122,15 +128,25 @@ class Journal(LogEntries):
         turn += [("role", role), ("who", _cut_to(who, _WHO_BYTES)), ("text", fitting), ("at", at or self._clock.now())]
         if caller.workspace and not caller.group:
             turn.append(("workspace", caller.workspace))
-        if caption:
-            turn.append(("caption", _cut_to(caption, _CAPTION_BYTES)))
+        for name, value, most in (
+            ("caption", caption, _CAPTION_BYTES),
+            ("forwarded", forwarded, _WHO_BYTES),
+            ("quoted", quoted, _QUOTED_BYTES),
+        ):
+            if value:
+                turn.append((name, _cut_to(text.printable(" ".join(value.split())), most)))
         if mid:
             turn.append(("mid", mid))
         if answers and turn[1][1] != answers:
             turn.append(("re", answers))
         if to:
             turn.append(("to", to))
-        flags = (("cut", cut or fitting != content), ("command", command), ("guess", not self._clock.known))
+        flags = (
+            ("cut", cut or fitting != content),
+            ("command", command),
+            ("sensed", sensed),
+            ("guess", not self._clock.known),
+        )
         lines.append(turn + [flag for flag in flags if flag[1]])
         first = self._write(lines)
         while self.entries.bytes > self._cap and self._drop_oldest():
@@ -344,7 +360,7 @@ class Journal(LogEntries):
         if line["sid"] not in self._heads:
             return False
         # The next turn's `prev` points here: the line stays without its text.
-        return _without(line, ("text", "caption", "workspace", "cut", "command", "gone")) + [("gone", True)]
+        return _without(line, _OF_TEXT) + [("gone", True)]
 
     def _keep_operation(self, line: dict):
         if line["op"] in ("redact", "show"):

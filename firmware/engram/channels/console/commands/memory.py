@@ -8,6 +8,7 @@ from engram.channels.console.commands.recall import row
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import catalog
+from engram.memory.line_meaning import attributed_text
 from engram.memory.records import fields
 
 _PAGE = const(20)
@@ -100,7 +101,7 @@ class _View(namedtuple("_View", "config clock records journal notes forgetting a
         yield from self._use_of(record)
 
     def _turn_row(self, turn: dict) -> str:
-        return "t%-6d %s  %s: %s" % (turn["seq"], self.clock.minute(turn["at"]), turn["who"], turn["text"])
+        return "t%-6d %s  %s: %s" % (turn["seq"], self.clock.minute(turn["at"]), turn["who"], attributed_text(turn))
 
     def _shown(self, record: dict):
         yield "%s  %s" % (record["id"], record["content"])
