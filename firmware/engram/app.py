@@ -225,6 +225,8 @@ class App:
                 tidying.close()  # MicroPython does not end one that is dropped
         if board.model:
             board.model.tidy()
+        if not is_busy and not board.gate.is_active():
+            board.walk_flash()
         return is_busy
 
     def _is_distilled(self) -> bool:

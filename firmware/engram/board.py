@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from engram.tools.pins import Pins
     from engram.tools.toolbox import Toolbox
 
+_DRIFT = const(65536)  # bytes that the logs may change by until the flash in use is counted again
+
 
 def _wired(board, name: str, *arguments):
     """What a function of build_turn.py wires for a board."""
@@ -103,6 +105,8 @@ class Board:
     """None until there is one, see find_timers()."""
     has_timer_tool = False
     """Whether the toolbox has the tool that sets timers."""
+    flash_walk = ()
+    """(bytes used, bytes in all, bytes of the logs) as the file system was last walked, see status.py."""
     begin = None
     """begin(name, run) runs what is added while the app runs."""
     telegram_refusal = ""
@@ -236,6 +240,20 @@ class Board:
             from engram.status import find_status
 
             return find_status(self)
+
+    @property
+    def log_bytes(self) -> int:
+        """Bytes of both logs on flash."""
+        return self.records.bytes + self.journal.bytes
+
+    def walk_flash(self) -> None:
+        """Count the flash in use, unless little has changed since that was done."""
+        if self.flash_walk and abs(self.log_bytes - self.flash_walk[2]) < _DRIFT:
+            return
+        with lazy("status"):
+            from engram.status import walk_flash
+
+            walk_flash(self)
 
     def make_handlers(self) -> dict:
         """What each command needs."""

@@ -11,11 +11,8 @@ _CAUSES = ("PWRON_RESET power", "HARD_RESET reset", "WDT_RESET watchdog", "DEEPS
 
 
 def find_status(board) -> dict:
-    """A board's figures by their names in the message `status`; what is not known is left out, counts are since the start.
-
-    It walks the whole file system: for commands, and now and then.
-    """
-    used, size = flash_use(board.folder)
+    """A board's figures by their names in the message `status`; what is not known is left out, counts are since the start."""
+    used, size = flash_use(board)
     records, agent, model = board.records, board.agent, board.model
     found = {
         "firmware": __version__,
@@ -51,13 +48,21 @@ def find_status(board) -> dict:
     return found
 
 
-def flash_use(folder: str) -> tuple:
-    """(bytes used, bytes in all) of the file system that a folder is on."""
+def flash_use(board) -> tuple:
+    """(bytes used, bytes in all) of a board's file system: as it was last walked, and as its logs have changed since."""
+    if not board.flash_walk:
+        walk_flash(board)
+    used, size, logs = board.flash_walk
+    return max(0, used + board.log_bytes - logs), size
+
+
+def walk_flash(board) -> None:
+    """Walk the file system to count the blocks in use: on a slow flash it takes seconds, in one piece."""
     try:
-        found = os.statvfs(folder or "/")
+        found = os.statvfs(board.folder or "/")
     except OSError as error:
-        raise files.failure(error, folder) from None
-    return found[1] * (found[2] - found[3]), found[1] * found[2]
+        raise files.failure(error, board.folder) from None
+    board.flash_walk = found[1] * (found[2] - found[3]), found[1] * found[2], board.log_bytes
 
 
 def reset_cause() -> str:

@@ -272,7 +272,7 @@ def test_a_flash_that_does_not_tell_its_size_is_an_error_of_the_store():
     os, status.os = status.os, NoFlash
     try:
         with raises(StoreError):
-            status.flash_use("")
+            status.flash_use(Board())
     finally:
         status.os = os
 

@@ -1,7 +1,5 @@
 """What a board tells its companion of how it is: its figures, once a connection and every ten minutes, in one small message."""
 
-import os
-
 from board import Board, Script, lines_of
 from engram import __version__, diag, status
 from engram.compat import ticks_add, ticks_ms
@@ -70,13 +68,40 @@ def test_the_figures_of_a_board_are_its_own():
 
 def test_the_use_of_the_flash_grows_with_what_is_written():
     board = _served()
-    before, size = status.flash_use(board.place)
-    path = board.place + "/large.bin"
-    with open(path, "wb") as file:
-        file.write(bytes(65536))
-    used, same_size = status.flash_use(board.place)
-    os.remove(path)
-    assert used >= before and same_size == size
+    before, size = status.flash_use(board)
+    logs = board.log_bytes
+    board.remember("the bicycle is in the cellar", ["bicycle"])
+    used, same_size = status.flash_use(board)
+    assert used - before == board.log_bytes - logs > 0 and same_size == size
+
+
+class Walks:
+    """In place of os: counts walks of a file system with so many blocks free."""
+
+    count = free = 0
+
+    def statvfs(self, _path):
+        self.count += 1
+        return 4096, 4096, 256, self.free, self.free
+
+
+def test_the_flash_is_walked_once_until_the_logs_have_changed_much():
+    board = _served()
+    os, status.os = status.os, Walks()
+    try:
+        for _ in range(3):
+            assert status.flash_use(board) == (1 << 20, 1 << 20)
+            board.walk_flash()
+        assert status.os.count == 1
+        status.os.free, segments = 100, board.records.entries.log
+        segments.size += 65535
+        board.walk_flash()
+        assert status.os.count == 1 and status.flash_use(board)[0] == (1 << 20) + 65535
+        segments.size += 1
+        board.walk_flash()
+        assert status.os.count == 2 and status.flash_use(board)[0] == 156 << 12
+    finally:
+        status.os = os
 
 
 def test_errors_that_were_logged_are_counted():
