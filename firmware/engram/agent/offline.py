@@ -263,4 +263,4 @@ def _asked(said: str) -> tuple:
         return "intend", asked
     from engram.timers import rules as timer_rules  # likewise
 
-    return "time", timer_rules.match(said)
+    return "time", timer_rules.find(said)

@@ -11,7 +11,7 @@ from engram.memory.recall import snippet, stored_notice
 _HEAD = const(200)  # characters in which a statement begins, after "please", "hey" and the like
 _WORDS = const(12)
 _TIMER_RULES = (
-    "timers.rules", "timers.english_times", "timers.rules_wide", "timers.when", "timers.tool", "text.phrases",
+    "timers.rules", "timers.english_times", "timers.unread", "timers.rules_wide", "timers.when", "timers.tool", "text.phrases",
 )  # fmt: skip
 _STARTS = const(" remember note keep bear make save store write don dont do never i my call ")
 

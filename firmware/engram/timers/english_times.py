@@ -266,7 +266,7 @@ def _hour(words: list, at: int, is_at: bool) -> tuple:
         return -1, 0, at
     if is_at and not word.isdigit() and _word(words, end) in (b"fifteen", b"thirty", b"forty-five"):
         return 60 * number + _number(words, end)[0], 1, end + 1
-    return 60 * number, 2 if number > 12 else 0, end
+    return 60 * number, 2 if is_at and number > 12 else 0, end
 
 
 def _half_day(minute: int, half: bytes) -> int:

@@ -2,7 +2,8 @@
 tell me what is on". This file has the English, with the times of english_times.py; rules_wide.py has the Chinese.
 
 As in the rules for what is remembered, what is no clear request is no match: what happened, somebody else's words, a question,
-a time in a fact ("remind me that the meeting is at 9"). Texts are worked on as engram.text.phrases does.
+a time in a fact ("remind me that the meeting is at 9"). A time that is not understood whole is refused, see unread.py. Texts
+are worked on as engram.text.phrases does.
 """
 
 from collections import namedtuple
@@ -11,7 +12,7 @@ from engram.compat import const
 from engram.text.phrases import COURTESY, find_request, past, simplified, skip, unmarked
 from engram.text.tokenizer import split_phrases
 from engram.text.utf8 import encode, strip_end
-from engram.timers import when
+from engram.timers import unread, when
 from engram.timers.english_times import (
     are,
     do_collide,
@@ -25,11 +26,16 @@ from engram.timers.english_times import (
 )
 
 TimerRequest = namedtuple("TimerRequest", "kind what time rest")
-"""kind "say" or "ask"; what, as it was said; the time as when.py has it; and what the message says after it, "" mostly."""
+"""kind "say" or "ask"; what, as it was said; the time as when.py has it, None if it was not understood; and what the message
+says after it, "" mostly."""
+
+UNREAD = ("say", 0, 0, None)
+"""A request with a time that is not understood whole."""
 
 _LONGEST = const(1600)  # bytes of a sentence that is looked at
 _CRUMB = const(10)  # bytes of a rest that says nothing
 _MOST_WORDS = const(80)
+_NEAR = const(8)  # words of a time before a request
 
 _POLITE = const("don't forget to|do not forget to|remember to|make sure to|from now on")
 _REQUEST = const("can you please|could you please|would you please|can you|could you|would you|will you|i want you to")
@@ -40,6 +46,12 @@ _AND = (b"and", b"or", b"but", b"&")
 
 
 def match(said: str):
+    """The request in a message, as a TimerRequest, None if it is none or its time was not understood."""
+    found = find(said)
+    return found if found and found.time else None
+
+
+def find(said: str):
     """The request in a message, as a TimerRequest, None if it is none."""
     data = encode(said).strip()
     request = find_request(data, _LONGEST, COURTESY + "|" + _POLITE, _REQUEST, COURTESY)
@@ -60,21 +72,25 @@ def match(said: str):
 
 
 def match_time(said: str):
-    """(the time, the text beside it) of words such as "tomorrow at 8 water the plants"; None if they name no time."""
+    """(the time, the text beside it) of words such as "tomorrow at 8 water the plants"; None if they name none, or one that is
+    not understood whole.
+    """
     data = encode(said).strip()
     plain = simplified(data)
     words = split_words(plain, 0)
     time, at = read_time(words, 0)
     if time:
         begin = words[at][1] if at < len(words) else len(plain)
-        return time, data[begin:].decode().strip()
+        return None if unread.is_behind(words, at, time, False) else (time, data[begin:].decode().strip())
     time, at = time_at_end(words, 1)
     if time:
-        return time, data[: words[at - 1][2]].decode().strip()
+        return None if unread.is_before(words, 0, at) else (time, data[: words[at - 1][2]].decode().strip())
     from engram.timers import rules_wide  # for Chinese only
 
-    time, begin = rules_wide.read_time(rules_wide.one_form(plain), 0)
-    return (time, strip_end(data[begin:].decode(), _COMMAS).strip()) if time else None
+    plain = rules_wide.one_form(plain)
+    time, begin = rules_wide.read_time(plain, 0)
+    is_whole = time and not rules_wide.is_unread(plain, begin)
+    return (time, strip_end(data[begin:].decode(), _COMMAS).strip()) if is_whole else None
 
 
 def _in_english(plain: bytes, begin: int):
@@ -88,7 +104,19 @@ def _in_english(plain: bytes, begin: int):
     found = (
         _remind(words, at, time) or _timer(words, at, time) or _wake(words, at, time) or _ask(words, at, time, plain)
     )
-    return None if found and plain[found[1] : found[2]] in split_phrases(_NOTHING) else found
+    if not found:
+        return UNREAD if _is_unread_request(words, at, time) else None
+    return None if found[3] and plain[found[1] : found[2]] in split_phrases(_NOTHING) else found
+
+
+def _is_unread_request(words: list, at: int, time) -> bool:
+    """Whether a time that was not understood whole stands before a request: "at ten to eight remind me to leave"."""
+    for place in range(at, min(at + _NEAR, len(words))):
+        if words[place][0] in (b"remind", b"wake", b"tell") and are(words, place + 1, b"me"):
+            if time:
+                return place > at and unread.is_behind(words, at, time, False)
+            return unread.has_time(words, 0, 1) or unread.is_opening(words, 0, place)
+    return False
 
 
 def _remind(words: list, at: int, time):
@@ -99,6 +127,8 @@ def _remind(words: list, at: int, time):
     last = len(words)
     if not time:
         time, at = read_time(words, at)
+        if unread.is_behind(words, at, time, True) if time else unread.is_opening(words, at, last):
+            return UNREAD
     opening = words[at][0] if at < last else b""
     if opening in (b"to", b"about", b"of", b"that"):
         at += 1
@@ -107,6 +137,8 @@ def _remind(words: list, at: int, time):
     if not time or (not when.is_full(time) and "every" not in time):
         # "remind me tomorrow to call Bob at 8"
         more, end = time_at_end(words, at + 1) if opening != b"that" or time else (None, 0)
+        if unread.is_before(words, at, end) if more else opening != b"that" and unread.is_at_end(words, at):
+            return UNREAD
         if more and (not time or not do_collide(time, more)):
             time = join_times(time or {}, more)
             last = end
@@ -139,6 +171,8 @@ def _ask(words: list, at: int, time, plain: bytes):
             after += 1
         time, after = read_time(words, after)
         if time and when.is_full(time) and ("days" in time or "every" in time) and after < len(words):
+            if unread.is_behind(words, after, time, False):
+                return UNREAD
             return "ask", words[after][1], words[-1][2], time
         return None
     return ("ask", first, words[-1][2], time) if when.is_full(time) and behind < len(plain) else None
@@ -153,8 +187,9 @@ def _wake(words: list, at: int, time):
     end = at
     if not time:
         time, at = read_time(words, at)
-    is_over = at == len(words) and time and when.is_full(time)
-    return ("say", words[begin][1], words[end - 1][2], time) if is_over else None
+    if at == len(words) and time and when.is_full(time):
+        return "say", words[begin][1], words[end - 1][2], time
+    return UNREAD if unread.is_opening(words, end, len(words)) else None
 
 
 def _timer(words: list, at: int, time):
@@ -177,8 +212,9 @@ def _timer(words: list, at: int, time):
     time = {"after": seconds}
     if not seconds:
         time, after = read_time(words, at)
-        if not time and words[at : at + 1]:
+        if not time and words[at : at + 1] and words[end][0] == b"alarm":
             time, after = read_time([(b"at", 0, 0)] + words[at:], 0)
             after += at - 1
-    is_over = after == len(words) and time and when.is_full(time)
-    return ("say", words[begin + 1][1], words[after - 1][2], time) if is_over else None
+    if after == len(words) and time and when.is_full(time):
+        return "say", words[begin + 1][1], words[after - 1][2], time
+    return UNREAD if unread.has_time(words, at, len(words)) else None

@@ -16,6 +16,16 @@ _TIMERS = const("定时器|计时器|倒计时|闹钟|闹铃|定时|计时")
 _NOT_REMIND = const("了|过|的")  # 提醒我的…, 提醒我了
 _NOTHING = const("|一下|它|这个|那个|这件事|那件事|我|吧|我吧|了")
 _GAPS = const("，|、|,| |的|在|于")
+_LOOSE = const(  # behind a time: it is not all that was said of it
+    "多|左右|前后|前|后|以前|以后|之前|之后|差不多|刻|钟|秒|:|：|个|午|饭后|饭前|早饭|晚饭|睡前|下班|放学|正午|黄昏"
+)
+_COUNTED = const("点|时|分|小时|个小时|个钟头|个半|个多|个月|个星期|个礼拜|钟头|天|月|号|日|周|年|刻|秒|多|几|.")
+_VAGUE = const(
+    "每月|每个月|每年|每隔|每两|每三|下个月|下月|月底|月初|年底|午后|午前|饭后|饭前|睡前|下班|放学|黄昏|正午|几|两三|半个"
+)
+_TOLD = const("你|他|她|我|昨|前天|天前|年前|月前")  # before a request: who tells of one that was
+_NEAR = const(60)  # bytes of a time before a request
+_UNREAD = ("say", 0, 0, None)  # a request with a time that is not understood whole
 _SIGNS = "零一二三四五六七八九十两".encode()
 _WEEKDAYS = "一二三四五六日天".encode()
 _AND = const("和|、|，|及|跟|与")
@@ -62,6 +72,8 @@ def find(plain: bytes, begin: int):
             return None
         if not time:
             time, behind = read_time(plain, past_several(_COURTESY, plain, behind))
+            if is_unread(plain, behind) if time else _is_opening(plain, behind):
+                return _UNREAD
         last = _end(plain)
         is_nothing = plain[behind:last] in split_phrases(_NOTHING)
         return ("say", behind, last, time) if time and not is_nothing else None
@@ -71,7 +83,35 @@ def find(plain: bytes, begin: int):
     behind = past(_ASK, plain, at)
     if behind >= 0 and time and when.is_full(time) and behind < _end(plain):
         return "ask", at, _end(plain), time
-    return None if time else _timer(plain, begin)
+    found = None if time else _timer(plain, begin)
+    return found or (_UNREAD if _is_unread_request(plain, begin, at, time) else None)
+
+
+def _is_unread_request(plain: bytes, begin: int, at: int, time) -> bool:
+    """Whether a time that was not understood whole stands before a request: 八点差十分提醒我走."""
+    for request in split_phrases(_REMIND + "|" + _WAKE + "|" + _ASK + "|" + _TIMERS):
+        place = plain.find(request, begin, begin + _NEAR)
+        if place >= 0 and not [True for word in split_phrases(_TOLD) if word in plain[begin:place]]:
+            if time:
+                return is_unread(plain, at) and place > at
+            return _is_opening(plain, max(begin, past(_SET, plain, begin), past(_SET + _ONE, plain, begin)))
+    return False
+
+
+def is_unread(plain: bytes, at: int) -> bool:
+    """Whether a time that was understood goes on at a place."""
+    at = max(at, past(_AND + "|或|或者|到|至|-|~|过|差|:|：", plain, at))
+    found = _part_of_time(plain, at)[0] or _number(plain, at)[0] >= 0
+    return bool(found) or (past(_LOOSE, plain, at) >= 0 and past("前往", plain, at) < 0)
+
+
+def _is_opening(plain: bytes, at: int) -> bool:
+    """Whether a time that was not understood begins at a place."""
+    begin = max(at, past("大约|大概|约|差不多|差|下下个|下下|下个|再过|过", plain, at))
+    number, end = _number(plain, begin)
+    if number >= 0 and past(_COUNTED, plain, end) >= 0:
+        return True
+    return past(_VAGUE, plain, at) >= 0 or bool(_part_of_time(plain, begin)[0])
 
 
 def _timer(plain: bytes, begin: int):
@@ -254,10 +294,12 @@ def _clock_time(plain: bytes, at: int) -> tuple:
         if end >= 0:
             found["minute"] += minutes
             return found, end
-    minutes, end = _number(plain, behind)
-    if 0 < minutes < 60:
+    zero = past("零|〇", plain, behind)
+    minutes, end = _number(plain, max(behind, zero))
+    unit = past("分", plain, end)
+    if 0 < minutes < 60 and (minutes > 9 or zero >= 0 or unit >= 0):
         found["minute"] += minutes
-        return found, max(end, past("分", plain, end))
+        return found, max(end, unit)
     return found, behind
 
 

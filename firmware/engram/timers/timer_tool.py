@@ -43,7 +43,9 @@ class TimerTool:
 
     def run(self, caller, **arguments) -> dict:
         """The result of a call."""
-        with lazy("timers.tool", "timers.rules", "timers.english_times", "timers.when", "text.phrases"):
+        with lazy(
+            "timers.tool", "timers.rules", "timers.english_times", "timers.unread", "timers.when", "text.phrases"
+        ):
             from engram.timers import tool
 
             return tool.run(self._find_timers, self._check_tool, caller, arguments)
@@ -54,7 +56,9 @@ class TimerTool:
             return "no more timer " + value["removed"]
         if "id" not in value:
             return ""
-        with lazy("timers.tool", "timers.rules", "timers.english_times", "timers.when", "text.phrases"):
+        with lazy(
+            "timers.tool", "timers.rules", "timers.english_times", "timers.unread", "timers.when", "text.phrases"
+        ):
             from engram.timers import tool
 
             return tool.described(value["id"], value["kind"], value["when"], value["text"])

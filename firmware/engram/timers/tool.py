@@ -3,7 +3,7 @@
 from engram import text
 from engram.clock import day_number
 from engram.compat import const
-from engram.errors import ArgumentError
+from engram.errors import ArgumentError, EngramError
 from engram.timers import rules, schedule, when
 from engram.timers.wanted import Wanted, wanted
 
@@ -93,12 +93,14 @@ def _shown(fields: dict, clock) -> dict:
 
 def add_by_rule(find_timers, said: str, caller) -> str:
     """Keep the timer that a message plainly asks for; a sentence on it, "" if it asks for none."""
-    asked = rules.match(said)
+    asked = rules.find(said)
     return keep(find_timers(), asked, caller) if asked else ""
 
 
 def keep(timers, asked, caller) -> str:
-    """Keep what a TimerRequest asks for; a sentence on it."""
+    """Keep what a TimerRequest asks for; a sentence on it. EngramError if its time is not understood, has passed or is none."""
+    if not asked.time:
+        raise EngramError("I did not understand that time. Write 07:50, or: in 20 min.")
     fields = timers.add(caller, when.resolve(asked.kind, asked.what, asked.time, timers.clock))
     return describe(fields, timers.clock)
 

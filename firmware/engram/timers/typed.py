@@ -14,7 +14,7 @@ _HOW = const(
 
 def add(timers, check_tool, caller, typed: str) -> str:
     """Keep what was typed; a sentence on it."""
-    asked = rules.match(typed)
+    asked = rules.find(typed)
     if asked is None:
         found = rules.match_time(typed)
         if found is None or not found[1]:

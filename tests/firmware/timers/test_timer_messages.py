@@ -40,6 +40,27 @@ async def test_what_cannot_be_is_answered_with_the_reason():
     assert "there already as w1" in (await say(board, TOMORROW, CHAT))[1].heard
 
 
+UNREAD = ("remind me at ten to eight to leave", "提醒我八点差十分走", "remind me tomorrow to leave at half eight")
+NOT_UNDERSTOOD = "I did not understand that time. Write 07:50, or: in 20 min."
+
+
+async def test_a_time_that_is_not_understood_whole_is_refused_and_sets_nothing():
+    for said in UNREAD:
+        board = _offline()
+        assert (await say(board, said, CHAT))[1].heard == NOT_UNDERSTOOD
+        board.find_timers()
+        assert board.timers.owned_by(CHAT) == []
+        board = _learning("Sure!")
+        assert (await say(board, said, CHAT))[1].notices == ["no timer: " + NOT_UNDERSTOOD]
+        assert board.timers.owned_by(CHAT) == []
+
+
+async def test_as_the_refusal_says_a_time_is_understood():
+    for time in ("at 07:50", "in 20 min"):
+        _, ear = await say(_offline(), "remind me %s to leave" % time, CHAT)
+        assert "I remind you: leave" in ear.heard
+
+
 async def test_a_message_that_sets_one_is_not_found_by_a_search():
     board = _offline()
     await say(board, TOMORROW, CHAT)
@@ -146,7 +167,9 @@ def test_the_command_lists_adds_and_removes():
         "     say: water the plants",
     ]
     assert lines_of(board, "/timers remove w1", CHAT) == ["removed w1: water the plants"]
-    assert "begin with a time" in error_of(board, "/timers add water the plants", CHAT)
+    for typed in ("water the plants", "at ten to eight leave", "leave at half eight", "八点差十分走"):
+        assert "begin with a time" in error_of(board, "/timers add " + typed, CHAT)
+    assert NOT_UNDERSTOOD in error_of(board, "/timers add remind me at ten to eight to leave", CHAT)
     assert "takes list" in error_of(board, "/timers wrong", CHAT)
 
 

@@ -6,7 +6,7 @@ from engram.clock import Clock
 from engram.errors import ArgumentError
 from engram.reminders import rules as intent_rules
 from engram.timers import schedule, when
-from engram.timers.rules import match, match_time
+from engram.timers.rules import find, match, match_time
 from support import raises, rounds
 
 NOW = 1790000000  # Monday 2026-09-21 14:13
@@ -199,6 +199,165 @@ NOT_ASKED = (
     "谁明天八点提醒我？",
 )
 
+# Requests with a time that is not understood whole.
+UNREAD = (
+    "remind me at ten to eight to leave",
+    "remind me at five past eight to leave",
+    "remind me at twenty to nine to leave",
+    "remind me at twenty-five past seven to leave",
+    "remind me at half eight to leave",
+    "remind me at quarter of eight to leave",
+    "remind me at a quarter past noon to leave",
+    "remind me at eight thirty-five to leave",
+    "remind me at eight oh five to leave",
+    "remind me at eight twenty to leave",
+    "remind me at 8 30 to leave",
+    "remind me at 8.30 to leave",
+    "remind me at 8h30 to leave",
+    "remind me at 1930 to leave",
+    "remind me at 8ish to leave",
+    "remind me at noonish to eat",
+    "remind me around 8 to leave",
+    "remind me at around 8 to leave",
+    "remind me in 20 to 30 minutes to leave",
+    "remind me in two hours thirty to leave",
+    "remind me in an hour and ten to leave",
+    "remind me in 1.5 hours to leave",
+    "remind me in 90 seconds to leave",
+    "remind me in a couple of hours to leave",
+    "remind me in a few minutes to leave",
+    "remind me in 2 days 3 hours to leave",
+    "remind me in a month to pay",
+    "remind me tomorrow at noonish to eat",
+    "remind me tomorrow around 8 to call Bob",
+    "remind me tomorrow after lunch to call Bob",
+    "remind me tomorrow by 8 to call",
+    "remind me every other day at 8 to water",
+    "remind me to water the plants every other day at 8",
+    "remind me every second Monday at 8 to water",
+    "remind me to water every second Monday at 8",
+    "remind me to water every two weeks on Monday at 9",
+    "remind me to pay on the first of May at 9",
+    "remind me to pay on the 5th at 9",
+    "remind me to pay on 3/5 at 9",
+    "remind me to pay on the first at 9",
+    "remind me to pay next week at 8",
+    "remind me next week to pay",
+    "remind me to leave ten minutes before the meeting at 8",
+    "remind me ten minutes before 8 to leave",
+    "remind me to leave at ten to eight",
+    "remind me to leave at half eight",
+    "remind me to leave at ten past eight",
+    "remind me tomorrow to leave at ten to eight",
+    "remind me to leave ten to 8pm",
+    "remind me to leave before 8pm",
+    "remind me to finish it by 8pm",
+    "remind me to change it to 8pm",
+    "remind me to buy milk for tomorrow",
+    "remind me at 8 sharp to leave",
+    "remind me at 8 CET to call",
+    "remind me at 8 or so to leave",
+    "at ten to eight remind me to leave",
+    "at half past remind me to leave",
+    "half eight remind me to leave",
+    "tomorrow at ten to eight, remind me to leave",
+    "tomorrow remind me to leave at ten to eight",
+    "set an alarm for ten to eight",
+    "set a timer for 20",
+    "set a timer for 20 to 30 minutes",
+    "set an alarm for half eight",
+    "wake me at ten to eight",
+    "wake me up at half eight",
+    "wake me up in the morning",
+    "every day at ten to eight tell me the weather",
+    "tell me every day at ten to eight what is on",
+    "at ten to eight tell me the weather",
+    "remind me at 13 pm to leave",
+    "remind me at 25:00 to go",
+    "remind me at 8:75 to go",
+    "remind me at 7:5 to go",
+    "remind me to sleep at 10ish",
+    "remind me at eight-thirty to go",
+    "remind me at 10 before 8 to go",
+    "remind me on Tuesday week at 8 to go",
+    "remind me Monday to Friday at 8 to go",
+    "remind me between 8 and 9 to go",
+    "remind me from 8 to 9 to go",
+    "remind me to drink twice a day at 8",
+    "remind me on the weekend at 10 to rest",
+    "remind me to rest on the weekend at 10",
+    "remind me at 8 on the first of May to pay",
+    "remind me at ten minutes to eight to go",
+    "remind me at 3 in the late afternoon to go",
+    "remind me at dawn to go",
+    "remind me at sunset to go",
+    "remind me at lunchtime to go",
+    "remind me in half an hour or so to go",
+    "remind me to be there at 5 sharp",
+    "提醒我八点差十分走",
+    "差十分八点提醒我走",
+    "八点差十分提醒我走",
+    "提醒我差十分八点走",
+    "提醒我八点三个人开会",
+    "提醒我八点五走",
+    "提醒我八点多走",
+    "八点多提醒我走",
+    "提醒我八点左右走",
+    "提醒我八点前走",
+    "提醒我八点以后走",
+    "提醒我八点到九点走",
+    "提醒我八点九点吃药",
+    "提醒我八点和九点吃药",
+    "提醒我周一周三开会",
+    "提醒我明天八九点走",
+    "提醒我明天早上七八点走",
+    "提醒我明天午饭后走",
+    "提醒我明天下班后买菜",
+    "提醒我两三个小时后走",
+    "提醒我半个多小时后走",
+    "提醒我几分钟后走",
+    "提醒我下下周一开会",
+    "提醒我每两天浇花",
+    "提醒我每隔一天八点浇花",
+    "提醒我每月三号八点交房租",
+    "提醒我三号交房租",
+    "提醒我下个月三号交房租",
+    "提醒我8.30走",
+    "提醒我20:30:15走",
+    "提醒我八点二刻走",
+    "提醒我三点半钟走",
+    "提醒我一个月后交房租",
+    "两个星期后提醒我交房租",
+    "八点到九点提醒我走",
+    "明天八点左右提醒我走",
+    "每隔一天八点提醒我浇花",
+    "每月三号提醒我交房租",
+    "定个八点差五分的闹钟",
+    "定个差五分八点的闹钟",
+    "明天八点差五分叫我起床",
+    "八点差五分告诉我天气",
+    "提醒我大约八点走",
+    "提醒我约八点走",
+    "提醒我中午前后吃饭",
+    "提醒我傍晚前走",
+    "提醒我明天三个人开会",
+)
+
+# Numbers and words of time beside a time that is understood, which do not belong to it.
+BESIDE = (
+    ("remind me to read chapter 8 at 9", "read chapter 8", TUESDAY + "09:00"),
+    ("remind me to walk for 20 minutes at 8", "walk for 20 minutes", TUESDAY + "08:00"),
+    ("remind me to turn the lamp on at 8", "turn the lamp on", TUESDAY + "08:00"),
+    ("remind me to log in tomorrow at 9", "log in", TUESDAY + "09:00"),
+    ("remind me to drop by at 8", "drop by", TUESDAY + "08:00"),
+    ("remind me tomorrow buy milk", "buy milk", TUESDAY + "09:00"),
+    ("remind me to buy 20 eggs tomorrow", "buy 20 eggs", TUESDAY + "09:00"),
+    ("提醒我八点零五分走", "走", TUESDAY + "08:05"),
+    ("提醒我八点前往机场", "前往机场", TUESDAY + "08:00"),
+    ("提醒我八点到机场接人", "到机场接人", TUESDAY + "08:00"),
+    ("提醒我明天买三个苹果", "买三个苹果", TUESDAY + "09:00"),
+)
+
 
 def _when(time):
     """When a time that was read is due, as people read it; the seconds until then if it was said so."""
@@ -215,7 +374,7 @@ def _when(time):
 
 
 def test_what_is_plainly_asked_for_is_found_in_the_words_of_the_person():
-    for kind, sentences in (("say", ASKED), ("ask", ANSWERED)):
+    for kind, sentences in (("say", ASKED + BESIDE), ("ask", ANSWERED)):
         for said, what, time in sentences:
             found = match(said)
             assert found, said
@@ -227,6 +386,100 @@ def test_what_is_plainly_asked_for_is_found_in_the_words_of_the_person():
 def test_what_is_no_clear_request_is_none():
     for said in NOT_ASKED:
         assert match(said) is None, (said, match(said))
+
+
+def test_a_request_with_a_time_that_is_not_understood_whole_has_none():
+    for said in UNREAD:
+        found = find(said)
+        assert found and not found.time and match(said) is None, (said, found)
+        assert may_name_time(said) and [kind for kind, _ in commands(said)] == ["time"], said
+
+
+def test_a_number_alone_is_no_time():
+    for said in ("remind me to read chapter 15", "remind me to call Bob 20", "remind me of bus 18"):
+        assert match(said) is None, said
+    assert match_time("water plant 20") is None
+
+
+ONES = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+TENS = ("twenty", "thirty", "forty", "fifty")
+DIGITS = "零一二三四五六七八九"
+
+
+def _in_words(number):
+    if number < 20:
+        return ONES[number]
+    return TENS[number // 10 - 2] + ("-" + ONES[number % 10] if number % 10 else "")
+
+
+def _in_signs(number):
+    tens = ("" if number < 20 else DIGITS[number // 10]) + "十" if number > 9 else ""
+    return tens + (DIGITS[number % 10] if number % 10 else "")
+
+
+def _spoken(hour, minute):
+    """A time of the day as people say it."""
+    said, after = _in_words(hour), _in_words(hour % 12 + 1)
+    chinese = _in_signs(hour) + "点"
+    forms = [
+        "%d:%02d" % (hour, minute),
+        "%d.%02d" % (hour, minute),
+        "%s %s" % (said, _in_words(minute) if minute else "sharp"),
+    ]
+    if not minute:
+        return forms + [said, said + " o'clock", chinese]
+    if minute < 10:
+        forms += [
+            "%s oh %s" % (said, ONES[minute]),
+            chinese + "零" + _in_signs(minute),
+            chinese + "过%s分" % _in_signs(minute),
+        ]
+    else:
+        forms += [chinese + _in_signs(minute), chinese + _in_signs(minute) + "分"]
+    past, left = {15: "quarter", 30: "half"}.get(minute, _in_words(minute)), _in_words(60 - minute)
+    forms += ["%s past %s" % (past, said), "%s minutes past %s" % (past, said), "%d after %s" % (minute, said)]
+    forms += [
+        "%s to %s" % (left, after),
+        "%s minutes before %s" % (left, after),
+        "%d of %d" % (60 - minute, hour % 12 + 1),
+    ]
+    return forms + [
+        _in_signs(hour % 12 + 1) + "点差%s分" % _in_signs(60 - minute),
+        "差%s分" % _in_signs(60 - minute) + chinese,
+    ]
+
+
+SPEAKING = (
+    "remind me at %s to leave", "remind me to leave at %s", "at %s remind me to leave", "remind me tomorrow to leave at %s",
+    "remind me every day at %s to leave", "remind me to leave tomorrow at %s", "wake me at %s", "set an alarm for %s",
+    "at %s, tell me the weather",
+)  # fmt: skip
+SPEAKING_CHINESE = (
+    "提醒我%s走",
+    "%s提醒我走",
+    "明天%s提醒我走",
+    "提醒我明天%s走",
+    "定个%s的闹钟",
+    "%s叫我起床",
+    "%s告诉我天气",
+)
+
+
+def test_a_spoken_time_is_understood_as_it_is_meant_or_not_at_all():
+    for hour in (1, 8, 12):
+        for minute in range(0, 60, rounds(1, 7)):
+            for spoken in _spoken(hour, minute):
+                is_chinese = spoken.encode()[0] > 127
+                wanted = (60 * hour + minute - (60 if spoken[0] == "差" else 0)) % 720
+                for request in SPEAKING_CHINESE if is_chinese else SPEAKING:
+                    found = match(request % spoken)
+                    assert not found or when.minute_of(found.time) % 720 == wanted, (request % spoken, found)
+                for typed in ("%s走", "走%s") if is_chinese else ("at %s leave", "leave at %s"):
+                    found = match_time(typed % spoken)
+                    assert not found or when.minute_of(found[0]) % 720 == wanted, (typed % spoken, found)
 
 
 def test_a_subject_makes_a_reminder_and_a_time_makes_a_timer():
