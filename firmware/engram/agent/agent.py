@@ -68,6 +68,8 @@ class Turn:
         """Whether a tool has changed something."""
         self.has_reminder = False
         """Whether one has changed the reminders or timers."""
+        self.unkept = ""
+        """Why the last call of a tool that writes memory failed, "" if it did not."""
 
 
 class Gate:

@@ -58,9 +58,11 @@ class Answerer(_Parts):
         is_whole = False
         if self.jobs:
             await self.jobs.preempt()  # a message goes first
-        problem = "the model gave an empty answer; ask again."
+        problem = ""
         try:
-            await self._converse(turn, content, sink, reply, reminders, quoted)
+            problem = await self._converse(turn, content, sink, reply, reminders, quoted)
+            if not reply.all():
+                problem = problem or "the model gave an empty answer; ask again."
             is_whole = True
         except EngramError as error:
             problem = str(error)
@@ -75,7 +77,9 @@ class Answerer(_Parts):
                 told = await offline.answer(turn.caller, said, turn.id)
         if told:
             await sink.notice(told)
-        return Outcome(turn.id, reply.all(), "" if is_whole and reply.all() else problem)
+        if turn.unkept:
+            await sink.notice(("not all was kept: " if turn.has_changed else "nothing was kept: ") + turn.unkept)
+        return Outcome(turn.id, reply.all(), problem)
 
     def _follow(self, turn: Turn, is_whole: bool) -> str:
         """Do what follows the turn; a sentence about it, or ""."""
@@ -99,8 +103,8 @@ class Answerer(_Parts):
                 return ""
             return await deliver(self.reminders, due, caller, sink, self.push)
 
-    async def _converse(self, turn: Turn, content: str, sink: Sink, reply, reminders: str, quoted: str) -> None:
-        """Ask the model until it calls no more tools."""
+    async def _converse(self, turn: Turn, content: str, sink: Sink, reply, reminders: str, quoted: str) -> str:
+        """Ask the model until it calls no more tools; why it gave no answer, or ""."""
         remote = self.remote_search if self.config.get("mode") == "full" else None
         sid = self.journal.current(turn.caller)
         window = self.prompts.window(turn.caller, sid, turn.seq)
@@ -116,7 +120,7 @@ class Answerer(_Parts):
             await sink.notice(prompt.notice)
         from engram.agent import tool_loop  # after the search, which needs the heap
 
-        await tool_loop.run(self.model, self.make_tools(), self.config, prompt, turn, sink, reply)
+        return await tool_loop.run(self.model, self.make_tools(), self.config, prompt, turn, sink, reply)
 
     def _keep(self, turn: Turn, reply: str, cut: bool, command: bool = False) -> None:
         """Keep the reply, as far as it came."""
@@ -138,21 +142,27 @@ class _Reply:
     def __init__(self, sink: Sink):
         self._sink = sink
         self._kept = bytearray()  # pieces are a few letters long: as strings they would take ten times the heap
-        self._open = False
+        self._start = -1  # of the present part, once it has begun
 
     async def text(self, piece: str) -> None:
         """Pass a piece on."""
-        if not self._open and self._kept:
-            self._kept.extend(b"\n")
-            await self._sink.text("\n")
-        self._open = True
+        if self._start < 0:
+            if self._kept:
+                self._kept.extend(b"\n")
+                await self._sink.text("\n")
+            self._start = len(self._kept)
         self._kept.extend(piece.encode())
         await self._sink.text(piece)
 
-    def end_part(self) -> None:
-        """Begin the next output on a line of its own."""
-        self._open = False
+    def end_part(self, text: str) -> bool:
+        """Keep `text` as this part, and begin the next output on a line of its own; False if all of the part was in `text`."""
+        start, self._start = self._start, -1
+        if start < 0 or len(self._kept) - start == len(text.encode()):
+            return False
+        self._kept = self._kept[:start]
+        self._kept.extend(text.encode())
+        return True
 
     def all(self) -> str:
-        """All that was passed on, in a form that may be stored."""
+        """All that is kept, in a form that may be stored."""
         return str(self._kept, "utf-8").strip()

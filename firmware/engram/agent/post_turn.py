@@ -39,7 +39,10 @@ class PostTurn(namedtuple("PostTurn", "config records journal notes reminders fi
             told = self.keep_limit(content, turn.caller, True)
         if told or turn.has_changed:
             return told
-        return self._store_fact(turn, content)
+        told = self._store_fact(turn, content)
+        if told:
+            turn.unkept = ""
+        return told
 
     def _add_reminder(self, caller, content: str) -> str:
         # Seldom: what the rule needs is loaded only for what may be one.

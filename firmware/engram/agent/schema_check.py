@@ -29,6 +29,9 @@ def arguments(call_arguments: str, schema: str) -> dict:
         raise ArgumentError("arguments", "must be one JSON object.")
     rules: dict = text.loads(schema)  # type: ignore
     known = rules["properties"]
+    for name in list(values):
+        if name not in known or not _fits(values[name], known[name]):
+            _mend(values, name, known.get(name), name in rules["required"])
     for name in rules["required"]:
         if values.get(name) is None:
             raise ArgumentError(name, "is missing; it must be " + _wanted(known[name]) + ".")
@@ -39,6 +42,20 @@ def arguments(call_arguments: str, schema: str) -> dict:
         if not _fits(value, known[name]):
             raise ArgumentError(name, "must be " + _wanted(known[name]) + ".")
     return values
+
+
+def _mend(values: dict, name: str, rule, is_required: bool) -> None:
+    """Mend a value that does not fit, where it can mean one thing only."""
+    from engram.agent import lenient  # seldom needed
+
+    value = values[name]
+    if rule and value and lenient.is_left_out(value) and _fits(None, rule):
+        values[name] = None
+    elif lenient.is_left_out(value):
+        if not is_required:
+            values.pop(name)
+    elif rule:
+        values[name] = lenient.coerced(value, rule)
 
 
 def _fits(value, rule: dict) -> bool:

@@ -7,12 +7,20 @@ from engram.llm.types import Request, assistant, result, user
 _EXCHANGE_TOKENS = const(2500)  # of tool calls and their results in one turn: all of them are on the heap
 _SMALL_RESULT = const(400)  # characters: a report of a change always fits
 
+_KEEPING = const(
+    ("memory_store", "memory_update", "note_add", "profile_edit", "file_write", "file_append", "file_edit")
+)
 _NO_ROOM = '{"error":{"problem":"the result does not fit any more: ask for less, or answer with what you have."}}'
 _NOW_ANSWER = const("(No more tools in this turn: answer now with what you have.)")
+_SPENT = const("the model spent all its tokens before it answered, perhaps on thinking; raise llm.reply_tokens.")
+_AS_TEXT = const(
+    "the model wrote a tool call as text, which was not run. It may not know tools: ask again, or change llm.model."
+)
+_THOUGHT = const("the first part above was the model's thinking; it is not kept.")
 
 
-async def run(model, tools, config, prompt, turn, sink, reply) -> None:
-    """Let a model answer a prompt in a Turn, which memories will name as where they came from.
+async def run(model, tools, config, prompt, turn, sink, reply) -> str:
+    """Let a model answer a prompt in a Turn, which memories will name as where they came from; why it did not, or "".
 
     `reply` takes the text and the ends of its parts, `sink` takes notices.
     """
@@ -35,14 +43,13 @@ async def run(model, tools, config, prompt, turn, sink, reply) -> None:
             # The tools stay listed: an API wants those that were called, and its cache begins with them.
             exchanged.append(_with_last_word(exchanged.pop()) if exchanged else user(_NOW_ANSWER))
         answer = await model.stream(request, reply.text, tell_retry)
-        if answer.stop == "length":
-            await sink.notice("the answer reached its longest length and ends here.")
+        if reply.end_part(answer.text):
+            await sink.notice(_THOUGHT)
         if not answer.calls:
-            return
+            return await _end(answer, sink)
         if is_last:
             await sink.notice("the model was stopped: it called more tools than one turn may have.")
-            return
-        reply.end_part()
+            return ""
         left -= 1
         exchanged.append(assistant(answer.text, answer.calls, answer.kept))
         # Thoughts, for the most part: they take what the window has beside the exchange, and then from the exchange.
@@ -50,14 +57,31 @@ async def run(model, tools, config, prompt, turn, sink, reply) -> None:
         room += min(0, spare)
         spare = max(0, spare)
         for call in answer.calls:
-            done = await tools.answer(call, turn)
-            if done.notice:
-                await sink.notice(done.notice)
-            fits = len(done.result) <= _SMALL_RESULT or text.tokens(done.result) <= room
-            exchanged.append(result(call, done.result if fits else _NO_ROOM))
+            exchanged.append(result(call, await _result(tools, call, turn, sink, room)))
             room -= text.tokens(call.arguments) + text.tokens(exchanged[-1].text)
 
 
 def _with_last_word(message):
     """The last result of a tool with the request to answer: some services refuse a message of the person right behind it."""
     return result(message.call, message.text + "\n" + _NOW_ANSWER)
+
+
+async def _end(answer, sink) -> str:
+    """End a turn with the model's last words; why they are no answer, or ""."""
+    if answer.stop == "length":
+        if not answer.text.strip():
+            return _SPENT
+        await sink.notice("the answer reached its longest length and ends here.")
+    return _AS_TEXT if answer.stop == "as_text" else ""
+
+
+async def _result(tools, call, turn, sink, room: int) -> str:
+    """Run a tool; its result, or what says that there is no room for it."""
+    done = await tools.answer(call, turn)
+    if call.name in _KEEPING:
+        is_error = done.result.startswith('{"error":')
+        turn.unkept = text.loads(done.result)["error"]["problem"] if is_error else ""  # type: ignore
+    if done.notice:
+        await sink.notice(done.notice)
+    fits = len(done.result) <= _SMALL_RESULT or text.tokens(done.result) <= room
+    return done.result if fits else _NO_ROOM

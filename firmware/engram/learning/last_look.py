@@ -86,5 +86,6 @@ class _Unheard:
     async def text(self, piece: str) -> None:
         """Let a piece go."""
 
-    def end_part(self) -> None:
+    def end_part(self, text: str) -> bool:
         """There are no parts."""
+        return False

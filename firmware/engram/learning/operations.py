@@ -19,6 +19,7 @@ from engram.llm.types import Request, user
 from engram.memory import access, catalog
 from engram.memory.recall import make_query, snippet
 from engram.memory.records import nearest
+from engram.text import lenient_json
 
 _MOST_BYTES = const(6000)  # of an answer: it is held whole
 _MOST = const(60)  # operations in one answer
@@ -44,25 +45,15 @@ Operation = namedtuple("Operation", "kind id turn values")
 """A kind; the id of the record that it changes, or ""; the id of the turn that it came from; the fields of a record."""
 
 
-def read(answered: bytes) -> list:
+def read(answered: str) -> list:
     """The elements of an answer; ArgumentError says why it is none."""
     try:
-        elements = text.loads(_unfenced(answered))
+        elements = lenient_json.loads(answered, list)
     except ValueError:
-        raise ArgumentError("answer", "is not valid JSON.") from None
-    if not isinstance(elements, list):
-        raise ArgumentError("answer", "is not a JSON list.")
+        raise ArgumentError("answer", "is not one JSON list.") from None
     if len(elements) > _MOST:
         raise ArgumentError("answer", "has more than %d operations." % _MOST)
     return elements
-
-
-def _unfenced(answered: bytes) -> bytes:
-    """An answer without the fence that many models put around code."""
-    answered = answered.strip()
-    if answered[:3] != b"```" or answered[-3:] != b"```":
-        return answered
-    return answered[:-3].partition(b"\n")[2]
 
 
 def check(element, turns, known):
@@ -251,13 +242,14 @@ class Batch:
         return True
 
 
-async def _answer(model, cursor, request, asked: int) -> bytes:
+async def _answer(model, cursor, request, asked: int) -> str:
     """The model's answer, which nobody hears, to a request of about `asked` tokens; ArgumentError if it is too long."""
-    collected = bytearray()
+    size = 0
 
     async def collect(piece: str) -> None:
-        collected.extend(piece.encode())
-        if len(collected) > _MOST_BYTES:
+        nonlocal size
+        size += len(piece.encode())
+        if size > _MOST_BYTES:
             raise ArgumentError("answer", "is longer than %d bytes." % _MOST_BYTES)
 
     # Counted before: a call that a new message breaks off was one too.
@@ -267,7 +259,7 @@ async def _answer(model, cursor, request, asked: int) -> bytes:
         raise ArgumentError("answer", "reached its longest length (%d tokens)." % request.max_tokens)
     used = reply.usage[0] + reply.usage[1]
     cursor.correct(used - asked if min(reply.usage[:2]) >= 0 else text.tokens(reply.text))
-    return bytes(collected)
+    return reply.text
 
 
 def _is_protected(record: dict) -> bool:

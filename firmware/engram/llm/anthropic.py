@@ -17,9 +17,8 @@ import json
 
 from engram.compat import const
 from engram.llm.kept import encoded
-from engram.llm.reply import ReplyBuilder, groups, kept_fields, quoted, string_field
+from engram.llm.reply import ReplyBuilder, groups, kept_fields, quoted, sendable, string_field
 from engram.llm.types import part
-from engram.text import loads
 
 _VERSION = const("2023-06-01")
 # The API demands a bound; this one is for a request that has none.
@@ -116,20 +115,11 @@ def _message(opening, group, is_marked):
             comma = b"},"
         for call in message.calls:
             yield comma + b'{"type":"tool_use","id":' + quoted(call.id) + b',"name":' + quoted(call.name)
-            yield b',"input":' + _input(call.arguments)
+            yield b',"input":' + sendable(call.arguments).encode()
             yield from kept_fields(call.kept)
             comma = b"},"
     # The block that is still open is the last one: the mark of a message goes there.
     yield comma[:-2] + (_CACHED if is_marked else b"") + b"}]}"
-
-
-def _input(arguments):
-    """The arguments as the object that the API wants; {} for those that were answered with an error."""
-    try:
-        value = loads(arguments)
-    except ValueError:
-        value = None
-    return json.dumps(value).encode() if isinstance(value, dict) else b"{}"
 
 
 class _Draft(ReplyBuilder):

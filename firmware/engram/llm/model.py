@@ -48,6 +48,8 @@ class Model:
         self._adapter = adapter
         self._key = key
         self._retries = retries
+        self._open_thinkers = set()
+        """The names of models whose last thought came without its opening mark."""
 
     @property
     def addresses(self):
@@ -68,6 +70,8 @@ class Model:
         attempt = 0
         while True:
             draft = self._adapter.draft()
+            if (request.model or self.name) in self._open_thinkers:
+                draft.answer_filter.expect_thought()
             try:
                 return await self._attempt(request, draft, on_text)
             except _Trouble as trouble:
@@ -112,6 +116,13 @@ class Model:
             self._client.release(answer)
         if not draft.stop:
             raise _Trouble("the model's service ended the answer too early")
+        if draft.answer_filter.has_closed:
+            self._open_thinkers.add(name)
+        else:
+            self._open_thinkers.discard(name)
+        rest = draft.finish([tool.name for tool in request.tools])
+        if rest:
+            await on_text(rest)
         return draft.reply()
 
     async def _take_events(self, answer, draft, on_text):

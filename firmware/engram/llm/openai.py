@@ -10,7 +10,16 @@ The last event has the usage and no choices; "[DONE]" comes after it, or only th
 
 import json
 
-from engram.llm.reply import Refusal, ReplyBuilder, groups, inside_quotes, kept_fields, quoted, string_field
+from engram.llm.reply import (
+    Refusal,
+    ReplyBuilder,
+    groups,
+    inside_quotes,
+    kept_fields,
+    quoted,
+    sendable,
+    string_field,
+)
 from engram.llm.types import part
 
 _MESSAGE = ("role", "content", "refusal", "tool_calls", "function_call")
@@ -94,7 +103,9 @@ def _message(comma, role, group):
     for message in group:
         for call in message.calls:
             yield opening + b'{"type":"function","id":' + quoted(call.id)
-            yield from string_field(b',"function":{"name":' + quoted(call.name) + b',"arguments":', call.arguments)
+            yield from string_field(
+                b',"function":{"name":' + quoted(call.name) + b',"arguments":', sendable(call.arguments)
+            )
             yield from kept_fields(call.kept_inside)
             yield b"}"
             yield from kept_fields(call.kept)
@@ -127,31 +138,54 @@ class _Draft(ReplyBuilder):
         message = whole or part(choice, "delta", dict)
         self.kept.add(self.fields, message, _MESSAGE)
         for piece in part(message, "tool_calls", list):
-            self._take_call(piece)
+            self._take_call(piece, bool(whole))
+        if part(message, "function_call", dict):
+            self._take_call({"function": message["function_call"]}, bool(whole))
         reason = part(choice, "finish_reason", str)
         if reason == "error":
             raise Refusal(502, part(part(choice, "error", dict), "message", str) or "the answer ended with an error")
         if reason or whole:
             self.stop = _STOPS.get(reason, "end")
-        return self.add_text(part(message, "content", str))
+        return self.add_text(_text(message) or part(message, "refusal", str))
 
-    def _take_call(self, piece):
+    def _take_call(self, piece, is_whole):
         key = piece.get("index") if isinstance(piece, dict) else None
         ref = part(piece, "id", str)
         function = part(piece, "function", dict)
         name = part(function, "name", str)
-        call = self.call(key)
-        if call and ref and ref != call.ref:
-            call = None  # some servers give every call the index 0
-        elif call and key is None and name and not ref:
-            call = None  # others give no index, no id, and whole calls
-        if call is None:
-            call = self.open_call(key, ref, name)
-        if isinstance(piece, dict):
-            self.kept.add(call.fields, piece, _CALL)
-        self.kept.add(call.fields_inside, function, _FUNCTION)
         arguments = function.get("arguments")
         if isinstance(arguments, dict):
             arguments = json.dumps(arguments)
+        call = None if is_whole else self._call_of(key, ref, name, arguments)
+        if call is None:
+            call = self.open_call(key, ref, name)
+        call.name = call.name or name
+        if isinstance(piece, dict):
+            self.kept.add(call.fields, piece, _CALL)
+        self.kept.add(call.fields_inside, function, _FUNCTION)
         if isinstance(arguments, str):
             call.add(arguments)
+
+    def _call_of(self, key, ref, name, arguments):
+        """The call that a piece goes on with; None if it begins one.
+
+        Some servers repeat the name or the id in each piece, or give each piece an id of its own; others give every call the
+        index 0, or the same id, or neither.
+        """
+        call = self.call(key) or (None if name or ref else self.call(None))
+        is_other = call and ref and ref != call.ref
+        if not call or not call.name:
+            return None if is_other and name else call
+        if not name:
+            return None if is_other and call.is_whole() else call
+        if is_other or name != call.name or (arguments and call.is_whole()):
+            return None
+        return call
+
+
+def _text(message) -> str:
+    """The text of a message, which may come in parts; those of other types are thoughts."""
+    content = message.get("content")
+    if isinstance(content, list):
+        return "".join(part(each, "text", str) for each in content if part(each, "type", str) == "text")
+    return content if isinstance(content, str) else ""

@@ -7,7 +7,8 @@ An adapter (openai.OpenAI, anthropic.Anthropic) knows one API:
     body(request, model)     the request's bytes, piece by piece
     draft()                  a ReplyBuilder that understands the API's events
 
-A draft is fed each event, or the one document of a service that does not stream, and gives back new text.
+A draft is fed each event, or the one document of a service that does not stream, and gives back new text; finish() gives
+what it had held back to the end.
 What came is data of a stranger: every field is taken only if it has the type that the API promises.
 """
 
@@ -15,10 +16,11 @@ import json
 import random
 
 from engram.compat import const
-from engram.errors import ModelGarbled
+from engram.errors import ArgumentError, ModelGarbled
+from engram.llm.answer_filter import AnswerFilter
 from engram.llm.kept import Kept
-from engram.llm.types import Call, Reply
-from engram.text import cut_bytes, decode, encode, loads
+from engram.llm.types import Call, Reply, plain_name
+from engram.text import cut_bytes, decode, dumps, encode, loads
 
 # Bounds of a reply; they protect the heap from a model that runs away. A text that is longer is cut there,
 # and the reply's stop says "length". A call is never cut, since half a call must not run: ModelGarbled.
@@ -42,10 +44,11 @@ class Refusal(Exception):
 class ReplyBuilder:
     """One reply as far as it has come. Each API has its own kind, with its own take().
 
-    stop  why the model ended, "" as long as it has not said so
-    done  whether nothing more is to come
-    text  what came of its text, as bytes
-    kept  joins the fields that the adapter does not know; those of the message are its own `fields`
+    stop           why the model ended, "" as long as it has not said so
+    done           whether nothing more is to come
+    text           what came of its answer, as bytes
+    answer_filter  takes thoughts and calls out of its text
+    kept           joins the fields that the adapter does not know; those of the message are its own `fields`
     """
 
     def __init__(self):
@@ -53,6 +56,7 @@ class ReplyBuilder:
         self.done = False
         self.usage = [-1, -1, -1]  # tokens: input, output, cached
         self.text = bytearray()
+        self.answer_filter = AnswerFilter()
         self.kept = Kept()
         self.fields = {}
         self._calls = []
@@ -81,14 +85,44 @@ class ReplyBuilder:
         """The finished reply. One that was cut has no calls: the last of them may be incomplete."""
         calls = ()
         if self.stop in ("end", "tools"):
-            calls = tuple(call.finished(self.kept) for call in self._calls)
+            calls = tuple(call.finished(self._calls, self.kept) for call in self._calls if not call.is_empty())
             self.stop = "tools" if calls else "end"
         reply = Reply(decode(self.text), calls, self.stop, tuple(self.usage))
         reply.kept = self.kept.fields(self.fields)
         return reply
 
+    def finish(self, names) -> str:
+        """End the text; what is left to be shown of it. Calls in it are taken if `names` has the names of their tools."""
+        held = self.answer_filter.held()
+        if self.answer_filter.is_call:
+            held = self._take_written_calls(held, names)
+        elif self.answer_filter.is_expecting and self.stop == "length":
+            held = ""  # the thought took all tokens
+        return self._keep(held)
+
+    def _take_written_calls(self, written: str, names) -> str:
+        """Take calls that are written as text; what of it is an answer."""
+        from engram.llm import text_calls  # seldom needed
+
+        calls = text_calls.read(written, names)
+        has_text = bool(bytes(self.text).strip())
+        if not calls and (has_text or not self.answer_filter.is_marked):
+            return written
+        if self.stop in ("end", "tools") and not self._calls:
+            if not calls or has_text:
+                self.stop = "as_text"
+            for name, arguments in calls or ():
+                self.open_call(None, "", name).add(arguments)
+        return ""
+
     def add_text(self, text: str) -> str:
-        """Keep `text`; what of it is within the bound."""
+        """Keep what belongs to the answer of `text`; what of that is within the bound."""
+        shown = self.answer_filter.feed(text, self.text)
+        if self.answer_filter.was_closed:
+            self.text = bytearray()
+        return self._keep(shown)
+
+    def _keep(self, text: str) -> str:
         within = cut_bytes(text, _TEXT_BYTES - len(self.text))
         if len(within) < len(text):
             self.stop = "length"
@@ -133,12 +167,44 @@ class _Call:
         if len(self._arguments) > _ARGUMENTS_BYTES:
             raise ModelGarbled("the model called a tool with more than 8 KB; ask for less in one message")
 
-    def finished(self, kept):
-        ref = self.ref or "call_" + hex(random.getrandbits(30))[2:]
-        call = Call(ref, self.name, decode(self._arguments) or "{}")
+    def is_empty(self) -> bool:
+        """True if nothing but an id came of it."""
+        return not self.name and not self._arguments
+
+    def is_whole(self) -> bool:
+        """True if the arguments have come to their end."""
+        return is_object(self._arguments)
+
+    def finished(self, calls, kept):
+        """The call for a reply, with an id that no earlier one of `calls` has."""
+        first = next(call for call in calls if call is self or call.ref == self.ref)
+        if first is not self or not self.ref:
+            self.ref = "call_" + hex(random.getrandbits(30))[2:]
+        arguments = decode(self._arguments).strip() or "{}"
+        if not is_object(arguments):
+            from engram.text import lenient_json  # seldom needed
+
+            try:
+                arguments = dumps(lenient_json.loads(arguments, dict))
+            except (ValueError, ArgumentError):
+                pass  # the tool says what is wrong
+        call = Call(self.ref, plain_name(self.name), arguments)
         call.kept = kept.fields(self.fields)
         call.kept_inside = kept.fields(self.fields_inside)
         return call
+
+
+def is_object(written) -> bool:
+    """True if this is the JSON of one object."""
+    try:
+        return isinstance(loads(written), dict)
+    except ValueError:
+        return False
+
+
+def sendable(arguments: str) -> str:
+    """The arguments of a call that goes back to the service: an empty object for those that were answered with an error."""
+    return arguments if is_object(arguments) else "{}"
 
 
 def quoted(text: str) -> bytes:

@@ -1,11 +1,12 @@
 """Requests to a remote model and its replies, the same for every API.
 
 Message   role "user": text · role "assistant": text, calls and kept · role "tool": text is the result, call its Call
-Call      a tool call: id, name, arguments (JSON text exactly as the model wrote it)
+Call      a tool call: id, name, arguments (JSON text of an object, or what the model wrote if it cannot be read as one)
 Tool      name, description, schema (JSON text of a JSON Schema object)
 Request   system() and messages() are called more than once (to count bytes, then to send them) and must
           yield the same each time; neither is ever joined into one string; model is another one's name, "" for the usual
-Reply     text, calls, stop ("end", "tools", "length" or "filter"), usage (input, output, cached tokens; -1 unknown)
+Reply     text, calls, stop, usage (input, output, cached tokens; -1 unknown); stop is "end", "tools", "length", "filter", or
+          "as_text" if the model wrote a call as text that could not be run
 
 `kept` are (name, JSON) pairs of fields that the adapter does not know: they go back to the service within the turn, unchanged.
 """
@@ -49,3 +50,10 @@ def part(holder, name: str, kind):
     """holder[name] if it is of that kind, an empty one otherwise."""
     value = holder.get(name) if isinstance(holder, dict) else None
     return value if isinstance(value, kind) else kind()
+
+
+def plain_name(name: str) -> str:
+    """A tool's name without what some models put around it: functions.NAME:0, NAME<|channel|>commentary."""
+    for mark in "<:(":
+        name = name.split(mark)[0]
+    return name.split(".")[-1].strip()

@@ -4,10 +4,12 @@ import json
 
 from board import ANN, ROOM, Board
 from calls import say
-from engram.agent import schemas
+from engram.agent import schema_check, schemas
 from engram.agent.agent import Turn
+from engram.errors import ArgumentError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
+from support import raises
 
 
 def _board(**settings):
@@ -189,6 +191,62 @@ def test_no_arguments_are_an_empty_object():
     board = _board()
     for arguments in ("", "  ", "{}"):
         assert _send(board, "memory_list", arguments)["total"] == 0
+
+
+def test_a_value_in_another_form_with_one_meaning_is_taken():
+    board = _board()
+    for value, rule, wanted in (
+        ("3", "integer", 3),
+        (" 3 ", "integer", 3),
+        ("3.0", "integer", 3),
+        (3.0, "integer", 3),
+        ("0.5", "number", 0.5),
+        ("true", "boolean", True),
+        ("False", "boolean", False),
+        ("a", "array", ["a"]),
+        ("a, b c", "array", ["a", "b c"]),
+        ('["a", "b"]', "array", ["a", "b"]),
+        ("['a']", "array", ["a"]),
+        (None, "integer", None),
+        ("null", "array", None),
+        ("", "boolean", None),
+    ):
+        assert _checked(value, rule) == ({} if wanted is None else {"x": wanted}), (value, rule)
+    board.records.store("x y", ["a"], keywords=["k"])
+    _run(board, "memory_update", id="m1", content="y", keywords="null")
+    assert "keywords" not in board.records.get("m1")
+
+
+def test_a_value_with_no_meaning_or_two_is_refused():
+    for value, rule in (
+        ("three", "integer"),
+        ("3.5", "integer"),
+        (3.5, "integer"),
+        ("1e999", "integer"),
+        ("80%", "number"),
+        ("true", "number"),
+        ("yes", "boolean"),
+        (1, "boolean"),
+        (7, "string"),
+        (["a"], "string"),
+        ('["a"', "array"),
+        ("a, b, c, d", "array"),
+        ({"a": 1}, "array"),
+        ([1], "array"),
+    ):
+        with raises(ArgumentError) as caught:
+            _checked(value, rule)
+        assert caught.error.argument == "x", (value, rule)
+    for required in (None, "", "null"):
+        with raises(ArgumentError):
+            _checked(required, "integer", ["x"])
+
+
+def _checked(value, kind, required=()):
+    rules = {"array": {"items": {"type": "string"}, "maxItems": 3}, "number": {"minimum": 0, "maximum": 1}}
+    rule = dict(rules.get(kind, {}), type=kind)
+    schema = {"type": "object", "properties": {"x": rule}, "required": list(required)}
+    return schema_check.arguments(json.dumps({"x": value}), json.dumps(schema))
 
 
 def test_each_argument_of_a_wrong_type_is_refused_by_name():

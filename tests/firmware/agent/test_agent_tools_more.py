@@ -59,7 +59,7 @@ def test_update_refuses_what_is_wrong():
     for arguments, argument, problem in (
         ({}, "id", "is missing"),
         ({"id": "m1"}, "content", "name at least one field"),
-        ({"id": "m1", "content": None}, "content", "must be a text"),
+        ({"id": "m1", "content": None}, "content", "name at least one field"),
         ({"id": "12", "content": "x"}, "id", "looks like m12"),
         ({"id": "m1", "expires": ""}, "expires", "must be a day"),
         ({"id": "m9", "content": "x"}, None, "there is no memory m9"),

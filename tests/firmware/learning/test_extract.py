@@ -196,7 +196,7 @@ async def test_nonsense_is_tried_again_and_then_passed_over():
     for _ in range(3):
         await extraction.step()
     assert board.model.asked == 4 and not board.learning_cursor.is_behind
-    assert "1 messages were not read" in told(board) and "t3: answer: is not valid JSON." in told(board)
+    assert "1 messages were not read" in told(board) and "t3: answer: is not one JSON list." in told(board)
 
 
 async def test_an_endless_answer_is_broken_off():

@@ -49,7 +49,7 @@ def test_a_signature_of_a_call_goes_back():
 
 
 def test_a_signature_that_comes_behind_its_call_goes_back_with_it():
-    found = _openai(_call(), _piece(extra_content=_SIGNED), _piece(index=1, id="c2"))
+    found = _openai(_call(), _piece(extra_content=_SIGNED), _piece(index=1, id="c2", function={"name": "x"}))
     assert [call.get("extra_content") for call in found["tool_calls"]] == [_SIGNED, None]
 
 

@@ -177,6 +177,92 @@ def test_fragments_without_an_index_go_to_the_last_call():
     assert found == (("a", "one", '{"x":1}'),)
 
 
+def test_the_name_of_a_call_may_come_later():
+    found = _calls(
+        _call_piece("", index=0, id="a"),
+        _call_piece('{"x":', index=0, name="one"),
+        _call_piece("1}", index=0),
+        _call_piece("", index=0, id="b"),
+        _call_piece("{}", index=0, name="two"),
+    )
+    assert found == (("a", "one", '{"x":1}'), ("b", "two", "{}"))
+
+
+def test_a_name_or_an_id_in_each_piece_begins_no_call():
+    for more in ({"name": "one", "id": "a"}, {"name": "one"}, {"id": "a"}, {"id": "b"}, {"name": "one", "id": ""}):
+        for index in ({"index": 0}, {"index": "0"}, {}):
+            pieces = [_call_piece(each, **more, **index) for each in (':{"y"', ":1}}", "")]
+            found = _calls(_call_piece('{"x"', id="a", name="one", **index), *pieces)
+            assert found == (("a", "one", '{"x":{"y":1}}'),), (more, index)
+
+
+def test_several_calls_may_have_one_index_and_one_id():
+    for fields in ({"index": 0, "id": "a"}, {"index": 0}, {"id": "a"}, {}):
+        found = _calls(
+            _call_piece('{"x":1', name="one", **fields),
+            _call_piece("}", **fields),
+            _call_piece('{"x":2}', name="one", **fields),
+            _call_piece("{}", name="two", **fields),
+        )
+        assert [call[1:] for call in found] == [("one", '{"x":1}'), ("one", '{"x":2}'), ("two", "{}")], fields
+        assert len({call.id for call in found}) == 3
+
+
+def test_a_tools_name_is_taken_without_what_stands_around_it():
+    for name in ("functions.one:0", "one<|channel|>commentary", "default_api.one", " one"):
+        assert _calls(_call_piece("{}", index=0, id="a", name=name))[0].name == "one"
+
+
+def test_arguments_with_one_meaning_are_taken():
+    good = '{"x":"a b"}'
+    for arguments in (
+        json.dumps(good),
+        "```json\n" + good + "\n```",
+        "{'x': 'a b'}",
+        good + "}",
+        good + good,
+        "{}" + good,
+    ):
+        assert _calls(_call_piece(arguments, index=0, id="a", name="one"))[0].arguments == good, arguments
+    assert _calls(_call_piece("null", index=0, id="a", name="one"))[0].arguments == "{}"
+    for arguments in ('{"x":1}{"x":2}', '{"x":1', "x"):
+        assert _calls(_call_piece(arguments, index=0, id="a", name="one"))[0].arguments == arguments
+
+
+def test_arguments_that_are_no_object_are_sent_back_as_an_empty_one():
+    calls = (Call("a", "one", '{"x":'), Call("b", "one", '{"x": 1}'))
+    sent = _body([user("hi"), assistant("", calls)])["messages"][-1]["tool_calls"]
+    assert [call["function"]["arguments"] for call in sent] == ["{}", '{"x": 1}']
+
+
+def test_a_call_in_the_old_form_is_taken():
+    for holder in ("message", "delta"):
+        event = {
+            "choices": [
+                {holder: {"function_call": {"name": "one", "arguments": "{}"}}, "finish_reason": "function_call"}
+            ]
+        }
+        _, draft = _feed(event)
+        assert draft.reply().calls[0][1:] == ("one", "{}") and draft.reply().stop == "tools"
+    found = _calls(
+        _delta({"function_call": {"name": "one", "arguments": ""}}),
+        _delta({"function_call": {"arguments": '{"x":'}}),
+        _delta({"function_call": {"arguments": "1}"}}),
+    )
+    assert found[0][1:] == ("one", '{"x":1}')
+
+
+def test_a_refusal_is_text():
+    pieces, _ = _feed(_delta({"content": None, "refusal": "I can"}), _delta({"refusal": "not."}))
+    assert pieces == ["I can", "not."]
+
+
+def test_content_in_parts_is_text_without_its_thoughts():
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
+    pieces, _ = _feed(_delta({"content": [thought, {"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}))
+    assert pieces == ["ab"]
+
+
 def test_a_call_without_arguments_has_an_empty_object():
     assert _calls(_call_piece("", index=0, id="a", name="one"))[0].arguments == "{}"
 

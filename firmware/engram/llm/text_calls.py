@@ -1,0 +1,144 @@
+"""Tool calls that a model has written as text, since its service does not know the model's form.
+
+JSON          {"name": "..", "arguments": {..}} or a list of them, also with parameters, or inside "function" or "tool_calls"
+names         NAME {..}, between marks that differ from model to model
+parameters    <function=NAME><parameter=KEY>..</parameter>, <invoke name="NAME"><parameter name="KEY">..</parameter>,
+              NAME <arg_key>KEY</arg_key><arg_value>..</arg_value>
+
+All marks between them are passed over; one word more, and the text is no call.
+"""
+
+from engram.compat import const
+from engram.llm.types import plain_name
+from engram.text import dumps, encode, lenient_json
+
+_NAMES = const(("name", "function", "tool", "tool_name"))
+_ARGUMENTS = const(("arguments", "parameters", "args", "input"))
+_WORDS = const((b"function", b"functions", b"json", b"assistant", b"commentary", b"call", b"tool_call"))
+_OPENING = const((b"function=", b"invoke "))
+_PARAMETER = const((b"parameter=", b"parameter "))
+_CLOSING = const((b"/function", b"/invoke", b"/tool_call"))
+_SPACE = const(b" \t\r\n`,;")
+_WORD_ENDS = const(b" \t\r\n`<{[")
+
+
+def read(written: str, names):
+    """The calls as (name, arguments as JSON text); None if this is not calls of tools with these names and nothing else."""
+    reader = _Reader(encode(written.replace("｜DSML｜", "")), names)
+    try:
+        reader.read()
+    except ValueError:
+        return None
+    return reader.calls or None
+
+
+class _Reader:
+    def __init__(self, data: bytes, names):
+        self.calls = []
+        self._data = data
+        self._names = names
+        self._at = 0
+        self._name = ""  # of the call whose arguments are to come
+        self._arguments = {}
+
+    def read(self) -> None:
+        """Read all calls; ValueError if there is something else as well."""
+        data = self._data
+        while self._at < len(data):
+            byte = data[self._at : self._at + 1]
+            if byte in _SPACE:
+                self._at += 1
+            elif byte == b"<":
+                self._take_mark(self._until(b">"))
+            elif byte == b"[" and data[self._at + 1 : self._at + 2].isupper():
+                if self._until(b"]") == b"[CALL_ID":
+                    self._until(b"[ARGS]")
+            elif byte in b"{[":
+                value, self._at = lenient_json.whole(data, self._at)
+                self._take_value(value)
+            else:
+                self._take_word()
+        self._end_call()
+
+    def _until(self, mark: bytes) -> bytes:
+        """What stands before the next such mark; the reader goes on behind it."""
+        start = self._at
+        end = self._data.find(mark, start)
+        if end < 0:
+            raise ValueError
+        self._at = end + len(mark)
+        return self._data[start:end]
+
+    def _take_mark(self, mark: bytes) -> None:
+        mark = mark[1:]
+        if mark in _CLOSING:
+            self._end_call()
+        elif any(mark.startswith(opening) for opening in _OPENING):
+            self._begin_call(_attribute(mark))
+        elif any(mark.startswith(opening) for opening in _PARAMETER):
+            self._arguments[_attribute(mark)] = _text(self._until(b"</parameter>"))
+        elif mark == b"arg_key":
+            key = _text(self._until(b"</arg_key>"))
+            self._until(b"<arg_value>")
+            self._arguments[key] = _text(self._until(b"</arg_value>"))
+
+    def _take_word(self) -> None:
+        start = self._at
+        while self._at < len(self._data) and self._data[self._at : self._at + 1] not in _WORD_ENDS:
+            self._at += 1
+        word = self._data[start : self._at]
+        if b"(" in word:
+            raise ValueError  # a call as a programming language has it
+        if word not in _WORDS:
+            self._begin_call(str(word.split(b"=")[-1], "utf-8"))
+
+    def _take_value(self, value) -> None:
+        """Take the arguments of a named call, or calls that are whole."""
+        if self._name and isinstance(value, dict):
+            self._arguments.update(value)
+            self._end_call()
+        elif isinstance(value, list):
+            for each in value:
+                self._take_value(each)
+        elif not isinstance(value, dict):
+            raise ValueError
+        elif isinstance(value.get("tool_calls") or value.get("function"), (list, dict)):
+            self._take_value(value.get("tool_calls") or value["function"])
+        else:
+            self._begin_call(_first(value, _NAMES))
+            if len(value) > 1 and not any(key in value for key in _ARGUMENTS):
+                raise ValueError  # an answer that has a name in it
+            arguments = _first(value, _ARGUMENTS)
+            self._take_value(lenient_json.loads(arguments, dict) if isinstance(arguments, str) else arguments or {})
+
+    def _begin_call(self, name) -> None:
+        """Begin a call of a tool; ValueError if there is none of that name, or another call has no end."""
+        if self._name or not isinstance(name, str) or plain_name(name) not in self._names:
+            raise ValueError
+        self._name = plain_name(name)
+
+    def _end_call(self) -> None:
+        if self._name:
+            self.calls.append((self._name, dumps(self._arguments)))
+        self._name = ""
+        self._arguments = {}
+
+
+def _first(value: dict, keys):
+    """The value of the first of these keys that there is."""
+    for key in keys:
+        if key in value:
+            return value[key]
+    return None
+
+
+def _attribute(mark: bytes) -> str:
+    """NAME of `function=NAME`, `parameter name="NAME" string="true"` and the like."""
+    name = mark.split(b"=", 1)[1]
+    quoted = name.split(b'"')
+    return str(quoted[1] if len(quoted) > 1 else name.split()[0], "utf-8")
+
+
+def _text(data: bytes) -> str:
+    """The text of a parameter, without the line ends around it."""
+    return str(data, "utf-8").strip("\r\n")
