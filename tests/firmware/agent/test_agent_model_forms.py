@@ -62,6 +62,19 @@ async def test_a_thought_is_neither_shown_nor_kept():
         assert ear.heard == "Green." and journal(board) == ["Green."] and ear.notices == []
 
 
+async def test_a_thought_is_not_shown_wherever_the_stream_is_split():
+    sent = stream(text("<think>É 你.</thi", "nk>\n\nGrün 😀.") + ["[DONE]"])
+    cuts = range(100, len(sent), 23)
+    board = Board()
+    async with Peer(*[[sent[:at], 1, sent[at:]] for at in cuts]) as peer:
+        board.serve(Model(Client(peer.url + "/v1", stall_ms=60_000), OpenAI(), "m", retries=0))
+        for at in cuts:
+            ear = Ear()
+            await board.agent.turn(OWNER, SAID, ear)
+            assert ear.heard == "Grün 😀.", at
+    assert set(journal(board)) == {"Grün 😀."}
+
+
 async def test_a_thought_that_a_template_opened_is_not_kept_and_the_next_one_is_not_shown():
     board, ear = Board(), Ear()
     events = text("I plan.\n", "</think>\n\n", "Green.") + ["[DONE]"]

@@ -199,6 +199,19 @@ async def test_nonsense_is_tried_again_and_then_passed_over():
     assert "1 messages were not read" in told(board) and "t3: answer: is not one JSON list." in told(board)
 
 
+async def test_a_list_with_one_meaning_is_read_in_any_form():
+    written = facts(add("t3", SISTER))
+    for answer in (
+        "```json\n" + written + "\n```",
+        "Here it is:\n```\n" + written + "\n```\nNothing else.",
+        written.replace("'", "\\'").replace('"', "'"),
+        written + written,
+    ):
+        board = learner("nice", answer)
+        await learn(board, SAID)
+        assert contents(board) == [SISTER], answer
+
+
 async def test_an_endless_answer_is_broken_off():
     board = learner("nice", ["[" + "x" * 3000] * 5)
     await tell(board, SAID)
