@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from engram_host.companion.bridges.errors import (
     SlowDown,
 )
 from engram_host.companion.bridges.network import Chat, Network
+from engram_host.companion.bridges.telegram import bridge as telegram
 from engram_host.companion.errors import StoreUnavailable
 from recording_host import MENU, RecordingHost
 from telegram_server import TelegramServer
@@ -154,22 +156,105 @@ def test_what_is_known_after_a_restart_is_confirmed_at_once(server):
     asyncio.run(run())
 
 
-def test_a_forwarded_command_is_none_and_a_message_in_the_name_of_a_chat_is_nobodys(server):
+BOB = {"id": 77, "is_bot": False, "first_name": "Bob", "last_name": "Bell"}
+NEWS = {"id": -100, "type": "channel", "title": "News"}
+SAID = {"message_id": 3, "date": 1, "from": BOB, "text": "Water the fern on Saturday"}
+PHOTO = {"photo": [{"file_id": "small"}, {"file_id": "large", "file_size": 9}]}
+SPAN = {"offset": 0, "length": 4}
+
+WORDS: list[tuple[dict[str, Any], tuple[str, str, str]]] = [
+    ({"text": "hello"}, ("hello", "", "")),
+    ({"text": "/new", "forward_origin": {"type": "user", "sender_user": BOB}}, ("/new", "Bob Bell", "")),
+    ({"text": "yes", "forward_origin": {"type": "hidden_user", "sender_user_name": "Eve"}}, ("yes", "Eve", "")),
+    ({"text": "yes", "forward_origin": {"type": "channel", "chat": NEWS}}, ("yes", "the channel News", "")),
+    (
+        {"text": "yes", "forward_origin": {"type": "chat", "sender_chat": {"title": "Home"}}},
+        ("yes", "the group Home", ""),
+    ),
+    ({"text": "yes", "forward_date": 1, "forward_from": BOB}, ("yes", "Bob Bell", "")),
+    ({"text": "yes", "forward_date": 1, "forward_sender_name": "Eve"}, ("yes", "Eve", "")),
+    ({"text": "yes", "forward_origin": {"type": "of later days"}}, ("yes", "somebody", "")),
+    ({"text": "yes", "via_bot": {"id": 9, "username": "gif"}}, ("yes", "the bot @gif", "")),
+    ({"caption": "/undo", **PHOTO, "forward_origin": {"sender_user": BOB}}, ("/undo", "Bob Bell", "")),
+    ({"text": "on Sunday", "reply_to_message": SAID}, ("on Sunday", "", "Water the fern on Saturday")),
+    ({"text": "on Sunday", "reply_to_message": SAID, "quote": {"text": "Saturday"}}, ("on Sunday", "", "Saturday")),
+    ({"text": "who?", "external_reply": {"origin": {}, **PHOTO}}, ("who?", "", "[photo]")),
+    ({"text": "who?", "external_reply": {"origin": {}}, "quote": {"text": "/forget m1"}}, ("who?", "", "/forget m1")),
+    ({"text": "who?", "reply_to_message": {**SAID, **PHOTO, "text": 5, "caption": "me"}}, ("who?", "", "[photo] me")),
+    ({"text": "/new, he said", "entities": [{"type": "blockquote", **SPAN}]}, (", he said", "", "/new")),
+    ({"text": "😀/n\nno", "entities": [{"type": "expandable_blockquote", **SPAN}]}, ("no", "", "😀/n")),
+]
+"""What Telegram gives, and what comes of it: the text, who wrote it, and what it answers."""
+
+
+def put_messages(server: TelegramServer, ann: Any, kind: str, messages: list[dict[str, Any]]) -> None:
+    """Let Telegram give messages as they are, in one piece."""
+    person = {"id": ann.user.id, "is_bot": False, "first_name": "Ann"}
+    fields = {"chat": {"id": ann.user.id, "type": "private"}, "from": person, "date": 1}
+
+    def put() -> None:
+        for number, message in enumerate(messages, 900):
+            server.fake.state.updates.put(kind, {**fields, "message_id": number, **message})
+
+    on_fake(server, put)
+
+
+def test_others_words_come_with_their_origin(server):
     async def talk(network, host):
         ann = await server.peer("ann")
-        person = {"id": ann.user.id, "is_bot": False, "first_name": "Ann"}
-        message = {"chat": {"id": ann.user.id, "type": "private"}, "from": person, "date": 1}
+        put_messages(server, ann, "message", [message for message, _ in WORDS])
+        await host.wait_until(lambda: len(host.received) == len(WORDS))
+        assert [(one.text.strip(), one.forwarded, one.quoted) for one in host.received] == [each for _, each in WORDS]
 
-        def put() -> None:
-            for number, more in enumerate(
-                ({"forward_origin": {"type": "hidden_user"}}, {"sender_chat": {"id": -1}}), 900
-            ):
-                server.fake.state.updates.put("message", {**message, "message_id": number, "text": "/new", **more})
+    with_bridge(server, talk)
 
-        on_fake(server, put)
+
+def test_an_edit_names_the_message_that_it_corrects(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        messages = [{"text": "on Monday", "edit_date": 2}, {"message_id": 900, "text": "on Tuesday", "edit_date": 2}]
+        put_messages(server, ann, "edited_message", messages)
+        await host.wait_until(lambda: len(host.received) == 2)
+        first, second = host.received
+        assert (first.edits, first.text, second.edits, second.text) == ("900", "on Monday", "900", "on Tuesday")
+        assert len({first.id, second.id, "900"}) == 3
+
+    with_bridge(server, talk)
+
+
+def test_an_album_is_one_message_though_its_pieces_come_in_two_polls(server, monkeypatch):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        one, two = {**PHOTO, "media_group_id": "g1"}, {**PHOTO, "media_group_id": "g2"}
+        later = [{**one, "message_id": 903}, {**two, "message_id": 904, "caption": "2"}]
+
+        async def wait_for_pieces(_seconds: float) -> None:
+            put_messages(server, ann, "message", later)
+            later.clear()
+
+        monkeypatch.setattr(telegram, "asyncio", SimpleNamespace(sleep=wait_for_pieces))
+        put_messages(server, ann, "message", [{"text": "before"}, {**one, "caption": "my garden"}, one])
+        await host.next("2")
+        await ann.say("after")
+        await host.next("after")
+        assert [(each.text, len(each.attachments)) for each in host.received] == [
+            ("before", 0),
+            ("my garden", 3),
+            ("2", 1),
+            ("after", 0),
+        ]
+        assert host.received[1].id == "901"
+
+    with_bridge(server, talk)
+
+
+def test_a_message_in_the_name_of_a_chat_is_nobodys(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        put_messages(server, ann, "message", [{"text": "/new", "sender_chat": {"id": -1}}])
         await ann.say("after it")
         await host.next("after it")
-        assert [one.text for one in host.received] == ["[forwarded] /new", "after it"]
+        assert [one.text for one in host.received] == ["after it"]
 
     with_bridge(server, talk)
 

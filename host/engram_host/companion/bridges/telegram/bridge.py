@@ -5,12 +5,14 @@ next update. A group that becomes a supergroup gets another id: what is still to
 talk it is a new group.
 """
 
+import asyncio
 import contextlib
 import functools
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from telegram import Bot, BotCommand, LinkPreviewOptions, ReplyParameters
@@ -27,10 +29,12 @@ from engram_host.companion.bridges.network import (
     Features,
     FileFetch,
     Incoming,
+    edit_id,
     utf16_units,
 )
 from engram_host.companion.bridges.telegram.client import get_updates, is_address, make_bot
 from engram_host.companion.bridges.telegram.errors import UNREADABLE, not_telegram, poll_errors, says, send_errors
+from engram_host.companion.bridges.telegram.words import forwarded_from, full_name, quoted_in, without_blockquotes
 
 LONGEST_TEXT = 4096
 """UTF-16 units of a message."""
@@ -47,7 +51,9 @@ _MOST_COMMANDS = 100
 _COMMAND_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
 _DESCRIPTION = 256
 _NO_TOPIC = ("thread not found", "topic_deleted")
-_FORWARDED = "[forwarded] "
+_MESSAGE, _EDITED = "message", "edited_message"
+_ALBUM_SECONDS = 1.0
+"""Telegram gives the messages of an album one after the other."""
 _HELD: tuple[tuple[str, Literal["photo", "audio", "video", "file"]], ...] = (
     *(("photo", "photo"), ("animation", "video"), ("video", "video"), ("video_note", "video")),
     *(("audio", "audio"), ("voice", "audio"), ("document", "file")),
@@ -99,13 +105,11 @@ class Telegram:
             while True:
                 if time.monotonic() - newest_at > _FORGOTTEN_SECONDS:
                     following = 0
-                for update in await self._poll(bot, following):
-                    number = part(update, "update_id", int)
-                    if number < following:
-                        continue
-                    if not known - _RECENT <= number < known:
-                        await self._take(update, host)
-                    following, newest_at = number + 1, time.monotonic()
+                found = [one for one in await self._updates(bot, following) if _number(one) >= following]
+                for updates in _by_album(one for one in found if not known - _RECENT <= _number(one) < known):
+                    await self._take(updates, host)
+                if found:
+                    following, newest_at = max(map(_number, found)) + 1, time.monotonic()
                 if following and following != known:
                     await host.save_mark(str(following))
                     known = following
@@ -172,20 +176,45 @@ class Telegram:
         except (TelegramError, *UNREADABLE) as error:
             _log.info("Telegram did not take the menu of commands (%s)", type(error).__name__)
 
-    async def _poll(self, bot: Bot, offset: int) -> list[Any]:
+    async def _updates(self, bot: Bot, offset: int) -> list[Any]:
+        """Give the next updates, up to an album of which more may come; that one is given after a moment, whole."""
+        found = await self._poll(bot, offset, _POLL_SECONDS)
+        before = _before_album(found)
+        if found and not before:
+            await asyncio.sleep(_ALBUM_SECONDS)
+            found = await self._poll(bot, _number(found[0]), 0)
+            before = _before_album(found) or found
+        return before
+
+    async def _poll(self, bot: Bot, offset: int, wait_seconds: int) -> list[Any]:
         with poll_errors(self._token):
-            found = await get_updates(bot, offset, _AT_ONCE, _POLL_SECONDS, ["message"])
-        if not isinstance(found, list) or not all(part(update, "update_id", int) > 0 for update in found):
+            found = await get_updates(bot, offset, _AT_ONCE, wait_seconds, [_MESSAGE, _EDITED])
+        if not isinstance(found, list) or not all(_number(update) > 0 for update in found):
             raise not_telegram()
         return found
 
-    async def _take(self, update: Any, host: BridgeHost) -> None:
-        message = part(update, "message", dict)
-        if new := part(message, "migrate_to_chat_id", int):
-            self._move(str(part(part(message, "chat", dict), "id", int)), str(new))
-        incoming = _incoming(message, self._me, lambda file: functools.partial(self._fetch, file))
-        if incoming is not None:
-            await host.receive(incoming)
+    async def _take(self, updates: list[Any], host: BridgeHost) -> None:
+        """Take an update, or those of one album."""
+        pieces: list[Incoming] = []
+        for update in updates:
+            message = part(update, _MESSAGE, dict) or part(update, _EDITED, dict)
+            if new := part(message, "migrate_to_chat_id", int):
+                self._move(str(part(part(message, "chat", dict), "id", int)), str(new))
+            incoming = _incoming(message, self._me, lambda file: functools.partial(self._fetch, file))
+            if incoming is not None and _EDITED in update:
+                new_id = edit_id(incoming.id, part(message, "edit_date", int), incoming.text)
+                incoming = replace(incoming, id=new_id, edits=incoming.id)
+            if incoming is not None:
+                pieces.append(incoming)
+        if pieces:
+            await host.receive(
+                replace(
+                    pieces[0],
+                    text="\n".join(each.text for each in pieces if each.text),
+                    is_mentioned=any(each.is_mentioned for each in pieces),
+                    attachments=tuple(file for each in pieces for file in each.attachments),
+                )
+            )
 
     async def _fetch(self, file: str, _most: int) -> bytes:
         """A file by its id; the client bounds what it reads."""
@@ -243,30 +272,61 @@ def _incoming(message: dict[str, Any], me: dict[str, Any], fetch_of: Callable[[s
         return None
     attachments = _attachments(message, fetch_of)
     written = part(message, "text", str) or part(message, "caption", str)
-    text, is_named = _addressed(written, message, me)
-    if text is None or not (text or attachments):
-        return None
-    if text.startswith("/") and (message.get("forward_origin") or message.get("forward_date")):
-        text = _FORWARDED + text  # others have written it: it is no command of who forwards it
     thread = part(message, "message_thread_id", int) if part(message, "is_topic_message", bool) else 0
+    forwarded, quoted = forwarded_from(message), quoted_in(message, thread)
+    text, is_named = written, False
+    if not forwarded:  # what others have written names no bot in the sender's name
+        entities = part(message, "entities", list) or part(message, "caption_entities", list)
+        own, block = without_blockquotes(written, entities)
+        quoted = "\n".join(each for each in (quoted, block) if each)
+        text, is_named = _addressed(own, entities, me)
+    if text is None or not (text.strip() or quoted or attachments):
+        return None
     is_group = kind != "private"
     return Incoming(
         id=str(number),
         chat=Chat(str(part(chat, "id", int)), str(thread or ""), is_group),
         sender=str(part(sender, "id", int)),
-        sender_name=" ".join(f"{part(sender, 'first_name', str)} {part(sender, 'last_name', str)}".split()),
+        sender_name=full_name(sender),
         text=text,
         is_mentioned=not is_group or is_named or _replies_to(message, thread, me),
         attachments=attachments,
         at=part(message, "date", int),
+        forwarded=forwarded,
+        quoted=quoted,
     )
 
 
-def _addressed(written: str, message: dict[str, Any], me: dict[str, Any]) -> tuple[str | None, bool]:
+def _number(update: Any) -> int:
+    return part(update, "update_id", int)
+
+
+def _album(update: Any) -> str:
+    """Give the id of the album that an update belongs to, "" for none."""
+    message = part(update, _MESSAGE, dict)
+    group = part(message, "media_group_id", str)
+    return f"{part(part(message, 'chat', dict), 'id', int)} {group}" if group else ""
+
+
+def _before_album(updates: list[Any]) -> list[Any]:
+    """Give the updates before the album that they end with, all if they end with none."""
+    last = _album(updates[-1]) if updates else ""
+    return updates[: list(map(_album, updates)).index(last)] if last else updates
+
+
+def _by_album(updates: Iterable[Any]) -> list[list[Any]]:
+    """Put the updates of an album together."""
+    found: dict[str, list[Any]] = {}
+    for update in updates:
+        found.setdefault(_album(update) or f"update {_number(update)}", []).append(update)
+    return list(found.values())
+
+
+def _addressed(written: str, entities: list[Any], me: dict[str, Any]) -> tuple[str | None, bool]:
     """The text without the bot's name at its beginning, None if it is a command for another bot; whether it names this one."""
     name = "@" + part(me, "username", str).lower()
     text, is_named = written, False
-    for entity in part(message, "entities", list) or part(message, "caption_entities", list):
+    for entity in entities:
         kind, at = part(entity, "type", str), part(entity, "offset", int)
         said = _utf16_slice(written, at, part(entity, "length", int))
         if kind == "bot_command" and "@" in said:
