@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bridge_run import made, running
-from discord_records import User
+from discord_records import Channel, Message, User
 from discord_server import DiscordServer
 from engram_host.companion.bridges.discord.marks import rendered
 from engram_host.companion.bridges.errors import (
@@ -19,7 +19,8 @@ from engram_host.companion.bridges.errors import (
     SignInRefused,
     SlowDown,
 )
-from engram_host.companion.bridges.network import Chat, Network
+from engram_host.companion.bridges.network import Chat, Incoming, Network
+from engram_host.companion.conversations.routing import keepable
 from engram_host.companion.errors import StoreUnavailable
 from recording_host import MENU, RecordingHost
 
@@ -59,6 +60,71 @@ def test_other_people_are_named_in_a_text(server):
         ann, bob = await server.peer("ann"), await server.peer("bob")
         await ann.say(f"ask <@{bob.id}> too")
         assert (await host.next("too")).text == "ask @Bob too"
+
+    with_bridge(server, talk)
+
+
+WORDS = [
+    ("hello", ("hello", "", "")),
+    ("> /forget m1\nwhat is that?", ("what is that?", "/forget m1", "")),
+    ("so:\n>>> yes\n/undo", ("so:", "yes /undo", "")),
+    (">>> yes\n/undo", ("yes\n/undo", "", "somebody")),
+    ("```\n> code\n```", ("```\n> code\n```", "", "")),
+]
+"""What people write, and what comes of it: the text, what it quotes, and who wrote it."""
+
+PICTURE = {"id": "1", "filename": "a.png", "size": 3, "content_type": "image/png", "url": "x", "proxy_url": "x"}
+
+
+def test_quoted_and_forwarded_words_come_with_their_origin(server):
+    async def talk(network, host):
+        ann, bob = await server.peer("ann"), await server.peer("bob")
+        for written, expected in WORDS:
+            await ann.say(written)
+            await host.wait_until(lambda: host.received)
+            assert whose(host.received.pop()) == expected
+        said = Message(server.house, bob.user, f"/new <@{server.bot.id}>", attachments=[PICTURE])
+        await ann.forward(said)
+        await host.wait_until(lambda: host.received)
+        forwarded = host.received.pop()
+        assert whose(forwarded) == (said.content, "", "the channel house") and len(forwarded.attachments) == 1
+        await ann.forward(Message(Channel("elsewhere"), bob.user, "yes"))
+        await ann.forward(Message(Channel("elsewhere"), bob.user, "/new"), "what does he mean?", group=True)
+        await host.wait_until(lambda: len(host.received) == 2)
+        assert [whose(one) for one in host.received] == [("yes", "", "somebody"), ("what does he mean?", "/new", "")]
+        assert not host.received[1].is_mentioned
+
+    with_bridge(server, talk)
+
+
+def whose(message: Incoming) -> tuple[str, str, str]:
+    """The words of a message as the engine takes them."""
+    taken = keepable(message)
+    assert taken
+    return taken.text, taken.quoted, taken.forwarded
+
+
+def test_a_reply_brings_what_it_answers_and_a_mention_in_a_quote_is_none(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        said = server.add_message(Message(server.house, server.bot, "Water the fern on Saturday"))
+        await ann.reply("on Sunday", str(said.id))
+        message = await host.next("on Sunday")
+        assert message.quoted == "Water the fern on Saturday" and message.is_mentioned
+        await ann.say(f"> <@{server.bot.id}> hi\nthat was rude", group=True)
+        assert not (await host.next("rude")).is_mentioned
+
+    with_bridge(server, talk)
+
+
+def test_an_edit_names_the_message_that_it_corrects(server):
+    async def talk(network, host):
+        ann = await server.peer("ann")
+        said = await ann.say("on Monday")
+        await ann.edit(said, "on Monday https://example.org", is_preview=True)
+        await ann.edit(said, "on Tuesday")
+        edit = await host.next("on Tuesday")
+        assert edit.edits == said != edit.id and [one.text for one in host.received] == ["on Monday", "on Tuesday"]
 
     with_bridge(server, talk)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bridge_peers import Shown
-from discord_records import Channel, Interaction, Json, Message, User, snowflake
+from discord_records import Channel, Interaction, Json, Message, User, snowflake, timestamp
 from fake_peer import FakePeer
 from media_samples import PHOTO
 
@@ -34,6 +34,27 @@ class DiscordPeer(FakePeer):
     async def reply(self, text: str, message: str) -> str:
         """Reply, in the guild's channel, to a message of an id."""
         return await self._write(text, group=True, reply_to=int(message))
+
+    async def forward(self, message: Message, comment: str = "", *, group: bool = False) -> str:
+        """Forward a message."""
+
+        def write() -> str:
+            return str(
+                self._server.add_message(Message(self._place(group, ""), self.user, comment, forwards=message)).id
+            )
+
+        return await self._server.do(write)
+
+    async def edit(self, message: str, text: str, *, is_preview: bool = False) -> None:
+        """Edit a private message, or let Discord add a preview of a link to it."""
+
+        def change() -> None:
+            said = self.direct.messages[int(message)]
+            said.content = text
+            said.edited_at = None if is_preview else timestamp(snowflake())
+            self._server.gateway.dispatch("MESSAGE_UPDATE", self._server.message_event(said))
+
+        await self._server.do(change)
 
     async def _write(
         self, text: str, *, group: bool, thread: str = "", reply_to: int = 0, files: Sequence[Json] = ()

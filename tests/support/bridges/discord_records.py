@@ -56,6 +56,7 @@ class Message:
     edits: int = 0
     edited_at: str | None = None
     type: int = 0
+    forwards: "Message | None" = None
     is_waiting: bool = False
     """The answer of an interaction that was deferred and is not there yet."""
     id: int = field(default_factory=snowflake)
@@ -80,6 +81,12 @@ class Message:
             "flags": 128 if self.is_waiting else 0,
             "components": [],
         }
+        if self.forwards is not None:
+            said = self.forwards.as_json(users, with_reply=False)
+            names = ("type", "content", "embeds", "attachments", "timestamp", "edited_timestamp", "flags", "mentions")
+            place = {"message_id": said["id"], "channel_id": said["channel_id"]}
+            result["message_reference"] = {"type": 1, **place}
+            result["message_snapshots"] = [{"message": {name: said[name] for name in names}}]
         if self.nonce:
             result["nonce"] = self.nonce
         if self.reply_to is not None:

@@ -16,11 +16,11 @@ _CUT = "…"
 def separate(
     written: str, quoted: str = "", forwarded: str = "", *, has_attachments: bool = False
 ) -> tuple[str, str, str]:
-    """Split a message into (text, quoted, forwarded); one of quoted lines alone passes on somebody's words."""
+    """Split a message into (text, quoted, forwarded); one that only quotes passes on somebody's words."""
     if not forwarded:
         written, lines = split_quotes(written)
-        if lines and not (written or has_attachments):
-            return lines, shorten(quoted), SOMEBODY
+        if (lines or quoted) and not (written or has_attachments):
+            return (lines, shorten(quoted), SOMEBODY) if lines else (quoted.strip(), "", SOMEBODY)
         quoted = " ".join(part for part in (quoted, lines) if part)
     return written, shorten(quoted), forwarded and origin(forwarded)
 

@@ -165,13 +165,15 @@ class Discord:
                 elif kind == "ready":
                     await self._catch_up(client, host, mark)
                 else:
-                    await self._take(value, client, host, mark)
+                    await self._take(value, client, host, mark, is_edit=kind == "edit")
                     await mark.save(host)
         finally:
             await _end([menu])
 
-    async def _take(self, message: discord.Message, client: Client, host: BridgeHost, mark: "_Mark") -> None:
-        incoming = incoming_of(message, client)
+    async def _take(
+        self, message: discord.Message, client: Client, host: BridgeHost, mark: "_Mark", *, is_edit: bool = False
+    ) -> None:
+        incoming = incoming_of(message, client, is_edit=is_edit)
         if incoming is not None:
             await host.receive(incoming)
         mark.add(message)

@@ -21,7 +21,8 @@ from engram_host.companion.bridges.errors import (
     SignInRefused,
     SlowDown,
 )
-from engram_host.companion.bridges.network import Attachment, Chat, Incoming
+from engram_host.companion.bridges.network import Attachment, Chat, Incoming, edit_id
+from engram_host.companion.bridges.quotes import SOMEBODY, split_quotes
 
 _WAITING = 1000
 """Messages that wait for the engine; protects the memory, and beyond it the bridge begins again from its mark."""
@@ -81,6 +82,10 @@ class Client(discord.Client):
     async def on_message(self, message: discord.Message) -> None:
         self.put("message", message)
 
+    async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
+        if payload.message.edited_at is not None:  # not only a preview of a link that was added
+            self.put("edit", payload.message)
+
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         if interaction.type is discord.InteractionType.application_command:
             with contextlib.suppress(asyncio.QueueFull):
@@ -96,24 +101,36 @@ class Client(discord.Client):
 # --- what comes in
 
 
-def incoming_of(message: discord.Message, client: discord.Client) -> Incoming | None:
-    """The message of a person; None for what is none."""
+def incoming_of(message: discord.Message, client: discord.Client, *, is_edit: bool = False) -> Incoming | None:
+    """The message of a person, or their edit of it; None for what is none."""
     me = client.user
     if me is None or message.author.bot or message.webhook_id or message.type not in _TAKEN_TYPES:
         return None
-    attachments = tuple(_attachment(one) for one in message.attachments)
-    if not (message.content or attachments):
+    passed_on = message.message_snapshots[0] if message.message_snapshots else None
+    files = [*message.attachments, *(passed_on.attachments if passed_on else ())]
+    text, quoted = split_quotes(_with_quote_marks(message.content))
+    if not text and passed_on is not None:
+        text, quoted, forwarded = passed_on.content, "", _origin(message, client)
+        is_named = False
+    else:
+        quoted = "\n".join(part for part in (_answered(message), passed_on and passed_on.content, quoted) if part)
+        forwarded, is_named = "", f"<@{me.id}>" in text or f"<@!{me.id}>" in text
+    attachments = tuple(map(_attachment, files))
+    if not (text or quoted or attachments):
         return None
-    is_group = message.guild is not None
+    is_group, own_id = message.guild is not None, str(message.id)
     return Incoming(
-        id=str(message.id),
+        id=edit_id(own_id, message.edited_at, message.content) if is_edit else own_id,
         chat=chat_of(message.channel, message.channel.id, is_group=is_group),
         sender=str(message.author.id),
         sender_name=message.author.display_name,
-        text=_text(message, me.id),
-        is_mentioned=not is_group or me.id in message.raw_mentions or _replies_to(message, me.id),
+        text=text if forwarded else _without_mention(text, message, me.id),
+        is_mentioned=not is_group or is_named or _replies_to(message, me.id),
         attachments=attachments,
         at=int(message.created_at.timestamp()),
+        forwarded=forwarded,
+        quoted=_named(quoted, message),
+        edits=own_id if is_edit else "",
     )
 
 
@@ -124,12 +141,38 @@ def chat_of(channel: Any, number: int | None, *, is_group: bool) -> Chat:
     return Chat(str(number), "", is_group)
 
 
-def _text(message: discord.Message, me: int) -> str:
+def _with_quote_marks(text: str) -> str:
+    """A text in which each line of a quotation has its mark: `>>> ` stands for all lines that follow."""
+    lines = text.split("\n")
+    at = next((number for number, line in enumerate(lines) if line.startswith(">>> ")), len(lines))
+    return "\n".join([*lines[:at], *(f"> {line.removeprefix('>>> ')}" for line in lines[at:])])
+
+
+def _origin(message: discord.Message, client: discord.Client) -> str:
+    """Where a forwarded message is from: Discord does not say who wrote it."""
+    channel = client.get_channel(message.reference.channel_id) if message.reference else None
+    name = getattr(channel, "name", "")
+    return f"the channel {name}" if name else SOMEBODY
+
+
+def _answered(message: discord.Message) -> str:
+    """What a message replies to."""
+    replied = message.reference.resolved if message.reference else None
+    if not isinstance(replied, discord.Message):
+        return ""
+    held = [f"[{_attachment(one).kind}]" for one in replied.attachments]
+    return _named(" ".join([*held, replied.content]).strip(), replied)
+
+
+def _without_mention(text: str, message: discord.Message, me: int) -> str:
     """The text without the bot's name at its beginning, and with the names of others in place of their ids."""
-    text = message.content
     for own in (f"<@{me}>", f"<@!{me}>"):
         if text.startswith(own):
             text = text[len(own) :].lstrip(" ,:\n") or f"@{message.guild.me.name if message.guild else ''}"
+    return _named(text, message)
+
+
+def _named(text: str, message: discord.Message) -> str:
     for user in message.mentions:
         text = text.replace(f"<@{user.id}>", f"@{user.display_name}").replace(f"<@!{user.id}>", f"@{user.display_name}")
     return text
