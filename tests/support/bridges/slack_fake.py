@@ -57,6 +57,7 @@ class Message:
     thread_ts: str = ""
     files: list[Json] = field(default_factory=list)
     edits: int = 0
+    shared: list[Json] = field(default_factory=list)
 
     def as_json(self) -> Json:
         result: Json = {"type": "message", "user": self.user.id, "text": self.text, "ts": self.ts, "team": "T1"}
@@ -66,6 +67,8 @@ class Message:
             result |= {"thread_ts": self.thread_ts}
         if self.files:
             result |= {"files": self.files, "subtype": "file_share"}
+        if self.shared:
+            result |= {"attachments": self.shared}
         if self.edits:
             result |= {"edited": {"user": self.user.id, "ts": self.ts}}
         return result
@@ -111,10 +114,18 @@ class FakeSlack(FakeService):
 
     # --- what happens
 
-    def add_message(self, place: Conversation, user: User, text: str, thread_ts: str = "", files: Any = ()) -> Message:
+    def add_message(
+        self,
+        place: Conversation,
+        user: User,
+        text: str,
+        thread_ts: str = "",
+        files: Any = (),
+        shared: Any = (),
+    ) -> Message:
         """Keep a message, and let the app know of it."""
         self._last_ts = max(time.time(), self._last_ts + 0.000001)
-        message = Message(f"{self._last_ts:.6f}", user, text, thread_ts, list(files))
+        message = Message(f"{self._last_ts:.6f}", user, text, thread_ts, list(files), shared=list(shared))
         place.messages[message.ts] = message
         event = {**message.as_json(), "channel": place.id, "channel_type": place.kind, "event_ts": message.ts}
         parent = place.messages.get(thread_ts)
@@ -237,8 +248,13 @@ class FakeSlack(FakeService):
             raise Refused("message_not_found")
         if message.user is not self.bot:
             raise Refused("cant_update_message")
-        message.text = _text(given)
         message.edits += 1
+        self.change_message(place, message, _text(given))
+        return {"channel": place.id, "ts": message.ts, "text": message.text, "message": message.as_json()}
+
+    def change_message(self, place: Conversation, message: Message, text: str) -> None:
+        """Let a message say something else, and the app know of it."""
+        message.text = text
         self.socket.give_event(
             {
                 "type": "message",
@@ -251,7 +267,6 @@ class FakeSlack(FakeService):
             }
         )
         self.changed()
-        return {"channel": place.id, "ts": message.ts, "text": message.text, "message": message.as_json()}
 
     def _user(self, given: Json) -> Json:
         user = self.users.get(given["user"])

@@ -1,7 +1,7 @@
 """A person with Slack's app, played through the fake."""
 
 import uuid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bridge_peers import Shown
 from fake_peer import FakePeer
@@ -39,6 +39,22 @@ class SlackPeer(FakePeer):
     async def answer_in_thread(self, text: str, root: str, *, group: bool = True) -> str:
         """Say something in the thread of a message."""
         return await self._server.do(lambda: self._server.add_message(self._place(group), self.user, text, root).ts)
+
+    async def share(self, comment: str, shared: dict[str, Any], *, group: bool = False) -> str:
+        """Share a message, or write one to which Slack adds the preview of a page."""
+        return await self._server.do(
+            lambda: self._server.add_message(self._place(group), self.user, comment, shared=[shared]).ts
+        )
+
+    async def edit(self, message: str, text: str, *, is_preview: bool = False) -> None:
+        """Edit a private message, or let Slack add a preview to it."""
+
+        def change() -> None:
+            said = self.direct.messages[message]
+            said.edits += not is_preview
+            self._server.change_message(self.direct, said, text)
+
+        await self._server.do(change)
 
     async def send_photo(self, caption: str) -> str:
         path = f"/files-pri/T1-{uuid.uuid4().hex}/download/photo.png"

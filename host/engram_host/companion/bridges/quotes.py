@@ -44,6 +44,13 @@ def _is_quote(line: str, mark: str) -> bool:
     return line.startswith(mark) or (behind != line and behind[:1] in ("", " "))
 
 
+def mark_quoted_rest(written: str) -> str:
+    """Mark each quoted line of a text in which `>>> ` quotes all lines that follow."""
+    lines = written.split("\n")
+    at = next((number for number, line in enumerate(lines) if line.startswith(">>> ")), len(lines))
+    return "\n".join([*lines[:at], *(f"> {line.removeprefix('>>> ')}" for line in lines[at:])])
+
+
 def shorten(words: str) -> str:
     """Cut a text to the one line that a board takes as quoted."""
     line = " ".join(text.printable(words).split())

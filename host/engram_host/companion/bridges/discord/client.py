@@ -22,7 +22,7 @@ from engram_host.companion.bridges.errors import (
     SlowDown,
 )
 from engram_host.companion.bridges.network import Attachment, Chat, Incoming, edit_id
-from engram_host.companion.bridges.quotes import SOMEBODY, split_quotes
+from engram_host.companion.bridges.quotes import SOMEBODY, mark_quoted_rest, split_quotes
 
 _WAITING = 1000
 """Messages that wait for the engine; protects the memory, and beyond it the bridge begins again from its mark."""
@@ -108,7 +108,7 @@ def incoming_of(message: discord.Message, client: discord.Client, *, is_edit: bo
         return None
     passed_on = message.message_snapshots[0] if message.message_snapshots else None
     files = [*message.attachments, *(passed_on.attachments if passed_on else ())]
-    text, quoted = split_quotes(_with_quote_marks(message.content))
+    text, quoted = split_quotes(mark_quoted_rest(message.content))
     if not text and passed_on is not None:
         text, quoted, forwarded = passed_on.content, "", _origin(message, client)
         is_named = False
@@ -139,13 +139,6 @@ def chat_of(channel: Any, number: int | None, *, is_group: bool) -> Chat:
     if isinstance(channel, discord.Thread):
         return Chat(str(channel.parent_id), str(channel.id), is_group)
     return Chat(str(number), "", is_group)
-
-
-def _with_quote_marks(text: str) -> str:
-    """A text in which each line of a quotation has its mark: `>>> ` stands for all lines that follow."""
-    lines = text.split("\n")
-    at = next((number for number, line in enumerate(lines) if line.startswith(">>> ")), len(lines))
-    return "\n".join([*lines[:at], *(f"> {line.removeprefix('>>> ')}" for line in lines[at:])])
 
 
 def _origin(message: discord.Message, client: discord.Client) -> str:

@@ -25,7 +25,8 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from engram_host.companion.bridges.connections import read_bounded
 from engram_host.companion.bridges.errors import BridgeUnavailable, FileNotFetched, NetworkAway, SendFailed
-from engram_host.companion.bridges.network import Attachment, BridgeHost, Chat, Features, Incoming
+from engram_host.companion.bridges.network import Attachment, BridgeHost, Chat, Features, Incoming, edit_id
+from engram_host.companion.bridges.quotes import shorten
 from engram_host.companion.bridges.slack.marks import escaped, escaped_length, readable, rendered
 from engram_host.companion.bridges.slack.socket import (
     QUIET,
@@ -35,13 +36,15 @@ from engram_host.companion.bridges.slack.socket import (
     send_errors,
     wanted_pause,
 )
+from engram_host.companion.bridges.slack.words import edited, whose
 
 _MOST_UNITS = 3900
 """Less than a message may have: a table becomes code, whose signs are more."""
 _CALL_SECONDS = 20
-_NAME_SECONDS = 1.5
-"""Slack wants an acknowledgement within 3 seconds: the name of a person is not worth more."""
+_NAME_SECONDS, _PARENT_SECONDS = 1.5, 1.0
+"""Slack wants an acknowledgement within 3 seconds: a person's name, and what a thread began with, are not worth more."""
 _NAMES = 200
+"""Of people, and beginnings of threads, that are known."""
 _CAUGHT_UP_PLACES = 40
 _CAUGHT_UP_MESSAGES = 100
 """How much is fetched after an outage: conversations, and messages of each."""
@@ -82,6 +85,8 @@ class Slack:
         self._web: AsyncWebClient | None = None
         self._me = self._team = self._account = ""
         self._names: OrderedDict[str, str] = OrderedDict()
+        self._parents: OrderedDict[str, str] = OrderedDict()
+        """What threads began with."""
 
     @property
     def features(self) -> Features:
@@ -146,26 +151,38 @@ class Slack:
     # --- what comes in
 
     async def incoming(self, web: AsyncWebClient, event: dict[str, Any]) -> Incoming | None:
-        """The message of a person; None for what is none."""
-        text, sender, ts, channel = (str(event.get(name) or "") for name in ("text", "user", "ts", "channel"))
+        """The message of a person, or their edit of it; None for what is none."""
+        change = edited(event)
+        event = change or event
+        sender, ts, channel = (str(event.get(name) or "") for name in ("user", "ts", "channel"))
         is_message = event.get("type") in ("message", "app_mention") and event.get("subtype") in _TAKEN_SUBTYPES
         is_bots = bool(event.get("bot_id")) or sender == self._me
         attachments = tuple(self._attachment(file) for file in event.get("files") or () if isinstance(file, dict))
-        if not is_message or is_bots or not (sender and ts and channel) or not (text or attachments):
+        text, quoted, forwarded = whose(event, has_files=bool(attachments))
+        if not is_message or is_bots or not (sender and ts and channel) or not (text or quoted or attachments):
             return None
         is_group = not channel.startswith("D")
         thread = str(event.get("thread_ts") or "")
-        own = f"<@{self._me}>"
-        said = text.removeprefix(own).lstrip(" ,:\n") or text
+        chat = Chat(channel, thread if thread != ts else "", is_group)
+        own, is_named = f"<@{self._me}>", False
+        if not forwarded:
+            text, is_named = text.removeprefix(own).lstrip(" ,:\n") or text, own in text
+        is_mentioned = not is_group or is_named or event.get("parent_user_id") == self._me
+        if chat.thread and is_mentioned and not change:
+            quoted = "\n".join(part for part in (await self._parent(web, chat), quoted) if part)
+        names = {self._me: self._account.partition(" ")[0].removeprefix("@"), **self._names}
         return Incoming(
-            id=ts,
-            chat=Chat(channel, thread if thread != ts else "", is_group),
+            id=edit_id(ts, change["edited"].get("ts"), text) if change else ts,
+            chat=chat,
             sender=sender,
             sender_name=await self._name(web, sender),
-            text=readable(said, {self._me: self._account.partition(" ")[0].removeprefix("@"), **self._names}),
-            is_mentioned=not is_group or own in text or event.get("parent_user_id") == self._me,
+            text=readable(text, names),
+            is_mentioned=is_mentioned,
             attachments=attachments,
             at=int(ts.partition(".")[0]) if ts.partition(".")[0].isdigit() else 0,
+            forwarded=forwarded,
+            quoted=readable(quoted, names),
+            edits=ts if change else "",
         )
 
     def command(self, payload: dict[str, Any], host: BridgeHost) -> Incoming:
@@ -214,6 +231,18 @@ class Slack:
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             raise FileNotFetched(f"Slack cannot be reached ({type(error).__name__}): send it again.") from None
 
+    async def _parent(self, web: AsyncWebClient, chat: Chat) -> str:
+        """What a thread began with; "" where the app may not look, or Slack takes too long to say."""
+        key = f"{chat.id}/{chat.thread}"
+        if key not in self._parents:
+            text = ""
+            with contextlib.suppress(SlackClientError, aiohttp.ClientError, OSError, TimeoutError):
+                async with asyncio.timeout(_PARENT_SECONDS):
+                    found = (await web.conversations_replies(channel=chat.id, ts=chat.thread, limit=1)).get("messages")
+                text = next((whose(one, has_files=False)[0] for one in found or ()), "")
+            _keep(self._parents, key, shorten(text))
+        return self._parents[key]
+
     async def _name(self, web: AsyncWebClient, user: str) -> str:
         if user not in self._names:
             name = ""
@@ -223,9 +252,7 @@ class Slack:
                 name = str(
                     found.get("profile", {}).get("display_name") or found.get("real_name") or found.get("name") or ""
                 )
-            self._names[user] = name  # also where the app may not ask: it is not asked again
-            while len(self._names) > _NAMES:
-                self._names.popitem(last=False)
+            _keep(self._names, user, name)  # also where the app may not ask: it is not asked again
         return self._names[user]
 
 
@@ -261,7 +288,7 @@ class _Inbox:
         if message is None:
             return
         await self._host.receive(message)
-        self._newest = max(self._newest, message.id)
+        self._newest = max(self._newest, message.edits or message.id)
         if message.chat.thread:  # the history of a channel does not have what is said in its older threads
             thread = f"{message.chat.id}/{message.chat.thread}"
             with contextlib.suppress(ValueError):
@@ -326,6 +353,12 @@ async def _fetched(call: Callable[..., Awaitable[AsyncSlackResponse]], **argumen
                 raise
         await asyncio.sleep(min(pause, _FETCH_PAUSE))
     raise NetworkAway("Slack asks to wait again and again before it gives what came meanwhile.")
+
+
+def _keep(known: OrderedDict[str, str], key: str, text: str) -> None:
+    known[key] = text
+    while len(known) > _NAMES:
+        known.popitem(last=False)
 
 
 def _objects(found: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
