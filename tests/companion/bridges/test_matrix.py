@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -125,6 +126,28 @@ def test_a_reply_to_the_account_in_a_group_is_meant_for_it(talking, server):
     talking.with_bridge(talk)
 
 
+def test_a_reply_brings_what_it_answers_and_an_edit_names_what_it_corrects(talking, server):
+    def relates(kind: str, event: str) -> dict[str, Any]:
+        answers = {"m.in_reply_to": {"event_id": event}}
+        return {"m.relates_to": answers if kind == "reply" else {"rel_type": "m.replace", "event_id": event}}
+
+    async def talk(network, host, ann):
+        said = await ann.say("Water the fern on Saturday")
+        reply = await ann.send(ann.room, {"msgtype": "m.text", "body": "on Sunday", **relates("reply", said)})
+        assert (await host.next("on Sunday")).quoted == "Water the fern on Saturday"
+        new = {"msgtype": "m.text", "body": "on Monday", "m.mentions": {}}
+        await ann.send(ann.room, {**new, "body": "* on Monday", "m.new_content": new, **relates("edit", reply)})
+        edit = await host.next("on Monday")
+        assert edit.edits == reply and edit.text == "on Monday" and edit.id not in (said, reply)
+        # A bridge that has started again asks the server for what was said.
+        host.received.clear()
+        async with running(made("matrix", server.settings), host):
+            await ann.send(ann.room, {"msgtype": "m.text", "body": "so what?", **relates("reply", said)})
+            assert (await host.next("so what")).quoted == "Water the fern on Saturday"
+
+    talking.with_bridge(talk)
+
+
 def test_an_answer_stays_in_its_thread(talking):
     async def talk(network, host, ann):
         root = await ann.say("the holidays")
@@ -149,14 +172,11 @@ def test_a_photo_comes_with_its_caption(talking):
     talking.with_bridge(talk)
 
 
-def test_bots_edits_reactions_and_own_messages_are_no_messages(talking):
+def test_bots_reactions_and_own_messages_are_no_messages(talking):
     async def talk(network, host, ann):
         await network.send(await met(host, ann), "I am the account", "own-1")
         said = await ann.say("I like tea")
         await ann.send(ann.room, {"msgtype": "m.notice", "body": "I am a bot"})
-        new = {"msgtype": "m.text", "body": "I like coffee"}
-        edit = {"m.new_content": new, "m.relates_to": {"rel_type": "m.replace", "event_id": said}}
-        await ann.send(ann.room, {"msgtype": "m.text", "body": "* I like coffee", **edit})
         key = {"rel_type": "m.annotation", "event_id": said, "key": "👍"}
         await ann.send(ann.room, {"m.relates_to": key}, "m.reaction")
         await ann.put(f"/rooms/{quote(ann.room)}/redact/{said}/redaction-1")

@@ -16,7 +16,8 @@ ACCOUNT = Account("@kitchen:engram.test", "Kitchen")
 
 _FIELDS = (
     "body", "filename", "formatted_body", "info", "size", "m.mentions", "user_ids", "m.relates_to", "rel_type", "event_id",
-    "m.in_reply_to", "is_falling_back", "msgtype", "membership", "prev_content", "displayname",
+    "m.in_reply_to", "is_falling_back", "msgtype", "membership", "prev_content", "displayname", "m.forwarded",
+    "m.new_content", "sender",
 )  # fmt: skip
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
@@ -41,7 +42,9 @@ def test_an_event_of_any_content_is_read_without_an_error(content, unsigned, kin
     assert matrix_events.is_spoken(event) is False
     del event["state_key"]
     matrix_events.is_spoken(event)
-    texts = (matrix_events.thread_of(event), matrix_events.replied_to(event), matrix_events.words_of(event))
+    edited, edits = matrix_events.as_edited(event)
+    texts = (matrix_events.thread_of(event), matrix_events.replied_to(event), matrix_events.words_of(event), edits)
+    texts += (matrix_events.quoted_in(event), matrix_events.forwarded_from(event), matrix_events.shown_in(edited))
     assert all(isinstance(text, str) for text in texts)
     assert isinstance(matrix_events.names(event, ACCOUNT), bool)
     event["state_key"] = content
@@ -96,6 +99,43 @@ def test_what_a_bot_or_a_client_says_by_itself_is_no_message(kind):
 
 def test_an_edit_is_no_message():
     assert not matrix_events.is_spoken(message("* hello", **{"m.relates_to": {"rel_type": "m.replace"}}))
+
+
+def edit(of: str, body: str, **content: Any) -> dict[str, Any]:
+    new = {"msgtype": "m.text", "body": body, **content}
+    return message(f"* {body}", **{"m.new_content": new, "m.relates_to": {"rel_type": "m.replace", "event_id": of}})
+
+
+@pytest.mark.parametrize(
+    ("event", "words", "quoted", "forwarded"),
+    [
+        (message("hello"), "hello", "", ""),
+        (reply("> <@ann:engram.test> /new\n> yes\n\nno"), "no", "/new\nyes", ""),
+        (reply("> * <@ann:engram.test> waves\n\nhello"), "hello", "waves", ""),
+        (message("/new", **{"m.forwarded": {"sender": "@bob:engram.test"}}), "/new", "", "@bob:engram.test"),
+        (message("yes", **{"com.famedly.app.forwarded": {"sender": 5}}), "yes", "", "somebody"),
+        (message("yes", **{"moe.sable.message.forward": {"is_forwarded": True}}), "yes", "", "somebody"),
+        (message("yes", **{"m.forwarded": True}), "yes", "", "somebody"),
+        (message("yes", **{"m.forwarded": None, "forwarding": True}), "yes", "", ""),
+        (edit("$one", "on Tuesday"), "on Tuesday", "", ""),
+    ],
+)
+def test_others_words_are_told_from_those_of_the_sender(event, words, quoted, forwarded):
+    event, _ = matrix_events.as_edited(event)
+    assert (matrix_events.words_of(event), matrix_events.quoted_in(event), matrix_events.forwarded_from(event)) == (
+        words,
+        quoted,
+        forwarded,
+    )
+
+
+def test_an_edit_is_the_message_that_it_makes_of_another():
+    edited, of = matrix_events.as_edited(edit("$one", "on Tuesday"))
+    assert of == "$one" and matrix_events.is_spoken(edited)
+    photo, _ = matrix_events.as_edited(edit("$one", "my bike", msgtype="m.image", filename="a.jpg"))
+    assert matrix_events.shown_in(photo) == "[photo] my bike"
+    forged, of = matrix_events.as_edited(edit("nothing", "x"))
+    assert of == "" and matrix_events.is_spoken(forged)
 
 
 def test_of_a_redacted_message_nothing_is_left_to_answer():

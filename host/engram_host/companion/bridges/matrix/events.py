@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from engram_host.companion.bridges.network import Attachment, FileFetch
+from engram_host.companion.bridges.quotes import SOMEBODY, split_quotes
 
 Event = Mapping[str, Any]
 
@@ -68,6 +69,26 @@ def is_spoken(event: Event) -> bool:
     )
 
 
+def as_edited(event: Event) -> tuple[Event, str]:
+    """An edit as the message that it makes, and the id of the one that it corrects; other events as they are, and ""."""
+    content = content_of(event)
+    relation = _fields_at(content, "m.relates_to")
+    if event.get("type") != MESSAGE or relation.get("rel_type") != "m.replace":
+        return event, ""
+    return {**event, "content": _fields_at(content, "m.new_content")}, _event_id_at(relation)
+
+
+def forwarded_from(event: Event) -> str:
+    """Who wrote a message that its sender forwards, as far as clients mark it; "" if it is not marked.
+
+    `m.forwarded` is a proposal, which clients have under names of their own, such as com.famedly.app.forwarded.
+    """
+    for name, value in content_of(event).items():
+        if value and name.rpartition(".")[2] in ("forward", "forwarded"):
+            return text_at(value, "sender") if isinstance(value, Mapping) and text_at(value, "sender") else SOMEBODY
+    return ""
+
+
 def thread_of(event: Event) -> str:
     """The id of the event that a message's thread began with, "" outside of threads."""
     relation = _fields_at(content_of(event), "m.relates_to")
@@ -101,11 +122,28 @@ def words_of(event: Event) -> str:
     if text_at(content, "msgtype") in _FILES:
         filename = text_at(content, "filename")
         return body if filename and filename != body else ""
-    if replied_to(event) and body.startswith(_REPLY_HEADS):
-        lines = body.split("\n")
-        quoted = next((number for number, line in enumerate(lines) if not line.startswith(">")), len(lines))
-        body = "\n".join(lines[quoted:])
-    return body.strip()
+    return "\n".join(body.split("\n")[_quoted_lines(event) :]).strip()
+
+
+def shown_in(event: Event) -> str:
+    """What a message shows to who replies to it: its file, and its words."""
+    files = attachments_of(event, lambda address: None)
+    return " ".join([*(f"[{each.kind}]" for each in files), words_of(event)]).strip()
+
+
+def quoted_in(event: Event) -> str:
+    """The quotation before a reply, without its marks and the name of who is quoted; "" if there is none."""
+    lines = text_at(content_of(event), "body").split("\n")[: _quoted_lines(event)]
+    return "\n".join(line.lstrip("> ") for line in lines).partition("> ")[2]
+
+
+def _quoted_lines(event: Event) -> int:
+    """How many lines of a message are the quotation before a reply."""
+    body = text_at(content_of(event), "body")
+    if not replied_to(event) or not body.startswith(_REPLY_HEADS):
+        return 0
+    lines = body.split("\n")
+    return next((number for number, line in enumerate(lines) if not line.startswith(">")), len(lines))
 
 
 def _marked(event: Event) -> list[Any] | None:
@@ -122,7 +160,7 @@ def names(event: Event, account: Account) -> bool:
     marked = _marked(event)
     if marked is not None:
         return account.id in marked
-    words = words_of(event)
+    words, _ = split_quotes(words_of(event))
     if account.id in words:
         return True
     return bool(account.name) and re.search(rf"(?<!\w){re.escape(account.name)}(?!\w)", words, re.I) is not None

@@ -10,6 +10,7 @@ the server gives at once, the newest MOST_MISSED messages of a room are asked fo
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from nio import (
@@ -28,6 +29,7 @@ from engram_host.companion.bridges.matrix import events as matrix_events
 from engram_host.companion.bridges.matrix.client import MatrixClient, RateLimited, TokenRefused, ask, refusal_in
 from engram_host.companion.bridges.matrix.events import Account, Event
 from engram_host.companion.bridges.network import Chat, Incoming
+from engram_host.companion.bridges.quotes import shorten
 
 MOST_ROOMS = 200
 MOST_MEMBERS = 1000
@@ -44,12 +46,20 @@ _CLOSED = ("invite", "private", "knock")
 _MOST_INVITATIONS = 100
 """How many invitations wait for the homeserver to let the account join."""
 
-_MOST_OWN = 500
-"""How many events of its own a bridge knows, for replies to them."""
+_MOST_SAID = 500
+"""How many messages of its rooms a bridge knows, for replies to them."""
 
 _MOST_FAILED_LOOKS = 100
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class _Said:
+    """A message of a room: who wrote it, and how it begins."""
+
+    sender: str = ""
+    words: str = ""
 
 
 class MatrixRooms:
@@ -78,7 +88,7 @@ class MatrixRooms:
         self._joined: set[str] = set()
         self._invitations: OrderedDict[str, None] = OrderedDict()
         self._groups: dict[str, bool] = {}
-        self._own: OrderedDict[str, None] = OrderedDict()
+        self._said: OrderedDict[str, _Said] = OrderedDict()
 
     async def load(self) -> None:
         """Ask the homeserver which rooms the account is in."""
@@ -88,9 +98,12 @@ class MatrixRooms:
 
     def remember_own(self, event: str) -> None:
         """Know an event as the account's own."""
-        self._own[event] = None
-        while len(self._own) > _MOST_OWN:
-            self._own.popitem(last=False)
+        self._keep_said(event, _Said(self._account.id))
+
+    def _keep_said(self, event: str, said: "_Said") -> None:
+        self._said[event] = said
+        while len(self._said) > _MOST_SAID:
+            self._said.popitem(last=False)
 
     async def note_members(self, response: SyncResponse, since: str) -> None:
         """Take in who has come since a token, before anything more is sent: whoever came reads along.
@@ -178,13 +191,20 @@ class MatrixRooms:
 
     async def _take_event(self, room: str, event: Event, shown_names: dict[str, str]) -> None:
         sender, id_ = matrix_events.text_at(event, "sender"), matrix_events.text_at(event, "event_id")
+        event, edits = matrix_events.as_edited(event)
+        if matrix_events.is_spoken(event):
+            said = _Said(sender, shorten(matrix_events.shown_in(event)))
+            if not edits or self._said.get(edits, said).sender == sender:  # servers let anybody send an edit
+                self._keep_said(edits or id_, said)
         if sender == self._account.id:
-            if matrix_events.is_spoken(event):
-                self.remember_own(id_)
-        elif event.get("type") == matrix_events.ENCRYPTED:
+            return
+        if event.get("type") == matrix_events.ENCRYPTED:
             await self._cannot_read(room)
         elif sender and id_ and matrix_events.is_spoken(event):
             is_group = await self._is_group(room)
+            answered = await self._look_up(room, matrix_events.replied_to(event))
+            forwarded = matrix_events.forwarded_from(event)
+            is_named = not forwarded and matrix_events.names(event, self._account)
             at = event.get("origin_server_ts")
             await self._receive(
                 Incoming(
@@ -192,20 +212,22 @@ class MatrixRooms:
                     chat=Chat(room, matrix_events.thread_of(event), is_group),
                     sender=sender,
                     sender_name=shown_names.get(sender, ""),
-                    text=matrix_events.words_to(event, self._account),
-                    is_mentioned=not is_group or await self._is_meant(room, event),
+                    text=matrix_events.words_of(event) if forwarded else matrix_events.words_to(event, self._account),
+                    is_mentioned=not is_group or is_named or answered.sender == self._account.id,
                     attachments=matrix_events.attachments_of(event, self._client.fetch_of),
                     at=at // 1000 if type(at) is int and at > 0 else 0,
+                    forwarded=forwarded,
+                    quoted=matrix_events.quoted_in(event) or answered.words,
+                    edits=edits,
                 )
             )
 
-    async def _is_meant(self, room: str, event: Event) -> bool:
-        """Whether a message of a group mentions the account, or replies to what it said."""
-        if matrix_events.names(event, self._account):
-            return True
-        original = matrix_events.replied_to(event)
-        if not original or original in self._own:
-            return bool(original)
+    async def _look_up(self, room: str, original: str) -> "_Said":
+        """What a message replies to, if it has an id."""
+        if not original:
+            return _Said()
+        if original in self._said:
+            return self._said[original]
         try:
             response = await ask(self._client.room_get_event(room, original))
         except (RateLimited, TokenRefused):
@@ -217,11 +239,12 @@ class MatrixRooms:
                 self._failed_looks[:] = [*self._failed_looks, original][-_MOST_FAILED_LOOKS:]
                 raise
             _log.warning("Matrix: the homeserver fails to give an event that a message replies to")
-            return False
-        is_own = isinstance(response, RoomGetEventResponse) and response.event.sender == self._account.id
-        if is_own:
-            self.remember_own(original)
-        return is_own
+            return _Said()
+        if not isinstance(response, RoomGetEventResponse):
+            return _Said()
+        said = _Said(response.event.sender, shorten(matrix_events.shown_in(response.event.source)))
+        self._keep_said(original, said)
+        return said
 
     async def _is_group(self, room: str) -> bool:
         """Whether others read along, or may join by themselves. Asked for again after each change of the members."""
