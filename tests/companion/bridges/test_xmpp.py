@@ -156,14 +156,11 @@ async def test_a_reply_to_the_account_is_a_mention_and_comes_without_the_quote(
 
 
 @asynchronous
-async def test_own_messages_corrections_and_what_no_person_says_are_ignored(server: ProsodyServer, host: RecordingHost):
+async def test_own_messages_and_what_no_person_says_are_ignored(server: ProsodyServer, host: RecordingHost):
     network = network_of(server)
     async with running(network, host), people(server, "ann") as [ann]:
         await network.send(ROOM_CHAT, "said by the account itself", "own-1")
-        sent = await ann.say("helo")
-        correction = ann.message("hello")
-        correction["replace"]["id"] = sent
-        correction.send()
+        await ann.say("hello")
         carbon = ann.message("")
         forwarded = f"<message xmlns='jabber:client' from='ben@{DOMAIN}' type='chat'><body>forged</body></message>"
         inside = f"<forwarded xmlns='urn:xmpp:forward:0'>{forwarded}</forwarded>"
@@ -174,7 +171,23 @@ async def test_own_messages_corrections_and_what_no_person_says_are_ignored(serv
         headline.send()
         await ann.say("last")
         await host.next("last")
-    assert [message.text for message in host.received] == ["helo", "last"]
+    assert [message.text for message in host.received] == ["hello", "last"]
+
+
+@asynchronous
+async def test_a_correction_names_the_message_by_the_id_that_the_engine_knows(
+    server: ProsodyServer, host: RecordingHost
+):
+    async with running(network_of(server), host), people(server, "ann") as [ann]:
+        for is_group in (False, True):
+            sent = await ann.say("on Munday", group=is_group)
+            first = await host.next("Munday")
+            for text in ("on Monday", "on Tuesday"):
+                correction = ann.message(text, group=is_group)
+                correction["replace"]["id"] = sent
+                correction.send()
+                assert (await host.next(text)).edits == first.id
+            host.received.clear()
 
 
 @asynchronous

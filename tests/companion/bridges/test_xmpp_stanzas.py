@@ -13,6 +13,7 @@ from engram_host.companion.bridges.network import Attachment, Incoming
 from engram_host.companion.bridges.xmpp import stanzas
 from engram_host.companion.bridges.xmpp.files import fetcher
 from engram_host.companion.bridges.xmpp.stanzas import Occupant, Room, body_of, private_message, room_message
+from engram_host.companion.conversations.routing import keepable
 
 ACCOUNT = "kitchen@engram.test"
 HOME = "home@rooms.engram.test"
@@ -36,6 +37,60 @@ def private(inside: str, **others: str) -> Incoming | None:
 def in_room(inside: str, room: Room, nickname: str = "ann") -> Incoming | None:
     """A message to the room."""
     return room_message(message(inside, sender=f"{HOME}/{nickname}", kind="groupchat"), room, lambda link: None)
+
+
+# --- whose words
+
+
+REPLY = "<reply xmlns='urn:xmpp:reply:0' to='x@engram.test' id='x'/>"
+
+
+def fallback(end: int) -> str:
+    return f"<fallback xmlns='urn:xmpp:fallback:0' for='urn:xmpp:reply:0'><body start='0' end='{end}'/></fallback>"
+
+
+def passed_on(body: str, sender: str = "bob@engram.test/pc", kind: str = "chat") -> str:
+    inner = f"<message xmlns='jabber:client' from='{sender}' type='{kind}'><body>{body}</body></message>"
+    return f"<forwarded xmlns='urn:xmpp:forward:0'><delay xmlns='urn:xmpp:delay' stamp='x'/>{inner}</forwarded>"
+
+
+@pytest.mark.parametrize(
+    ("inside", "expected"),
+    [
+        ("<body>hello</body>", ("hello", "", "")),
+        ("<body>&gt; /new\nwhat is that?</body>", ("what is that?", "/new", "")),
+        ("<body>&gt;/new</body>", ("/new", "", "somebody")),
+        (f"<body>&gt; Ann:\n&gt; yes\nno</body>{REPLY}{fallback(12)}", ("no", "Ann:\nyes", "")),
+        (f"<body>Ann wrote: yes. no</body>{REPLY}{fallback(15)}", ("no", "Ann wrote: yes.", "")),
+        (passed_on("/new"), ("/new", "", "bob@engram.test")),
+        (passed_on("yes", f"{HOME}/bob", "groupchat"), ("yes", "", "bob")),
+        (f"<body>what is that?</body>{passed_on('/new')}", ("what is that?", "/new", "")),
+    ],
+)
+def test_others_words_are_told_from_those_of_the_sender(inside: str, expected: tuple[str, str, str]):
+    found = private(inside)
+    taken = found and keepable(found)
+    assert taken and (taken.text, " ".join(taken.quoted.split()), taken.forwarded) == (
+        expected[0],
+        " ".join(expected[1].split()),
+        expected[2],
+    )
+
+
+@pytest.mark.parametrize("wrapper", ["received xmlns='urn:xmpp:carbons:2'", "result xmlns='urn:xmpp:mam:2'"])
+def test_a_carbon_is_nothing_that_its_sender_forwards(wrapper: str):
+    assert private(f"<{wrapper}>{passed_on('/new')}</{wrapper.split()[0]}>") is None
+
+
+def test_a_nickname_in_a_quote_is_no_mention():
+    found = in_room("<body>&gt; engram, hello\nthat was rude</body>", Room("engram"))
+    assert found and not found.is_mentioned
+
+
+def test_a_correction_names_what_it_corrects():
+    inside = "<body>hello</body><replace xmlns='urn:xmpp:message-correct:0' id='c1'/>"
+    found, in_a_room = private(inside), in_room(inside, Room("engram"))
+    assert found and in_a_room and (found.edits, in_a_room.edits) == ("c1", f"{HOME}/ann c1")
 
 
 # --- ids

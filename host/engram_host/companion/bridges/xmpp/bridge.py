@@ -9,9 +9,12 @@ import hashlib
 import json
 import logging
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import cast
+from xml.etree import ElementTree
 
 from slixmpp import JID
 from slixmpp.exceptions import IqError, IqTimeout, PresenceError
@@ -47,6 +50,9 @@ HISTORY_SECONDS = 120
 
 MARK_SECONDS = 30
 """How far a room's mark may be behind."""
+
+MOST_IDS = 1000
+"""How many messages are known by their senders' own ids, for corrections."""
 
 MOST_NICKNAMES = 3
 """How many nicknames are tried in a room where others have the first."""
@@ -89,6 +95,8 @@ class XmppNetwork:
         self._fetch_of = fetcher(self._context)
         self._client: XmppClient | None = None
         self._rooms: dict[str, stanzas.Room] = {}
+        self._ids: OrderedDict[tuple[str, str, str], str] = OrderedDict()
+        """The ids of messages, by chat, sender and the sender's own id."""
 
     async def run(self, host: BridgeHost) -> None:
         """Sign in, and pass on messages until cancelled."""
@@ -238,7 +246,7 @@ class XmppNetwork:
         xml, room_then = arrived.stanza.xml, arrived.room
         message = _read(lambda: stanzas.room_message(xml, room_then, self._fetch_of))
         if message is not None:
-            await host.receive(message)
+            await host.receive(self._with_ids(message, xml))
         room = arrived.stanza["from"].bare
         await marks.note(room, stanzas.stamp_of(xml, room))
 
@@ -246,12 +254,24 @@ class XmppNetwork:
         message = _read(lambda: stanzas.private_message(stanza.xml, self._address, self._fetch_of))
         if message is None:
             return
-        await host.receive(message)
+        await host.receive(self._with_ids(message, stanza.xml))
         if stanzas.wants_receipt(stanza.xml):
             receipt = client.make_message(stanza["from"], mtype="chat")
             receipt.xml.append(stanzas.element(stanzas.RECEIPTS, "received", {"id": stanza["id"]}))
             receipt.xml.append(stanzas.element(stanzas.NO_STORE, "store"))
             receipt.send()
+
+    def _with_ids(self, message: Incoming, xml: ElementTree.Element) -> Incoming:
+        """A message whose correction is named by the id that the engine knows: a person names it by their client's."""
+        own, replaced = (
+            (message.chat.id, message.sender, id_) for id_ in (xml.get("id", ""), stanzas.replaced_id(xml))
+        )
+        if message.edits:
+            message = replace(message, edits=self._ids.get(replaced, message.edits))
+        self._ids[own] = message.edits or message.id
+        if len(self._ids) > MOST_IDS:
+            self._ids.popitem(last=False)
+        return message
 
 
 def _read(read: Callable[[], Incoming | None]) -> Incoming | None:

@@ -6,7 +6,7 @@ import re
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Literal, cast
@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 from engram_host.companion.bridges.marks import Marks, with_marks
 from engram_host.companion.bridges.mentions import without_mention
 from engram_host.companion.bridges.network import Attachment, Chat, FileFetch, Incoming
+from engram_host.companion.bridges.quotes import SOMEBODY, split_quotes
 
 STYLING = Marks(bold="*", italic="_", struck="~")
 """XEP-0393's marks, which most clients show, and which read well in those that do not."""
@@ -41,6 +42,7 @@ _OCCUPANT = "{urn:xmpp:occupant-id:0}occupant-id"
 _REPLY = "{urn:xmpp:reply:0}reply"
 _FALLBACK = "{urn:xmpp:fallback:0}fallback"
 _REFERENCE = "{urn:xmpp:reference:0}reference"
+_FORWARDED = "{urn:xmpp:forward:0}forwarded/{jabber:client}message"
 _OUT_OF_BAND = "{jabber:x:oob}x/{jabber:x:oob}url"
 _ENCRYPTED = ("{eu.siacs.conversations.axolotl}encrypted", "{urn:xmpp:omemo:2}encrypted", "{urn:xmpp:openpgp:0}openpgp")
 _MUC_USER = "{http://jabber.org/protocol/muc#user}x"
@@ -130,7 +132,8 @@ def room_message(message: ElementTree.Element, room: Room, fetch_of: FetchOf) ->
 
     sender = _room_sender(message, address, nickname, room)
     chat, own_id = Chat(address, is_group=True), _room_id(message, address)
-    return _incoming(message, chat, sender, nickname, own_id, mention, stamp_of(message, address), fetch_of)
+    found = _incoming(message, chat, sender, nickname, own_id, mention, stamp_of(message, address), fetch_of)
+    return replace(found, edits=_bounded(f"{message.get('from')} {found.edits}")) if found and found.edits else found
 
 
 def _incoming(
@@ -143,18 +146,49 @@ def _incoming(
     at: int,
     fetch_of: FetchOf,
 ) -> Incoming | None:
-    if message.find(f"{{{CORRECTION}}}replace") is not None:
-        return None  # a person's correction of what was answered already, or will be
-    body = message.findtext(_BODY, "")
+    body, quoted = _split_reply(message, message.findtext(_BODY, ""))
+    body, lines = split_quotes(body, ">")
+    passed_on = message.find(
+        _FORWARDED
+    )  # of this message itself: a carbon, which a stranger may forge, is in another element
+    words = passed_on.findtext(_BODY, "") if passed_on is not None else ""
+    quoted = "\n".join(part for part in (quoted, words, lines) if part)
     if any(message.find(tag) is not None for tag in _ENCRYPTED):
         # Its body says, in the sender's language, that it cannot be read.
         text, attachments = "", (Attachment("file", "an encrypted message"),)
     else:
-        text, attachments = _text_and_files(message, _without_quote(message, body), fetch_of)
+        text, attachments = _text_and_files(message, body, fetch_of)
     text, is_mentioned = mention(text)
-    if not text.strip() and not attachments:
+    text, forwarded = text.strip(), ""
+    if words and passed_on is not None and not (text or attachments):
+        text, quoted, forwarded = words.strip(), lines, _author(passed_on)
+    if not (text or quoted or attachments):
         return None
-    return Incoming(message_id, chat, sender, name, text.strip(), is_mentioned, attachments, at)
+    return Incoming(
+        message_id,
+        chat,
+        sender,
+        name,
+        text,
+        is_mentioned,
+        attachments,
+        at,
+        forwarded=forwarded,
+        quoted=quoted,
+        edits=_bounded(replaced_id(message)),
+    )
+
+
+def replaced_id(message: ElementTree.Element) -> str:
+    """The sender's id of the message that another one corrects (XEP-0308), "" if it corrects none."""
+    replaced = message.find(f"{{{CORRECTION}}}replace")
+    return replaced.get("id", "") if replaced is not None else ""
+
+
+def _author(message: ElementTree.Element) -> str:
+    """Who wrote a forwarded message: of a room, the nickname."""
+    address, _, resource = message.get("from", "").partition("/")
+    return (resource if message.get("type") == "groupchat" else "") or address or SOMEBODY
 
 
 def stamp_of(message: ElementTree.Element, place: str) -> int:
@@ -256,15 +290,16 @@ def _is_reply_to(message: ElementTree.Element, address: str) -> bool:
     return any(found.get("uri", "") == f"xmpp:{address}" for found in message.iterfind(_REFERENCE))
 
 
-def _without_quote(message: ElementTree.Element, body: str) -> str:
-    """A body without the quote that stands in it for clients that do not know replies (XEP-0428)."""
+def _split_reply(message: ElementTree.Element, body: str) -> tuple[str, str]:
+    """A body, and the quote that stands in it for clients that do not know replies (XEP-0428)."""
     for fallback in message.iterfind(_FALLBACK):
         part = fallback.find("{urn:xmpp:fallback:0}body")
         if fallback.get("for") == "urn:xmpp:reply:0" and part is not None:
             start, end = part.get("start", "0"), part.get("end", "")
             if start.isdecimal() and end.isdecimal() and max(len(start), len(end)) <= _MOST_DIGITS:
-                return body[: int(start)] + body[int(end) :]
-    return body
+                quote = body[int(start) : int(end)]
+                return body[: int(start)] + body[int(end) :], split_quotes(quote, ">")[1] or quote.strip()
+    return body, ""
 
 
 def _text_and_files(message: ElementTree.Element, body: str, fetch_of: FetchOf) -> tuple[str, tuple[Attachment, ...]]:
