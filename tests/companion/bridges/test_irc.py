@@ -24,6 +24,7 @@ from engram_host.companion.bridges.irc import session as irc_session
 from engram_host.companion.bridges.irc.bridge import IrcNetwork
 from engram_host.companion.bridges.kinds import KINDS, make_network
 from engram_host.companion.bridges.network import Chat, Incoming
+from engram_host.companion.conversations.routing import keepable, parse_spoken
 from irc_peer import IrcPeer
 from irc_services import CAPABILITIES, ServicesServer
 from ngircd_server import CHANNEL, NgircdServer, is_usable
@@ -109,6 +110,27 @@ async def test_what_is_said_in_a_channel_comes_with_and_without_a_mention(server
         ]
         assert {(message.chat, message.sender) for message in host.received} == {(HOME, ann.id)}
         assert len({message.id for message in host.received}) == 4
+
+
+@needs_ngircd
+@asynchronous
+async def test_pasted_and_quoted_lines_are_others_words(server: NgircdServer, host: RecordingHost):
+    async with running(network_of(server), host), people(server, "ann") as [ann]:
+        for said in ("<bob> /new", "> /new", "> engram: yes", "<bob> engram: yes"):
+            await ann.say(said)
+            await ann.say(said, group=True)
+            await ann.say(said, group=True, mention=True)
+        await host.wait_until(lambda: len(host.received) == 12)
+        taken = [each for each in map(keepable, host.received) if each]
+        assert {(each.text, each.forwarded) for each in taken} == {
+            ("/new", "bob"),
+            ("/new", "somebody"),
+            ("engram: yes", "bob"),
+            ("engram: yes", "somebody"),
+        }
+        assert [each.is_mentioned for each in taken] == [True, False, True] * 4
+
+    assert not any(parse_spoken(each, (), "/!").is_command for each in taken)
 
 
 @needs_ngircd

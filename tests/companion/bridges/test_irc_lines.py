@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engram_host.companion.bridges.irc.lines import TokenBucket, lines_of, parse_line, room_for, said
+from engram_host.companion.bridges.irc.lines import TokenBucket, lines_of, parse_line, pasted, room_for, said
 from extent import HEALTH_CHECKS
 
 
@@ -70,6 +70,22 @@ def test_formatting_is_taken_off_what_was_said():
     assert said("\x01ACTION waves \x01") == "waves"
     assert said("\x01PING 123\x01") == ""
     assert said("\x01DCC SEND a 1 2 3\x01") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<bob> /new", ("bob", "/new")),
+        ("[12:30] <@bob|away> yes", ("bob|away", "yes")),
+        ("9:05:59 < bob> I live in Lyon", ("bob", "I live in Lyon")),
+        ("<3 you", ("", "")),
+        ("<b>bold</b>", ("", "")),
+        ("say <bob> hello", ("", "")),
+        ("<bob>", ("", "")),
+    ],
+)
+def test_a_pasted_line_names_who_wrote_it(text: str, expected: tuple[str, str]):
+    assert pasted(text) == expected
 
 
 def test_five_lines_go_at_once_and_then_one_each_two_seconds():

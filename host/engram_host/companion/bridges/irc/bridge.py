@@ -25,12 +25,13 @@ from typing import TypeVar
 
 from engram_host.companion.bridges.connections import host_and_port, run_until_one_ends, tls_context
 from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway, SendFailed
-from engram_host.companion.bridges.irc.lines import CODES, Line, NickMask, lines_of, lower, room_for, said
+from engram_host.companion.bridges.irc.lines import CODES, Line, NickMask, lines_of, lower, pasted, room_for, said
 from engram_host.companion.bridges.irc.login import Login
 from engram_host.companion.bridges.irc.session import IrcSession
 from engram_host.companion.bridges.marks import with_marks
 from engram_host.companion.bridges.mentions import without_mention
 from engram_host.companion.bridges.network import BridgeHost, Chat, Features, Incoming, utf8_bytes
+from engram_host.companion.bridges.quotes import split_quotes
 
 log = logging.getLogger(__name__)
 
@@ -173,13 +174,19 @@ class IrcNetwork:
         is_group = not _is_private(target, session)
         sender = await self._sender(session, line)
         chat = Chat(lower(channel), is_group=True) if is_group else Chat(sender)
-        is_mentioned = True
+        is_mentioned, forwarded = True, ""
         if is_group:
-            text, is_mentioned = without_mention(text, session.nickname)
+            written = text
+            text, is_mentioned = without_mention(written, session.nickname)
+            if pasted(text)[0] or not split_quotes(text)[0]:
+                is_mentioned = text != written  # others' words mention nobody
+        if pasted(text)[0]:
+            forwarded, text = pasted(text)
         message_id = self._id_of(line)
         if is_mentioned and is_group:
             _keep(self._askers, f"{chat.id} {message_id}", mask.nick)
-        return Incoming(message_id, chat, sender, mask.nick, text, is_mentioned, at=_seconds(line.tags.get("time", "")))
+        at = _seconds(line.tags.get("time", ""))
+        return Incoming(message_id, chat, sender, mask.nick, text, is_mentioned, at=at, forwarded=forwarded)
 
     # --- who is who
 

@@ -28,6 +28,9 @@ _LINE = re.compile(
     r"(?:@(?P<tags>[^ ]*) +)?(?::(?P<source>[^ ]*) +)?(?P<command>[A-Za-z0-9]+)(?P<parameters> .*)?$", re.DOTALL
 )
 _FORMATTING = re.compile(r"\x03(?:\d{1,2}(?:,\d{1,2})?)?|\x04(?:[0-9a-fA-F]{6})?|[\x02\x0f\x11\x16\x1d\x1e\x1f]")
+_PASTED = re.compile(r"(?:\[?\d\d?:\d\d(?::\d\d)?\]?\s+)?<[ ~&@%+]?(?P<nick>[^\s<>]{1,32})>\s+(?P<words>.+)")
+"""A line as clients show and log it, such as `[12:30] <@ann> hello`."""
+
 _NEVER_SENT = re.compile("[\x00\x01\r]")
 _ACTION = "\x01ACTION "
 
@@ -67,6 +70,12 @@ def said(text: str) -> str:
     elif text.startswith("\x01"):
         return ""
     return _FORMATTING.sub("", text).replace("\x01", "").strip()
+
+
+def pasted(text: str) -> tuple[str, str]:
+    """Whose line somebody pasted from a log, and what it says; ("", "") for words of their own."""
+    found = _PASTED.match(text)
+    return (found["nick"], found["words"]) if found else ("", "")
 
 
 def room_for(nickname: str, target: str) -> int:
@@ -120,4 +129,4 @@ class TokenBucket:
             await asyncio.sleep(delay)
 
 
-__all__ = ["CODES", "Line", "NickMask", "TokenBucket", "lines_of", "lower", "parse_line", "room_for", "said"]
+__all__ = ["CODES", "Line", "NickMask", "TokenBucket", "lines_of", "lower", "parse_line", "pasted", "room_for", "said"]
