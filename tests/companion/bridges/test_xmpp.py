@@ -166,12 +166,19 @@ async def test_own_messages_and_what_no_person_says_are_ignored(server: ProsodyS
         inside = f"<forwarded xmlns='urn:xmpp:forward:0'>{forwarded}</forwarded>"
         append(carbon, f"<received xmlns='urn:xmpp:carbons:2'>{inside}</received>")
         carbon.send()
+        passed_on = ann.message("")
+        append(passed_on, inside)
+        passed_on.send()
         headline = ann.message("news of today")
         headline["type"] = "headline"
         headline.send()
         await ann.say("last")
         await host.next("last")
-    assert [message.text for message in host.received] == ["hello", "last"]
+    assert [(message.text, message.forwarded) for message in host.received] == [
+        ("hello", ""),
+        ("forged", f"ben@{DOMAIN}"),
+        ("last", ""),
+    ]
 
 
 @asynchronous

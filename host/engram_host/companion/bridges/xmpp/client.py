@@ -19,7 +19,7 @@ from slixmpp.plugins.xep_0198 import XEP_0198
 from slixmpp.plugins.xep_0198.stanza import RequestAck
 from slixmpp.stanza import Message
 from slixmpp.xmlstream.handler import Callback
-from slixmpp.xmlstream.matcher import StanzaPath
+from slixmpp.xmlstream.matcher import MatchXPath, StanzaPath
 from slixmpp.xmlstream.stanzabase import StanzaBase
 
 from engram_host.companion.bridges.errors import (
@@ -31,7 +31,7 @@ from engram_host.companion.bridges.errors import (
     SignInRefused,
     SlowDown,
 )
-from engram_host.companion.bridges.xmpp.stanzas import Room
+from engram_host.companion.bridges.xmpp.stanzas import FORWARDED, Room
 
 CONNECT_SECONDS = 30.0
 """How long signing in may take."""
@@ -224,6 +224,9 @@ class XmppClient(ClientXMPP):
         self.add_event_handler("failed_all_auth", self._on_no_method)
         self.add_event_handler("stream_error", self._on_stream_error)
         self.add_event_handler("message", self._on_message)
+        self.register_handler(
+            Callback("Forwarded", MatchXPath(f"{{jabber:client}}message/{FORWARDED}"), self._on_forwarded)
+        )
         self.add_event_handler("message_error", self._on_error)
         self.add_event_handler("stanza_acked", self._on_acked)
 
@@ -299,8 +302,14 @@ class XmppClient(ClientXMPP):
     # --- what comes
 
     def _on_message(self, stanza: Message) -> None:
-        if not stanza["body"]:
-            return
+        if stanza["body"]:
+            self._take(stanza)
+
+    def _on_forwarded(self, stanza: Any) -> None:
+        if not stanza["body"]:  # of such the library raises no event
+            self._take(stanza)
+
+    def _take(self, stanza: Message) -> None:
         room = self._room_of(stanza["from"].bare)
         seen = room.as_seen_from(stanza["from"].resource) if room else None
         arrived = Arrived(stanza, self._acks.handled, seen)

@@ -37,12 +37,14 @@ CORRECTION = "urn:xmpp:message-correct:0"
 UNIQUE_IDS = "urn:xmpp:sid:0"
 RECEIPTS = "urn:xmpp:receipts"
 
+FORWARDED = "{urn:xmpp:forward:0}forwarded/{jabber:client}message"
+"""What a message forwards (XEP-0297)."""
+
 _DELAY = "{urn:xmpp:delay}delay"
 _OCCUPANT = "{urn:xmpp:occupant-id:0}occupant-id"
 _REPLY = "{urn:xmpp:reply:0}reply"
 _FALLBACK = "{urn:xmpp:fallback:0}fallback"
 _REFERENCE = "{urn:xmpp:reference:0}reference"
-_FORWARDED = "{urn:xmpp:forward:0}forwarded/{jabber:client}message"
 _OUT_OF_BAND = "{jabber:x:oob}x/{jabber:x:oob}url"
 _ENCRYPTED = ("{eu.siacs.conversations.axolotl}encrypted", "{urn:xmpp:omemo:2}encrypted", "{urn:xmpp:openpgp:0}openpgp")
 _MUC_USER = "{http://jabber.org/protocol/muc#user}x"
@@ -149,7 +151,7 @@ def _incoming(
     body, quoted = _split_reply(message, message.findtext(_BODY, ""))
     body, lines = split_quotes(body, ">")
     passed_on = message.find(
-        _FORWARDED
+        FORWARDED
     )  # of this message itself: a carbon, which a stranger may forge, is in another element
     words = passed_on.findtext(_BODY, "") if passed_on is not None else ""
     quoted = "\n".join(part for part in (quoted, words, lines) if part)
