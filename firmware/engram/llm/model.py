@@ -10,13 +10,13 @@ from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
 from engram.errors import ConfigError, ModelCut, ModelGarbled, ModelUnavailable
 from engram.llm.http.response import Events, ProtocolError
 from engram.llm.http.transport import CertificateRefused, reason
+from engram.llm.http.trimmed_json import REFUSAL, TrimmedJson
 from engram.llm.reply import Refusal
 from engram.llm.types import Reply, Request
 from engram.text.utf8 import is_printable_ascii
 
-# Protects the heap from a service that does not stream: its answer is held whole, while it is read even twice.
-_WHOLE_BYTES = const(16384)
-_REFUSAL_BYTES = const(2048)
+# Protects against a refusal without end: nobody waits longer for its words. Some repeat the whole request.
+_REFUSAL_MS = const(10_000)
 # What follows the last event is a few bytes that come with it: no person waits longer for them.
 _DRAIN_MS = const(200)
 
@@ -99,12 +99,11 @@ class Model:
             if not 200 <= answer.status < 300:
                 await self._raise_refusal(answer)
             elif answer.kind == b"application/json":
-                body = await self._guarded(answer.collect(_WHOLE_BYTES))
-                if not answer.ended:
-                    raise ModelGarbled("the answer, which came unstreamed, is too long; ask for a shorter one")
-                await self._take(body, draft, on_text)
+                whole = TrimmedJson()
+                await self._collect(answer, whole, self.reply_ms)
+                await self._take(whole.value(), whole.is_cut, draft, on_text)
                 if not draft.stop:
-                    raise self._refusal(400, body, -1)
+                    raise self._refusal(400, whole.value(), -1)
             elif answer.kind in (b"text/event-stream", b"text/plain", b""):
                 await self._take_events(answer, draft, on_text)
             else:
@@ -133,14 +132,21 @@ class Model:
             if not len(piece):
                 return
             for data in events.feed(piece):
-                await self._take(data, draft, on_text)
+                await self._take(data, events.is_cut, draft, on_text)
                 if draft.done:
                     break
-            if ticks_diff(ticks_ms(), started) > self.reply_ms:
-                raise _Trouble("the answer took too long", "; ask for a shorter one", is_final=True)
+            _check_time(started, self.reply_ms)
         await answer.drain(_DRAIN_MS)
 
-    async def _take(self, data, draft, on_text):
+    async def _collect(self, answer, held, within_ms):
+        started = ticks_ms()
+        while not answer.ended:
+            held.add(bytes(await self._guarded(answer.read())))
+            _check_time(started, within_ms)
+
+    async def _take(self, data, is_cut, draft, on_text):
+        if is_cut:
+            draft.kept.drop()
         text = draft.feed(data)
         if text:
             await on_text(text)
@@ -154,11 +160,12 @@ class Model:
             raise
 
     async def _raise_refusal(self, answer):
+        held = TrimmedJson(REFUSAL)
         try:
-            body = await self._guarded(answer.collect(_REFUSAL_BYTES))
+            await self._collect(answer, held, _REFUSAL_MS)
         except (_Trouble, ModelGarbled):
-            body = b""  # the status says enough
-        raise self._refusal(answer.status, body, answer.retry_after)
+            pass  # the status and what came say enough
+        raise self._refusal(answer.status, held.value(), answer.retry_after)
 
     def _refusal(self, status, body, retry_after):
         from engram.llm.http.errors import error_text  # seldom needed
@@ -187,3 +194,8 @@ class Model:
         except OSError as error:
             problem = "the link to " + self._client.host + " failed: " + reason(error)
             raise _Trouble(problem, "; check the network")
+
+
+def _check_time(started, within_ms):
+    if ticks_diff(ticks_ms(), started) > within_ms:
+        raise _Trouble("the answer took too long", "; ask for a shorter one", is_final=True)

@@ -63,19 +63,31 @@ class ReplyBuilder:
 
     def feed(self, data: bytes) -> str:
         """Take the JSON of one event; the new text in it."""
-        try:
-            event = loads(data)
-        except ValueError:
-            event = None
-        if isinstance(event, list) and len(event) == 1:
-            event = event[0]  # an error of some services
-        if not isinstance(event, dict):
-            raise ModelGarbled("the model's service sent something that is no JSON object; is llm.url right?")
+        event = self._event(data)
+        if event is None:
+            return ""  # a sign of life
         if event.get("error") or event.get("object") == "error" or event.get("detail"):
             from engram.llm.http.errors import refusal_in  # seldom needed
 
             raise Refusal(*refusal_in(event))
         return self.take(event)
+
+    def _event(self, data):
+        """The object in an event, None if it is none."""
+        try:
+            event = loads(data)
+        except ValueError:
+            try:
+                event = loads(decode(data))  # a letter that is cut in two spoils no more than itself
+            except ValueError:
+                event = None
+        if isinstance(event, list) and event:
+            event = event[0]  # an error of some services
+        if isinstance(event, dict):
+            return event
+        if data.strip().startswith(b"{"):
+            raise ModelGarbled("the model's service sent something that is no JSON object; is llm.url right?")
+        return None
 
     def take(self, event: dict) -> str:
         """Take one event; the new text in it. Each API has its own."""

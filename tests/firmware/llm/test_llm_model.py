@@ -104,9 +104,28 @@ async def test_a_service_that_does_not_stream_is_understood():
     assert (reply.text, person.text) == ("hi", ["hi"])
 
 
-async def test_a_whole_answer_is_bounded():
-    steps = [b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"] + [b" " * 1000] * 20
-    assert "too long" in await _error(ModelGarbled, steps)
+async def test_a_whole_answer_is_bounded_by_its_time():
+    steps = [b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"] + [b" " * 1000, 5] * 100
+    assert "too long" in await _error(ModelUnavailable, steps, reply_ms=60)
+
+
+async def test_long_thoughts_of_a_service_that_does_not_stream_are_skipped():
+    message = {"content": "hi", "reasoning": "x" * 100_000}
+    body = json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]}).encode()
+    reply, _, _ = await _ask([answer(b" " * 5000 + body, headers="Content-Type: application/json\r\n")])
+    assert (reply.text, reply.kept) == ("hi", ())
+
+
+async def test_a_long_refusal_shows_its_words():
+    echo = {"messages": ["x" * 3000] * 30}
+    body = json.dumps({"detail": [{"msg": "Extra inputs", "input": echo, "loc": ["body", "tools"]}]}).encode()
+    assert "tools: Extra inputs" in await _error(ModelRefused, [answer(body, "422 Unprocessable")])
+
+
+async def test_what_is_skipped_of_a_stream_counts_against_no_bound():
+    long = '{"choices":[{"delta":{"reasoning":"' + "x" * 70_000 + '"}}]}'
+    reply, _, _ = await _ask([stream(("ping", long, _HI, '"ping"', long, _THERE))])
+    assert (reply.text, reply.kept) == ("hi there", ())
 
 
 async def test_a_stream_that_ends_with_its_link_is_whole_if_it_has_a_reason():

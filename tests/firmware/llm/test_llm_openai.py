@@ -332,9 +332,20 @@ def test_an_error_in_the_stream_has_a_status():
 
 
 def test_what_is_no_json_object_is_garbled():
-    for data in (b"", b"{", b"[]", b"1", b"<html>", b'{"choices": [', b'"x"'):
+    for data in (b"{", b'{"choices": [', b'{"a":1}}'):
         with raises(ModelGarbled):
             _feed(data)
+
+
+def test_words_that_are_no_object_are_signs_of_life():
+    for data in (b"", b"ping", b"[]", b"1", b"null", b"<html>", b'"x"', b"[ERROR]"):
+        pieces, draft = _feed(data, _delta({"content": "x"}, "stop"))
+        assert (pieces, draft.stop) == (["", "x"], "end")
+
+
+def test_a_letter_that_is_cut_in_two_spoils_no_more_than_itself():
+    pieces, _ = _feed(b'{"choices":[{"delta":{"content":"a\xe4\xbd"}}]}', _delta({"content": "b"}))
+    assert pieces == ["a\ufffd", "b"]
 
 
 def test_fields_of_wrong_types_are_ignored():

@@ -17,8 +17,8 @@ from engram.text.utf8 import is_printable_ascii
 _CONNECT_MS = const(10_000)
 # The longest silence of a service that is thinking, before the link counts as dead.
 _STALL_MS = const(30_000)
-# Protects against an answer without end; a stream of 16 KB of text is about 2 MB of events.
-_ANSWER_BYTES = const(4_000_000)
+# An answer of a model is bounded by its time: signs of life, thoughts and other fields that are skipped do not count.
+_ANSWER_BYTES = const(0x1FFFFFFF)
 # One buffer for both ways: it fits a TCP segment, and the answer comes only after the request went.
 _BUFFER = const(1024)
 

@@ -14,7 +14,7 @@ A body may be a stream of server-sent events, see Events.
 from errno import ECONNRESET
 
 from engram.compat import const
-from engram.errors import ModelGarbled
+from engram.llm.http.trimmed_json import TrimmedJson
 
 # What is kept of a line: headers that we want are far shorter, and a longer one is skipped unheld.
 _LINE = const(200)
@@ -27,9 +27,11 @@ _INTERIM_ANSWERS = const(4)
 _DRAIN_READS = const(4)
 _WANTED = const((b"content-type", b"content-length", b"transfer-encoding", b"retry-after", b"connection"))
 
-
-# Protects the heap: an event of a model's stream has a few hundred bytes, a whole tool call a few thousand.
-_EVENT_BYTES = const(16384)
+# The fields of a line of server-sent events.
+_UNKNOWN = const(0)
+_DATA = const(1)
+_OTHER = const(2)
+_DATA_MARK = const(b"data: ")
 
 
 class ProtocolError(Exception):
@@ -217,14 +219,18 @@ class Events:
     """The server-sent events of one stream: feed() it each piece of the body, which may be split anywhere, in order.
 
     data: {"delta": ...} NEWLINE     the field that is kept; several of one event are joined by a newline
-    : comment NEWLINE                ignored, as every other field is
+    : comment NEWLINE                skipped, as every other field is, however long
     NEWLINE                          the end of the event
 
     NEWLINE is CR, LF or CR LF. What follows the last empty line is no event.
+
+    is_cut   whether a long field that nobody reads was left out of the latest event
     """
 
     def __init__(self):
-        self._line = bytearray()  # the line that has no end yet
+        self.is_cut = False
+        self._start = b""  # of the line, until it shows which field it has
+        self._field = _UNKNOWN
         self._data = None  # of the event that has no end yet
         self._after_return = False
 
@@ -236,34 +242,48 @@ class Events:
             self._after_return = piece[-1:] == b"\r"
         while start < len(piece):
             stop = _line_end(piece, start)
+            self._take(piece[start : stop if stop >= 0 else len(piece)])
             if stop < 0:
-                self._check(len(piece) - start)
-                self._line.extend(piece[start:])
                 return
-            line = piece[start:stop]
-            if self._line:
-                line = bytes(self._line) + line
-                self._line = bytearray()
             start = stop + (2 if piece[stop : stop + 2] == b"\r\n" else 1)
-            data = self._take(line)
+            data = self._end_line()
             if data:
                 yield data
 
-    def _take(self, line):
-        """Note a whole line; the data of the event that it ends."""
-        if not line:
-            data = self._data
-            self._data = None
-            return data
-        if line.startswith(b"data:") or line == b"data":
-            self._check(len(line))
-            value = line[6 if line[5:6] == b" " else 5 :]
-            self._data = value if self._data is None else self._data + b"\n" + value
-        return None
+    def _take(self, part):
+        """Take a part of a line."""
+        if self._field == _UNKNOWN:
+            part = self._start + part
+            if _DATA_MARK.startswith(part) and part != _DATA_MARK:
+                self._start = part
+                return
+            self._start = b""
+            self._field = _OTHER
+            if part.startswith(b"data:"):
+                self._begin_data()
+                part = part[6 if part[5:6] == b" " else 5 :]
+        if self._field == _DATA:
+            self._data.add(part)  # type: ignore
 
-    def _check(self, count):
-        if count + len(self._line) + len(self._data or b"") > _EVENT_BYTES:
-            raise ModelGarbled("the model's service sent an event that is too long; is llm.url right?")
+    def _begin_data(self):
+        self._field = _DATA
+        if self._data is None:
+            self._data = TrimmedJson()
+        else:
+            self._data.add(b"\n")
+
+    def _end_line(self):
+        """End a line; the data of the event that it ends."""
+        start, data = self._start, self._data
+        if self._field == _UNKNOWN and start in (b"data", b"data:"):
+            self._begin_data()
+        is_end = self._field == _UNKNOWN and not start
+        self._start, self._field = b"", _UNKNOWN
+        if not is_end or data is None:
+            return b""
+        self._data = None
+        self.is_cut = data.is_cut
+        return data.value()
 
 
 def _line_end(piece, start):
