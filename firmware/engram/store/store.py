@@ -220,7 +220,9 @@ class Store:
         missing = sum(last - first + 1 for first, last in self.upkeep.unindexed)
         if not missing:
             return ""
-        return "the index is being rebuilt, %d of %d lines are not in it yet" % (missing, self.log.next_seq - 1)
+        share = "%d of %d lines are not in " % (missing, self.log.next_seq - 1)
+        why = self.upkeep.obstacle
+        return share + "the index: " + why.rstrip(".") if why else "the index is being rebuilt, " + share + "it yet"
 
     # --- reading
 
@@ -366,6 +368,7 @@ class Store:
         if self.is_compacting or not self.log.drop_oldest():
             return False
         self.index.drop_before(self.log.oldest)
+        self.upkeep.retry()
         self.upkeep.find_unindexed()
         self.upkeep.save()
         return True

@@ -5,7 +5,9 @@ from engram.compat import const, finish
 from engram.errors import StoreError
 
 _MOST_TABLES = const(12)  # beyond which a merge begins though the heap is needed: each table takes 600 bytes of it
-_RETRY_TICKS = const(64)  # that pass before work is tried again that the flash had no room for
+_RETRY_TICKS = const(32)  # that pass before work is tried again that the flash had no room for, doubled each time
+_MOST_TRIES = const(5)  # without a table that was finished: a full flash is not to be worn out
+_UNFINISHED = const("no try to write it came to its end.")
 
 
 class Upkeep:
@@ -22,6 +24,8 @@ class Upkeep:
         self._merged = ()  # what the tables were when there was nothing to merge
         self._is_unsaved = False  # whether the manifest does not name all that was sealed
         self.retry_in = 0  # ticks until work is tried again that the flash had no room for
+        self._obstacle = ""  # why it was put off
+        self._has_told = False  # why nothing is tried any more
 
     # --- what the index lacks
 
@@ -140,16 +144,29 @@ class Upkeep:
     def _put_off(self, error) -> None:
         """Leave the index as it is for a while: the flash does not take more of it now."""
         diag.info("index", "%s: work was put off: %s" % (self._store.log.name, error))
-        self.retry_in = _RETRY_TICKS
+        self._obstacle = str(error)
+        self.retry_in = _RETRY_TICKS << min(self._store.index.begun, _MOST_TRIES)
 
     def retry(self) -> None:
-        """Try again at once what was put off: there is room now."""
-        self.retry_in = 0
+        """Try again at once what was put off, or given up: there is room now."""
+        self.retry_in = self._store.index.begun = 0
+        self._obstacle = ""
+
+    @property
+    def obstacle(self) -> str:
+        """Why the background does not write the index now, "" if it does: tries without progress end."""
+        index = self._store.index
+        is_stopped = index.fault or index.begun >= _MOST_TRIES or self.retry_in
+        return index.fault or self._obstacle or _UNFINISHED if is_stopped else ""
 
     def step(self, slices: int, may_seal: bool) -> bool:
         """Do a little of the work; whether there is more, as far as this step knows. See Store.tick."""
         store = self._store
         has_merging = False
+        obstacle = self.obstacle
+        if obstacle and not self._has_told:
+            diag.error("index", "%s is not kept up to date: %s" % (store.index.base, obstacle))
+        self._has_told = bool(obstacle)
         try:
             if may_seal and not store.is_compacting and self._seal_some():
                 return True
@@ -158,13 +175,14 @@ class Upkeep:
                 return True
             if store.entry_states.pending and store.entry_states.may_settle:
                 store.entry_states.settle_one(next(iter(store.entry_states.pending)))
-            elif self.unindexed and not store.is_compacting:
+            elif self.unindexed and not store.is_compacting and not obstacle:
                 self._fill()
-            has_merging = self._merge(slices, may_seal)
+            has_merging = not obstacle and self._merge(slices, may_seal)
         except StoreError as error:
             self.stop_filling()
             self._put_off(error)
-        has_more = store.entry_states.pending or self.unindexed or (may_seal and self._is_unsaved)
+        is_filling = self.unindexed and not obstacle
+        has_more = store.entry_states.pending or is_filling or (may_seal and self._is_unsaved)
         return bool(has_more or has_merging)
 
     def _merge(self, slices: int, may_seal: bool) -> bool:

@@ -20,6 +20,8 @@ from engram.store.index.table import Table, TableDamaged
 from engram.store.search.session_scores import SessionSizes
 
 _MEAN = const(12 * 16)  # words of a row, times 16, before there are rows to tell
+_MOST_FAULTS = const(3)  # rebuilds of tables that do not read back: without end they would wear the flash out
+_FAULT = const("it does not read back as it was written: restart the board, and report this if it comes again.")
 
 
 class Index:
@@ -38,6 +40,12 @@ class Index:
         self.has_left_names = False  # whether it was reported that there are too many
         self.has_lost = False  # a table since this was reset: its lines are unindexed
         self.epoch = 0
+        self.begun = 0
+        """Tables that were begun since one was finished: what goes on without progress shows in it."""
+        self.fault = ""
+        """Why it is not written any more before the next start, "" if it is."""
+        self._faults = 0
+        self._fresh = -1  # the number from which on tables were written since the start, and since the last fault
 
     # --- opening and saving
 
@@ -52,6 +60,8 @@ class Index:
             self.remove()
             return None
         self.next_number, self.tidy_below = saved["next"], saved["tidy"]
+        if self._fresh < 0:
+            self._fresh = self.next_number
         for number in saved["drop"]:
             files.discard(self.path_of(number))
         for number, first in saved["pieces"]:
@@ -69,7 +79,7 @@ class Index:
                 if table.has_sessions:
                     self.session_sizes.begin()
             except TableDamaged as error:
-                self._warn(number, error)
+                self._note_damage(number, error)
         return saved
 
     def save(self, tail, pending, state) -> None:
@@ -95,7 +105,7 @@ class Index:
     def remove(self) -> None:
         """Take the index off the flash: it comes back from the log."""
         self.close()
-        self.next_number = 1
+        self.next_number = self._fresh = 1
         folder, _, name = self.base.rpartition("/")
         for file in os.listdir(folder or "/"):
             if file == name + ".index" or (file.startswith(name + ".x") and file[len(name) + 2 :].isdigit()):
@@ -119,11 +129,21 @@ class Index:
         """A table turned out to be damaged: it leaves the index."""
         if table in self.tables:
             self.has_lost = True
-            self._warn(table.number, error)
+            self._note_damage(table.number, error)
             self._drop(table)
 
-    def _warn(self, number: int, error) -> None:
-        diag.warning("index", "%s is damaged (%s) and is rebuilt" % (self.path_of(number), error))
+    def _note_damage(self, number: int, error) -> None:
+        self.note_fault(number)
+        consequence = "" if self.fault else " and is rebuilt"
+        diag.warning("index", "%s is damaged (%s)%s" % (self.path_of(number), error, consequence))
+
+    def note_fault(self, number: int) -> None:
+        """Count a table that does not read back, if it was written since the start and since the last one that counted."""
+        if 0 <= self._fresh <= number:
+            self._fresh = self.next_number
+            self._faults += 1
+            if self._faults >= _MOST_FAULTS:
+                self.fault = _FAULT
 
     # --- what is in it
 

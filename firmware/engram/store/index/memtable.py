@@ -21,9 +21,12 @@ NO_ROW = const(255)
 MOST_WORDS = const(1280)
 """Words and labels for which there is room: a line that has more makes more room, and the next one a table."""
 
+LONGEST_NAME = const(255)
+"""Bytes of a label that is kept as it is: its length stands in one. Of each that may be there is more than enough room: see
+tests/firmware/store/test_store_names.py."""
+
 _SPARE_WORDS = const(96)  # room that is left for a line of common length
 _REPLY_BIT = const(23)  # of an offset, as in a table
-_LONGEST_NAME = const(255)  # bytes of a label that is kept as it is: its length stands in one
 
 
 class MemTable:
@@ -122,7 +125,7 @@ class MemTable:
         return NO_ROW
 
     def _put_name(self, name: bytes) -> None:
-        if len(name) > _LONGEST_NAME:
+        if len(name) > LONGEST_NAME:
             return
         name = bytes((len(name),)) + name
         if self._names.find(name) < 0:

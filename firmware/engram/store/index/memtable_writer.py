@@ -28,6 +28,7 @@ def write_table(rows: MemTable, path: str, mean: int, epoch: int, first: int, la
         order[place] = key & _ROW_MASK
         places[key & _ROW_MASK] = place
     writer = TableWriter(path, rows.used * 2 // 3)
+    is_whole = False
     try:
         _write_terms(writer, rows, places, order, mean)
         footer = Footer()
@@ -39,9 +40,10 @@ def write_table(rows: MemTable, path: str, mean: int, epoch: int, first: int, la
         footer.words, footer.epoch, footer.log_bytes = rows.words, epoch, rows.log_bytes
         for _ in writer.finish(footer, _runs(rows, order), rows.names()):
             pass
-    except OSError:
-        writer.abandon()
-        raise
+        is_whole = True
+    finally:
+        if not is_whole:
+            writer.abandon()
 
 
 def _write_terms(writer: TableWriter, rows: MemTable, places, order: list, mean: int) -> None:

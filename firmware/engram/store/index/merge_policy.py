@@ -8,6 +8,7 @@ import gc
 
 from engram import diag, files
 from engram.compat import const
+from engram.errors import StoreError
 from engram.lazy import lazy, release
 from engram.store.index import codec, memtable
 from engram.store.index.table import Table, TableDamaged
@@ -22,6 +23,7 @@ def insert(index, rows: memtable.MemTable, first: int, last: int) -> None:
     """Make a table of some rows, all that there are from seq `first` to `last`, in its place among the tables."""
     gc.collect()  # so that what stays does not lie behind what goes
     path = index.path_of(index.next_number)
+    index.begun += 1
     try:
         with lazy(
             "store.index.memtable_writer", "store.index.table_writer"
@@ -31,12 +33,15 @@ def insert(index, rows: memtable.MemTable, first: int, last: int) -> None:
             write_table(rows, path, index.mean(), index.epoch, first, last)
         gc.collect()  # likewise, now that it is written
         table = Table(path, index.next_number)
+        _mark_dead(table, rows)
     except OSError as error:
         raise files.failure(error, path) from None
+    except TableDamaged as error:
+        files.discard(path)
+        index.note_fault(index.next_number)
+        raise StoreError("%s does not read back as it was written (%s)." % (path, error)) from None
+    index.begun = 0
     index.next_number += 1
-    for row in range(rows.rows):
-        if codec.has_bit(rows.dead, row):
-            codec.set_bit(table.dead, table.row_of(rows.seqs[row], rows.sessions[row]))
     at = len(index.tables)
     while at and index.tables[at - 1].first > table.first:
         at -= 1
@@ -44,6 +49,16 @@ def insert(index, rows: memtable.MemTable, first: int, last: int) -> None:
     if rows is not index.memtable and table.has_sessions:
         index.session_sizes.begin()
         index.session_sizes.forget()
+
+
+def _mark_dead(table, rows: memtable.MemTable) -> None:
+    for row in range(rows.rows):
+        if codec.has_bit(rows.dead, row):
+            place = table.row_of(rows.seqs[row], rows.sessions[row])
+            if place < 0:
+                table.close()
+                raise TableDamaged("a row is missing")
+            codec.set_bit(table.dead, place)
 
 
 def due(index, is_filling: bool = False) -> list:
@@ -119,6 +134,7 @@ def step(index, is_filling: bool = False) -> bool:
             gc.collect()
             from engram.store.index.merge import Merge  # merges are seldom
 
+            index.begun += 1
             left = index.has_words if tables[0].number < index.tidy_below else None
             index.job = Merge(tables, index.path_of(index.next_number), index.next_number, left)
             index.next_number += 1
@@ -135,6 +151,7 @@ def step(index, is_filling: bool = False) -> bool:
         raise files.failure(error, index.base) from None
     is_tidy = len(index.job.tables) == 1
     index.job = None
+    index.begun = 0
     # Merges are seldom: the room of their code is for the searches in between.
     release("store.index.merge", "store.index.table_writer")
     return is_filling or is_tidy
@@ -171,16 +188,19 @@ def _finish(index, job) -> None:
 
 
 def _find_damage(index, tables: list) -> None:
-    """Let the tables leave that a merge could not read; all of them if it does not show which."""
+    """Let the tables leave that a merge could not read. If it does not show which, all of them: a few times, then none."""
     whole = [table for table in tables if index.guarded(table, _read_through, table)]
-    for table in whole if len(whole) == len(tables) else ():
-        index.lose(table, "it cannot be merged")
+    if len(whole) == len(tables):
+        index.note_fault(index.next_number)
+        for table in () if index.fault else whole:
+            index.lose(table, "it cannot be merged")
 
 
 def _read_through(table) -> bool:
     """Whether buckets and rows can be read; TableDamaged if not."""
     for number in range(table.buckets):
         table.bucket(number)
-    for _ in table.each_row():
-        pass
+    for part in (table.each_row(), table.names()):
+        for _ in part:
+            pass
     return True

@@ -90,9 +90,9 @@ class Table(Footer):
             raise TableDamaged("no file")
         try:
             self._open(self._file.seek(0, 2))
-        except (OSError, ValueError):
+        except (TableDamaged, OSError, ValueError) as error:
             self.close()
-            raise TableDamaged("no table")
+            raise TableDamaged(str(error))
         self.dead = bytearray((self.rows + 7) >> 3)
         self._has_checked_names = False
 
@@ -332,13 +332,16 @@ class Table(Footer):
         at = self.names_at
         data = b""
         while at < self.runs_at or data:
-            if not data or len(data) <= data[0]:
+            end = 1 + data[0] if data else 1
+            if end <= len(data):
+                yield data[1:end].decode()
+                data = data[end:]
+            elif at == self.runs_at:
+                raise TableDamaged("a name is cut")
+            else:
                 more = self._read(at, min(_BUFFER, self.runs_at - at))
                 at += len(more)
                 data += more
-            size = data[0]
-            yield data[1 : 1 + size].decode()
-            data = data[1 + size :]
 
 
 def term(lists: int, bucket: bytes, at: int, bucket_at: int) -> tuple:

@@ -34,7 +34,7 @@ def compacting(store, decide):
         else:
             store.upkeep.rewrite_header()
         store.upkeep.retry()
-        while merge_policy.untidy(store.index) and not store.upkeep.retry_in:
+        while merge_policy.untidy(store.index) and not store.upkeep.obstacle:
             store.tick(1)
             yield
         while store.reserve and store.reserve.allocate_some():

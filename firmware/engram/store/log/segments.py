@@ -28,6 +28,7 @@ SEGMENTS = 8
 _LARGEST_SEGMENT = const(1 << 20)  # offsets in the index have 24 bits
 _BUFFER = const(512)
 _NEXT = const(".next")
+_MOST_MENDS = const(8)  # of a segment until the log is opened again: what does not help is not to wear the flash out
 _OPEN_FILES = const(8)  # sealed segments whose files stay open: each takes 350 bytes of heap
 
 
@@ -52,6 +53,7 @@ class Log:
         """Know of no segment."""
         self.is_recovered = False  # whether the live segment was lost and replaced
         self._sound = set()  # numbers of segments that were looked through for damage
+        self._mends = {}  # how often each was to be mended
         self.sealed = []  # [number, first seq, bytes] of the sealed segments, ascending
         self.was_missing = False  # whether the header names oldest segments that had no file when it was opened
         self.live = 1  # number of the live segment
@@ -308,22 +310,27 @@ class Log:
             yield from self.scan(number, 0, to_seq, last)
 
     def set_damage_aside(self, number: int) -> bool:
-        """Take damage out of a segment; False on a full flash: then what is good is read on from the file as it is."""
+        """Take damage out of a segment; False on a full flash, or where it did not help: then what is good is read on from the
+        file as it is.
+        """
         if not self.may_mend:
             return False
         self.moves += 1
+        self._mends[number] = self._mends.get(number, 0) + 1
         if number == self.live:
             self.close_live()
         else:
             self.close_sealed(number)
+        mended = self._mends[number] <= _MOST_MENDS
         try:
-            self.repair.mend(self.path(number))
-            mended = True
+            if mended:
+                self.repair.mend(self.path(number))
         except StoreError as error:
             diag.error("store", "%s: damage in segment %d was passed over: %s" % (self.name, number, error))
             mended = False
+        if number == self.live and not mended:
             # The next append has to end an unfinished line first.
-            self._unsure = self._unsure or number == self.live
+            self._unsure = True
         if number == self.live:
             self._reopen()
             self.size = files.size(self._base_path())

@@ -156,6 +156,7 @@ def _rebuilt_index(records):
     for _ in range(_STEPS):
         if not records.partial:
             return
-        records.tick()
+        if not records.tick():
+            break
         yield 0
-    raise StoreError("the index could not be made whole: /compact, then try again.")
+    raise StoreError("the index could not be made whole: %s" % records.partial)
