@@ -44,13 +44,18 @@ class Origin:
         self.forwarded = forwarded
         self.quoted = quoted
         self.mid = mid
+        self.corrects = 0
+        """The seq of the turn in whose place it is said."""
+        self.redacts = ()
+        """The seqs of what is forgotten for it."""
         self.is_said = not forwarded
         """True if the words are the person's own."""
 
     def keep(self, journal, caller, content: str, command: bool) -> int:
         """Put the message into the journal, unless it is there; its seq."""
-        words = {"command": command, "mid": self.mid, "forwarded": self.forwarded, "quoted": self.quoted}
-        return journal.add(caller, "user", caller.principal, content, **words)
+        fields = {"command": command, "mid": self.mid, "forwarded": self.forwarded, "quoted": self.quoted}
+        fields.update({"corrects": self.corrects, "redacts": self.redacts})
+        return journal.add(caller, "user", caller.principal, content, **fields)
 
 
 class Turn:
@@ -70,6 +75,12 @@ class Turn:
         """Whether one has changed the reminders or timers."""
         self.unkept = ""
         """Why the last call of a tool that writes memory failed, "" if it did not."""
+        self.has_acted = False
+        """True if something was done that no correction of the message takes back: all but to store memories."""
+
+    def act(self) -> None:
+        """Note that something was done that no correction takes back."""
+        self.has_acted = True
 
 
 class Gate:

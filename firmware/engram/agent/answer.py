@@ -10,7 +10,7 @@ from engram.agent.openings import own_words
 from engram.compat import const, sleep_ms
 from engram.errors import EngramError
 from engram.lazy import lazy
-from engram.memory.line_meaning import with_origin
+from engram.memory.line_meaning import CORRECTED, with_origin
 
 _FOUND = const(24)  # that a companion is asked for: as many as recall takes into account
 _NOT_THEIRS = const(
@@ -41,26 +41,50 @@ class Answerer(_Parts):
         await sink.taken(turn.id)
         if notice:
             await sink.notice(notice)
+        try:
+            return await self._answer_turn(turn, content, sink, origin, offline)
+        finally:
+            if turn.has_acted and origin.mid:
+                self._note_acted(seq)
+
+    def _note_acted(self, seq: int) -> None:
+        try:
+            self.journal.note_acted(seq)
+        except EngramError as error:
+            diag.error("agent", "a correction of t%d may do its work once more: %s" % (seq, error))
+
+    async def _answer_turn(self, turn: Turn, content: str, sink: Sink, origin, offline) -> Outcome:
+        caller, said = turn.caller, own_words(content)
+        if origin.corrects:
+            with lazy("memory.corrections"):
+                from engram.memory.corrections import take_back  # seldom needed
+
+                for line in take_back(self.prompts.records, "t%d" % origin.corrects, caller):
+                    await sink.notice(line)
         # To look at the keyboard between the flash's work for the message and the search for its answer.
         await sleep_ms(0)
         reminders = "" if turn.forwarded else await self._remind(caller, said, sink)
         if offline:
-            reply = _NOT_THEIRS % turn.forwarded if turn.forwarded else await offline.answer(caller, said, turn.id)
+            reply = (
+                _NOT_THEIRS % turn.forwarded
+                if turn.forwarded
+                else await offline.answer(caller, said, turn.id, turn.act)
+            )
             # The answer to a command repeats what is stored: kept as a turn that is found, it would be found in its place.
             if origin.mid:
                 self._keep(turn, reply, False, command=True)
             await sink.text(reply)
             return Outcome(turn.id, reply, "")
-        return await self._answer(turn, content, sink, reminders, origin.quoted)
+        return await self._answer(turn, content, sink, reminders, origin)
 
-    async def _answer(self, turn: Turn, content: str, sink: Sink, reminders: str, quoted: str) -> Outcome:
+    async def _answer(self, turn: Turn, content: str, sink: Sink, reminders: str, origin) -> Outcome:
         reply = _Reply(sink)
         is_whole = False
         if self.jobs:
             await self.jobs.preempt()  # a message goes first
         problem = ""
         try:
-            problem = await self._converse(turn, content, sink, reply, reminders, quoted)
+            problem = await self._converse(turn, content, sink, reply, reminders, origin)
             if not reply.all():
                 problem = problem or "the model gave an empty answer; ask again."
             is_whole = True
@@ -74,7 +98,7 @@ class Answerer(_Parts):
         if not (is_whole or told or turn.forwarded or reply.all()):
             offline = self.make_offline()
             if offline.understands(turn.caller, said := own_words(content)):
-                told = await offline.answer(turn.caller, said, turn.id)
+                told = await offline.answer(turn.caller, said, turn.id, turn.act)
         if told:
             await sink.notice(told)
         if turn.unkept:
@@ -103,7 +127,7 @@ class Answerer(_Parts):
                 return ""
             return await deliver(self.reminders, due, caller, sink, self.push)
 
-    async def _converse(self, turn: Turn, content: str, sink: Sink, reply, reminders: str, quoted: str) -> str:
+    async def _converse(self, turn: Turn, content: str, sink: Sink, reply, reminders: str, origin) -> str:
         """Ask the model until it calls no more tools; why it gave no answer, or ""."""
         remote = self.remote_search if self.config.get("mode") == "full" else None
         sid = self.journal.current(turn.caller)
@@ -112,7 +136,7 @@ class Answerer(_Parts):
         if remote and ranked:
             ranked = self.prompts.recall.with_remote(ranked, await remote.found(ranked, _FOUND))
         shown = []
-        content = with_origin(content, turn.forwarded, quoted)
+        content = (CORRECTED if origin.corrects else "") + with_origin(content, turn.forwarded, origin.quoted)
         prompt = self.prompts.build(turn.caller, sid, turn.seq, content, window, reminders, ranked, shown)
         if shown:
             await sink.recalled(shown)

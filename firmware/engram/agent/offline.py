@@ -23,6 +23,7 @@ _MOST_HELPED = const(64)  # people of whom it is known that they have seen the l
 _REST = const("The rest of the message is only kept in the journal.")
 _SECRET = const("Not remembered, it seems to hold a secret; say remember that ... if it is to be kept.")
 _MOST = const(4)  # commands of one message
+_ACTING = const(("forget", "intend", "time"))
 
 _FIND = const(
     "what do you know about|what do you remember about|do you remember|remember when|search for|search|find|"
@@ -74,14 +75,21 @@ class Offline(
         is_sensed = self.senses and self.senses.may_ask(caller, content)
         return (("senses", content),) if is_sensed else commands(content)
 
-    async def answer(self, caller, content: str, turn: str) -> str:
-        """The answer to a message; `turn` is the message's own id. Errors become answers, never exceptions."""
+    async def answer(self, caller, content: str, turn: str, on_act=None) -> str:
+        """The answer to a message; `turn` is the message's own id. Errors become answers, never exceptions.
+
+        on_act() is called if something is done that no correction of the message takes back.
+        """
         told = self.keep_limit(content, caller) if self.keep_limit else ""
         answers = [told] if told else []
+        if told and on_act:
+            on_act()
         for kind, what in () if told else self._commands(caller, content):
             if not kind:
                 answers.append(_REST if answers else self._help(caller.principal))
                 break
+            if on_act and (kind in _ACTING or (kind == "remember" and self.mode != "full")):
+                on_act()
             try:
                 answers.append(await self._answer(caller, kind, what, turn))
             except EngramError as error:

@@ -38,6 +38,7 @@ class PostTurn(namedtuple("PostTurn", "config records journal notes reminders fi
         if not told and self.keep_limit:
             told = self.keep_limit(content, turn.caller, True)
         if told or turn.has_changed:
+            turn.has_acted = turn.has_acted or bool(told)
             return told
         told = self._store_fact(turn, content)
         if told:
@@ -78,6 +79,7 @@ class PostTurn(namedtuple("PostTurn", "config records journal notes reminders fi
                 return ""
             try:
                 if self.config.get("mode") != "full":
+                    turn.act()
                     return self._keep_in_file(turn.caller, rule, phrase_rules.keep_in_file)
                 stored = phrase_rules.store(self.records, rule, turn.caller, turn.id)
             except EngramError as error:

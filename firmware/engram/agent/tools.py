@@ -56,6 +56,7 @@ class Tools(_Parts):
             done = await self.toolbox.answer(call, turn)
             if done:
                 turn.has_reminder = turn.has_reminder or (call.name == "timer" and bool(done[1]))
+                turn.has_acted = turn.has_acted or bool(done[1])
                 return Done(*done)
         if self.remote and call.name in _REMOTE:
             try:
@@ -111,6 +112,7 @@ class Tools(_Parts):
                 problem["argument"] = error.argument
             return Done(text.dumps({"error": problem}), "")
         turn.has_changed = turn.has_changed or bool(notice)
+        turn.has_acted = turn.has_acted or (bool(notice) and tool.name != "memory_store")
         return Done(_fitting(values), notice)
 
     def _call(self, name: str, arguments: dict, turn, more) -> tuple:

@@ -4,7 +4,8 @@ The id stands in the line of the person's turn. So a message that comes again, a
 way, is found: its reply is given again from the journal, or it is answered now if the power went before that. A command that
 changes something leaves a line before it runs, and is never run twice. A channel whose sinks are confirming has an answer in
 the outbox from the flush of the message until the person has it. A message that its network offers until it has the end of
-the answer is known by its id for as long.
+the answer is known by its id for as long. A message that corrects another one of the last hour is a turn of its own, in whose
+flush the other one and its reply are forgotten.
 """
 
 import asyncio
@@ -37,6 +38,10 @@ _GONE = const("this came before, and has left the journal: say it again.")
 _LATE = const("this answers a message from %s ago")
 _DROPPED = const("older answers that could not be delivered and are not kept any more: %d; ask again.")
 _NOT_LET_IN = const("%s is not delivered: who was to have it in %s is not let in any more")
+_EDITED_COMMAND = const("An edited command is not carried out: send it as a new message.")
+_EDITED_UNKNOWN = const("I do not have the message that you edited: send the correction as a new message.")
+_EDITED_OLD = const("You edited a message of %s ago, and I correct those of the last hour: send it as a new message.")
+_EDITED_ACTED = const("What you asked for there was done already: send what is to change as a new message.")
 _BROKEN = const(" … (it broke off here)")
 
 _Kept = namedtuple("_Kept", "turn text age is_cut is_repeat part place")
@@ -58,9 +63,11 @@ class Kept(_Kept):
 class _New(Origin):
     """The origin of a message that is not in the journal yet; note_taken(seq) is called once it is."""
 
-    def __init__(self, message: Message, note_taken):
+    def __init__(self, message: Message, note_taken, redacts: tuple):
         super().__init__(message.forwarded, message.quoted, message.mid)
         self._note_taken = note_taken
+        self.redacts = redacts
+        self.corrects = redacts[0] if redacts else 0
 
     def keep(self, journal, caller, content: str, command: bool) -> int:
         """Put it into the journal; its seq."""
@@ -72,9 +79,10 @@ class _New(Origin):
 class _Known(Origin):
     """The origin of a message that is in the journal already."""
 
-    def __init__(self, message: Message, seq: int):
+    def __init__(self, message: Message, line: dict):
         super().__init__(message.forwarded, message.quoted, message.mid)
-        self._seq = seq
+        self._seq = line["seq"]
+        self.corrects = line.get("corrects", 0)
 
     def keep(self, journal, caller, content: str, command: bool) -> int:
         """Its seq."""
@@ -98,7 +106,7 @@ class Deliveries:
     async def take(self, message: Message, sink):
         """See Inbox.take()."""
         mid = message.mid
-        while mid in self._busy:
+        while mid in self._busy or message.edits in self._busy:
             await sleep_ms(_LOOK_MS)
         self._busy.append(mid)
         try:
@@ -126,7 +134,12 @@ class Deliveries:
         line = self._find(mid, seqs)
         if line is not None:
             return await self._answer_again(message, sink, seqs, line)
-        if message.is_command and not message.forwarded:
+        redacts = ()
+        if message.edits:
+            redacts = self._corrected(message)
+            if not redacts:
+                return None  # its words are the same
+        elif message.is_command and not message.forwarded:
             if changes(message.text):
                 # In this order: a command whose line is not in the outbox any more has been answered.
                 seq = self._journal.newest + 1
@@ -138,7 +151,30 @@ class Deliveries:
                     raise
                 await sink.taken("t%d" % seq)
             return await self._inbox.answer(message, sink)
-        return await self._inbox.answer(message, sink, _New(message, note_taken))
+        return await self._inbox.answer(message, sink, _New(message, note_taken, redacts))
+
+    def _corrected(self, message: Message) -> tuple:
+        """The seqs of the turn that a message corrects and of its reply, none if its words are the same; EngramError says why
+        it cannot be corrected.
+        """
+        if message.is_command:
+            raise EngramError(_EDITED_COMMAND)
+        line, has_acted = self._mids.newest_of(message.edits)
+        if line is None or ("op" not in line and not self._is_theirs(message, line)):
+            raise EngramError(_EDITED_UNKNOWN)
+        if line.get("text") == message.text:
+            return ()
+        if self._clock.now() - line["at"] > _HOUR:
+            raise EngramError(_EDITED_OLD % self._age(line))
+        if "op" in line or has_acted:
+            raise EngramError(_EDITED_ACTED)
+        reply = self._mids.reply_to(line["seq"])
+        return (line["seq"], reply["seq"]) if reply else (line["seq"],)
+
+    def _is_theirs(self, message: Message, line: dict) -> bool:
+        """True if a line of the journal is a turn in which the sender of a message has said something."""
+        is_said = line.get("who") == message.caller.principal and line.get("role") == "user"
+        return is_said and is_shown(message.caller, line) and self._journal.turn(line["seq"]) is not None
 
     def _forget(self, seq: int, seqs: list) -> None:
         """A line could not be written: the next one has its seq."""
@@ -184,9 +220,10 @@ class Deliveries:
         seqs.append(seq)
         await sink.taken("t%d" % seq)
         if "op" in line:
-            if sink.is_confirming and self._outbox.find(seq) is None:
-                return None  # its outcome was delivered
-            raise ArgumentError(message.text.partition(" ")[0] or "command", _NOT_AGAIN)
+            return self._refuse_again(message, sink, seq)
+        newest, _ = self._mids.newest_of(message.mid)
+        if newest and newest["seq"] != seq:
+            return None  # it was corrected: the answer to that stands in its place
         reply = self._mids.reply_to(seq)
         for turn in (seq,) if reply is None else (seq, reply["seq"]):
             if self._journal.turn(turn) is None:
@@ -204,7 +241,12 @@ class Deliveries:
         if age:
             await sink.notice(_LATE % age)
         late = _message(message.mid, message.caller, line)
-        return await self._inbox.answer(late, sink, _Known(late, seq))
+        return await self._inbox.answer(late, sink, _Known(late, line))
+
+    def _refuse_again(self, message: Message, sink, seq: int) -> None:
+        """Tell that a command is not run again, unless its outcome was delivered."""
+        if not sink.is_confirming or self._outbox.find(seq) is not None:
+            raise ArgumentError(message.text.partition(" ")[0] or "command", _NOT_AGAIN)
 
     async def _give(self, seq: int, reply: dict, sink):
         """Give the reply to a turn again, unless it is known to be delivered."""

@@ -46,6 +46,20 @@ class Mids:
                     return line
         return None
 
+    def newest_of(self, mid: str) -> tuple:
+        """(the line that a message with that id has made, or that of its latest correction, None if none is known; whether it
+        did what no correction takes back).
+        """
+        line = self.find(mid)
+        has_acted = False
+        seq = line["seq"] if line else self._journal.newest
+        for later in range(seq + 1, min(seq + _LINES, self._journal.newest) + 1):
+            found = self._journal.entries.line(later) or {}
+            if found.get("corrects") == seq:
+                line, seq = found, later
+            has_acted = has_acted or (found.get("op") == "acted" and found.get("turn") == seq)
+        return line, has_acted
+
     def reply_to(self, seq: int):
         """The reply to a turn, as a dict; None if there is none; StoreError if it may be further off than is looked."""
         journal = self._journal

@@ -16,6 +16,9 @@ _ASKS_REPLIES = const(
     " you listed | you explained | your advice | your recommendation| your suggestion| your answer | your reply |"
     "你说|你推荐|你建议|你告诉|你提到|你给|你的建议"
 )
+CORRECTED = "(corrected) "
+"""Stands before what was said in place of an earlier message."""
+
 _FORWARDED = const("forwarded from ")
 _QUOTED = const("(in reply to: ")
 # What a line must have: the names of texts, and of numbers. Names alone make constants, which take no heap.
@@ -143,7 +146,8 @@ def _turn_labels(line: dict):
 
 def attributed_text(line: dict) -> str:
     """The text of a turn with whose words it has and what it answers, "" if it has none."""
-    return with_origin(line.get("text", ""), line.get("forwarded", ""), line.get("quoted", ""))
+    said = with_origin(line.get("text", ""), line.get("forwarded", ""), line.get("quoted", ""))
+    return CORRECTED + said if said and "corrects" in line else said
 
 
 def with_origin(said: str, forwarded: str, quoted: str) -> str:

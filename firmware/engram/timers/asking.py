@@ -83,7 +83,8 @@ class TimerTurn:
 
     is_said = False
     """Whether a person has said it: what waits for their yes goes on waiting."""
-    forwarded = quoted = ""
+    forwarded = quoted = mid = ""
+    corrects = 0
     """It has the words of the timer's owner."""
 
     def __init__(self, journal, deliveries, mid: str, known: int, mark, late: str, notices):

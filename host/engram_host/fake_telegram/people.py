@@ -216,14 +216,15 @@ class People:
         *,
         caption: str = "",
         size: tuple[int, int] = (640, 480),
+        album: str = "",
         chat: Chat | None = None,
         reply_to: Message | None = None,
         thread_id: int = 0,
     ) -> Message:
-        """Send a photo."""
+        """Send a photo, with an `album` as one of several."""
         text, entities = self._caption(caption)
         file = self._state.store_file(data, "photos", "photo.jpg", "image/jpeg")
-        fields = {"text": text, "entities": entities, "photo": file, "photo_size": size}
+        fields = {"text": text, "entities": entities, "photo": file, "photo_size": size, "album": album}
         return self._send(user, chat, reply_to, thread_id, **fields)
 
     def edit(self, message: Message, text: str) -> Message:

@@ -104,6 +104,7 @@ class Message:
     document: StoredFile | None = None
     photo: StoredFile | None = None
     photo_size: tuple[int, int] = (0, 0)
+    album: str = ""
     reply_to: "Message | None" = None
     thread_id: int = 0
     service: Json = field(default_factory=dict)
@@ -136,6 +137,8 @@ class Message:
             result["message_thread_id"] = self.thread_id
             if self.chat.is_forum:
                 result["is_topic_message"] = True
+        if self.album:
+            result["media_group_id"] = self.album
         replied = self._replied()
         if with_reply and replied is not None:
             result["reply_to_message"] = replied.as_json(users, with_reply=False)

@@ -216,13 +216,15 @@ class _Life:
                 await inbox.take(Message(mid, ann, said, said[0] == "/", None, "", "", ""), ChannelSink())
             await inbox.take(Message("link:5", ann, "hello again", False, None, "Bob", "tea?", ""), _Companion())
             self._parts.journal.add(ann, "user", "ann", "[photo] a fox", sensed=True)
+            await inbox.take(Message("net:5:3", ann, "hello there", False, None, "", "", "net:5:1"), ChannelSink())
+            self._parts.journal.note_acted(1)
             self._parts.journal.add(ann, "assistant", "engram", "late", answers=1)
             await inbox.push(ann, "The paint has come")
 
         asyncio.run(talk())
         self.command("/people approve net:5 ann")
         for line in list(self._parts.journal.entries.lines_backwards()):
-            if {"mid", "re", "to"} & set(line) and "op" not in line:
+            if {"mid", "re", "to"} & set(line) and "op" not in line and self._parts.journal.turn(line["seq"]):
                 self._parts.journal.redact(f"t{line['seq']}", Caller("ann", "net 5", False, ""))
 
     def move(self) -> None:

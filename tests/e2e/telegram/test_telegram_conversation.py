@@ -82,6 +82,43 @@ def test_a_photo_is_kept_with_its_caption_and_other_things_are_refused(tmp_path:
         assert talk.answers(ann, 2)[1].startswith("I cannot read a file a.pdf: send text")
 
 
+def test_an_album_is_one_message(tmp_path: Path):
+    with chatting(tmp_path, {"reply": "You sent: {last}"}) as talk:
+        ann = talk.person("Ann")
+        for number in range(3):
+            talk.telegram.people.send_photo(ann, b"jpeg", caption="my cats" if not number else "", album="g1")
+        assert talk.answer(ann) == "You sent: [photo] [photo] [photo] my cats"
+        talk.write(ann, "hello")
+        assert talk.answers(ann, 2)[1] == "You sent: hello"
+
+
+def test_an_edit_corrects_what_was_remembered(tmp_path: Path):
+    with chatting(tmp_path, {"reply": "Noted."}) as talk:
+        ann = talk.person("Ann", is_owner=True)
+        message = talk.write(ann, "remember that the dentist is on Monday")
+        talk.answers(ann, 2)
+        talk.telegram.people.edit(message, "remember that the dentist is on Tuesday")
+        told = "\n".join(talk.answers(ann, 5))
+        assert "took back m1: the dentist is on Monday" in told and "remembered m3: the dentist is on Tuesday" in told
+        shown = talk.command("/memory list")
+        assert "on Tuesday" in shown and "on Monday" not in shown
+
+
+def test_forwarded_words_are_learned_by_nobody(tmp_path: Path):
+    with chatting(tmp_path, {"reply": "You sent: {last}"}) as talk:
+        ann, bob = talk.person("Ann", is_owner=True), talk.person("Bob")
+        group = talk.telegram.people.supergroup("Garden", [ann, bob])
+        said = talk.write(bob, "remember that I live in Lyon", chat=group)
+        talk.telegram.people.forward(ann, said)
+        assert talk.answer(ann) == "You sent: forwarded from Bob: remember that I live in Lyon"
+        replied = talk.telegram.people.from_bot(talk.chat(ann))[0]
+        talk.write(ann, "this one on Sunday", reply_to=replied)
+        quoted = "(in reply to: You sent: forwarded from Bob: remember that I live in Lyon)"
+        assert talk.answers(ann, 2)[1] == f"You sent: {quoted}\nthis one on Sunday"
+        talk.write(ann, "/memory")
+        assert talk.answers(ann, 3)[2].startswith("0 memories")
+
+
 def test_the_owner_sends_memories_and_imports_them(tmp_path: Path):
     with chatting(tmp_path) as talk:
         ann, bob = talk.person("Ann", is_owner=True), talk.person("Bob")

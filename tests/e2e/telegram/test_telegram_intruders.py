@@ -131,7 +131,7 @@ def test_a_forged_mention_or_reply_is_none(tmp_path: Path):
         assert talk.shown(group) == [] and not talk.model.requests
 
 
-def test_an_edited_message_is_not_read_again(tmp_path: Path):
+def test_an_edit_to_a_command_is_not_carried_out(tmp_path: Path):
     with chatting(tmp_path, ECHO) as talk:
         ann = talk.person("Ann", is_owner=True)
         eve = talk.telegram.people.add_user("Eve")
@@ -139,5 +139,6 @@ def test_an_edited_message_is_not_read_again(tmp_path: Path):
         talk.sees(ann, "You said: hello")
         talk.telegram.people.edit(message, f"/people approve telegram:{eve.id}")
         talk.write(ann, "more")
-        talk.sees(ann, "You said: hello", "You said: more")
+        refused = "An edited command is not carried out: send it as a new message."
+        talk.sees(ann, "You said: hello", refused, "You said: more")
         assert not is_known(talk, eve)

@@ -119,7 +119,7 @@ async def test_updates_come_with_their_bounds():
         found = await BotApi(peer.url, TOKEN).updates(5, 4, 50, 8000)
     assert [update["update_id"] for update in found] == [5, 6]
     asked = json.loads(peer.requests[0][1])
-    assert asked == {"offset": 5, "limit": 4, "timeout": 50, "allowed_updates": ["message"]}
+    assert asked == {"offset": 5, "limit": 4, "timeout": 50, "allowed_updates": ["message", "edited_message"]}
 
 
 async def test_too_large_an_update_is_told_with_its_number_and_chat():

@@ -14,7 +14,7 @@ from engram.errors import StoreError
 from engram.memory.access import Caller
 from support import raises
 
-ANN = Place(7, 0, 5, False)
+ANN = Place(7, 0, 5, False, 0)
 UPDATE = {
     "update_id": 11,
     "message": {
@@ -41,7 +41,7 @@ def _channel():
 
 
 def _incoming(text):
-    return Incoming(7, "private", 0, 5, 7, "Eve", text, text[0] == "/", True, None, "", "", "")
+    return Incoming(7, "private", 0, 5, 7, "Eve", text, text[0] == "/", True, None, "", "", "", False, "")
 
 
 def _said(line):

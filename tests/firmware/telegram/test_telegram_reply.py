@@ -11,8 +11,8 @@ from engram.channels.telegram.reply import UNDER_WAY, Reply, _Stream
 from engram.channels.telegram.sender import Place, Sender, message_of, place_of, room_of
 from support import wait_until
 
-ANN = Place(7, 0, 5, False)
-GROUP = Place(-100, 12, 5, True)
+ANN = Place(7, 0, 5, False, 0)
+GROUP = Place(-100, 12, 5, True, 0)
 AGAIN = "(Sent again: this may have arrived before.)\n"
 
 Outcome = namedtuple("Outcome", "turn reply problem")
@@ -111,7 +111,7 @@ def test_places_rooms_and_messages_are_written_alike():
     assert message_of(ANN) == "telegram:7:5" and message_of(GROUP) == "telegram:-100:5:12"
     for place in (ANN, GROUP):
         assert place_of(message_of(place)) == place
-        assert place_of(room_of(place)) == Place(place.chat, place.topic, 0, place.is_group)
+        assert place_of(room_of(place)) == Place(place.chat, place.topic, 0, place.is_group, 0)
 
 
 async def test_a_reply_is_sent_at_the_end_where_links_take_turns():

@@ -28,7 +28,7 @@ def ignored(update):
 def test_a_private_message_has_all_its_parts():
     said = incoming(update(text=" hello "), BOT)
     assert said[:6] == (7, "private", 0, 5, 7, "Ann Lee")
-    assert said[6:] == ("hello", False, False, None, "", "", "")
+    assert said[6:] == ("hello", False, False, None, "", "", "", False, "")
 
 
 def test_chats_have_numbers_beyond_32_bits():
@@ -113,7 +113,7 @@ def test_what_cannot_be_read_is_named_in_one_sentence():
 
 def test_what_is_no_message_of_a_person_is_ignored():
     for wrong, why in (
-        ({"update_id": 3, "edited_message": {}}, "edited_message is not read"),
+        ({"update_id": 3, "edited_channel_post": {}}, "edited_channel_post is not read"),
         ({"update_id": 3}, "it is empty"),
         (update(text="x", sender={"id": 8, "is_bot": True}), "it is from a bot"),
         (update(text="x", sender={"id": 99}), "it is from a bot"),

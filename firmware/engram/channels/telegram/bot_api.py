@@ -26,7 +26,7 @@ _ANSWER_MS = const(20_000)  # the longest silence of the service, besides the wa
 _FILE_MS = const(60_000)  # what a file may take: meanwhile its link serves nobody else
 _JSON = const((("Content-Type", "application/json"),))
 
-UPDATES = ("message",)
+UPDATES = ("message", "edited_message")
 """The kinds of updates that are asked for."""
 
 

@@ -16,6 +16,7 @@ from engram.channels.telegram.sender import (
     LONGEST_WAIT_MS,
     Place,
     Sender,
+    edited_message_of,
     is_final,
     is_refused,
     message_of,
@@ -189,7 +190,7 @@ class Telegram:
         self._note_fault("too large ", "a message of the chat %d" % large.chat)
         if not large.chat or not large.sender:
             return
-        place = Place(large.chat, 0, large.message_id, large.chat < 0)
+        place = Place(large.chat, 0, large.message_id, large.chat < 0, 0)
         admission = self._admit(large.sender, place, large.names(self.poller.bot.username), "")
         sentence = _TOO_LARGE if admission.caller else admission.reply
         if sentence:
@@ -208,7 +209,10 @@ class Telegram:
             await self._say(place, sentence)
             return
         file = (said.file.name, said.file.bytes, lambda: self._open_file(said.file.id)) if said.file else None
-        message = Message(message_of(place), caller, said.text, said.is_command, file, said.forwarded, said.quoted, "")
+        edits = edited_message_of(place)
+        message = Message(
+            message_of(place), caller, said.text, said.is_command, file, said.forwarded, said.quoted, edits
+        )
         doubts = 0  # tries of which nobody knows what arrived
         end = Timeout()
         end.begin(_TRIED_MS)

@@ -10,7 +10,17 @@ import random
 from engram import diag, files, text
 from engram.channels.telegram.bot_api import BotError, Unreadable
 from engram.channels.telegram.sender import Place
-from engram.channels.telegram.updates import Bot, Ignored, incoming, moved_group, part, update_id
+from engram.channels.telegram.updates import (
+    Bot,
+    Ignored,
+    has_words,
+    incoming,
+    is_of_album,
+    joined,
+    moved_group,
+    part,
+    update_id,
+)
 from engram.compat import const, sleep_ms
 from engram.errors import StoreError
 
@@ -30,6 +40,7 @@ _FIRST_PAUSE_MS = const(1000)  # after an error; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60_000)
 _DOUBLINGS = const(6)
 _CONFLICT_MS = const(20_000)  # another program that polls goes on for its own 50 seconds
+_ALBUM_MS = const(1000)  # in which the next message of an album comes
 _STEP_MS = const(100)
 _LOOK_MS = const(20)
 _RECENT = const(1000)  # updates: numbers that are further back are new ones
@@ -58,6 +69,9 @@ class Poller:
         self._next = 0  # the number after the newest update
         self._newest = 0  # the newest that was taken
         self._old_mark = self._mark = 0  # the newest up to which all were taken, before the start and now
+        self._album = None  # (Incoming, Place) of an album of which more may come
+        self._last_album = ("", 0)  # the album, and its chat, that was answered last
+        self._may_be_more = False  # whether the last poll gave all that it asked for
         self._pauses = 0
         self._pause_ms = 0
         self.wants_no_webhook = False
@@ -93,9 +107,12 @@ class Poller:
             self.wants_no_webhook = False
         if self.newest_at and self._clock.now() - self.newest_at > _FORGOTTEN_S and not self._open:
             self._next = 0
-        if self._open:
+        if self._album:
+            if not self._may_be_more:
+                await sleep_ms(_ALBUM_MS)
+        elif self._open:
             await self._wait_for_taken()
-        room = (AT_ONCE if self._is_live else 1) - count_busy()
+        room = (AT_ONCE - bool(self._album) if self._is_live else 1) - count_busy()
         if room <= 0:
             await sleep_ms(_STEP_MS)
             return []
@@ -108,10 +125,39 @@ class Poller:
             await self._pass_over(large)
             updates = []
         self._connected()
-        messages = [message for message in map(self._message, updates) if message]
+        self._may_be_more = len(updates) >= room + len(self._open)
+        messages = self._gather([message for message in map(self._message, updates) if message])
+        if self._album:
+            return messages
         if not messages and not self._is_live and was_connected:
             await sleep_ms(_SHORT_POLL_MS)
         return messages
+
+    def _gather(self, came: list) -> list:
+        """What may be answered of the messages that came: those of an album are one, which is held until a poll brings no more
+        of it.
+        """
+        ready = []
+        held, self._album = self._album, None
+        for said, place in came:
+            if held and is_of_album(held[0], said):
+                # With the same place: it is confirmed as a whole.
+                self._open = [(number, held[1] if each == place else each) for number, each in self._open]
+                held = joined(held[0], said), held[1]
+            elif said.album and (said.album, said.chat) == self._last_album and not has_words(said):
+                self.confirm(place, False)  # too late: the rest of it was answered
+            else:
+                ready += [held] if held else []
+                held = (said, place) if said.album else None
+                ready += [] if held else [(said, place)]
+        if held and came:
+            self._album = held
+        elif held:
+            ready.append(held)
+        for said, _ in ready:
+            if said.album:
+                self._last_album = (said.album, said.chat)
+        return ready
 
     async def _wait_for_taken(self) -> None:
         """Wait a while for messages to be taken: the next poll then confirms them."""
@@ -138,7 +184,8 @@ class Poller:
         except Ignored as why:
             diag.info("telegram", "an update is ignored: %s" % why)
             return None
-        place = Place(said.chat, said.topic, said.message_id, said.kind != "private")
+        edit = number if said.is_edit else 0
+        place = Place(said.chat, said.topic, said.message_id, said.kind != "private", edit)
         self._open.append((number, place))
         return said, place
 
@@ -150,19 +197,19 @@ class Poller:
 
     def confirm(self, place: Place, is_kept: bool) -> None:
         """A message needs not come again; `is_kept` tells that it made a line on flash, or was answered."""
-        for entry in self._open:
-            if entry[1] == place:
-                self._open.remove(entry)
-                if is_kept:
-                    self._newest = max(self._newest, entry[0])
-                self._note_taken()
-                return
+        numbers = [number for number, each in self._open if each == place]
+        if numbers:
+            self._open = [entry for entry in self._open if entry[1] != place]
+            if is_kept:
+                self._newest = max(self._newest, numbers[-1])
+            self._note_taken()
 
     def reopen(self) -> None:
         """Ask again for what is open: nobody answers it any more."""
         if self._open:
             self._next = self._open[0][0]
             self._open.clear()
+            self._album = None
 
     def _note_taken(self) -> None:
         # An earlier one may still be open, such as one that waits for another in its chat: after a power cut it comes again.

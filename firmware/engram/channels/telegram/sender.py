@@ -33,17 +33,22 @@ _CHANNEL = const("telegram")
 LONGEST_WAIT_MS = const(60_000)
 """What a message waits at most if Telegram asks for that: one that has to wait longer is delivered again later."""
 
-Place = namedtuple("Place", "chat topic reply_to is_group")
-"""Where messages go: the chat, its topic or 0, and the message that they answer, 0 for none."""
+Place = namedtuple("Place", "chat topic reply_to is_group edit")
+"""Where messages go: the chat, its topic or 0, and the message that they answer, 0 for none; `edit` is the number of the update
+that edited it, 0 for the message as it came.
+"""
 
 
 def place_of(address: str) -> Place:
-    """The Place of a message's id, telegram:CHAT:ID or telegram:CHAT:ID:TOPIC, or of a room, telegram CHAT or with a TOPIC."""
+    """The Place of a message's id, telegram:CHAT:ID or telegram:CHAT:ID:TOPIC, where ID is followed by a dot and the update for
+    an edit; or of a room, telegram CHAT or with a TOPIC.
+    """
     parts = address.replace(":", " ").split(" ")
     chat = int(parts[1])
     is_message = ":" in address
     topic = parts[2 + is_message :]
-    return Place(chat, int(topic[0]) if topic else 0, int(parts[2]) if is_message else 0, chat < 0)
+    message, _, edit = parts[2].partition(".") if is_message else ("0", "", "")
+    return Place(chat, int(topic[0]) if topic else 0, int(message), chat < 0, int(edit or 0))
 
 
 def room_of(place: Place) -> str:
@@ -53,7 +58,13 @@ def room_of(place: Place) -> str:
 
 def message_of(place: Place) -> str:
     """The id, for the journal, of the message that a Place answers."""
-    return "%s:%d:%d" % (_CHANNEL, place.chat, place.reply_to) + (":%d" % place.topic if place.topic else "")
+    edit = ".%d" % place.edit if place.edit else ""
+    return "%s:%d:%d%s" % (_CHANNEL, place.chat, place.reply_to, edit) + (":%d" % place.topic if place.topic else "")
+
+
+def edited_message_of(place: Place) -> str:
+    """The id of the message that a Place's message corrects, "" if it is no edit."""
+    return message_of(Place(*(place[:4] + (0,)))) if place.edit else ""
 
 
 def is_final(error: BotError) -> bool:

@@ -33,11 +33,14 @@ _SERVICE = const((
 ))  # fmt: skip
 
 Incoming = namedtuple(
-    "Incoming", "chat kind topic message_id sender name text is_command is_mentioned file refusal forwarded quoted"
+    "Incoming",
+    "chat kind topic message_id sender name text is_command is_mentioned file refusal forwarded quoted is_edit album",
 )
 """A message for the board: chat, topic and sender are numbers, `kind` is the chat's, `topic` is 0 outside of one. `file` is a
 File that may be imported, or None; `refusal` is a sentence on what the board cannot take, or "". `forwarded` is who wrote its
-words, if its sender only forwards them, `quoted` the first line of what it answers, or ""."""
+words, if its sender only forwards them, `quoted` the first line of what it answers, or "". With `is_edit` it is the new form of
+an earlier message; `album` is the same for all messages of an album, "" for others.
+"""
 
 File = namedtuple("File", "id name bytes")
 
@@ -56,38 +59,80 @@ def update_id(update) -> int:
 
 def incoming(update, bot: Bot) -> Incoming:
     """The message of an update; Ignored if it has none for the board."""
-    message = part(update, "message", dict)
+    edited = part(update, "edited_message", dict)
+    message = edited or part(update, "message", dict)
     if not message:
         for name in update:
             if name != "update_id":
                 raise Ignored(name + " is not read")
         raise Ignored("it is empty")
     chat, sender = part(message, "chat", dict), part(message, "from", dict)
-    chat_id, kind, sender_id = part(chat, "id", int), part(chat, "type", str), part(sender, "id", int)
-    if kind not in _ROOMS or not chat_id or not sender_id or part(message, "message_id", int) <= 0:
-        raise Ignored("it is not from a person in a chat")
-    if part(sender, "is_bot", bool) or sender_id == bot.id:
-        raise Ignored("it is from a bot")
-    if message.get("sender_chat"):
-        raise Ignored(
-            "it is written in the name of a chat"
-        )  # an anonymous administrator, a channel: nobody says who that is
-    for name in _SERVICE:
-        if name in message:
-            raise Ignored(name + " is not read")
+    _check_sender(message, chat, sender, bot)
     topic = part(message, "message_thread_id", int) if part(message, "is_topic_message", bool) else 0
     said = part(message, "text", str) or part(message, "caption", str)
     text, is_command, is_mentioned = _addressed(said.strip(), bot)
     text = text or said.strip()  # the bot's name alone
     is_mentioned = is_mentioned or _replies(message, topic, bot) or _names_bot(message, bot)
-    text, file, refusal = _held(message, text)
+    held, file, refusal = _held(message, text)
+    text = text if is_command else held
     forwarded = _author(message)
     if is_command and forwarded:
         is_command, refusal = False, _FORWARDED
-    who = sender_id, _full_name(sender)
-    place = chat_id, kind, topic, part(message, "message_id", int)
-    words = text, is_command, is_mentioned, file, refusal, forwarded, _quoted(message, topic)
-    return Incoming(*(place + who + words))
+    if edited and refusal:
+        raise Ignored("it is edited and cannot be read")  # such as a place that is shown as it moves
+    place = part(chat, "id", int), part(chat, "type", str), topic, part(message, "message_id", int)
+    who = part(sender, "id", int), _full_name(sender)
+    words = text, is_command, is_mentioned, None if edited else file, refusal, forwarded, _quoted(message, topic)
+    album = "" if edited else part(message, "media_group_id", str)
+    return Incoming(*(place + who + words + (bool(edited), album)))
+
+
+def _check_sender(message: dict, chat: dict, sender: dict, bot: Bot) -> None:
+    """Ignored if a message is of nobody who may talk to the board."""
+    sender_id = part(sender, "id", int)
+    is_room = part(chat, "type", str) in _ROOMS and part(chat, "id", int)
+    if not is_room or not sender_id or part(message, "message_id", int) <= 0:
+        raise Ignored("it is not from a person in a chat")
+    if part(sender, "is_bot", bool) or sender_id == bot.id:
+        raise Ignored("it is from a bot")
+    if message.get("sender_chat"):
+        # An anonymous administrator, a channel: nobody says who that is.
+        raise Ignored("it is written in the name of a chat")
+    for name in _SERVICE:
+        if name in message:
+            raise Ignored(name + " is not read")
+
+
+def is_of_album(said: Incoming, more: Incoming) -> bool:
+    """True if two messages are of one album, and one message holds both."""
+    is_one = said.album and (said.album, said.chat, said.sender) == (more.album, more.chat, more.sender)
+    return bool(is_one) and not (said.is_command or more.is_command or (said.file and more.file))
+
+
+def joined(said: Incoming, more: Incoming) -> Incoming:
+    """The message of an album with the next one of it."""
+    (marks, words), (more_marks, more_words) = _parted(said.text), _parted(more.text)
+    text = " ".join([piece for piece in (marks, more_marks, words, more_words) if piece])
+    file = said.file or more.file
+    refusal = "" if text or file else said.refusal
+    words = text, False, said.is_mentioned or more.is_mentioned, file, refusal
+    words += said.forwarded or more.forwarded, said.quoted or more.quoted, False, said.album
+    return Incoming(*(said[:6] + words))
+
+
+def has_words(said: Incoming) -> bool:
+    """True if a message has more than the mark of what came with it."""
+    return bool(_parted(said.text)[1])
+
+
+def _parted(text: str) -> tuple:
+    """(the marks of attachments at the start of a text, the rest)."""
+    end = 0
+    while text[end : end + 1] == "[" and text.find("]", end) > 0:
+        end = text.find("]", end) + 1
+        while text[end : end + 1] == " ":
+            end += 1
+    return text[:end].strip(), text[end:]
 
 
 def moved_group(update):

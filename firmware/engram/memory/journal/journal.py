@@ -113,17 +113,21 @@ class Journal(LogEntries):
         forwarded: str = "",
         quoted: str = "",
         sensed: bool = False,
+        corrects: int = 0,
+        redacts=(),
     ) -> int:
         """Append a turn to the session of the caller's room, begun if there is none; the turn's seq.
 
         It is on flash when this returns. When the flash is full, the journal's oldest segments make room. `caption` is what
         a picture that came with the turn shows, `mid` its network's id, `answers` the seq of the turn that it replies to,
         `to` the room to which the board says it by itself, `at` when it was, 0 for now. `forwarded` and `quoted` are as in
-        channels.inbox.Message, `sensed` tells that the board has perceived it.
+        channels.inbox.Message, `sensed` tells that the board has perceived it. With the same flush the turns with the seqs
+        `redacts` are forgotten; it was said in place of the one that it `corrects`.
         """
         fitting = _fitting(content, role)
         sid = self.current(caller)
         lines = [] if sid else self._beginning(caller, "")
+        redacted = [[("op", "redact"), ("turn", seq), ("at", self._clock.now())] for seq in redacts]
         turn = self._turn(caller, sid or "s%d" % self.entries.next_seq)
         turn += [("role", role), ("who", _cut_to(who, _WHO_BYTES)), ("text", fitting), ("at", at or self._clock.now())]
         if caller.workspace and not caller.group:
@@ -141,12 +145,15 @@ class Journal(LogEntries):
             turn.append(("re", answers))
         if to:
             turn.append(("to", to))
+        if corrects:
+            turn.append(("corrects", corrects))
         flags = (
             ("cut", cut or fitting != content),
             ("command", command),
             ("sensed", sensed),
             ("guess", not self._clock.known),
         )
+        lines += redacted
         lines.append(turn + [flag for flag in flags if flag[1]])
         first = self._write(lines)
         while self.entries.bytes > self._cap and self._drop_oldest():
@@ -156,6 +163,10 @@ class Journal(LogEntries):
     def note_command(self, mid: str) -> int:
         """Note that a command that its network gave an id is about to run; the seq of its line."""
         return self._write([[("op", "command"), ("mid", mid), ("at", self._clock.now())]])
+
+    def note_acted(self, seq: int) -> None:
+        """Note that the turn with that seq did what no correction of its words takes back."""
+        self._write([[("op", "acted"), ("turn", seq), ("at", self._clock.now())]])
 
     def next_turn(self, caller) -> int:
         """The seq that add() gives the next turn of the caller."""
@@ -366,8 +377,8 @@ class Journal(LogEntries):
         if line["op"] in ("redact", "show"):
             # Done: the turn has no text any more, or is as it was.
             return False
-        if line["op"] == "command":
-            # No network offers a command again that is so old.
+        if line["op"] in ("command", "acted"):
+            # No network offers a command again, and nobody corrects a message, that is so old.
             return line["seq"] > self.newest - _COMMANDS
         if line.get("title") and line["sid"] not in self._heads:
             return _without(line, ("title",))

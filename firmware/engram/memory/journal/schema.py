@@ -1,7 +1,7 @@
 """What a line of the journal means to the store, and the sessions that the lines tell of.
 
     {"seq","sid","role","who","text","caption","at","prev","n","scope","workspace","mid","re","to","cut","command",
-     "forwarded","quoted","sensed","guess","crc"}                                  a turn
+     "forwarded","quoted","corrects","sensed","guess","crc"}                       a turn
     {"seq","sid","role","who","at","prev","n","scope","gone":true,"crc"}           a turn whose text was forgotten
     {"seq","op":"session","sid","title","scope","at","crc"}                        a session begins
     {"seq","op":"current","room","sid","crc"}                                      a room goes on in a session
@@ -9,14 +9,16 @@
     {"seq","op":"redact","turn","at","crc"}                                        a turn was forgotten
     {"seq","op":"show","turn","at","crc"}                                          that was taken back
     {"seq","op":"command","mid","at","crc"}                                        a command was about to run
+    {"seq","op":"acted","turn","at","crc"}                                         a turn did what no correction takes back
 
 role is "user" or "assistant", who the speaker's name, workspace the one in which it was said, if in any, caption what a
 picture that came with the turn shows, mid the network's own id of the message, re the turn that it replies to if that is not
 the one before, to the room to which the board says it by itself, prev the seq of the session's turn before (0 for none), n the
 turn's place in its session from 0 on, cut true for a reply that the link broke, command true for what was understood as a
 command, which no search finds, forwarded who wrote what the speaker only forwards, quoted the first line of what it answers,
-sensed true for what the board itself perceived. A title is kept only if a person gave it: a session without one is called by
-its first turn, so that no text stands in two places when it is forgotten.
+corrects the seq of the turn in whose place it was said, sensed true for what the board itself perceived. A title is kept only
+if a person gave it: a session without one is called by its first turn, so that no text stands in two places when it is
+forgotten.
 
 The sessions, the newest turn of each, and the current session of each room are in RAM; the journal's segments and its index
 keep them as of where they begin:

@@ -1,0 +1,239 @@
+"""Edited messages: within the hour they correct the journal and what was learned, or a sentence says why not."""
+
+import asyncio
+
+from board import Board, Script, lines_of
+from channel import Network, message
+from engram.llm.types import Call
+from engram.memory.access import OWNER, Caller
+from support import let_others_run
+
+HOME = Caller("owner", "net 1", False, "")
+ANN = Caller("ann", "net 2", False, "")
+MONDAY, TUESDAY = "remember that the dentist is on Monday", "remember that the dentist is on Tuesday"
+
+
+def _live(board):
+    return [record["content"] for record in board.records.newest(OWNER)]
+
+
+def _said(board):
+    """The turns of the person that are there, as they are shown."""
+    return [turn["text"] for turn in board.journal.later(0) if turn["role"] == "user"]
+
+
+async def _say(network, mid, text, edits="", caller=HOME, **more):
+    return (await network.offer(message("net:1:" + mid, text, caller, edits=edits and "net:1:" + edits, **more))).told
+
+
+async def test_an_edit_corrects_the_memory_and_the_journal():
+    for has_model in (False, True):
+        board = Board().learn(Script()) if has_model else Board().serve()
+        network = Network(board.inbox)
+        await _say(network, "1", MONDAY)
+        told = await _say(network, "1.7", TUESDAY, "1")
+        assert _live(board) == ["the dentist is on Tuesday"] and _said(board) == [TUESDAY]
+        assert "notice took back m1: the dentist is on Monday" in told
+        assert not any("Monday" in item.text for item in board.find("dentist", OWNER))
+        board.compact()
+        assert not board.holds("dentist is on Monday")
+
+
+async def test_an_edit_that_comes_twice_is_answered_once():
+    board = Board().serve(Script("Noted.", "Corrected."))
+    network = Network(board.inbox)
+    await _say(network, "1", "my bike is green")
+    await _say(network, "1.7", "my bike is blue", "1")
+    again = await _say(network, "1.7", "my bike is blue", "1")
+    assert board.model.asked == 2 and _said(board) == ["my bike is blue"] and again[-1] == "end" and len(again) == 2
+
+
+async def test_an_edit_of_an_edit_corrects_the_newest_form():
+    board = Board().serve()
+    network = Network(board.inbox)
+    await _say(network, "1", MONDAY)
+    await _say(network, "1.7", TUESDAY, "1")
+    await _say(network, "1.8", MONDAY, "1")
+    assert _live(board) == ["the dentist is on Monday"] and _said(board) == [MONDAY]
+
+
+async def test_an_edit_after_a_restart_corrects():
+    board = Board().serve()
+    await _say(Network(board.inbox), "1", MONDAY)
+    for at, text in enumerate((TUESDAY, MONDAY)):
+        board.restart()
+        board.serve()
+        await _say(Network(board.inbox), "1.%d" % (7 + at), text, "1")
+        assert _said(board) == [text] and len(_live(board)) == 1
+
+
+async def test_an_edit_while_the_message_is_answered_waits_for_its_answer():
+    begun = asyncio.Event()
+    may_end = asyncio.Event()
+
+    class Slow(Script):
+        async def stream(self, request, on_text, on_retry=None):
+            begun.set()
+            await may_end.wait()
+            return await super().stream(request, on_text, on_retry)
+
+    board = Board().learn(Slow("Noted.", "Corrected."))
+    network = Network(board.inbox)
+    first = asyncio.create_task(_say(network, "1", MONDAY))
+    await begun.wait()
+    second = asyncio.create_task(_say(network, "1.7", TUESDAY, "1"))
+    await let_others_run()
+    assert board.model.asked == 0
+    may_end.set()
+    assert "Noted." in await first and "Corrected." in await second
+    assert _live(board) == ["the dentist is on Tuesday"] and _said(board) == [TUESDAY]
+
+
+async def test_an_edit_that_the_power_cut_off_takes_back_what_was_learned_when_it_comes_again():
+    board = Board().serve()
+    await _say(Network(board.inbox), "1", MONDAY)
+    seq = board.journal.add(HOME, "user", "owner", TUESDAY, mid="net:1:1.7", corrects=3, redacts=(3, 4))
+    board.restart()
+    board.serve()
+    told = await _say(Network(board.inbox), "1.7", TUESDAY, "1")
+    assert told[0] == "taken t%d" % seq and _live(board) == ["the dentist is on Tuesday"]
+    assert _said(board) == [TUESDAY]
+
+
+async def test_the_answer_to_a_corrected_message_is_not_given_any_more():
+    board = Board().serve(Script("Monday it is.", "Tuesday it is."))
+    network = Network(board.inbox)
+    network.is_up = False
+    await _say(network, "1", "my dentist is on Monday")
+    network.is_up = True
+    await _say(network, "1.7", "my dentist is on Tuesday", "1")
+    network.chats.clear()
+    assert await board.inbox.redeliver("net") == 0
+    assert [piece for _, chat in network.chats for piece in chat.told if "Monday" in piece] == []
+
+
+async def test_what_a_message_had_replaced_holds_again():
+    board = Board().serve()
+    network = Network(board.inbox)
+    await _say(network, "1", "I live in Paris")
+    await _say(network, "2", "I live in Lyon")
+    assert _live(board) == ["I live in Lyon"]
+    await _say(network, "2.7", "I live in Rome", "2")
+    assert _live(board) == ["I live in Rome"]
+    await _say(network, "2.8", "remember that the vet has a blue door", "2")
+    assert sorted(_live(board)) == ["I live in Paris", "the vet has a blue door"]
+
+
+async def test_a_memory_that_has_come_from_more_than_the_message_stays():
+    board = Board().serve()
+    network = Network(board.inbox)
+    await _say(network, "1", MONDAY)
+    board.records.update("m1", {"content": "the dentist is on Monday at 9"}, OWNER)
+    told = await _say(network, "1.7", "hello", "1")
+    assert _live(board) == ["the dentist is on Monday at 9"]
+    assert any("m1 stays as it is" in line for line in told)
+
+
+async def test_the_model_is_told_that_a_message_is_a_correction_and_not_shown_the_former_one():
+    board = Board().serve(Script("Four.", "Five."))
+    network = Network(board.inbox)
+    await _say(network, "1", "what is two and zwei?")
+    await _say(network, "1.7", "what is two and three?", "1")
+    asked = board.model.requests[-1]
+    assert asked[-1].endswith("\n(corrected) what is two and three?")
+    assert not any("zwei" in text or "Four" in text for text in asked[1:])
+
+
+async def test_what_was_done_is_not_done_once_more():
+    for said in ("when the paint shop comes up, remind me to buy brushes", "forget my bike", "remind me at 8 to leave"):
+        for has_model in (False, True):
+            board = Board().learn(Script()) if has_model else Board().serve()
+            board.records.store("My bike is green", ["bike"])
+            network = Network(board.inbox)
+            await _say(network, "1", said)
+            if board.model and said.startswith("forget"):
+                continue  # with a model, it is for the model to forget
+            before = lines_of(board, "/intents"), lines_of(board, "/timers"), _live(board)
+            for text in ("when the garden comes up, remind me to buy brushes", "remind me at 9 to leave", MONDAY):
+                told = await _say(network, "1." + str(len(text)), text, "1")
+                assert told == [
+                    "refused What you asked for there was done already: send what is to change as a new message.",
+                    "end",
+                ]
+            assert (lines_of(board, "/intents"), lines_of(board, "/timers"), _live(board)) == before
+            assert _said(board) == [said]
+
+
+async def test_what_a_tool_did_is_not_done_once_more():
+    for call, is_corrected in (
+        (Call("c", "note_add", '{"text":"it rains"}'), False),
+        (Call("c", "memory_forget", '{"id":"m1"}'), False),
+        (Call("c", "memory_store", '{"content":"it rains","tags":["rain"]}'), True),
+        (Call("c", "memory_recall", '{"query":"bike"}'), True),
+    ):
+        board = Board().serve(Script([call], "Done.", "Corrected."))
+        board.records.store("My bike is green", ["bike"])
+        network = Network(board.inbox)
+        await _say(network, "1", "do it")
+        board.restart()
+        board.serve(Script("Corrected."))
+        told = await _say(Network(board.inbox), "1.7", "do that", "1")
+        assert ("Corrected." in told) == is_corrected, (call, told)
+
+
+async def test_an_edit_that_cannot_correct_is_answered_in_a_sentence():
+    board = Board().serve()
+    network = Network(board.inbox)
+    await _say(network, "1", "hello there")
+    await network.offer(message("net:2:1", "hello from me", ANN))
+    for edited, text, caller, words in (
+        ("9", "hi", HOME, "I do not have the message that you edited"),
+        ("1", "hi", ANN, "I do not have the message that you edited"),
+        ("1", "/memory", HOME, "An edited command is not carried out"),
+    ):
+        told = await _say(network, "x" + edited, text, edited, caller)
+        assert len(told) == 2 and words in told[0], told
+    board.now += 3601
+    told = await _say(network, "1.7", "hi", "1")
+    assert "You edited a message of 1 h ago, and I correct those of the last hour" in told[0]
+    assert _said(board) == ["hello there", "hello from me"]
+
+
+async def test_an_edited_command_that_has_run_says_so():
+    board = Board().serve()
+    network = Network(board.inbox)
+    await _say(network, "1", "/note it rains")
+    assert "was done already" in (await _say(network, "1.7", "it rains", "1"))[0]
+
+
+async def test_an_edit_that_leaves_the_words_as_they_are_is_passed_over():
+    board = Board().serve(Script("Hello."))
+    network = Network(board.inbox)
+    await _say(network, "1", "hello")
+    assert await _say(network, "1.7", "hello", "1") == ["end"] and board.model.asked == 1
+
+
+async def test_an_edit_of_a_forgotten_message_brings_nothing_back():
+    board = Board().serve()
+    network = Network(board.inbox)
+    await _say(network, "1", MONDAY)
+    board.forgetting.forget("m1", OWNER, True)
+    assert "I do not have" in (await _say(network, "1.7", TUESDAY, "1"))[0]
+    assert _live(board) == []
+
+
+async def test_facts_are_read_out_of_the_corrected_words():
+    board = Board().learn(Script("Noted.", "Corrected."))
+    network = Network(board.inbox)
+    await _say(network, "1", "the spare key is at the baker's")
+    await _say(network, "1.7", "the spare key is at the butcher's", "1")
+    batch = board.jobs.jobs[0]._cursor.batch(10)
+    assert [turn["text"] for turn in batch.turns] == ["the spare key is at the butcher's"]
+
+
+async def test_a_turn_shows_that_it_was_corrected():
+    board = Board().serve(Script())
+    network = Network(board.inbox)
+    await _say(network, "1", "my dentist is on Monday")
+    await _say(network, "1.7", "my dentist is on Tuesday", "1")
+    assert any("(corrected) my dentist is on Tuesday" in line for line in lines_of(board, "/recall dentist"))
