@@ -1,16 +1,19 @@
-"""Unit files run on two Pythons or more: each test of tests/firmware is shown once for each.
+"""Unit files run on MicroPython: each test of tests/firmware is shown once for each runtime.
 
-cpython   CPython, in a process of its own (tests/support/warm_unit.py), on the host's file system
 32        the 32-bit build with the chip's object sizes, from .mpy, on a littlefs
-64        MicroPython's unix port, 64-bit, from source, on the host's file system: where the size of a number matters
+cpython   CPython, in a process of its own (tests/support/warm_unit.py), on the host's file system: files of code that the
+          host imports, and all files where there is no 32-bit build
 chip      as 32, with the chip's ways of time, floats, os and sys (tests/support/firmware/fakes/chip.py): where these matter
+64        MicroPython's unix port, 64-bit, from source, on the host's file system: in `make soak`
 
-`make soak` runs all files on the first three, the 32-bit build with a small heap.
+`make soak` runs all files on all runtimes that concern them, the 32-bit build with a small heap.
 """
 
 import ast
+import functools
 import gc
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -22,6 +25,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 import firmware_build
 import get_micropython
+import limits
 import warm_unit
 from extent import IS_WHOLE, extent
 
@@ -35,47 +39,43 @@ HEAP = extent("512k", "8m")
 heap is held by tests/budgets and tests/e2e/test_small_heap.py, and here by `make soak`.
 """
 
-RUNTIMES = ("cpython", "32")
-ON_64_BITS = (
+SHARED_WITH_HOST = (
+    "test_callers",
     "test_clock",
-    "test_compat",
-    "test_config",
-    "test_console_json",
-    "test_files",
-    "test_lazy",
+    "test_line_meaning",
     "test_link_messages",
-    "test_llm_response",
-    "test_log_",
+    "test_log_line",
     "test_memory_fields",
-    "test_memory_importance",
-    "test_rules",
+    "test_memory_plan",
+    "test_named_days",
+    "test_pin_config",
+    "test_secrets",
+    "test_sense_rings",
     "test_store_ranks",
-    "test_store_table",
+    "test_telegram_markup",
+    "test_telegram_split",
     "test_text_",
     "test_tokenizer",
-    "test_usage",
+    "test_transfer",
     "test_zone",
 )
-"""How the names of the files begin in which the size of an int or of a pointer matters: numbers that are read, written,
-packed, hashed or reckoned with. The program as a whole runs on 64 bits in tests/e2e and tests/companion.
-"""
+"""How the names of the files begin whose code the host imports: they run on CPython too."""
 
-AS_ON_A_CHIP = (
-    "test_clock",
+AS_ON_A_CHIP = ("test_chip_socket", "test_clock", "test_llm_transport")
+"""How the names of the files begin that run as on a chip, too."""
+
+AS_ON_A_CHIP_IN_SOAK = (
     "test_config",
-    "test_chip_socket",
     "test_journal",
     "test_link_http",
     "test_link_mqtt",
     "test_llm_http",
-    "test_llm_transport",
     "test_llm_model",
+    "test_log_line",
     "test_memory_fields",
     "test_memory_recall",
     "test_memory_records",
-    "test_log_line",
 )
-"""How the names of the files begin that run as on a chip, too."""
 
 WHOLE_FILES = ("tests/cli/", "tests/companion/", "tests/docs/")
 """How the paths of other files begin whose tests go to one worker: they share what takes seconds to make, a companion or a
@@ -117,6 +117,30 @@ def pytest_configure(config):
     if not hasattr(config, "workerinput"):
         firmware_build.compile_all()
         firmware_build.compile_small()
+
+
+CPU_SECONDS: list[float] = []
+"""CPU seconds of the workers that have ended, with the processes that they waited for."""
+
+
+def pytest_sessionfinish(session):
+    """Let each worker report the CPU seconds that it took."""
+    if hasattr(session.config, "workeroutput"):
+        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        session.config.workeroutput["cpu_seconds"] = sum(one.ru_utime + one.ru_stime for one in used)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Take what a worker reported."""
+    CPU_SECONDS.append(getattr(node, "workeroutput", {}).get("cpu_seconds", 0.0))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print the CPU seconds of all workers beside the figure of limits.toml, which is of a whole run."""
+    if CPU_SECONDS:
+        figure = limits.read()["tests"]["cpu_seconds"]
+        terminalreporter.write_line(f"{sum(CPU_SECONDS):.0f} CPU seconds (limits.toml: {figure} for a whole run)")
 
 
 _FEW_MODULES = 100
@@ -201,10 +225,22 @@ class UnitFile(pytest.File):
                 yield item
 
 
+@functools.cache
+def has_micropython_32() -> bool:
+    """True if the 32-bit build runs on this machine."""
+    return get_micropython.usable(get_micropython.HOME / "32", 32)
+
+
 def runtimes_of(module: str) -> list[str]:
-    """The runtimes on which a unit file runs."""
-    more = {"64": IS_WHOLE or module.startswith(ON_64_BITS), "chip": module.startswith(AS_ON_A_CHIP)}
-    return [*RUNTIMES, *(runtime for runtime, is_needed in more.items() if is_needed)]
+    """Return the runtimes on which a unit file runs."""
+    has_32 = has_micropython_32()
+    wanted = {
+        "32": has_32,
+        "cpython": IS_WHOLE or not has_32 or module.startswith(SHARED_WITH_HOST),
+        "chip": has_32 and module.startswith(AS_ON_A_CHIP + (AS_ON_A_CHIP_IN_SOAK if IS_WHOLE else ())),
+        "64": IS_WHOLE,
+    }
+    return [runtime for runtime, is_wanted in wanted.items() if is_wanted]
 
 
 class UnitRun:

@@ -3,8 +3,7 @@
 import json
 import re
 
-import pytest
-
+from one_case import in_one_case
 from pages import ROOT, in_backticks, plain, read, rows, section
 
 PROFILES = {
@@ -18,7 +17,7 @@ def test_the_table_of_boards_has_a_row_for_each_profile_and_no_other():
     assert set(TABLE) == set(PROFILES)
 
 
-@pytest.mark.parametrize("name", sorted(PROFILES))
+@in_one_case("name", sorted(PROFILES))
 def test_a_row_of_the_table_is_what_the_profile_says(name):
     profile, (_, chip, flash, psram, micropython) = PROFILES[name], TABLE[name]
     assert chip.split()[0] == CHIPS[profile["chip"]]
@@ -29,11 +28,11 @@ def test_a_row_of_the_table_is_what_the_profile_says(name):
     assert ("variant" in micropython) == bool(profile["micropython_variant"])
 
 
-@pytest.mark.parametrize("name", sorted(PROFILES))
+@in_one_case("name", sorted(PROFILES))
 def test_the_list_to_choose_from_names_the_board(name):
     assert name in in_backticks(section(read("boards/README.md"), "## How to choose"))
 
 
-@pytest.mark.parametrize("name", sorted(PROFILES))
+@in_one_case("name", sorted(PROFILES))
 def test_a_board_without_psram_is_said_to_need_a_frozen_build(name):
     assert ("frozen" in TABLE[name][-1]) == (not PROFILES[name]["psram"])

@@ -4,11 +4,11 @@ import re
 import tomllib
 from importlib import metadata
 
-import pytest
 from packaging.requirements import Requirement
 
 from engram_host.companion.embedding import e5, minilm
 from engram_host.extras import DISTRIBUTION, EXTRAS
+from one_case import in_one_case
 from pages import PAGES, ROOT, in_backticks, plain, read, rows, section
 
 INSTALL, LICENCES, EMBEDDING = "docs/start/install.md", "docs/reference/licences.md", "docs/guides/embedding.md"
@@ -92,7 +92,7 @@ def test_the_table_of_licences_has_each_package_and_its_part():
     assert told == {(_name(line), part) for part, lines in PARTS.items() for line in lines}
 
 
-@pytest.mark.parametrize("name", sorted({_name(line) for lines in PARTS.values() for line in lines}))
+@in_one_case("name", sorted({_name(line) for lines in PARTS.values() for line in lines}))
 def test_a_licence_is_what_the_installed_package_says(name: str):
     assert _table()[name][1] == _licence(metadata.distribution(name))
 
@@ -114,7 +114,7 @@ def test_where_the_weights_come_from_is_what_the_code_checks():
     assert told_digests == minilm.SHA256 | e5.SHA256
 
 
-@pytest.mark.parametrize("page", PAGES)
+@in_one_case("page", PAGES)
 def test_no_page_says_to_install_the_other_projects_package(page: str):
     for call in re.findall(r"pip install [^`\n]*", read(page)):
         assert not re.search(r"\bengram\b(?!-mcu)", call.replace(DISTRIBUTION, "")), call

@@ -3,8 +3,7 @@
 import re
 import subprocess
 
-import pytest
-
+from one_case import in_one_case
 from pages import PAGES, ROOT, fences, in_backticks, plain, read, rows, section
 
 PAGE = "docs/design/testing.md"
@@ -40,7 +39,7 @@ def test_the_tables_of_targets_and_variables_are_the_makefiles():
     assert _documented() == _targets() | variables
 
 
-@pytest.mark.parametrize("page", PAGES)
+@in_one_case("page", PAGES)
 def test_no_page_names_a_target_that_there_is_not(page):
     text = read(page)
     indented = "\n".join(line for line in text.splitlines() if line.startswith("    "))

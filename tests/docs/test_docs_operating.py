@@ -133,7 +133,7 @@ def test_the_compose_file_sets_what_there_is_and_builds_what_is_beside_it():
     assert all(port.startswith("${ENGRAM_BIND:-127.0.0.1}:") for port in service["ports"])
 
 
-@pytest.mark.parametrize("has_tls", [False, True])
+@pytest.mark.parametrize("has_tls", [pytest.param(False, marks=pytest.mark.soak), True])
 def test_the_health_check_of_the_compose_file_asks_as_the_companion_listens(tmp_path: Path, has_tls: bool):
     service = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]["companion"]
     kind, python, *words = service["healthcheck"]["test"]

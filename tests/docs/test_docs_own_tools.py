@@ -5,8 +5,6 @@ import json
 import re
 import sys
 
-import pytest
-
 from engram.app import App
 from engram.memory.access import OWNER, Caller
 from engram.tools.declare import _OPTIONS
@@ -14,6 +12,7 @@ from engram.tools.own_tool import schema_text
 from engram.tools.pin_config import Pin, parse_pins
 from engram_host.boards import profile
 from fakes import machine
+from one_case import in_one_case
 from pages import fences, in_backticks, plain, read, rows, section
 
 GUIDE = "docs/guides/tools.md"
@@ -34,7 +33,7 @@ def test_the_table_of_pins_that_are_never_allowed_is_the_profiles():
     assert told == {name: list(profile.load_profile(name).forbidden_pins) for name in profile.profile_names()}
 
 
-@pytest.mark.parametrize("board", profile.profile_names())
+@in_one_case("board", profile.profile_names())
 def test_the_example_of_pins_is_taken_on_a_board_whose_pins_they_are(board: str):
     table = json.loads(fences(section(read(GUIDE), "## Pins"), "json")[0].text)["pins"]
     forbidden = profile.load_profile(board).forbidden_pins

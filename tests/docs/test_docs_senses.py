@@ -11,6 +11,7 @@ from engram.llm.types import Call
 from engram.memory.access import OWNER
 from engram.senses.answers.view import SenseTool
 from engram.senses.perceive import perceive
+from one_case import in_one_case
 from pages import fences, plain, read, rows, section
 from perceiving import MONDAY, NOW, house
 from turns import say
@@ -46,7 +47,7 @@ def _call_of_anna(board):
     board.journal.begin(OWNER)
 
 
-@pytest.mark.parametrize(("message", "printed"), _sessions("## Without a model"))
+@in_one_case("message, printed", _sessions("## Without a model"))
 def test_a_question_is_answered_without_a_model_as_the_page_says(message, printed):
     assert _heard(house(), message) == printed
 

@@ -3,8 +3,7 @@
 import itertools
 import re
 
-import pytest
-
+from one_case import in_one_case
 from pages import PAGES, read, without_fences
 
 WIDEST = 100
@@ -55,17 +54,17 @@ def blank_runs(text: str) -> list[int]:
     return [number for number, pair in enumerate(itertools.pairwise(lines), 2) if pair == ("", "")]
 
 
-@pytest.mark.parametrize("page", PAGES)
+@in_one_case("page", PAGES)
 def test_no_page_has_two_blank_lines_in_a_row(page: str):
     assert blank_runs(read(page)) == []
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in LATER])
+@in_one_case("page", [page for page in PAGES if page not in LATER])
 def test_prose_is_not_too_wide(page: str):
     assert too_wide(read(page)) == []
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in LATER])
+@in_one_case("page", [page for page in PAGES if page not in LATER])
 def test_no_page_has_a_phrase_that_is_avoided(page: str):
     assert avoided(read(page)) == []
 

@@ -15,6 +15,7 @@ from engram.errors import ArgumentError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
 from engram.timers.timer_tool import TimerTool
+from one_case import in_one_case
 from pages import PAGES, fences, headings, in_backticks, plain, read, rows, section
 
 PAGE = "docs/reference/tools.md"
@@ -30,12 +31,12 @@ LATEST = "t4"
 """The turn in which the tools are called."""
 
 
-@pytest.mark.parametrize("heading", GROUPS)
+@in_one_case("heading", GROUPS)
 def test_each_tool_has_a_section_under_its_mode(heading):
     assert headings(section(read(PAGE), heading), 3) == [tool.name for tool in GROUPS[heading]]
 
 
-@pytest.mark.parametrize("tool", [*TOOLS, TimerTool], ids=lambda tool: tool.name)
+@in_one_case("tool", [*TOOLS, TimerTool])
 def test_the_table_of_a_tools_arguments_is_its_schemas(tool):
     rules = json.loads(tool.schema)
     table = rows(section(read(PAGE), f"### {tool.name}"))
@@ -56,7 +57,7 @@ def _wanted(schema: str, name: str) -> str:
     return caught.value.problem.removeprefix("must be ").removesuffix(".")
 
 
-@pytest.mark.parametrize("page", PAGES)
+@in_one_case("page", PAGES)
 def test_no_page_names_a_tool_that_there_is_not(page):
     known = {tool.name for tool in TOOLS} | {"memory_records"}
     for code in in_backticks(read(page)):

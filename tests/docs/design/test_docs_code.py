@@ -4,11 +4,10 @@ import asyncio
 import doctest
 import inspect as python_inspect
 
-import pytest
-
 from engram import errors, repl
 from engram.api import Memory
 from engram.app import App
+from one_case import in_one_case
 from pages import PAGES, fences, in_backticks, plain, read, rows, section
 
 PAGE = "docs/reference/code-on-the-board.md"
@@ -44,8 +43,8 @@ def _calls(heading: str) -> list[str]:
     return sorted(plain(row[0]) for row in rows(section(read(PAGE), heading)))
 
 
-@pytest.mark.parametrize(
-    ("heading", "holder"),
+@in_one_case(
+    "heading, holder",
     [("## app.memory", Memory), ("## engram.repl", repl)],
 )
 def test_the_table_of_calls_is_the_codes(heading, holder):
@@ -58,7 +57,7 @@ def test_the_tables_of_the_apps_calls_are_the_codes():
     assert "## app.note" in read(PAGE)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@in_one_case("page", PAGES)
 def test_no_page_names_an_error_that_there_is_not(page):
     for code in in_backticks(read(page)):
         if code.endswith("Error") and code.isalpha():

@@ -4,9 +4,8 @@ import ast
 import re
 from functools import cache
 
-import pytest
-
 from engram.store.store import Store
+from one_case import in_one_case
 from pages import FIRMWARE, ROOT, in_backticks, plain, read, rows, section
 
 PAGE = "docs/design/README.md"
@@ -52,7 +51,7 @@ def test_every_layer_is_drawn():
     assert set(_drawn()) == set(_imports())
 
 
-@pytest.mark.parametrize("layer", sorted({_layer(path.relative_to(FIRMWARE).with_suffix("").parts) for path in FILES}))
+@in_one_case("layer", sorted({_layer(path.relative_to(FIRMWARE).with_suffix("").parts) for path in FILES}))
 def test_a_layer_imports_from_those_that_are_drawn(layer):
     assert layer == "app" or _imports()[layer] == _drawn()[layer]
 
@@ -73,7 +72,7 @@ def test_the_interface_of_the_store_is_the_codes():
     assert sorted(call for call in drawn if "." not in call) == sorted(name for name in vars(Store) if name[0] != "_")
 
 
-@pytest.mark.parametrize(("heading", "folder"), [("## The store", FIRMWARE / "store"), ("## The companion", COMPANION)])
+@in_one_case("heading, folder", [("## The store", FIRMWARE / "store"), ("## The companion", COMPANION)])
 def test_a_file_that_is_drawn_is_there(heading, folder):
     named = [path for row in rows(section(read(PAGE), heading)) for path in in_backticks(row[0])]
     assert named and not [path for path in named if not (folder / path).exists()]

@@ -2,21 +2,20 @@
 
 import re
 
-import pytest
-
+from one_case import in_one_case
 from pages import ROOT, in_backticks, read, rows
 
 PAGE = "docs/design/features.md"
 FEATURES = rows(read(PAGE))
 
 
-@pytest.mark.parametrize("row", FEATURES, ids=lambda row: row[0][:60])
+@in_one_case("row", FEATURES)
 def test_where_a_feature_is_there_is_code(row):
     for path in in_backticks(row[1]):
         assert (ROOT / "firmware" / "engram" / path).exists(), path
 
 
-@pytest.mark.parametrize("row", FEATURES, ids=lambda row: row[0][:60])
+@in_one_case("row", FEATURES)
 def test_a_feature_names_a_test_that_there_is(row):
     named = in_backticks(row[2])
     assert named

@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 
 from import_graph import cycles, graph, imports
+from one_case import in_one_case
 from pages import ROOT, in_backticks, plain, read, rows, section
 
 PAGE = "docs/design/README.md"
@@ -69,7 +70,7 @@ def test_every_layer_is_named():
     assert set(_named()) == set(_of_code())
 
 
-@pytest.mark.parametrize("layer", sorted({_layer(module) for module in FILES if module != STARTER}))
+@in_one_case("layer", sorted({_layer(module) for module in FILES if module != STARTER}))
 def test_a_layer_imports_from_those_that_are_named(layer: str):
     assert layer in WIRING or _of_code()[layer] == _named()[layer]
 

@@ -1,11 +1,11 @@
 """The firmware's files import each other without a cycle, also inside functions and by name."""
 
 import ast
+import re
 from collections.abc import Iterator
 
-import pytest
-
 from import_graph import cycles, graph, imports
+from one_case import in_one_case
 from pages import FIRMWARE, ROOT
 
 TESTS = ROOT / "tests"
@@ -31,7 +31,7 @@ def test_a_cycle_that_is_gone_is_no_longer_allowed():
     assert ALLOWED - _firmware_cycles() == set()
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "back",
     [
         "import engram.a",
@@ -124,20 +124,13 @@ def test_what_counts_as_said():
 # --- tests
 
 
-def _modules(source: str) -> Iterator[str]:
-    """The modules that a file imports from."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom):
-            yield node.module or ""
-        elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+_OF_A_TEST = re.compile(r"^\s*(?:from|import) (test_\w+)", re.MULTILINE)
 
 
 def test_no_test_imports_another_test():
     found = [
         f"{path.relative_to(TESTS)} imports {module}"
         for path in sorted(TESTS.rglob("*.py"))
-        for module in _modules(path.read_text(encoding="utf-8"))
-        if module.startswith("test_")
+        for module in _OF_A_TEST.findall(path.read_text(encoding="utf-8"))
     ]
     assert found == [], "what tests share stands in a file of its own"

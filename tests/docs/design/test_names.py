@@ -9,7 +9,8 @@ from pathlib import Path
 
 from pages import PAGES, ROOT, in_backticks, read
 
-FOLDERS = ("firmware", "host", "tools", "tests", "boards")
+FOLDERS = ("firmware", "host", "tools", "boards")
+"""Folders whose docstrings and comments are checked; those of tests only give names."""
 FOREIGN = {"time.py", "discord.py", "src/main.py", "own.py", "engram.pack", "notes.Position"}
 """Names of things that are not the project's code: MicroPython's modules, examples, files on the flash, columns."""
 FORMER = {"text.py"}
@@ -19,6 +20,7 @@ PROPER = {"CoClaw", "LoCoMo", "MicroPython", "MicroPythons", "NickServ", "PyTorc
 PLACEHOLDER = re.compile(r"NAME|N{2,}")
 """Stands in a name for what the reader or the firmware chooses."""
 
+_WORD = re.compile(r"\w+")
 _FILE = re.compile(r"[\w/]+\.py\b")
 _MEMBER = re.compile(r"\b([A-Z]\w+)\.([a-z_]\w*)")
 _OF_MODULE = re.compile(r"\b([a-z_]\w*)\.([a-z_]\w*(?=\(\))|[A-Z]\w*)")
@@ -44,8 +46,11 @@ class Code:
 
     def __init__(self):
         paths = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
-        self.files = {path.relative_to(ROOT).as_posix() for path in paths}
-        self.identifiers = set(dir(builtins))
+        tests = [path for path in sorted((ROOT / "tests").rglob("*.py")) if path != Path(__file__)]
+        self.files = {path.relative_to(ROOT).as_posix() for path in (*paths, *tests)}
+        self.identifiers = set(dir(builtins)).union(
+            *(_WORD.findall(path.read_text(encoding="utf-8")) for path in tests)
+        )
         self.members: dict[str, set[str]] = {}
         self.modules: dict[str, set[str]] = {}
         self.docstrings = {path: list(self._read(path)) for path in paths}
@@ -104,10 +109,9 @@ def _prose(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def test_docstrings_and_comments_name_what_exists():
-    paths = [path for path in _code().docstrings if path != Path(__file__)]
     assert not [
         f"{path.relative_to(ROOT)}:{line}: {name}"
-        for path in paths
+        for path in _code().docstrings
         for line, text in _prose(path)
         for name in unknown_in_code(text)
     ]

@@ -4,7 +4,7 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
+from one_case import in_one_case
 
 TESTS = Path(__file__).resolve().parents[2]
 
@@ -103,8 +103,8 @@ def test_each_reason_for_a_pause_is_needed():
     assert sorted(PAUSES.keys() - _pauses()) == []
 
 
-@pytest.mark.parametrize(
-    ("line", "is_pause"),
+@in_one_case(
+    "line, is_pause",
     [
         ("time.sleep(2)", True),
         ("await asyncio.sleep_ms(pause)", True),

@@ -6,6 +6,7 @@ import pytest
 
 from engram.channels.console.commands import commands
 from engram_host.companion.conversations.bridge_commands import OWN as OF_BRIDGES
+from one_case import in_one_case
 from pages import PAGES, fences, headings, in_backticks, read, section
 from played import answers, fits, runs
 
@@ -16,13 +17,13 @@ def test_each_command_has_a_section_and_each_section_a_command():
     assert headings(section(read(PAGE), "## Commands"), 3) == [f"/{name}" for name, _, _ in commands()]
 
 
-@pytest.mark.parametrize(("name", "usage"), [(name, usage) for name, usage, _ in commands()])
+@in_one_case("name, usage", [(name, usage) for name, usage, _ in commands()])
 def test_a_section_begins_with_the_commands_usage(name, usage):
     first = fences(section(read(PAGE), f"### /{name}"), "")[0]
     assert first.text.strip() == f"/{name} {usage}".strip()
 
 
-@pytest.mark.parametrize("page", PAGES)
+@in_one_case("page", PAGES)
 def test_no_page_names_a_command_that_there_is_not(page):
     known = {name for name, _, _ in commands()} | OF_BRIDGES.keys()
     for code in in_backticks(read(page)):

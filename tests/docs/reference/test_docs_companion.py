@@ -3,8 +3,6 @@
 from dataclasses import fields
 from pathlib import Path
 
-import pytest
-
 from engram_host.companion import bridge_settings
 from engram_host.companion.bridges.kinds import KINDS
 from engram_host.companion.folders.sources import folder_sources
@@ -24,6 +22,7 @@ from engram_host.companion.settings import (
     read_settings,
 )
 from engram_host.companion.supervisor import TASKS
+from one_case import in_one_case
 from pages import fences, plain, read, rows, section
 
 PAGE = "docs/reference/companion-settings.md"
@@ -111,7 +110,7 @@ def test_the_example_of_a_file_is_taken(tmp_path: Path):
     assert read_settings(tmp_path, {}, {}).mqtt.url.startswith("mqtt://")
 
 
-@pytest.mark.parametrize("fence", [fence for page in (PAGE, START, *GUIDES) for fence in fences(read(page), "toml")])
+@in_one_case("fence", [fence for page in (PAGE, START, *GUIDES) for fence in fences(read(page), "toml")])
 def test_each_example_of_settings_is_taken(fence, tmp_path: Path):
     (tmp_path / "companion.toml").write_text(fence.text, encoding="utf-8")
     assert read_settings(tmp_path, {}, {})

@@ -22,6 +22,7 @@ from engram.memory.access import OWNER, Caller
 from engram.reminders import reminder_file
 from engram.timers import timer_file
 from engram_host.fake_llm import serving
+from one_case import in_one_case
 from pages import PAGES, fences, in_backticks, plain, read, rows, section, tables
 from sharing import shared
 
@@ -285,7 +286,7 @@ def test_every_kind_of_line_is_documented(written):
     assert set(_documented()) == set(written[0])
 
 
-@pytest.mark.parametrize("kind", sorted(_documented()))
+@in_one_case("kind", sorted(_documented()))
 def test_the_table_of_a_kind_has_the_fields_that_are_written(kind, written):
     others = {"profile": "note", "note": "profile", "redact": "show", "show": "redact"}
     fields = written[0].get(kind, set()) | written[0].get(others.get(kind, kind), set())
@@ -318,7 +319,7 @@ def test_the_bounds_are_the_codes():
         assert getattr(importlib.import_module(f"engram.{module}"), name) == int(value), where
 
 
-@pytest.mark.parametrize("page", PAGES)
+@in_one_case("page", PAGES)
 def test_lines_of_logs_are_whole(page):
     for fence in fences(read(page), "jsonl"):
         for line in fence.text.encode().splitlines(keepends=True):

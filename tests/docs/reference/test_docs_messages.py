@@ -1,8 +1,7 @@
 """The messages between board and companion: the page's tables have the fields that the code takes, in its order."""
 
-import pytest
-
 from engram.link import messages
+from one_case import in_one_case
 from pages import in_backticks, read, rows, section
 
 PAGE = "docs/reference/messages.md"
@@ -18,7 +17,7 @@ def _told(heading: str) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("heading", SIDES)
+@in_one_case("heading", SIDES)
 def test_the_page_shows_each_message_with_its_fields_in_order(heading):
     taken = {
         name: [field for field, _ in (*table, *messages.OPTIONAL.get(name, ()))]

@@ -5,8 +5,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import fields
 
-import pytest
-
 from engram.config import SECRETS, SETTINGS, Config
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridge_settings import PeopleSettings
@@ -14,6 +12,7 @@ from engram_host.companion.bridges.configured import secret_name
 from engram_host.companion.bridges.kinds import KINDS, BridgeField, NetworkKind
 from engram_host.companion.gateway import api_key
 from engram_host.root_certificates import ROOTS
+from one_case import in_one_case
 from pages import PAGES, ROOT, fences, in_backticks, plain, read, rows, section
 
 PAGE = "docs/reference/settings.md"
@@ -42,9 +41,7 @@ def test_each_setting_says_what_it_is_for():
         assert len(row) == 4 and len(row[3]) > 10, row
 
 
-@pytest.mark.parametrize(
-    ("heading", "name"), [("# Settings of the board", "config.json"), ("## Secrets", "secrets.json")]
-)
+@in_one_case("heading, name", [("# Settings of the board", "config.json"), ("## Secrets", "secrets.json")])
 def test_the_example_of_a_file_is_taken(heading, name, tmp_path):
     for fence in fences(section(read(PAGE), heading, below=False), "json"):
         (tmp_path / name).write_text(fence.text, encoding="utf-8")
@@ -56,7 +53,7 @@ def test_the_table_of_secrets_is_the_codes():
     assert [plain(row[0]) for row in rows(section(read(PAGE), "## Secrets"))] == list(SECRETS)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@in_one_case("page", PAGES)
 def test_no_page_names_a_setting_that_there_is_not(page):
     known = set(ALL) | set(SECRETS)
     # Who may talk is set at the companion, too, under the same names.
@@ -78,7 +75,7 @@ def test_the_table_of_the_environment_is_what_the_code_reads():
     assert set(documented) == found
 
 
-@pytest.mark.parametrize("page", PAGES)
+@in_one_case("page", PAGES)
 def test_no_page_names_a_variable_that_there_is_not(page):
     documented = {plain(row[0]) for row in rows(section(read(PAGE), "## Environment of `make run`"))}
     # Those of the companion stand in its own table.

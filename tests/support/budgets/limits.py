@@ -1,77 +1,57 @@
-"""What the firmware may cost: tests/budgets/limits.json, an object with a budget in each line.
+"""The limits of limits.toml, a table for each group, and the figures that need no board."""
 
-limits      the limit, and those that it had before it, the first one first
-measured    what was measured when the limit was set
-goal        what it is to become; absent where there is none
-why         for each time that the limit was raised the line of CHANGELOG.md that says why
-"""
-
-import json
+import ast
+import io
+import subprocess
+import tokenize
+import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-FILE = Path(__file__).resolve().parents[2] / "budgets" / "limits.json"
+ROOT = Path(__file__).resolve().parents[3]
+FILE = ROOT / "limits.toml"
 
-
-@dataclass(frozen=True)
-class Budget:
-    """One row of the file."""
-
-    name: str
-    limits: tuple[float, ...]
-    measured: float
-    goal: float | None = None
-    why: tuple[str, ...] = ()
-
-    @property
-    def limit(self) -> float:
-        return self.limits[-1]
-
-    @property
-    def raises(self) -> int:
-        """How often the limit was raised."""
-        return sum(later > earlier for earlier, later in zip(self.limits, self.limits[1:], strict=False))
+_NO_CODE = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENCODING,
+    tokenize.ENDMARKER,
+}
 
 
-def read(text: str) -> dict[str, Budget]:
-    """The budgets by name; ValueError or TypeError if one is of another form."""
-    rows: dict[str, Any] = json.loads(text)
-    return {
-        name: Budget(name, tuple(row.pop("limits")), row.pop("measured"), row.pop("goal", None), **_why(row))
-        for name, row in rows.items()
-    }
+def read() -> dict[str, dict[str, float]]:
+    """Return the limits by group and name."""
+    return tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
-def _why(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: tuple(value) for key, value in row.items()}
+def code_lines(folder: str) -> int:
+    """Count the code lines of the Python files that git tracks in a folder of the project."""
+    listed = subprocess.run(["git", "ls-files", "-z", folder], cwd=ROOT, capture_output=True, text=True, check=True)
+    files = [ROOT / name for name in listed.stdout.split("\0") if name.endswith(".py")]
+    return sum(lines_with_code(file.read_bytes()) for file in files if file.exists())
 
 
-def unexplained(budgets: Mapping[str, Budget], changelog: str) -> list[str]:
-    """A sentence for each limit that was raised though no line of the changelog says why."""
-    text = " ".join(changelog.split())
-    found = []
-    for budget in budgets.values():
-        if len(budget.why) != budget.raises:
-            found.append(f"{budget.name}: was raised {budget.raises} times, `why` has {len(budget.why)} lines")
-        found += [
-            f"{budget.name}: CHANGELOG.md lacks: {why}" for why in budget.why if " ".join(why.split()) not in text
-        ]
-    return found
+def lines_with_code(source: bytes) -> int:
+    """Count the lines of a module without blank lines, comments and docstrings."""
+    tokens = tokenize.tokenize(io.BytesIO(source).readline)
+    lines = {at for one in tokens if one.type not in _NO_CODE for at in range(one.start[0], one.end[0] + 1)}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            lines -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return len(lines)
 
 
-def over(budgets: Mapping[str, Budget], figures: Mapping[str, float]) -> str:
-    """A table of all figures if one of them is over its limit, else ""."""
-    if all(value <= budgets[name].limit for name, value in figures.items()):
+def over(limits: Mapping[str, float], figures: Mapping[str, float]) -> str:
+    """Return a table of all figures if one of them is over its limit, else ""."""
+    if all(value <= limits[name] for name, value in figures.items()):
         return ""
-    rows = [("budget", "limit", "now", "")]
+    rows = [("limit of", "limit", "now", "")]
     for name, value in figures.items():
-        limit = budgets[name].limit
-        rows.append(
-            (name, f"{limit:g}" if limit < 1e5 else f"{limit:.0f}", f"{value:.8g}", "OVER" if value > limit else "")
-        )
+        rows.append((name, f"{limits[name]:.8g}", f"{value:.8g}", "OVER" if value > limits[name] else ""))
     widths = [max(len(row[at]) for row in rows) for at in range(3)]
     lines = [f"{a:{widths[0]}}  {b:>{widths[1]}}  {c:>{widths[2]}}  {d}".rstrip() for a, b, c, d in rows]
-    advice = "Make it cheaper. If it has to cost more: docs/design/testing.md says how a limit is raised."
-    return "\n".join(["a budget is exceeded", "", *lines, "", advice])
+    advice = "Make it less. Limits only fall; raising one needs a line in the issue that asks for it."
+    return "\n".join(["a limit of limits.toml is exceeded", "", *lines, "", advice])

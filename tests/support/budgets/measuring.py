@@ -7,9 +7,6 @@ import json
 import shutil
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 sys.path.extend(
@@ -20,38 +17,11 @@ sys.path.extend(
 import bench_senses
 import bench_store
 import firmware_build
-import heap
-import heap_builds
-import heap_flash
-from engram_host.boards import profile
-from heap_bench import COMPARES, TOOLS, TURN, Bench, BoardFailed, Case
 
 COUNT = 2000
 SEARCHES = 100
 CHAT_TURNS = 100
 KINDS = ("records", "turns")
-ANSWERS, RUNS_TOOLS = "heap: KB in which a turn is answered", "heap: KB in which a turn runs tools"
-COMPARES_FACTS = "heap: KB in which a turn compares facts"
-
-HEAP_STEP = 4
-"""Kilobytes between two heaps that are tried."""
-
-APART = {
-    "channels/telegram": "modules of Telegram",
-    "tools": "modules of tools",
-    "timers": "modules of timers",
-    "senses": "modules of senses",
-    "senses/events": "modules of senses",
-    "senses/answers": "modules of senses, answers",
-}
-"""Packages that are loaded only where they are used, and the budgets that they have of their own."""
-
-TRIES = 3
-"""How often the heap of a limit is tried: what is free in it also depends on how the network cuts an answer into pieces."""
-
-MOST_ABOVE = 64
-"""Kilobytes above a limit up to which the smallest heap is looked for, so that a failure tells it."""
-
 Figures = dict[str, float]
 
 
@@ -94,83 +64,35 @@ def store(kind: str, folder: Path) -> Figures:
         figures["chat turn: bytes read"] = chat["chat_turn_read_bytes"]
         figures["chat turn: bytes programmed"] = chat["chat_turn_programmed_bytes"]
         figures["chat turn: erases"] = chat["chat_turn_erases"]
-    return {f"{kind}, {name}": round(value, 3) for name, value in figures.items()}
+    return {name: round(value, 3) for name, value in figures.items()}
 
 
 def mpy() -> Figures:
-    """The bytes of all modules of the firmware, compiled as for a board without PSRAM; those of some packages apart."""
+    """Return the bytes of all modules of the firmware, compiled with -O3."""
     firmware_build.compile_small()
     root = firmware_build.SMALL / "firmware" / "engram"
-    sizes = Counter[str]()
-    for file in root.rglob("*.mpy"):
-        sizes[APART.get(file.parent.relative_to(root).as_posix(), "modules")] += file.stat().st_size
-    return {f"{group}: bytes of .mpy": float(size) for group, size in sizes.items()}
+    return {"bytes": float(sum(file.stat().st_size for file in root.rglob("*.mpy")))}
 
 
 def senses(folder: Path) -> Figures:
     """What one sense and 16 cost the flash for a reading, one a minute, and what 16 take of the heap at rest."""
     one, many = bench_senses.cost(folder, 1, 10, 0), bench_senses.cost(folder, 16, 2, 30)
     return {
-        "senses, one: erases for a reading": round(one["erases"] / one["readings"], 4),
-        "senses, one: bytes programmed for a reading": round(one["programmed_bytes"] / one["readings"], 1),
-        "senses, 16: erases for a reading": round(many["erases"] / many["readings"], 4),
-        "senses, 16: bytes of heap at rest": float(many["heap"]),
+        "one: erases for a reading": round(one["erases"] / one["readings"], 4),
+        "one: bytes programmed for a reading": round(one["programmed_bytes"] / one["readings"], 1),
+        "16: erases for a reading": round(many["erases"] / many["readings"], 4),
+        "16: bytes of heap at rest": float(many["heap"]),
     }
-
-
-def heaps(folder: Path, limits: Figures, is_less_tried: bool = True) -> Figures:
-    """The smallest heaps in kilobytes with which the turns of each budget pass, looked for from the limits on.
-
-    Unless `is_less_tried` a limit that is enough is the figure.
-    """
-    board = replace(profile.load_profile(heap.BOARD), settings=profile.load_profile(heap.BOARD).settings | heap.ROOM)
-    image, _, _ = heap_flash.filled(board, COUNT)
-    flash = folder / "flash.bin"
-    flash.write_bytes(image)
-    bench = Bench(heap_builds.mpy(), flash, board.settings)
-    names = {TURN: ANSWERS, TOOLS: RUNS_TOOLS, COMPARES: COMPARES_FACTS}
-
-    def passes(case: Case, kilobytes: int) -> bool:
-        tries = TRIES if kilobytes >= limits[names[case]] else 1
-        return any(_passes(bench, case, kilobytes) for _ in range(tries))
-
-    return {
-        name: smallest(lambda kilobytes, case=case: passes(case, kilobytes), int(limits[name]), is_less_tried)
-        for case, name in names.items()
-    }
-
-
-def _passes(bench: Bench, case: Case, kilobytes: int) -> bool:
-    try:
-        bench.talk(case, kilobytes)
-    except BoardFailed:
-        return False
-    return True
-
-
-def smallest(passes: Callable[[int], bool], first: int, is_less_tried: bool = True) -> int:
-    """The smallest heap that passes, in steps from `first` on; beyond MOST_ABOVE none is looked for, below it if wanted."""
-    kilobytes = first
-    if passes(kilobytes):
-        while is_less_tried and passes(kilobytes - HEAP_STEP):
-            kilobytes -= HEAP_STEP
-        return kilobytes
-    while kilobytes <= first + MOST_ABOVE:
-        kilobytes += HEAP_STEP
-        if passes(kilobytes):
-            break
-    return kilobytes
 
 
 def main() -> None:
-    """Print all figures, by name."""
-    figures = mpy()
+    """Print all figures by group and name."""
+    figures = {"mpy": mpy()}
     with tempfile.TemporaryDirectory() as name:
-        figures |= heaps(Path(name), dict.fromkeys((ANSWERS, RUNS_TOOLS, COMPARES_FACTS), 400.0))
         for kind in KINDS:
             (Path(name) / kind).mkdir()
-            figures |= store(kind, Path(name) / kind)
-        figures |= senses(Path(name))
+            figures[kind] = store(kind, Path(name) / kind)
+        figures["senses"] = senses(Path(name))
     sys.stdout.write(json.dumps(figures, indent=1) + "\n")
 
 
