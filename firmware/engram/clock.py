@@ -31,6 +31,9 @@ class Clock:
         self._offset = 946684800 if time.gmtime(0)[0] == 2000 else 0
         self._floor = _SET_SINCE
         self._floor_ticks = ticks_ms()
+        self._is_guessing = True
+        self.guess_error = 0
+        """Seconds by which earlier guesses of this run were behind, once the clock is set."""
 
     def _machine(self) -> int:
         return self._source() if self._source else int(time.time()) + self._offset
@@ -43,7 +46,8 @@ class Clock:
     def now(self) -> int:
         """Unix seconds; a guess that only keeps the order while the clock is not known."""
         reading = self._machine()
-        if reading >= _SET_SINCE:
+        is_known = reading >= _SET_SINCE
+        if is_known and not self._is_guessing:
             return reading
         ticks = ticks_ms()
         passed = ticks_diff(ticks, self._floor_ticks) // 1000
@@ -51,6 +55,10 @@ class Clock:
             # Moved on at each reading: the tick counter wraps within days.
             self._floor += passed
             self._floor_ticks = ticks
+        if is_known:
+            self._is_guessing = False
+            self.guess_error = reading - self._floor
+            return reading
         return self._floor
 
     def not_before(self, at: int) -> None:
@@ -90,6 +98,32 @@ class Clock:
         """
         local = day * _DAY + minute * 60
         return self.zone.moment(local) if self.zone else local - self.zone_minutes * 60
+
+
+class Moment:
+    """A moment of this run, now. It has no day before the clock is set, and the right one from then on."""
+
+    def __init__(self, clock: Clock):
+        self._clock = clock
+        self._at = clock.now()
+        self._is_guess = not clock.known
+
+    @property
+    def age(self) -> int:
+        """How many seconds ago it was."""
+        return max(0, self._clock.now() - self._right())
+
+    def since(self) -> str:
+        """Such as "since 2026-01-31 14:05", "for 3 min" without a day."""
+        return "since " + self._clock.minute(self._right()) if self._clock.known else "for %d min" % (self.age // 60)
+
+    def when(self) -> str:
+        """Such as "2026-01-31 14:05", "3 min ago" without a day."""
+        return self._clock.minute(self._right()) if self._clock.known else "%d min ago" % (self.age // 60)
+
+    def _right(self) -> int:
+        self._clock.now()  # which finds that it is set
+        return self._at + (self._clock.guess_error if self._is_guess else 0)
 
 
 class Timeout:

@@ -3,7 +3,8 @@
 import random
 import time
 
-from engram.clock import Clock, civil, day_name, day_number, days_from_civil, zone_minutes
+from engram import clock as clock_module
+from engram.clock import Clock, Moment, civil, day_name, day_number, days_from_civil, zone_minutes
 from support import raises
 
 KNOWN = 1790000000  # a moment in 2026
@@ -52,6 +53,51 @@ def test_a_clock_that_is_set_is_believed_even_if_flash_has_a_later_moment():
     clock = Clock(source=lambda: KNOWN)
     clock.not_before(KNOWN + 1000)
     assert clock.known and clock.now() == KNOWN
+
+
+class Run:
+    """A run of a board whose clock is set after some seconds; `clock` is its Clock."""
+
+    def __init__(self):
+        self.seconds, self.reading = 0, 1000
+        self.clock = Clock(source=lambda: self.reading)
+        self._before, clock_module.ticks_ms = clock_module.ticks_ms, lambda: self.seconds * 1000
+        self.clock._floor_ticks = 0
+
+    def advance(self, seconds, reading=0):
+        """Let time pass, at the end of which the clock reads this, 1000 if it is not set."""
+        self.seconds += seconds
+        self.reading = reading or 1000
+
+    def end(self):
+        clock_module.ticks_ms = self._before
+
+
+def test_a_moment_before_the_clock_was_set_has_an_age_and_then_its_right_day():
+    run = Run()
+    try:
+        moment = Moment(run.clock)
+        run.advance(600)
+        assert (moment.age, moment.since(), moment.when()) == (600, "for 10 min", "10 min ago")
+        run.advance(1200, KNOWN)
+        shown = run.clock.minute(KNOWN - 1800)
+        assert (moment.age, moment.since(), moment.when()) == (1800, "since " + shown, shown)
+        run.advance(60, KNOWN + 60)
+        assert moment.age == 1860 and moment.when() == shown
+    finally:
+        run.end()
+
+
+def test_a_moment_after_the_clock_was_set_is_what_it_read():
+    run = Run()
+    try:
+        run.clock.now()
+        run.advance(5000, KNOWN)
+        moment = Moment(run.clock)
+        run.advance(120, KNOWN + 120)
+        assert moment.age == 120 and moment.when() == run.clock.minute(KNOWN)
+    finally:
+        run.end()
 
 
 def test_time_zones_are_read():

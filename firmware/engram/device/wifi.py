@@ -31,9 +31,12 @@ class Wifi:
         self.networks = config.secret("wifi")
         self.joined = ""
         self.problem = "not joined yet"
+        self.changes = 0
+        """How often a network was joined or gave the first time: who waits before a new try looks at it."""
         self._server = config.get("network.ntp")
         self._saves_power = config.get("network.power_save")
         self._looks = 1
+        self._has_time = False
         self._retry_looks = _FIRST_RETRY_LOOKS
         # The name comes before the interface is active: DHCP and mDNS take it from there.
         network.hostname(hostname)
@@ -62,6 +65,9 @@ class Wifi:
         while True:
             if await self._join():
                 pause = _FIRST_PAUSE_MS
+                self.changes += 1
+                if not self._has_time:
+                    self._looks, self._retry_looks = 1, _FIRST_RETRY_LOOKS
                 await self._stay()
                 self.problem = "%s was lost" % self.joined
                 diag.warning("network", self.problem + "; joining again")
@@ -106,6 +112,8 @@ class Wifi:
             try:
                 diag.info("clock", await ntp.set_clock(self._server))
                 self._retry_looks = _FIRST_RETRY_LOOKS
+                self.changes += not self._has_time
+                self._has_time = True
                 return _DAY_LOOKS
             except OSError as error:
                 diag.info("clock", "%s gave no time: %s" % (self._server, error))

@@ -18,6 +18,9 @@ _LONGEST_PAUSE_MS = const(60_000)
 _DOUBLINGS = const(6)
 _SECOND_MS = const(1000)
 _STATUS_MS = const(600_000)  # between two times that the companion is told how the board is
+_PATIENT_TRIES = const(3)  # without an answer, and for so long, until a person is to look why
+_PATIENT_MS = const(60_000)
+_SILENCE = const("the companion does not answer; is `engram serve` running, and does it use the same broker?")
 _NAME_LONGEST = const(32)
 _NAME = const("abcdefghijklmnopqrstuvwxyz0123456789-")
 
@@ -110,6 +113,8 @@ class Companion:
         self._refusal = ""
         self._pause_ms = 0  # until the next try
         self._pauses = 0  # since there was a link
+        self._unanswered = 0  # tries in a row that ended without an answer
+        self._patience = Timeout()
         self._needs_number = True  # whether the next link has to have a new one
 
     def _make_transport(self, token: str, tls):
@@ -131,6 +136,7 @@ class Companion:
         """Keep a link, for ever."""
         try:
             while True:
+                changes = self._network_changes()
                 wait_ms = await self._connect()
                 diag.info("companion", self._problem)
                 while wait_ms > 0:
@@ -138,9 +144,14 @@ class Companion:
                     self._pause_ms = wait_ms
                     await sleep_ms(min(wait_ms, _SECOND_MS))
                     wait_ms -= _SECOND_MS
+                    if self._network_changes() != changes:
+                        wait_ms = self._pauses = 0
         finally:
             if self.listening:
                 await self.listening.stop()
+
+    def _network_changes(self) -> int:
+        return self._network.changes if self._network else 0
 
     async def _connect(self) -> int:
         """Hold a link until it ends; after how many ms to try again."""
@@ -153,11 +164,20 @@ class Companion:
         except Refused as error:
             self._problem = self._refusal = str(error)
             return max(error.again * 1000, self._next_pause())
+        except NoAnswer as error:
+            # It may be that the companion knows of newer links than this one.
+            self._needs_number = True
+            self._problem = str(error) if self._is_patient() else self._transport.silence() or _SILENCE
         except EngramError as error:
-            # Not answered, it may be that the companion knows of newer links than this one.
-            self._needs_number = self._needs_number or isinstance(error, NoAnswer)
             self._problem = str(error)
         return self._next_pause()
+
+    def _is_patient(self) -> bool:
+        """Count a try without an answer: a companion that is busy or starts is no fault yet."""
+        if not self._unanswered:
+            self._patience.begin(_PATIENT_MS)
+        self._unanswered += 1
+        return self._unanswered < _PATIENT_TRIES or not self._patience.is_over
 
     async def _hold(self) -> None:
         beside = []
@@ -242,7 +262,7 @@ class Companion:
         if self.archive:
             self.archive.greeted(archived, asks)
         self._problem = self._refusal = ""
-        self._pause_ms = self._pauses = 0
+        self._pause_ms = self._pauses = self._unanswered = 0
 
     def _next_pause(self) -> int:
         """Twice the last pause, and not the same for all boards that lost one companion together."""

@@ -8,7 +8,7 @@ from engram.errors import EngramError
 from engram.link import messages
 
 _MOST_QUESTIONS = const(6)  # without an answer yet
-_SILENCE = const("the companion does not answer; is `engram serve` running, and does it use the same broker?")
+_SILENCE = const("no answer came in time; it is asked again")
 
 _ANSWERS = {
     "hello": "welcome",

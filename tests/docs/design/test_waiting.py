@@ -60,6 +60,7 @@ PAUSES = {
     ("firmware/test_compat.py", "parse"): "a result comes after a pause",
     ("firmware/test_compat.py", "answer_after_a_pause"): "the process stands still for longer than a timeout",
     ("firmware/device/test_device_wifi.py", "sleep_ms"): "in the time of fakes/world.py, which the test sets",
+    ("firmware/device/test_network_wakes.py", "sleep_ms"): "in the time of fakes/world.py, which the test sets",
     (
         "firmware/link/test_link_remote_search.py",
         "test_a_command_waits_in_pauses_for_the_companion",

@@ -364,7 +364,7 @@ def test_stats_tell_how_the_board_is_doing():
         "flash",
     ]
     board.now = 1000
-    assert "(a guess: the clock is not set)" in lines_of(board, "/stats")[1]
+    assert "not known: the clock is not set" in lines_of(board, "/stats")[1]
 
 
 def test_stats_tell_how_often_somebody_searched_and_found_nothing():

@@ -207,7 +207,7 @@ async def test_what_is_never_answered_ends_the_link():
     linked.companion.answers = lambda data: []
     with raises(LinkError) as caught:
         await linked.sync.run()
-    assert "does not answer" in str(caught.error)
+    assert "no answer came in time" in str(caught.error)
     assert not linked.exchange._questions
 
 

@@ -74,6 +74,12 @@ class BotApi:
         stall_ms = _ANSWER_MS + 1000 * wait_s
         self.client = Client(url, _CONNECT_MS, stall_ms, _LONGEST_ANSWER, tls=tls, network=network, one_link=one_link)
         self._token = token
+        self._network = network
+
+    @property
+    def network_changes(self) -> int:
+        """How often the network has changed so that what failed before it may go well."""
+        return self._network.changes if self._network else 0
 
     def tidy(self) -> None:
         """Close a link that idles; to be called now and then."""

@@ -24,7 +24,7 @@ from engram.channels.telegram.sender import (
     room_of,
 )
 from engram.channels.telegram.updates import part
-from engram.clock import Timeout
+from engram.clock import Moment, Timeout
 from engram.compat import const, sleep_ms
 from engram.errors import EngramError
 from engram.interrupt import interruptible
@@ -77,7 +77,7 @@ class Telegram:
         self._copies = {}  # by its turn or its message's Place, (part of an answer, how many of it may have arrived)
         self.said = {}
         """By its turn, what was said beside a reply that is kept; the oldest gives way."""
-        self._fault = ""  # the newest for the owner, such as an answer that Telegram did not take
+        self._fault = ()  # the newest for the owner, such as an answer that Telegram did not take
         self._named = []  # closed groups that the log has named
         inbox.add_channel(NAME, self._open_sink, self._is_let_in)
 
@@ -329,7 +329,7 @@ class Telegram:
         self._note_fault("refused   ", str(error))
 
     def _note_fault(self, name: str, words: str) -> None:
-        self._fault = "  %s%s, %s" % (name, self._clock.minute(self._clock.now()), words)
+        self._fault = name, Moment(self._clock), words
 
     def note_undelivered(self, turn: str, place, said) -> None:
         """The answer to a turn is not delivered at a Place, or not known to be: it is kept for later, and the streams of what
@@ -401,14 +401,15 @@ class Telegram:
 
     def status_lines(self):
         """Yield lines on how it is."""
-        poller, minute = self.poller, self._clock.minute
-        yield self.short(" since " + minute(poller.since) if poller.since else "")
+        poller = self.poller
+        yield self.short(" " + poller.since.since() if poller.since else "")
         if poller.next_try_s and not poller.is_stopped:
             yield "  next try in %d s" % poller.next_try_s
         yield "  policy    " + self._policy
-        yield "  newest    " + (minute(poller.newest_at) if poller.newest_at else "no message since the start")
+        yield "  newest    " + (poller.newest.when() if poller.newest else "no message since the start")
         if self._fault:
-            yield self._fault
+            name, moment, words = self._fault
+            yield "  %s%s, %s" % (name, moment.when(), words)
         if self._places:
             yield "  answering %d" % len(self._places)
         if self._is_owing:

@@ -21,6 +21,7 @@ from engram.channels.telegram.updates import (
     part,
     update_id,
 )
+from engram.clock import Moment
 from engram.compat import const, sleep_ms
 from engram.errors import StoreError
 
@@ -74,13 +75,15 @@ class Poller:
         self._may_be_more = False  # whether the last poll gave all that it asked for
         self._pauses = 0
         self._pause_ms = 0
+        self._must_wait = False  # whether Telegram said how long
+        self._network_changes = 0  # those of which the newest try knew
         self.wants_no_webhook = False
         """Whether a webhook is to be removed before the next poll."""
         self.bot = Bot(0, "")
-        self.since = 0
-        """Since when it is connected, or not."""
-        self.newest_at = 0
-        """When the newest update came."""
+        self.since = None
+        """The Moment since which it is connected, or not."""
+        self.newest = None
+        """The Moment at which the newest update came."""
         self.problem = "not tried yet"
         """Why it is not connected, "" if it is."""
         self.is_stopped = False
@@ -105,7 +108,7 @@ class Poller:
         if self.wants_no_webhook:
             await self._api.call("deleteWebhook", drop_pending_updates=False)
             self.wants_no_webhook = False
-        if self.newest_at and self._clock.now() - self.newest_at > _FORGOTTEN_S and not self._open:
+        if self.newest and self.newest.age > _FORGOTTEN_S and not self._open:
             self._next = 0
         if self._album:
             if not self._may_be_more:
@@ -172,7 +175,7 @@ class Poller:
         if number < self._next:
             return None
         self._next = number + 1
-        self.newest_at = self._clock.now()
+        self.newest = Moment(self._clock)
         if 0 <= self._old_mark - number < _RECENT:
             diag.info("telegram", "update %d was taken before" % number)
             return None
@@ -228,7 +231,7 @@ class Poller:
         self._pauses = 0
         if self.problem:
             diag.info("telegram", "connected as @" + self.bot.username)
-            self.since = self._clock.now()
+            self.since = Moment(self._clock)
             self.problem = ""
 
     def failed(self, error: BotError) -> None:
@@ -248,21 +251,25 @@ class Poller:
         elif error.retry_after:
             pause_ms = 1000 * error.retry_after
         if not self.problem or self.problem == "not tried yet":
-            self.since = self._clock.now()
+            self.since = Moment(self._clock)
         if problem != self.problem and not self.is_stopped:
             diag.warning("telegram", problem)
         self.problem = problem
+        self._must_wait = bool(error.retry_after)
         half = pause_ms // 2
         self._pause_ms = pause_ms if error.retry_after else half + random.getrandbits(10) * half // 1024
 
     async def pause(self) -> None:
-        """Wait before the next try, or until a webhook is to be removed."""
+        """Wait before the next try, until a webhook is to be removed, or until the network has come or the clock is set."""
         while self._pause_ms > 0 and not self.is_stopped:
             await sleep_ms(min(self._pause_ms, _STEP_MS))
             self._pause_ms -= _STEP_MS
             if self.wants_no_webhook and self._pause_ms > _FIRST_PAUSE_MS:
                 self._pause_ms = 0
+            if self._api.network_changes != self._network_changes and not self._must_wait:
+                self._pause_ms = self._pauses = 0
         self._pause_ms = 0
+        self._network_changes = self._api.network_changes
 
     @property
     def next_try_s(self) -> int:

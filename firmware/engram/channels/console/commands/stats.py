@@ -13,7 +13,7 @@ def stats_command(board, caller, _rest: str):
     """Tell how the board is doing: the owner all, others what concerns them; `board` has those of its parts that it shows."""
     yield _row("version", __version__)
     clock, records, journal = board.clock, board.records, board.journal
-    yield _row("time", clock.minute(clock.now()) + ("" if clock.known else " (a guess: the clock is not set)"))
+    yield _row("time", clock.minute(clock.now()) if clock.known else "not known: the clock is not set")
     yield _row("mode", board.config.get("mode"))
     yield _row("model", board.model.name if board.model else "none, offline")
     if not access.is_owner(caller):

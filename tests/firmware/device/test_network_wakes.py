@@ -1,0 +1,212 @@
+"""What waits for the network tries again as soon as it is there, or has given the time; a silent companion gets patience."""
+
+import fakes
+
+fakes.install()
+
+from board import Board  # noqa: E402
+from engram import compat, device  # noqa: E402
+from engram.channels.telegram import poller as polling  # noqa: E402
+from engram.channels.telegram.bot_api import BotApi, BotError  # noqa: E402
+from engram.channels.telegram.poller import Poller  # noqa: E402
+from engram.config import Config  # noqa: E402
+from engram.device import wifi  # noqa: E402
+from engram.link import companion as linking  # noqa: E402
+from engram.link.companion import Companion  # noqa: E402
+from engram.link.rpc import NoAnswer  # noqa: E402
+from fakes import network, world  # noqa: E402
+from linked import Linked  # noqa: E402
+from support import folder, raises  # noqa: E402
+
+HOME = {"ssid": "Home", "password": "correct horse"}
+COMES_AT = 5  # the step of a pause in which the network comes
+
+
+class Enough(BaseException):
+    """The test has seen what it wants."""
+
+
+class Station:
+    """A board's Wi-Fi, with nothing in the air, and a server that gives the time once it may."""
+
+    def __init__(self):
+        network.begin_anew()
+        self.gives_time = False
+        self.wifi = wifi.Wifi(Config(folder(), {"network.ntp": "time.example", "wifi": [HOME]}))
+
+    async def run(self, milliseconds):
+        """Let it do its work for some time."""
+        import sys
+
+        end = world.now + milliseconds
+
+        async def sleep_ms(milliseconds):
+            if world.now >= end:
+                raise Enough
+            await world.sleep_ms(milliseconds)
+
+        wifi.sleep_ms = _wifi_sleep[0] = sleep_ms
+        sys.modules["engram.device.ntp"] = device.ntp = self  # pyright: ignore
+        try:
+            await self.wifi.run()
+        except Enough:
+            pass
+        finally:
+            del sys.modules["engram.device.ntp"], device.ntp  # pyright: ignore
+
+    async def set_clock(self, server):
+        """See engram.device.ntp."""
+        if not self.gives_time:
+            raise OSError("no answer in time")
+        return "set by " + server
+
+    async def join(self):
+        """Let the network come, and be joined."""
+        network.air["Home"] = ("correct horse", -60, False, 500)
+        await self.run(10000)
+
+    async def set_time(self):
+        """Let the server answer, and the clock be set."""
+        self.gives_time = True
+        await self.run(60000)
+
+
+# The module that joins takes what it sleeps with from there.
+_wifi_sleep = [world.sleep_ms]
+compat.sleep_ms = lambda pause: _wifi_sleep[0](pause)
+
+
+async def _steps(module, waiting, meanwhile):
+    """How many steps something waits, if something happens in one of them."""
+    count = 0
+
+    async def sleep(_milliseconds):
+        nonlocal count
+        count += 1
+        if count == COMES_AT:
+            await meanwhile()
+
+    before, module.sleep_ms = module.sleep_ms, sleep
+    try:
+        await waiting()
+    finally:
+        module.sleep_ms = before
+    return count
+
+
+async def _nothing():
+    """Nothing happens."""
+
+
+# --- Telegram
+
+
+def _poller(station):
+    api = BotApi("http://example.com", "1:a", network=station.wifi)
+    return Poller(api, Board().clock, folder(), True, None, None)
+
+
+async def _failed(poller, times=8, error=None):
+    for _ in range(times):
+        poller.failed(error or BotError(0, "there is no network"))
+
+
+async def test_telegram_is_tried_again_when_the_network_comes_and_when_the_clock_is_set():
+    station = Station()
+    poller = _poller(station)
+    for meanwhile in (station.join, station.set_time):
+        await _failed(poller)
+        assert await _steps(polling, poller.pause, meanwhile) == COMES_AT
+    await _failed(poller, 1)
+    assert await _steps(polling, poller.pause, _nothing) <= 10  # and from then on the pauses grow from the shortest
+    await _failed(poller)
+    assert await _steps(polling, poller.pause, _nothing) > 300
+
+
+async def test_a_pause_that_telegram_wants_is_kept_whatever_the_network_does():
+    station = Station()
+    poller = _poller(station)
+    await _failed(poller, 1, BotError(429, "Too Many Requests", 20))
+    assert await _steps(polling, poller.pause, station.join) == 200
+
+
+# --- the companion
+
+
+class Silence:
+    """A transport to a companion that answers nothing."""
+
+    async def open(self):
+        raise NoAnswer("no answer came in time")
+
+    def silence(self):
+        return ""
+
+    def close(self):
+        pass
+
+
+class Tried(Companion):
+    """A companion that was tried in vain some times before."""
+
+    tries = 0
+
+    async def _connect(self):
+        self.tries += 1
+        if self.tries > 1:
+            raise Enough
+        self._pauses = 6
+        return self._next_pause()
+
+
+def _companion(kind, station=None):
+    board = Board().serve(companion_url="http://127.0.0.1:9")
+    linked = Linked(board)
+    parts = linked.logs, linked.known, linked.look, board.notes, board.note_retention, board.find_status
+    own = kind(board.config, board.clock, *parts, station and station.wifi)
+    own._transport = own._exchange.transport = Silence()
+    return own
+
+
+async def test_the_companion_is_tried_again_when_the_network_comes_and_when_the_clock_is_set():
+    station = Station()
+    for meanwhile in (station.join, station.set_time, _nothing):
+        own = _companion(Tried, station)
+
+        async def run(own=own):
+            with raises(Enough):
+                await own.run()
+
+        steps = await _steps(linking, run, meanwhile)
+        assert steps == COMES_AT if meanwhile is not _nothing else steps >= 30
+
+
+async def test_the_time_is_asked_for_at_once_in_a_network_that_is_joined_again():
+    station = Station()
+    await station.join()
+    await station.run(600000)
+    station.wifi.wlan.disconnect()
+    station.gives_time, changes = True, station.wifi.changes
+    await station.run(20000)
+    assert station.wifi.changes == changes + 2
+
+
+async def test_advice_comes_after_some_tries_and_a_minute_without_an_answer():
+    own = _companion(Companion)
+    for _ in range(5):
+        await own._connect()
+        assert own._problem == "no answer came in time"
+    own._patience.end()
+    await own._connect()
+    assert "is `engram serve` running" in own._problem
+    own._greeted(0, False)
+    await own._connect()
+    assert own._problem == "no answer came in time"
+
+
+async def test_a_minute_with_few_tries_is_no_reason_for_advice():
+    own = _companion(Companion)
+    for _ in range(2):
+        await own._connect()
+        own._patience.end()
+        assert own._problem == "no answer came in time"
