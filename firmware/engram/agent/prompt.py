@@ -41,6 +41,7 @@ _CUT = const(" … [cut: too long for this window]")
 _EARLIER = const("[file_read %s shows what stands before]\n")
 _EARLIER_NOTES = const("[memory_get with file %s shows what stands before]\n")
 _BROKEN = const(" … [the answer broke off here]")
+_UNANSWERED = const("[not answered]")
 
 # The guidance on memory: stable texts, which a provider caches with the start of each prompt.
 _FULL = """# Memory
@@ -91,8 +92,9 @@ class PromptBuilder(_Parts):
         """The turns of a session that the prompt for the turn `seq` shows before it."""
         room, for_memories = self._budgets(caller, self.config.get("mode"))
         turns = self.journal.window(sid, self.config.get("session.messages"))
-        turns, cost = self._fitting([turn for turn in turns if turn != seq], room // 2)
-        return Window(turns, room - cost, for_memories)
+        turns, costs = self._fitting([turn for turn in turns if turn != seq], room // 2)
+        shown = [turn for turn, cost in zip(turns, costs) if cost]
+        return Window(shown, room - sum(costs), for_memories)
 
     def rank(self, caller, content: str, window: Window, seq: int):
         """The board's hits for a message, without those that the prompt shows anyway; None if it has no room for memories."""
@@ -232,7 +234,7 @@ class PromptBuilder(_Parts):
     # --- history
 
     def _fitting(self, turns: list, budget: int) -> tuple:
-        """(the turns without as many of the oldest, a few at a time, as do not fit into the budget, their tokens)."""
+        """(the turns without as many of the oldest, a few at a time, as do not fit into the budget, the tokens of each)."""
         costs = [self._cost(seq) for seq in turns]
         total = sum(costs)
         stride = step(self.config.get("session.messages"))
@@ -240,20 +242,27 @@ class PromptBuilder(_Parts):
         while total > budget and start < len(turns):
             total -= sum(costs[start : start + stride])
             start += stride
-        return turns[start:], total
+        return turns[start:], costs[start:]
 
     def _cost(self, seq: int) -> int:
+        """The tokens of a turn, 0 if it is not shown: it is gone, or was a command that was answered without a model."""
         turn = self.journal.turn(seq)
-        return text.tokens(self._shown(turn)) + 4 if turn else 0
+        return text.tokens(self._shown(turn)) + 4 if turn and not turn.get("command") else 0
 
     def _history(self, turns: list, caller):
-        started = False
+        # In a group each message has its speaker's name.
+        role, unanswered = "", "" if caller.group else "user"
         for seq in turns:
             turn = self.journal.turn(seq)
             # Some APIs want the person to speak first.
-            started = started or (turn is not None and turn["role"] == "user")
-            if turn is not None and started:
-                yield self._message(turn, caller)
+            if turn is None or turn.get("command") or not (role or turn["role"] == "user"):
+                continue
+            if role == turn["role"] == unanswered:
+                yield assistant(_UNANSWERED)  # or an API would take both for one message
+            role = turn["role"]
+            yield self._message(turn, caller)
+        if role and role == unanswered:
+            yield assistant(_UNANSWERED)
 
     def _message(self, turn: dict, caller) -> Message:
         content = self._shown(turn)

@@ -1,6 +1,7 @@
 """The prompt: what stands where in it, and only what the caller may see."""
 
-from board import ANN, ROOM, board_with_prompts, build_prompt, messages_of, say
+from board import ANN, ROOM, Board, board_with_prompts, build_prompt, messages_of, say
+from engram.agent.agent import Origin, Sink
 from engram.memory.access import OWNER
 
 
@@ -115,6 +116,35 @@ def test_lightweight_mode_has_the_notes_and_no_tags_or_memories():
         "<2026-09-21.md>\ntoday's\n</2026-09-21.md>",
     ]
     assert "green" not in _last(build_prompt(board, "bike"))
+
+
+async def test_what_was_said_offline_is_no_part_of_the_message_that_a_model_gets_later():
+    board = Board().serve()
+    for mid, said in enumerate(("remember that my bike is green", "list memories", "Good evening", "你记得什么？")):
+        await board.agent.turn(OWNER, said, Sink(), Origin(mid="" if mid % 2 else "m%d" % mid))
+    assert messages_of(build_prompt(board, "hello")) == [
+        ("user", "Good evening"),
+        ("assistant", "[not answered]"),
+        ("user", "(now: 2026-09-21 14:13)\nhello"),
+    ]
+
+
+def test_a_message_that_the_model_did_not_answer_is_not_joined_with_the_next_one():
+    board = board_with_prompts()
+    for said in ("one", "two"):
+        say(board, said)
+    assert [text for _, text in messages_of(build_prompt(board, "three"))[:4]] == [
+        "one", "[not answered]", "two", "[not answered]",
+    ]  # fmt: skip
+
+
+def test_commands_take_no_place_in_the_window_and_the_first_message_after_them_has_the_notes():
+    board = board_with_prompts()
+    board.notes.for_caller(OWNER).write("2026-09-21.md", "It rains.")
+    for number in range(8):
+        say(board, "remember that thing %d is green" % number, command=True)
+    (message,) = messages_of(build_prompt(board, "hello"))
+    assert "It rains." in message[1] and "thing" not in message[1].partition("It rains.")[2]
 
 
 # --- who sees what
