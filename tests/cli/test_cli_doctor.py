@@ -225,6 +225,19 @@ def test_a_clock_that_is_behind_what_was_written(home: Path):
     assert list(_wrong(_doctor(home))) == ["clock"]
 
 
+def test_a_fresh_install_without_the_optional_model_is_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from engram_host.companion.embedding import e5, minilm
+
+    for module in (minilm, e5):
+        monkeypatch.setattr(module, "_PACKAGE", "no_such_package")
+    ports = {"ENGRAM_HTTP_PORT": str(free_port()), "ENGRAM_MQTT_PORT": str(free_port())}
+    ran = _doctor(tmp_path / "none", EMBEDDING_PROVIDER="auto", **ports)
+    assert _wrong(ran) == {}
+    (found,) = (check for check in ran.json["checks"] if check["name"] == "embedder")
+    assert (found["state"], found["told"]) == ("watch", "without the optional local model searches use words only")
+    assert "pip install" in found["do"]
+
+
 def test_a_model_that_is_not_installed(home: Path, monkeypatch: pytest.MonkeyPatch):
     from engram_host.companion.embedding import minilm
 

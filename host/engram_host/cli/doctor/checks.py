@@ -49,19 +49,24 @@ def embedder(settings: "Settings") -> Finding:
     """Who makes vectors."""
     provider = settings.embedding.provider
     name = "embedder"
+    is_missing = False
     if provider == "none":
         return watch(name, "none: searches use words only", 'set embedding.provider to "auto" to search by meaning.')
     try:
         from engram_host.companion.embedding.engines.onnx_engine import make_engine, missing_onnx
+        from engram_host.companion.embedding.local_embedder import is_installed
         from engram_host.companion.embedding.local_models import LOCAL, local_models
 
         model = local_models(LOCAL if provider in _OTHERS else provider)[0]
+        is_missing = provider == "auto" and not is_installed(model)
         model.check(model.folder())
     except ImportError as missing:
         return wrong(name, f"the package {missing.name} is not installed", install_command("companion"))
     except Exception as problem:  # noqa: BLE001 - whatever is wrong with the model is what is looked for
         detail = str(problem)
         what = "the local model cannot be used"
+        if is_missing:
+            return watch(name, "without the optional local model searches use words only", detail)
         if provider not in _REMOTE:
             return wrong(name, what, detail)
         return watch(name, f"{provider}; {what} in its place", detail)
