@@ -17,6 +17,7 @@ import pytest
 
 import eval_samples
 from cli_case import EACH, TALKS, engram, fine
+from engram_host import __version__
 from engram_host.cli import exit_status, output
 from engram_host.companion.lockfile import LISTENING, lock_home, publish_addresses, running_addresses
 from engram_host.simulator import board
@@ -41,6 +42,10 @@ def test_help_says_what_a_command_does_and_gives_an_example_that_is_one(name: st
     for example in examples:
         assert {word for word in example.split() if word.startswith("--")} <= set(words), example
     assert fine(*name.split(), "--help").out
+
+
+def test_the_version_is_that_of_the_package():
+    assert fine("--version").out == f"engram {__version__}\n"
 
 
 def test_all_commands_but_the_conversations_have_an_option_for_json():

@@ -4,12 +4,13 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from engram_host import __version__
 from engram_host.cli import access, board, changes, chat, device, memory, transfer
 from engram_host.cli import companion as companion_commands
 from engram_host.cli.bridges import alert, bridge, people
@@ -80,8 +81,18 @@ app.add_typer(alert.app, name="alert")
 app.add_typer(media.app, name="media")
 
 
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"engram {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def about() -> None:
+def about(
+    version: Annotated[
+        bool, typer.Option("--version", help="print the version", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
     """Lasting memory for agents on microcontrollers."""
 
 
