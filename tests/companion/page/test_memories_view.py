@@ -134,6 +134,28 @@ def test_a_memory_that_the_board_has_just_forgotten_is_looked_at_again_until_it_
     browser.open(f"{memories}/m2", status=404)
 
 
+@pytest.mark.parametrize("seconds_ago", [0, 3600])
+def test_a_list_leaves_out_what_the_board_has_just_forgotten_until_the_copy_follows(
+    companion: Companion, browser: PageClient, kitchen: Sent, memories: str, seconds_ago: int
+):
+    def is_behind() -> bool:
+        found = [each for each in browser.open(memories).all("section") if each.get("id") == "list-part"]
+        return len(found) == 1 and "data-behind" in found[0]
+
+    change(browser, f"{memories}/m2", "forget")
+    assert ids(browser.open(memories), memories)[:3] == ["m4", "m2", "m1"] and not is_behind()
+    answer(kitchen, outcome(forgotten=1))
+    with closing(sqlite3.connect(companion.home / "companion.db", timeout=SECONDS)) as database, database:
+        database.execute(
+            "UPDATE conversations SET changed = changed - ? WHERE device = ?", (seconds_ago, kitchen.device)
+        )
+    view = browser.open(memories)
+    assert is_behind() == (not seconds_ago)
+    # After an hour the board may have brought it back itself.
+    assert ("m2" in ids(view, memories)) == bool(seconds_ago)
+    assert ("2 memories" in view.words) == (not seconds_ago)
+
+
 def test_a_turn_that_is_not_copied_yet_is_not_said_to_be_forgotten(browser: PageClient, kitchen: Sent, memories: str):
     kitchen.say("a box came")
     kitchen.keep("the box is red", tags=["box"], turns=["t2"])

@@ -113,6 +113,33 @@ def test_a_memory_is_forgotten_and_brought_back_without_a_script(kitchen: Sent, 
     assert "undo the change of m1" in tab.text("#changes")
 
 
+def test_the_list_follows_when_a_memory_is_forgotten_and_brought_back(kitchen: Sent, memories: str, tab: Tab):
+    def wait(what: str, listed: list[str]) -> None:
+        ids = "[...document.querySelectorAll('ol.memories .words a')].map(each => each.innerText)"
+        tab.wait(what, f"JSON.stringify({ids}) === {json.dumps(json.dumps(listed, separators=(',', ':')))}")
+
+    tab.hurry()
+    tab.open(f"{memories}/m1")
+    tab.click("button.danger")
+    wait("the board has not forgotten it yet", ["m2", "m1"])
+    answer(kitchen, outcome(forgotten=1))
+    wait("the board has forgotten it, and the copy does not know yet", ["m2"])
+    assert "1 memory" in tab.text("#list-part")
+    kitchen.write("records", op="forget", id="m1", at=1795247200, was=1)
+    kitchen.sync()
+    tab.wait("it can be undone", "document.querySelector('#changes form button')")
+    tab.click("#changes form button")
+    assert answer(kitchen, ["line", "m1 is remembered again"]) == "/undo m1"
+    tab.wait("the board has brought it back", "!document.querySelector('#changes .waiting')")
+    wait("the copy does not have it", ["m2"])
+    kitchen.write(
+        "records", id="m1", content="the tea is in the tin", tags=["tea"], was=3, undoes=3, created=1795247157
+    )
+    kitchen.sync()
+    wait("the copy follows", ["m1", "m2"])
+    assert tab.complaints() == []
+
+
 def test_what_others_wrote_is_no_markup_in_any_view_of_memories(kitchen: Sent, memories: str, tab: Tab):
     edited(tab, f"{memories}/m2", EVIL + "2")
     answer(kitchen, ["report", json.dumps({"line": 1, "why": EVIL})], outcome(refused=1))

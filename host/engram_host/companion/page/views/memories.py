@@ -1,6 +1,8 @@
 """The memories of a board: looking through them by filters, and what its trash has."""
 
 import secrets
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Annotated, Any, Literal
@@ -12,6 +14,7 @@ from fastapi.responses import RedirectResponse
 from engram.memory.records.fields import IMPORTANCE, SOURCES, TYPES
 from engram_host.companion.api.devices import DeviceName
 from engram_host.companion.memories.changes import KEY_PATTERN
+from engram_host.companion.memories.outcome import MemoryChange
 from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.memories.trash import TrashListing
 from engram_host.companion.memories.types import MemoryQuery, MemorySort, MemoryState
@@ -25,6 +28,9 @@ AT_ONCE = 25
 
 SHOWN_BYTES = 700
 """Of a memory's text in a list, as HTML."""
+
+_SETTLING_SECONDS = 60
+"""How long after the board has made a change its copy is expected to follow."""
 
 _CHANGES = 8
 _MOST_WORDS, _MOST_WORD = 8, 64
@@ -130,6 +136,18 @@ def cut_html(text: str, most: int) -> str:
     return text
 
 
+def is_leaving(changes: Sequence[MemoryChange], entry: str) -> bool:
+    """Whether the board has just forgotten a memory that its copy here may still have."""
+    newest = next((change for change in changes if change.entry == entry), None)
+    # Later the board may have brought it back itself, which no change here says.
+    return newest is not None and newest.kind in ("forget", "drop") and is_settling(newest)
+
+
+def is_settling(change: MemoryChange) -> bool:
+    """Whether the board has just made a change that its copy here may not have yet."""
+    return change.state == "done" and time.time() - change.ended < _SETTLING_SECONDS
+
+
 def new_key() -> str:
     """A key for a change: the form that is sent twice asks for it once."""
     return secrets.token_hex(4)
@@ -158,14 +176,16 @@ class MemoryList:
         zone = board.row.zone
         since, until = day_seconds(days[0], zone), day_seconds(days[1], zone, 1)  # with that day
         query = _with_times(query, since, until, at)
+        changes = await self._changes.newest(device, _CHANGES)
         found = await self._browser.page(device, query)
         trash = await self._trash.latest(device) if state == "trash" else TrashListing()
         if state == "trash":
             memories = [listed(str(each.get("id", "")), "trash", each) for each in trash.records]
             total, shown = len(memories), memories[query.offset : query.offset + AT_ONCE]
         else:
-            total = found.total
-            shown = [listed(entry.id, entry.state, entry.line) for entry in found.entries]
+            staying = [entry for entry in found.entries if not is_leaving(changes, entry.id)]
+            total = found.total - len(found.entries) + len(staying)
+            shown = [listed(entry.id, entry.state, entry.line) for entry in staying]
         return self._page.render(
             request,
             "memories.html",
@@ -182,7 +202,8 @@ class MemoryList:
             types=TYPES,
             sources=SOURCES,
             trash=trash,
-            changes=await self._changes.newest(device, _CHANGES),
+            changes=changes,
+            is_behind=any(is_settling(change) for change in changes),
             key=new_key(),
             at=at,
             pages=count_pages(total, AT_ONCE),

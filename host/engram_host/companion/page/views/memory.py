@@ -1,6 +1,5 @@
 """One memory: its text, where it came from, its history, and forms that ask the board to change it."""
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -23,7 +22,7 @@ from engram_host.companion.memories.undo_order import is_newest_undoable
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.page.fitting import take_fitting
 from engram_host.companion.page.page import Page, view
-from engram_host.companion.page.views.memories import Key, ShownMemory, cut_html, new_key, shown_memory
+from engram_host.companion.page.views.memories import Key, ShownMemory, cut_html, is_leaving, new_key, shown_memory
 from engram_host.time_zones import BoardZone
 
 HISTORY_BYTES = 20000
@@ -35,9 +34,6 @@ _CHANGES = 8
 MOST_TEXT = 8000
 _SEE_OTHER = 303
 _BASE = "/boards/{device}/memories/{entry}"
-_LEAVING_SECONDS = 60
-"""How long after the board has forgotten it a memory is expected to leave the copy."""
-
 EntryId = Annotated[str, Path(pattern=r"^m[0-9]{1,9}$")]
 Was = Annotated[int, Form(ge=1, le=1 << 40)]
 Words = Annotated[str, Form(max_length=1000)]
@@ -92,7 +88,7 @@ class MemoryView:
             draft=conflict.text if conflict else line.content,
             is_undoable=is_newest_undoable(found.entry, changes),
             is_behind=any(change.is_behind and change.entry == entry and change.state == "done" for change in changes)
-            or _is_leaving(changes, entry),
+            or is_leaving(changes, entry),
             types=TYPES,
             sources=SOURCES,
             key=new_key(),
@@ -141,15 +137,6 @@ def _conflict(changes: list[MemoryChange], entry: str) -> MemoryChange | None:
     newest = next((change for change in changes if change.entry == entry), None)
     is_one = newest and newest.state == "conflict" and newest.kind in ("edit", "merge")
     return newest if is_one else None
-
-
-def _is_leaving(changes: list[MemoryChange], entry: str) -> bool:
-    """Whether the board has just forgotten a memory that its copy here still has."""
-    newest = next((change for change in changes if change.entry == entry), None)
-    if newest is None or newest.state != "done" or newest.kind not in ("forget", "drop"):
-        return False
-    # Later the board may have brought it back itself, which no change here says.
-    return time.time() - newest.ended < _LEAVING_SECONDS
 
 
 def _spans(older: ShownMemory | None, line: ShownMemory) -> list[Span]:
