@@ -27,15 +27,17 @@ class LastLook:
         """Show turns of a session, of those the first that were said in one workspace; False if no person spoke in them."""
         config, cursor, journal = self._config, self._cursor, self._journal
         caller, turns = self._in_one_workspace(caller, turns)
+        last = turns[-1]
+        turns = self._without_others(turns)
         spoken = [seq for seq in turns if (journal.turn(seq) or {}).get("role") == "user"]
         if not spoken:
-            cursor.note_flush(sid, turns[-1])
+            cursor.note_flush(sid, last)
             return False
         self._records.check_room()
         prompt = self._prompts.last_look(caller, turns, config.get("flush.system"), config.get("flush.prompt"))
 
         def note() -> None:
-            cursor.note_flush(sid, turns[-1])
+            cursor.note_flush(sid, last)
 
         keeping = _Keeping(self._make_tools(), note)
         turn = Turn(caller, spoken[-1])
@@ -44,8 +46,17 @@ class LastLook:
             # Was it the room that was missing?
             self._records.check_room()
         note()
-        diag.info("flush", "t%d to t%d had a last look" % (turns[0], turns[-1]))
+        diag.info("flush", "t%d to t%d had a last look" % (turns[0], last))
         return True
+
+    def _without_others(self, turns: list) -> list:
+        """Turns but for those with others' words, and the replies to them: nothing is learned of these."""
+        own, others = [], []
+        for seq in turns:
+            turn = self._journal.turn(seq) or {}
+            is_reply = turn.get("role") == "assistant" and turn.get("re", turn.get("prev")) in others
+            (others if is_reply or "forwarded" in turn or "sensed" in turn else own).append(seq)
+        return own
 
     def _in_one_workspace(self, caller, turns: list) -> tuple:
         """(the caller as they said the first turns, those of them in the same workspace): what is kept belongs there."""

@@ -42,6 +42,16 @@ def test_what_a_board_sent_is_found_at_once(companion, board):
     assert [(hit["id"], hit["text"]) for hit in hits] == [("t1", "the violin lesson is on Tuesday")]
 
 
+def test_what_was_forwarded_is_found_with_who_wrote_it(companion, board):
+    one = board()
+    one.say("the violin lesson is on Tuesday", forwarded="Xaver", quoted="when is it?")
+    one.sync()
+    for query in ("violin", "Xaver"):
+        (hit,) = _found(companion, query=query, devices=[one.device])["hits"]
+        assert hit["text"] == "forwarded from Xaver: (in reply to: when is it?)\nthe violin lesson is on Tuesday"
+        assert _ask(one, query)[0]["op"] == "found"
+
+
 def test_what_was_forgotten_is_found_no_more(companion, board):
     one = board()
     one.keep("the door code is 4711")

@@ -1,11 +1,13 @@
 """The flush: turns that are about to leave the window unread have a last look, in which the model keeps what should last."""
 
 from board import ROOM
+from engram.agent.agent import Origin
 from engram.errors import ModelUnavailable
 from engram.llm.types import Call
 from engram.memory.access import OWNER
 from engram.tools.own_tool import OwnTool
 from learners import contents, learner, read, tell, told
+from turns import Ear
 
 STORE = Call("1", "memory_store", '{"content":"The bike is green","tags":["bike"]}')
 
@@ -42,6 +44,17 @@ async def test_what_is_kept_names_the_turns_it_came_from():
     await talk(board, 2)
     (record,) = board.records.newest(OWNER)
     assert record["turns"] == ["t3"]
+
+
+async def test_others_words_and_the_replies_to_them_have_no_last_look():
+    board = board_with("a", "b", "c", "NO_REPLY")
+    for number, forwarded in enumerate(("Bob", "", "")):
+        words = Origin(forwarded)
+        await board.agent.turn(OWNER, "message number %d" % number, Ear(), words)
+        await read(board)
+    (look,) = [request for request in board.model.requests if "NO_REPLY" in request[-1]]
+    assert "message number 1" in look and not any("message number 0" in text for text in look)
+    assert "a" not in look and "b" in look
 
 
 async def looks_after_messages_in_a_row(count):

@@ -92,7 +92,7 @@ class Journal(LogEntries):
         title = head.title
         for seq in () if title else (head.first, head.seq):
             turn = self.entries.get(seq)
-            title = title or _title_of(turn.get("text", "") if turn else "")
+            title = title or _title_of(line_meaning.attributed_text(turn) if turn else "")
         return Session(sid, title, head.turns, head.at)
 
     # --- turns

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engram import text
+from engram.memory import line_meaning
 from engram_host.companion.conversations.answers import Answer
 from engram_host.companion.entries.reader import ReadEntry
 from engram_host.companion.search.tokenizer import query_words
@@ -43,7 +44,7 @@ def recalled_for(answer: Answer) -> tuple[Recalled, ...]:
 def text_of(entry: ReadEntry) -> str:
     """What a memory or a turn says."""
     line = entry.line
-    return str(line.get("content", line.get("text", "")))
+    return str(line["content"]) if "content" in line else line_meaning.attributed_text(line)
 
 
 def common_words(message: str, entry: ReadEntry) -> tuple[str, ...]:

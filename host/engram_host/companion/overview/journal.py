@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engram.clock import day_name, day_number
+from engram.memory import line_meaning
 from engram_host.companion.entries.kept import KeptOfBoards
 from engram_host.companion.entries.reader import read_lines
 from engram_host.companion.entries.scan import day_of, scan_entries
@@ -273,6 +274,6 @@ def _turn(seq: int, line: dict[str, Any]) -> Turn:
         str(line.get("role", "")),
         str(line.get("who", "")),
         line.get("at", 0),
-        str(line.get("text", "")),
+        line_meaning.attributed_text(line),
         "command" in line,
     )

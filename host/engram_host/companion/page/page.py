@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 
 from engram.clock import day_name
 from engram.errors import EngramError, NotFound
+from engram.memory import line_meaning
 from engram_host.companion.auth.exposure import is_loopback
 from engram_host.companion.auth.middleware import HttpAccess, Role, requires
 from engram_host.companion.auth.origin import is_cross_site
@@ -121,7 +122,7 @@ class Page:
             auto_reload=False,
         )
         self._templates.filters |= {"when": time_tag, "day": day_name, "markdown": render_markdown, "size": format_size}
-        self._templates.filters["media_in"] = media_in
+        self._templates.filters |= {"media_in": media_in, "attributed": line_meaning.attributed_text}
         self._templates.globals |= {"asset": self.assets.url, "languages": NAMES}
         self._templates.globals |= {"themes": THEMES}
 

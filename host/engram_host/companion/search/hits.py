@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from engram import log_line, text
-from engram.memory import ALL, access
+from engram.memory import ALL, access, line_meaning
 from engram.memory.access import Caller
 from engram_host.companion.entries.embedding_text import embedding_text
 from engram_host.companion.search.confidence import parts_shown, value_of, with_record
@@ -116,4 +116,4 @@ def _word_set(line: Line) -> frozenset[str]:
 
 
 def _text(line: dict[str, Any]) -> str:
-    return line["text"] if "text" in line else line["content"]
+    return line_meaning.attributed_text(line) if "text" in line else line["content"]

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Form, Path, Request, Response
 from fastapi.responses import RedirectResponse
 
+from engram.memory import line_meaning
 from engram.memory.records.fields import SOURCES, TYPES
 from engram_host.companion.api.chat import ID_PATTERN
 from engram_host.companion.api.devices import DeviceName
@@ -164,7 +165,7 @@ def _shown_turn(turn: SourceTurn) -> ShownTurn:
     if line is None:
         return ShownTurn(turn.id, "", 0, "", turn.is_coming)
     at = line.get("at", 0)
-    text = cut_html(str(line.get("text", "")), _TURN_BYTES)
+    text = cut_html(line_meaning.attributed_text(line), _TURN_BYTES)
     return ShownTurn(turn.id, str(line.get("who", "")), at if isinstance(at, int) else 0, text, is_coming=False)
 
 

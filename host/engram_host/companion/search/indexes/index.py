@@ -51,7 +51,10 @@ _OBJECT_BYTES = 10_000
 
 _DAY_SECONDS = 86400
 _IMPORTANCE = 50
-_FIELDS_WITH_WORDS: dict[LogName, tuple[str, ...]] = {"records": ("content",), "journal": ("who", "text", "caption")}
+_FIELDS_WITH_WORDS: dict[LogName, tuple[str, ...]] = {
+    "records": ("content",),
+    "journal": ("who", "text", "caption", "forwarded"),
+}
 _LABELS = "#!^"
 """Labels that are terms of a row as well: tag, type, origin. Scope, session and speaker have columns."""
 
