@@ -396,7 +396,7 @@ class Slow:
         self._added.set()
 
     def board(self, house: House) -> None:
-        async def take(mid: str, caller: Any, text: str, is_command: bool, sink: Any) -> None:
+        async def take(mid: str, caller: Any, text: str, is_command: bool, origin: Any, sink: Any) -> None:
             await sink.taken("t1")
             given = 0
             while "" not in self._pieces[:given]:

@@ -46,7 +46,7 @@ class Memory:
     refusal: str = ""
     is_damaged: bool = False
 
-    async def take(self, mid: str, caller: Any, text: str, is_command: bool, sink: Any) -> None:
+    async def take(self, mid: str, caller: Any, text: str, is_command: bool, origin: Any, sink: Any) -> None:
         await sink.taken("t1")
         if self.refusal:
             await sink.problem(self.refusal)

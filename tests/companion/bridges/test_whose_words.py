@@ -120,6 +120,7 @@ def test_a_forwarded_command_reaches_the_board_as_others_words(open_store: Open)
             said = given_to_board(house, message)
             assert (said.text, said.forwarded, said.quoted) == ("/new garden", "Bob", "what did he say?")
             assert not said.is_command
+            assert list(house.boards["kitchen"].origins.values()) == [("Bob", "what did he say?", "")]
 
     play(work)
 

@@ -102,6 +102,8 @@ class TalkingBoard:
         self.journal: dict[str, list[Any]] = {}
         """By the id of a message: [text, reply or None, how often it was answered by the model]."""
         self.callers: dict[str, Any] = {}
+        self.origins: dict[str, tuple[str, str, str]] = {}
+        """Who wrote a message, what it answers, and the id of the one that it corrects."""
         self.has_room = asyncio.Event()
         """Whether a message has its turn: it waits otherwise, as behind those of other channels."""
         self.has_room.set()
@@ -147,9 +149,10 @@ class TalkingBoard:
     async def _redeliver(self) -> None:
         pass
 
-    async def _take(self, mid: str, caller: Any, text: str, is_command: bool, sink: Any) -> None:
+    async def _take(self, mid: str, caller: Any, text: str, is_command: bool, origin: Any, sink: Any) -> None:
         """What an inbox does with a message that has an id."""
         await self.has_room.wait()
+        self.origins[mid] = origin
         self.callers[mid] = caller
         entry = self.journal.setdefault(mid, [text, None, 0])
         await sink.taken(f"t{1 + list(self.journal).index(mid)}")
