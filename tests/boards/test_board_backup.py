@@ -30,6 +30,7 @@ from engram_host.boards.errors import (
 from engram_host.boards.file_set import Files
 from engram_host.boards.progress import Progress
 from engram_host.firmware import FIRMWARE
+from one_case import in_one_case
 
 BOARD = profile.load_profile("ESP32_GENERIC")
 SIZE = 1 << 20
@@ -255,7 +256,7 @@ def test_a_list_that_does_not_fit_is_refused(told: object, tmp_path: Path):
         backup.read_backup(packed(tmp_path, GOOD, told))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@in_one_case("seed", range(40))
 def test_a_damaged_file_is_refused_or_was_not_hurt(seed: int, tmp_path: Path):
     numbers = random.Random(seed)
     path = packed(tmp_path, GOOD)
@@ -327,7 +328,7 @@ def test_the_index_of_another_log_stays_that_of_another_log():
     assert records != index
 
 
-@pytest.mark.parametrize("seed", range(30))
+@in_one_case("seed", range(30))
 def test_an_epoch_of_any_length_keeps_it(seed: int):
     numbers = random.Random(seed)
     old = str(numbers.randrange(1, 10 ** numbers.randint(1, 9)) | 1).encode()

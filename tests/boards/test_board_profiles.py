@@ -11,6 +11,7 @@ from engram_host.boards import file_set, flash, micropython_image, profile
 from engram_host.boards.errors import BadRequest
 from engram_host.boards.profile import BLOCK, BoardProfile, Region
 from engram_host.firmware import BOARDS, FIRMWARE
+from one_case import in_one_case
 
 BOARD_NAMES = profile.profile_names()
 FROZEN_NAMES = [name for name in BOARD_NAMES if (BOARDS / name / "mpconfigboard.cmake").exists()]
@@ -188,7 +189,7 @@ def test_a_manifest_freezes_all_modules_beside_the_official_ones(frozen: BoardPr
     assert {path.resolve() for path in manifest.modules} == set((FIRMWARE / "engram").rglob("*.py"))
 
 
-@pytest.mark.parametrize("module", sorted((FIRMWARE / "engram").rglob("*.py")), ids=lambda path: path.stem)
+@in_one_case("module", sorted((FIRMWARE / "engram").rglob("*.py")))
 def test_a_module_of_the_manifest_compiles_for_the_chip(module: Path):
     compiled = file_set.compile_module(module, "-march=xtensawin", *file_set.WITHOUT_LINES)
     assert compiled[:1] == b"M" and compiled[1] == file_set.MPY_VERSION[0]

@@ -12,6 +12,7 @@ import pytest
 import firmware_build
 import get_micropython
 from fakes import names
+from one_case import in_one_case
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRMWARE = ROOT / "firmware"
@@ -71,20 +72,20 @@ def attributes(source: Path) -> Iterator[str]:
             yield f"{bound[node.value.id]}.{node.attr}"
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=named)
+@in_one_case("source", SOURCES)
 def test_a_module_imports_only_what_a_chip_has(source: Path):
     outside = {name for name in imported(source) if name.split(".")[0] not in ("engram", "module_packs")}
     assert outside <= set(names.MODULES)
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=named)
+@in_one_case("source", SOURCES)
 def test_a_module_uses_of_os_sys_and_time_only_what_a_chip_has(source: Path):
     for used in set(attributes(source)) - ONLY_FOR_OTHERS.get(named(source), set()):
         module, _, name = used.partition(".")
         assert name in CHIP_HAS.get(module, (name,)), used
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=named)
+@in_one_case("source", SOURCES)
 def test_floats_are_where_they_are_known(source: Path):
     nodes = list(ast.walk(tree(source)))
     literals = [node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, float)]

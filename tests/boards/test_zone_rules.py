@@ -8,11 +8,10 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from engram.clock import Clock, day_number
 from engram.zone import Zone
 from engram_host.time_zones import read_rule
+from one_case import in_one_case
 
 DAY = 86400
 OF_EACH = 200
@@ -57,14 +56,14 @@ def test_the_database_has_rules_of_many_zones():
     assert len(rules()) > 400 and len(RULES) > 60
 
 
-@pytest.mark.parametrize("rule", RULES)
+@in_one_case("rule", RULES)
 def test_offsets_by_a_rule_are_those_of_python(rule: str):
     zone, known = Zone(rule), by_python(rule)
     for at in moments(rule, 2020, 2045):
         assert zone.offset_minutes(at) == minutes(at, known), at
 
 
-@pytest.mark.parametrize("rule", RULES)
+@in_one_case("rule", RULES)
 def test_offsets_change_at_the_same_second_as_those_of_python(rule: str):
     zone, known = Zone(rule), by_python(rule)
     changes = 0
@@ -90,7 +89,7 @@ def test_offsets_of_all_zones_are_those_of_python_once_their_lists_of_changes_en
             assert zone.offset_minutes(at) == minutes(at, known), (name, at)
 
 
-@pytest.mark.parametrize("rule", [rule for rule in RULES if "," in rule])
+@in_one_case("rule", [rule for rule in RULES if "," in rule])
 def test_local_times_become_moments_as_in_python(rule: str):
     zone, known = Zone(rule), by_python(rule)
     clock = Clock(zone.standard, None, zone)

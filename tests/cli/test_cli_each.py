@@ -15,6 +15,7 @@ import pytest
 from cli_case import EACH, TALKS, engram, fine
 from engram_host.cli.exit_status import FAILED, NOT_FOUND, WRONG_USAGE
 from media_samples import PHOTO
+from one_case import in_one_case
 from peers import ROOT
 from told_board import DEVICE, Told, told_board
 
@@ -262,7 +263,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
 # --- each command is in a table
 
 
-@pytest.mark.parametrize("name", EACH)
+@in_one_case("name", EACH)
 def test_a_test_runs_the_command_and_it_succeeds(name: str):
     assert (name in RUN_HERE) != (name in RUN_ELSEWHERE), (
         f"`engram {name}` has to stand in one of two tables of {Path(__file__).name}: in RUN_HERE with words that it "
@@ -270,7 +271,7 @@ def test_a_test_runs_the_command_and_it_succeeds(name: str):
     )
 
 
-@pytest.mark.parametrize("name", sorted(set(EACH) - TALKS))
+@in_one_case("name", sorted(set(EACH) - TALKS))
 def test_a_test_lets_the_command_fail_in_json(name: str):
     assert name in FAILS, (
         f"`engram {name}` has to stand in FAILS of {Path(__file__).name} with words that it fails with, and the status."
@@ -284,14 +285,16 @@ def test_the_tables_name_no_command_that_there_is_not():
 # --- what the tables say is so
 
 
-@pytest.mark.parametrize("name", RUN_HERE)
+@in_one_case("name", RUN_HERE)
 def test_a_command_that_succeeds_prints_one_json_document(name: str, told: Told, tmp_path: Path):
     words, held = RUN_HERE[name]
-    ran = fine(*name.split(), *words(Scene(told, tmp_path)), "--json")
+    folder = tmp_path / name.replace(" ", "-")
+    folder.mkdir()
+    ran = fine(*name.split(), *words(Scene(told, folder)), "--json")
     assert held in json.dumps(ran.json, ensure_ascii=False)
 
 
-@pytest.mark.parametrize("name", FAILS)
+@in_one_case("name", FAILS)
 def test_a_command_that_fails_prints_one_json_document_with_the_problem(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -301,7 +304,7 @@ def test_a_command_that_fails_prints_one_json_document_with_the_problem(
     assert (ran.status, list(ran.json)) == (status, ["problem"]) and ran.json["problem"].endswith(".")
 
 
-@pytest.mark.parametrize("name", RUN_ELSEWHERE)
+@in_one_case("name", RUN_ELSEWHERE)
 def test_the_test_that_is_named_runs_the_command_and_asks_for_status_0(name: str):
     path, _, test = RUN_ELSEWHERE[name].partition("::")
     parts = _parts_of(ast.parse((ROOT / path).read_text(encoding="utf-8")), test)

@@ -21,6 +21,7 @@ from engram_host import __version__
 from engram_host.cli import exit_status, output
 from engram_host.companion.lockfile import LISTENING, lock_home, publish_addresses, running_addresses
 from engram_host.simulator import board
+from one_case import in_one_case
 from peers import ROOT, Companion
 from sending import Sent
 from waiting import wait_until
@@ -33,7 +34,7 @@ VARIABLES = {
 COMMAND = [sys.executable, "-m", "engram_host"]
 
 
-@pytest.mark.parametrize("name", EACH)
+@in_one_case("name", EACH)
 def test_help_says_what_a_command_does_and_gives_an_example_that_is_one(name: str):
     told = EACH[name].help
     examples = [line.strip() for line in told.splitlines() if "engram " + name in line]
@@ -52,8 +53,8 @@ def test_all_commands_but_the_conversations_have_an_option_for_json():
     assert {name for name, one in EACH.items() if not any("--json" in each.opts for each in one.params)} == TALKS
 
 
-@pytest.mark.parametrize(
-    ("words", "status"),
+@in_one_case(
+    "words, status",
     [
         (("bogus",), 2),
         (("search",), 2),

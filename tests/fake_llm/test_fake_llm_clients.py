@@ -21,6 +21,7 @@ from fake_llm_clients import (
     user,
 )
 from official_clients import anthropic, openai
+from one_case import in_one_case
 
 ODD_TEXT = 'Grüße, 你好 "quoted" \\ back\n\n  two  spaces 😀 \t end '
 BOTH = pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
@@ -60,8 +61,8 @@ def test_calls_arrive_with_id_name_and_arguments(api, stream):
 
 @EACH
 @BOTH
-@pytest.mark.parametrize(
-    ("stop", "openai_name", "anthropic_name"),
+@in_one_case(
+    "stop, openai_name, anthropic_name",
     [
         ("end", "stop", "end_turn"),
         ("tools", "tool_calls", "tool_use"),
@@ -149,7 +150,7 @@ def test_anthropic_lists_a_model():
         assert [model.id for model in client.models.list()] == ["scripted"]
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "messages",
     [
         [],
@@ -159,15 +160,6 @@ def test_anthropic_lists_a_model():
         [*round_of("openai", "x", "memory_list", "{}")[:2], user("y")],
         [user("x"), {"role": "assistant", "content": None}],
         [user("x"), {"role": "assistant", "content": "y", "tool_calls": []}],
-    ],
-    ids=[
-        "none",
-        "role",
-        "result without call",
-        "call without result",
-        "result missing",
-        "no content",
-        "no calls",
     ],
 )
 def test_openai_requests_that_the_service_refuses_are_refused(messages):
@@ -180,7 +172,7 @@ def test_openai_refuses_an_empty_list_of_tools():
         client.chat.completions.create(model="m", messages=[{"role": "user", "content": "x"}], tools=[])
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "messages",
     [
         [],
@@ -190,7 +182,6 @@ def test_openai_refuses_an_empty_list_of_tools():
         round_of("anthropic", "x", "memory_list", "{}")[:2],
         [*round_of("anthropic", "x", "memory_list", "{}")[:2], user("y")],
     ],
-    ids=["none", "role", "empty text", "result without call", "call without result", "result missing"],
 )
 def test_anthropic_requests_that_the_service_refuses_are_refused(messages):
     with (
@@ -222,11 +213,7 @@ def test_a_recorded_request_is_the_bytes_that_came(api):
     assert (request.api, request.headers["x-odd"], request.body) == (api, "Value", json.loads(request.raw))
 
 
-@pytest.mark.parametrize(
-    "body",
-    [b"", b"{]}", b"[]", b'{"a": "\xff"}', rb'{"half of a pair": "\ud83d"}', b"[" * 100_000],
-    ids=["empty", "not JSON", "no object", "not UTF-8", "half a pair", "deep"],
-)
+@in_one_case("body", [b"", b"{]}", b"[]", b'{"a": "\xff"}', rb'{"half of a pair": "\ud83d"}', b"[" * 100_000])
 def test_a_body_that_is_no_json_object_is_recorded_and_refused(body):
     head = b"POST /v1/messages HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body)
     with serving() as server:
@@ -311,8 +298,8 @@ def test_an_http_1_0_client_gets_a_stream_without_chunks():
     assert b"transfer-encoding" not in answered and answered.endswith(b"data: [DONE]\n\n")
 
 
-@pytest.mark.parametrize(
-    ("sent", "status"),
+@in_one_case(
+    "sent, status",
     [
         (b"nonsense\r\n\r\n", 400),
         (b"GET / HTTP/2.0\r\nHost: h\r\n\r\n", 400),

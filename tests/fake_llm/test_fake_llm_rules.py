@@ -13,6 +13,7 @@ from engram_host.fake_llm.rules import DEFAULT_REPLY, Script
 from engram_host.fake_llm.script import FAULTS, RULE, WHEN
 from engram_host.fake_llm.types import ModelRequest, ToolResult, fragments, split_recalled
 from fake_llm_clients import ask
+from one_case import in_one_case
 
 DOCS = Path(__file__).parent.parent.parent / "docs" / "guides" / "scripted-llm.md"
 RECALLED = ("- [m12 2026-01-31] The user's name is Ada", "- [m7 2026-01-30] Ada likes tea")
@@ -35,8 +36,8 @@ def reply(text: str, request: ModelRequest, when: dict | None = None) -> str:
 STORED = asked(results=(ToolResult("memory_list", "[]"), ToolResult("memory_store", '{"id": "m12", "n": 2}')))
 
 
-@pytest.mark.parametrize(
-    ("when", "request_", "expected"),
+@in_one_case(
+    "when, request_, expected",
     [
         ({}, asked(), True),
         ({"contains": "TEA"}, asked("I like tea."), True),
@@ -70,8 +71,8 @@ def test_a_condition_fits_or_not(when, request_, expected):
     assert fits(when, request_) is expected
 
 
-@pytest.mark.parametrize(
-    ("text", "request_", "expected"),
+@in_one_case(
+    "text, request_, expected",
     [
         ("you said {last}", asked("tea?"), "you said tea?"),
         ("{recalled}", asked(recalled=RECALLED), "\n".join(RECALLED)),
@@ -171,8 +172,8 @@ def test_the_first_characters_of_an_answer_are_its_texts_then_its_arguments(text
     assert part.text + "".join(call.arguments for call in part.calls) == whole[:count]
 
 
-@pytest.mark.parametrize(
-    ("rule", "message"),
+@in_one_case(
+    "rule, message",
     [
         ([], "rule: this has to be an object"),
         ({"wen": {}}, "rule: there is no field wen; the fields are note, when, "),
@@ -234,9 +235,7 @@ def test_a_file_goes_before_the_shipped_script_of_its_name(tmp_path, monkeypatch
     assert load("demo.json") == []
 
 
-@pytest.mark.parametrize(
-    "name", [*RULE, *WHEN, *FAULTS, *sorted({field for fields in FAULTS.values() for field in fields})]
-)
+@in_one_case("name", [*RULE, *WHEN, *FAULTS, *sorted({field for fields in FAULTS.values() for field in fields})])
 def test_each_field_and_fault_is_documented(name):
     assert f"`{name}`" in DOCS.read_text(encoding="utf-8")
 

@@ -5,6 +5,7 @@ import pytest
 
 from bot_api import BotApi, as_json, with_bot
 from engram_host.fake_telegram import TOKEN
+from one_case import in_one_case
 
 NOT_MODIFIED = (
     "Bad Request: message is not modified: specified new message content and reply markup are exactly the same as a"
@@ -60,8 +61,8 @@ def test_arguments_come_as_query_form_multipart_and_json():
     with_bot(talk)
 
 
-@pytest.mark.parametrize(
-    ("method", "arguments", "problem"),
+@in_one_case(
+    "method, arguments, problem",
     [
         ("sendMessage", {"chat_id": 0, "text": "a", "colour": "red"}, "sendMessage has no argument colour"),
         ("sendMessage", {"chat_id": 0, "text": 5}, "text must be a String"),

@@ -12,6 +12,7 @@ from engram_host.fake_telegram import ApiError, Entity, utf16_length, utf16_slic
 from engram_host.fake_telegram.text.entities import Rich, find_entities, finish_text
 from engram_host.fake_telegram.text.html_marks import parse_html
 from engram_host.fake_telegram.text.markdown_marks import RESERVED, parse_markdown
+from one_case import in_one_case
 
 WORDS = st.text(st.sampled_from("ab é日😀🇩👍\n.!_*<>&"), min_size=1, max_size=12)
 EXAMPLES = settings(max_examples=100)
@@ -83,8 +84,8 @@ def test_any_text_is_parsed_or_refused(source: str):
             assert all(0 <= entity.offset < entity.end <= utf16_length(text) for entity in entities)
 
 
-@pytest.mark.parametrize(
-    ("source", "text", "entities"),
+@in_one_case(
+    "source, text, entities",
     [
         ("<b>a<i>b</i></b>", "ab", [("bold", "ab"), ("italic", "b")]),
         ("<B>a</b>", "a", [("bold", "a")]),
@@ -117,8 +118,8 @@ def test_a_language_and_a_link_are_kept():
     assert parse_html("<a href='example.com'>x</a>")[1][0].url == "http://example.com/"
 
 
-@pytest.mark.parametrize(
-    ("source", "problem"),
+@in_one_case(
+    "source, problem",
     [
         ("a < b", "Unsupported start tag"),
         ("<b>a", 'Can\'t find end tag corresponding to start tag "b"'),
@@ -140,8 +141,8 @@ def test_html_is_refused_as_by_the_service(source: str, problem: str):
     assert problem in caught.value.description
 
 
-@pytest.mark.parametrize(
-    ("source", "text", "entities"),
+@in_one_case(
+    "source, text, entities",
     [
         ("*a _b_*", "a b", [("bold", "a b"), ("italic", "b")]),
         ("__a__~b~||c||", "abc", [("underline", "a"), ("strikethrough", "b"), ("spoiler", "c")]),
@@ -166,8 +167,8 @@ def test_markdown_is_read_as_documented(source: str, text: str, entities: list |
         assert kinds(parse_markdown(source)) == (text, entities)
 
 
-@pytest.mark.parametrize(
-    ("source", "problem"),
+@in_one_case(
+    "source, problem",
     [
         ("a.", "Character '.' is reserved and must be escaped with the preceding '\\'"),
         ("- a", "Character '-' is reserved"),
@@ -187,8 +188,8 @@ def test_markdown_is_refused_as_by_the_service(source: str, problem: str):
     assert caught.value.description.startswith(f"Bad Request: can't parse entities: {problem}")
 
 
-@pytest.mark.parametrize(
-    ("text", "entities"),
+@in_one_case(
+    "text, entities",
     [
         ("/start now", [("bot_command", "/start")]),
         ("see /help@a_bot.", [("bot_command", "/help@a_bot")]),

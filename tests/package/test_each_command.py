@@ -4,10 +4,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 from engram_host.cli.exit_status import FAILED, FINE, NOT_FOUND, NOT_INSTALLED
 from environment import ROOT, Environment, Ran
+from one_case import in_one_case
 
 COMPANION, BOARD = "pip install 'engram-mcu[companion]'", "pip install 'engram-mcu[board]'"
 ALERTS = "pip install 'engram-mcu[alerts]'"
@@ -115,7 +114,7 @@ def _run(base: Environment, home: Path, *words: str, given: str = "") -> Ran:
     return base.run(home, "engram", *words, given=given)
 
 
-@pytest.mark.parametrize("name", _DOCUMENTED)
+@in_one_case("name", _DOCUMENTED)
 def test_a_command_works_or_says_in_a_sentence_what_it_needs(name: str, base: Environment, tmp_path: Path):
     case = CASES[name]
     ran = _run(base, tmp_path, *name.split(), *case.words, given=case.given)

@@ -17,6 +17,7 @@ from cli_case import fine
 from engram_host.boards import profile
 from engram_host.extras import EXTRAS
 from environment import ROOT, SECONDS, Environment, Ran, empty, install, requirements
+from one_case import in_one_case
 from sharing import shared
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -69,7 +70,7 @@ def test_the_base_needs_three_packages(base: Environment):
     assert {need.name for need in requirements(installed)} == {"typer", "httpx", "rich"}
 
 
-@pytest.mark.parametrize("extra", EXTRAS)
+@in_one_case("extra", EXTRAS)
 def test_an_extra_is_what_the_code_says_of_it(extra: str):
     wanted = {
         line.partition("[")[0].partition(">")[0].partition("<")[0] for line in PYPROJECT["optional-dependencies"][extra]

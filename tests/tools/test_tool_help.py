@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from one_case import in_one_case
+
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "tools"
 MODULES = sorted(TOOLS.rglob("*.py"))
@@ -25,7 +27,7 @@ def _help(command: str, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, capture_output=True, text=True, env=plain, timeout=120, cwd=ROOT.parent)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@in_one_case("command", COMMANDS)
 def test_a_tool_prints_its_help_and_does_nothing_else(command: str):
     done = _help(command)
     assert (done.returncode, done.stderr) == (0, "")

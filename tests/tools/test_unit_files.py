@@ -3,7 +3,7 @@
 import ast
 from pathlib import Path
 
-import pytest
+from one_case import in_one_case
 
 TESTS = Path(__file__).resolve().parents[1]
 UNIT = TESTS / "firmware"
@@ -22,6 +22,6 @@ def _list(name: str) -> tuple[str, ...]:
     return ast.literal_eval(values[name])
 
 
-@pytest.mark.parametrize("begin", [*_list("AS_ON_A_CHIP"), *_list("ON_64_BITS")])
+@in_one_case("begin", [*_list("SHARED_WITH_HOST"), *_list("AS_ON_A_CHIP"), *_list("AS_ON_A_CHIP_IN_SOAK")])
 def test_a_listed_name_begins_that_of_a_unit_file(begin):
     assert list(UNIT.rglob(f"{begin}*.py"))
