@@ -24,6 +24,8 @@ COPIED = (
     "tests",
     "tools",
     "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "limits.toml",
     "Makefile",
     "README.md",
     "pyproject.toml",

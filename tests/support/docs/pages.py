@@ -10,6 +10,7 @@ FIRMWARE = ROOT / "firmware" / "engram"
 PAGES = [
     "README.md",
     "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "boards/README.md",
     *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")),
 ]
