@@ -30,7 +30,7 @@ def told(printed: str) -> str:
     [
         ("500", "(HTTP 500: The script answers 500.)"),
         ("529", "(HTTP 529: The script answers 529.)"),
-        ("400", "check llm.model and llm.url"),
+        ("400", "the service refused the request (HTTP 400: The script answers 400.)"),
         ("404", "there is no model m at http://127.0.0.1"),
         ("413", "the request is too long for m; shorten the message or start a new session"),
         ("refuse", "the service refused the key; check llm.key"),

@@ -113,6 +113,9 @@ def test_a_flood_of_one_person_is_bounded(tmp_path: Path):
         assert [text for text in shown if "2 messages a minute" in text] and len(shown) == 3
 
 
+REPLIED = "You said: ann: (in reply to: You said: bob: hello)\nand me?"
+
+
 def test_a_group_is_answered_only_if_it_is_listed_and_the_bot_is_named(tmp_path: Path):
     with chatting(tmp_path, ECHO, reads_all=True) as talk:
         ann, bob = talk.person("Ann"), talk.person("Bob")
@@ -127,10 +130,10 @@ def test_a_group_is_answered_only_if_it_is_listed_and_the_bot_is_named(tmp_path:
         [message] = talk.sees(group, "You said: bob: hello")
         assert message.reply_to is not None and message.reply_to.id == asks.id
         talk.write(ann, "and me?", chat=group, reply_to=message)
-        talk.sees(group, "You said: bob: hello", "You said: ann: and me?")
+        talk.sees(group, "You said: bob: hello", REPLIED)
         talk.write(ann, "/memory@other_bot", chat=group)
         talk.write(ann, "/mode@engram_fake_bot", chat=group)
-        talk.sees(group, "You said: bob: hello", "You said: ann: and me?", "full mode")
+        talk.sees(group, "You said: bob: hello", REPLIED, "full mode")
 
 
 def test_topics_are_sessions_of_their_own(tmp_path: Path):
