@@ -22,7 +22,7 @@ from engram_host.companion.conversations.rendering.display import AGAIN, BEGINS_
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store import CompanionStore
 from extent import extent
-from faulty_network import EDITED, PARAGRAPHS, FaultyNetwork, ShownMessage
+from faulty_network import EDITED, LINES, PARAGRAPHS, FaultyNetwork, ShownMessage
 from waiting import wait_until_async
 
 Open = Callable[[], CompanionStore]
@@ -31,6 +31,7 @@ KINDS = {
     "edits": EDITED,
     "edits-known-keys": replace(EDITED, may_know_keys=True),
     "paragraphs": PARAGRAPHS,
+    "lines": LINES,
     "edits-repeatable": replace(EDITED, is_repeatable=True),
     "paragraphs-repeatable": replace(PARAGRAPHS, is_repeatable=True),
 }
@@ -51,10 +52,13 @@ def reply(text: str, length: int = 9) -> list[str]:
     return [f"{text}: part {number} of it, with some words more. <{text}/{number}>\n\n" for number in range(length)]
 
 
+MARKS = AGAIN.strip(), BEGINS_AGAIN.strip()
+
+
 def shown_times(messages: list[ShownMessage], token: str) -> tuple[int, int]:
-    """How often a token is shown without a mark, and how often below one."""
-    found = [each.text for each in messages if token in each.text]
-    marked = sum(text.startswith((AGAIN, BEGINS_AGAIN)) for text in found)
+    """How often a token is shown without a mark, and how often in or below a text with one."""
+    found = [each.above or each.text for each in messages if token in each.text]
+    marked = sum(text.startswith(MARKS) for text in found)
     return len(found) - marked, marked
 
 
@@ -63,6 +67,7 @@ def check_answers(house: House, said: list[Incoming], length: int = 9, *, may_re
     for message in said:
         here = [each for each in house.network.shown if each.chat == message.chat]
         others = [each for each in house.network.shown if each.chat != message.chat]
+        assert not any(each.text in MARKS for each in here), "a mark stands with what it is about"
         for number in range(length):
             token = f"<{message.text}/{number}>"
             plain, marked = shown_times(here, token)

@@ -531,6 +531,38 @@ async def test_a_servers_refusal_of_a_line_is_the_messages(
             await network.send(HOME, "hello", "refused-2")
 
 
+@pytest.mark.parametrize(
+    ("number", "error", "is_doubtful"),
+    [("404", SendRefused, False), ("401", SendUncertain, True), ("439", SlowDown, True)],
+    ids=["banned", "gone", "busy"],
+)
+@asynchronous
+async def test_a_message_of_which_a_line_was_refused_may_have_arrived(
+    tmp_path: Path, host: RecordingHost, number: str, error: type[SendFailed], is_doubtful: bool
+):
+    async with ServicesServer(tmp_path) as services:
+        network = network_of(services)
+        async with running(network, host):
+            services.answers[f"{CHANNEL} :two"] = f":services {number} engram {CHANNEL} :no"
+            with pytest.raises(error) as caught:
+                await network.send(HOME, "one\ntwo\nthree", "partly-1")
+            assert caught.value.is_doubtful == is_doubtful
+
+
+@asynchronous
+async def test_an_answer_about_who_is_there_refuses_no_message(tmp_path: Path, host: RecordingHost):
+    capabilities = CAPABILITIES.replace("account-tag ", "")  # who wrote is asked of the server
+    async with ServicesServer(tmp_path, capabilities=capabilities) as services:
+        network = network_of(services)
+        async with running(network, host):
+            services.answers["bob"] = f":services 401 engram {CHANNEL} :No such nick"
+            sending = [asyncio.create_task(network.send(HOME, f"one {number}", f"n{number}")) for number in range(5)]
+            for number in range(5):
+                services.say(f":bob!b{number}@host PRIVMSG engram :hello {number}")
+            await asyncio.gather(*sending)
+            await host.next("hello 4")
+
+
 @needs_ngircd
 @asynchronous
 async def test_a_line_that_the_server_has_not_confirmed_is_uncertain(server: NgircdServer, host: RecordingHost):

@@ -3,13 +3,18 @@
 import asyncio
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from engram_host.companion.bridges.errors import MarksRefused, SendFailed, SendRefused, SendUncertain, SlowDown
+from engram_host.companion.bridges.irc.bridge import IrcNetwork
+from engram_host.companion.bridges.irc.lines import lines_of
 from engram_host.companion.bridges.network import BridgeHost, Chat, Features
 
 EDITED = Features(400, edit_seconds=0.01)
 PARAGRAPHS = Features(400, has_typing=False)
+LINES = replace(IrcNetwork.features, most_units=400)
+LINE_BYTES = 200
+"""Of one line, where each line is shown as a message: see Features.heading_end."""
 
 
 @dataclass
@@ -23,6 +28,8 @@ class ShownMessage:
     is_plain: bool = False
     edits: int = 0
     history: list[str] = field(default_factory=list)
+    above: str = ""
+    """The line that it was sent below, where each line is a message."""
 
 
 class FaultyNetwork:
@@ -108,12 +115,23 @@ class FaultyNetwork:
         return done
 
     def _show(self, chat: Chat, text: str, key: str, reply_to: str, is_plain: bool) -> str:
+        if self.features.heading_end != "\n":
+            return self._say(chat, lines_of(text, LINE_BYTES), key)
         known = self._keys.get((chat.id, key))
         if known is None or not (self.features.is_repeatable or self.features.may_know_keys):
             known = ShownMessage(f"n{len(self.shown) + 1}", chat, text, reply_to, is_plain)
             self.shown.append(known)
             self._keys[chat.id, key] = known
         return known.id
+
+    def _say(self, chat: Chat, lines: list[str], key: str) -> str:
+        above = ""
+        for line in lines:
+            if above:
+                self.step()
+            self.shown.append(ShownMessage(f"n{len(self.shown) + 1}", chat, line, above=above))
+            above = above or line
+        return key
 
     def _change(self, chat: Chat, message: str, text: str, is_plain: bool) -> str:
         found = [each for each in self.shown if (each.id, each.chat) == (message, chat)]

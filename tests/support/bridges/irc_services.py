@@ -123,6 +123,6 @@ class ServicesServer:
         self.say(f":services 318 engram {rest} :End of WHOIS")
 
     def _on_privmsg(self, rest: str) -> None:
-        target = rest.partition(" ")[0]
-        if target in self.answers:
-            self.say(self.answers[target])
+        for key in (rest, rest.partition(" ")[0]):
+            if key in self.answers:
+                self.say(self.answers[key])

@@ -216,8 +216,8 @@ def count_answers(said: list[SaidMessage], seen: Mapping[tuple[str, str], list[S
 
 
 def _parts(chat: tuple[str, str], messages: list[Shown]) -> Iterator[tuple[tuple[str, str], str, str, bool]]:
-    """(chat, word, part, is_marked) of each part of an answer that a chat shows. On IRC a mark is a line of its own, and counts
-    for the lines below it that have the same word.
+    """(chat, word, part, is_marked) of each part of an answer that a chat shows. On IRC a mark is in one line, and counts for
+    the lines below it that have the same word.
     """
     is_marked, marked = False, ""
     for message in messages:

@@ -36,7 +36,10 @@ class FileNotFetched(BridgeError):
 
 
 class SendFailed(BridgeError):
-    """A message was not sent: it certainly did not arrive, unless a subclass says otherwise."""
+    """A message was not sent: it certainly did not arrive, unless it is doubtful."""
+
+    is_doubtful: bool = False
+    """Whether it may have arrived, or a part of it."""
 
 
 class SendRefused(SendFailed):
@@ -50,10 +53,13 @@ class MarksRefused(SendFailed):
 class SlowDown(SendFailed):
     """The network wants no message for `retry_after` seconds."""
 
-    def __init__(self, retry_after: float):
+    def __init__(self, retry_after: float, *, is_doubtful: bool = False):
         super().__init__(f"the network asks to wait {retry_after:.0f} seconds.")
         self.retry_after = retry_after
+        self.is_doubtful = is_doubtful
 
 
 class SendUncertain(SendFailed):
     """Nobody knows whether a message arrived."""
+
+    is_doubtful: bool = True

@@ -92,6 +92,7 @@ class Features:
     message, None where messages cannot be edited: answers come in paragraphs there. `is_repeatable`: a message that is sent
     again with its key is shown once, as it was sent first; `may_know_keys`: that may be so, for a while. `command_signs` are
     the signs with which a command may begin: where clients keep a slash for themselves, people type another one.
+    `heading_end` is between a heading and its text: a space where each line is shown as a message.
     """
 
     most_units: int
@@ -101,6 +102,11 @@ class Features:
     is_repeatable: bool = False
     may_know_keys: bool = False
     command_signs: str = "/"
+    heading_end: str = "\n"
+
+    def headed(self, heading: str, text: str) -> str:
+        """A text with a heading of whole lines."""
+        return heading.replace("\n", self.heading_end) + text
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from engram_host.companion.bridges.errors import SendFailed, SendRefused, SendUncertain, SlowDown
+from engram_host.companion.bridges.errors import SendFailed, SendRefused, SlowDown
 from engram_host.companion.bridges.network import Features, Incoming
 from engram_host.companion.conversations.delivery import RetryWait
 from engram_host.companion.conversations.outlet import Outlet, Outlets
@@ -76,13 +76,15 @@ class Notices:
                 await outlet.send(message.chat, text, key, "", is_plain=True)
             except SendRefused as problem:
                 _log.info("the bridge %s did not send a sentence: %s", self._bridge, problem)
-            except SendUncertain as problem:
-                _log.info("nobody knows whether a sentence of the bridge %s arrived: %s", self._bridge, problem)
-                is_over, is_doubtful = is_doubtful, True
-                text = admission.reply if self._features.is_repeatable else AGAIN + admission.reply
             except SendFailed as problem:
-                _log.info("the bridge %s sends a sentence again: %s", self._bridge, problem)
-                is_over, pause = False, problem.retry_after if isinstance(problem, SlowDown) else RETRY_SECONDS
+                _log.info("the bridge %s did not send a sentence for sure: %s", self._bridge, problem)
+                is_over = problem.is_doubtful and is_doubtful
+                if problem.is_doubtful:
+                    is_doubtful = True
+                    heading = "" if self._features.is_repeatable else AGAIN
+                    text = self._features.headed(heading, admission.reply)
+                if isinstance(problem, SlowDown):
+                    pause = problem.retry_after
             if is_over:
                 break
             await self._wait_to_retry(pause)

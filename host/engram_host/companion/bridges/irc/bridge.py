@@ -94,7 +94,7 @@ def _pause(value: str) -> float:
 class IrcNetwork:
     """One nickname on one network."""
 
-    features = Features(MOST_BYTES, utf8_bytes, has_typing=False, command_signs="/!")
+    features = Features(MOST_BYTES, utf8_bytes, has_typing=False, command_signs="/!", heading_end=" ")
 
     def __init__(self, login: Login, channels: Sequence[str], pause: float):
         self._login = login

@@ -73,11 +73,10 @@ class IrcSession:
         self._writer: asyncio.StreamWriter | None = None
         self._bucket = TokenBucket(BURST_LINES, pause, asyncio.get_running_loop().time)
         self._sending = asyncio.Lock()
-        self._asking = asyncio.Lock()
         self._numbers = itertools.count(1)
         self._pongs: dict[str, asyncio.Future[None]] = {}
         self._whois: tuple[str, list[Line], asyncio.Future[None]] | None = None
-        self._refusals: dict[str, str] = {}
+        self._refusals: dict[str, list[str]] = {}
         self.nickname = login.nickname
         self.capabilities: set[str] = set()
         self.channels: set[str] = set()
@@ -158,7 +157,7 @@ class IrcSession:
             if line.command == "318":
                 self._settle(self._whois[2])
         if line.command in _NOT_TAKEN:
-            self._refusals[lower(line.parameter(1))] = line.command
+            self._refusals.setdefault(lower(line.parameter(1)), []).append(line.command)
         elif line.command in ("NICK", "JOIN", "PART", "QUIT", "KICK"):
             self._note_move(line)
         elif line.command == "ACCOUNT":  # of account-notify: somebody has signed in or out
@@ -221,8 +220,10 @@ class IrcSession:
 
     async def _send_line(self, line: str) -> None:
         await self._bucket.wait()
-        self._write(line)
         assert self._writer is not None
+        if self._writer.is_closing():
+            raise NetworkAway("the connection has ended.")
+        self._write(line)
         with contextlib.suppress(OSError):  # listen() ends then
             await self._writer.drain()
 
@@ -238,19 +239,27 @@ class IrcSession:
         """Send lines to a nickname or a channel, and wait until the server has taken them; SendFailed and its subclasses."""
         async with self._sending:
             self._refusals.clear()
+            is_begun = False
             try:
                 for line in lines:
                     await self._send_line(f"PRIVMSG {target} :{line}")
+                    is_begun = True
                 await self._synchronise()
             except (NetworkAway, TimeoutError):
+                if not is_begun:
+                    raise SendFailed("IRC is not connected now.") from None
                 raise SendUncertain("the connection broke before the server had confirmed the message.") from None
-        refused = self._refusals.get(lower(target))
+            refusals = self._refusals.get(lower(target), [])
+        if not refusals:
+            return
+        refused, is_partial = refusals[0], len(refusals) < len(lines)
         if refused in _BUSY:
-            raise SlowDown(WAIT_WHEN_BUSY)
-        if refused in _NOBODY_THERE:
-            raise SendFailed(f"{target} is not on IRC now, or the account is not in it.")
-        if refused:
+            raise SlowDown(WAIT_WHEN_BUSY, is_doubtful=is_partial)
+        if refused not in _NOBODY_THERE:
             raise SendRefused(f"{target} does not take messages of the account (answer {refused}).")
+        if is_partial:
+            raise SendUncertain(f"{target} left while the message was sent.")
+        raise SendFailed(f"{target} is not on IRC now, or the account is not in it.")
 
     async def _synchronise(self) -> None:
         """Wait until the server has dealt with all that was sent: it does so in order, so that refusals come before this."""
@@ -265,7 +274,7 @@ class IrcSession:
 
     async def who_is(self, nickname: str) -> Person | None:
         """Who has a nickname now; None if nobody has. NetworkAway."""
-        async with self._asking:
+        async with self._sending:  # else a refusal could be the answer to this or to a message
             future = asyncio.get_running_loop().create_future()
             answers: list[Line] = []
             self._whois = (lower(nickname), answers, future)

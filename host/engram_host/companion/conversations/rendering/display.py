@@ -12,7 +12,7 @@ from dataclasses import replace
 from hashlib import sha256
 
 from engram_host.companion.bridge_types import Delivery, Shown
-from engram_host.companion.bridges.errors import SendFailed, SendRefused, SendUncertain
+from engram_host.companion.bridges.errors import SendFailed, SendRefused
 from engram_host.companion.bridges.network import Chat, Features
 from engram_host.companion.conversations.outlet import Marks, Outlet
 from engram_host.companion.conversations.rendering.answer_text import LEFT_OUT
@@ -146,7 +146,7 @@ class Display:
     # --- showing
 
     async def _show_part(self, data: bytes, part: Part, heading: str, told: int) -> None:
-        text = heading + part.text
+        text = self._features.headed(heading, part.text)
         await self._require_allowed()
         index = self._shown.part if self._can_edit else len(self._shown.messages)
         if index < len(self._shown.messages) and (text == self._text or await self._edit(index, text)):
@@ -159,10 +159,9 @@ class Display:
             message = await self._marks.use(
                 lambda plain: self._outlet.send(self.chat, text, key, self._reply_to, is_plain=plain)
             )
-        except SendUncertain:
-            raise
-        except SendFailed:
-            await self._save(replace(upto, is_sending=was_sending))
+        except SendFailed as problem:
+            if not problem.is_doubtful:
+                await self._save(replace(upto, is_sending=was_sending))
             raise
         done = replace(upto, messages=(*upto.messages, message), is_sending=False)
         if not self._can_edit:
