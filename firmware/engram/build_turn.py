@@ -135,7 +135,9 @@ def model(board, tls, addresses):
     except ArgumentError as error:
         raise ConfigError("llm.url", error.problem) from None
     key, retries = config.secret("llm.key"), config.get("llm.retries")
-    return Model(client, _adapter(config, url), config.get("llm.model"), key, retries)
+    made = Model(client, _adapter(config, url), config.get("llm.model"), key, retries)
+    made.answer_ms = config.get("llm.answer_seconds") * 1000
+    return made
 
 
 def _adapter(config, url: str):

@@ -27,7 +27,7 @@ async def run(model, tools, config, prompt, turn, sink, reply) -> str:
     exchanged = []
 
     async def tell_retry(problem: str, wait_ms: int) -> None:
-        await sink.notice("%s; trying again in %d s" % (problem, (wait_ms + 999) // 1000))
+        await sink.notice("%s; trying again in %d s" % (problem, (wait_ms + 999) // 1000) if wait_ms else problem)
 
     def messages():
         yield from prompt.messages()

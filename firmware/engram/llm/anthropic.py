@@ -17,7 +17,7 @@ import json
 
 from engram.compat import const
 from engram.llm.kept import encoded
-from engram.llm.reply import ReplyBuilder, groups, kept_fields, quoted, sendable, string_field
+from engram.llm.reply import ReplyBuilder, groups, kept_fields, quoted, sendable, sent_id, string_field
 from engram.llm.types import part
 
 _VERSION = const("2023-06-01")
@@ -31,6 +31,8 @@ _STOPS = {"max_tokens": "length", "model_context_window_exceeded": "length", "re
 class Anthropic:
     """The adapter."""
 
+    optional = ("stream", "cache_control", "ids", "tools")
+
     def path(self, prefix: str) -> str:
         """The path of the call, after a base URL that may end in /v1 or not."""
         return "/messages" if prefix.endswith("/v1") else "/v1/messages"
@@ -42,20 +44,23 @@ class Anthropic:
             headers.append(("x-api-key", key))
         return headers
 
-    def body(self, request, model: str):
+    def body(self, request, model: str, without=()):
         """The request's bytes, piece by piece; tools and system blocks first, as the service caches them."""
-        yield b'{"model":' + quoted(model) + b',"stream":true,"max_tokens":'
-        yield str(request.max_tokens or _MAX_TOKENS).encode()
+        yield b'{"model":' + quoted(model)
+        if "stream" not in without:
+            yield b',"stream":true'
+        yield b',"max_tokens":' + str(request.max_tokens or _MAX_TOKENS).encode()
+        tools = () if "tools" in without else request.tools
         comma = b',"tools":['
-        for tool in request.tools:
+        for tool in tools:
             yield comma + b'{"name":' + quoted(tool.name) + b',"description":' + quoted(tool.description)
             yield b',"input_schema":' + tool.schema.encode() + b"}"
             comma = b","
-        if request.tools:
+        if tools:
             yield b"]"
-        yield from _system(request.system())
+        yield from _system(request.system(), without)
         yield b',"messages":['
-        yield from _messages(groups(request.messages(), "user"))
+        yield from _messages(groups(request.messages(), "user"), without)
         yield b"]}"
 
     def draft(self) -> ReplyBuilder:
@@ -63,7 +68,7 @@ class Anthropic:
         return _Draft()
 
 
-def _system(blocks):
+def _system(blocks, without):
     opening = b',"system":['
     for block in blocks:
         if not block.strip():
@@ -71,55 +76,54 @@ def _system(blocks):
         yield from string_field(opening + b'{"type":"text","text":', block)
         opening = b"},"
     if opening == b"},":
-        yield _CACHED + b"}]"
+        yield (b"" if "cache_control" in without else _CACHED) + b"}]"
 
 
-def _messages(all_groups):
+def _messages(all_groups, without):
     """All messages; the last but one is marked, since the last one's recalled memories change each turn."""
     opening = b""
     held = None
     last = None
     for group in all_groups:
-        if last is None and group[0] != "user":
-            # The API wants the person to begin; a window of the history may not.
-            yield b'{"role":"user","content":"(earlier messages have left the window)"}'
-            opening = b","
         if held:
-            yield from _message(opening, held, False)
+            yield from _message(opening, held, b"", without)
             opening = b","
         held = last
         last = group
     if held:
-        yield from _message(opening, held, True)
+        yield from _message(opening, held, b"" if "cache_control" in without else _CACHED, without)
         opening = b","
     if last:
-        yield from _message(opening, last, False)
+        yield from _message(opening, last, b"", without)
 
 
-def _message(opening, group, is_marked):
+def _message(opening, group, mark, without):
     role, messages = group
     yield opening + b'{"role":"' + role.encode() + b'","content":'
     comma = b"["
     for message in messages:
         # Thoughts go before what came of them: the service wants it so.
-        for _, block in message.kept:
+        for kind, block in message.kept:
+            if kind in without:
+                continue
             yield comma
             yield memoryview(block)[:-1]
             comma = b"},"
         if message.role == "tool":
-            head = b'{"type":"tool_result","tool_use_id":' + quoted(message.call.id) + b',"content":'
+            head = b'{"type":"tool_result","tool_use_id":' + quoted(sent_id(message.call.id, without)) + b',"content":'
             yield from string_field(comma + head, message.text)
             comma = b"},"
         elif message.text.strip():
             yield from string_field(comma + b'{"type":"text","text":', message.text)
             comma = b"},"
         for call in message.calls:
-            yield comma + b'{"type":"tool_use","id":' + quoted(call.id) + b',"name":' + quoted(call.name)
+            yield comma + b'{"type":"tool_use","id":' + quoted(sent_id(call.id, without))
+            yield b',"name":' + quoted(call.name)
             yield b',"input":' + sendable(call.arguments).encode()
-            yield from kept_fields(call.kept)
+            yield from kept_fields(call.kept, without)
             comma = b"},"
     # The block that is still open is the last one: the mark of a message goes there.
-    yield comma[:-2] + (_CACHED if is_marked else b"") + b"}]}"
+    yield comma[:-2] + mark + b"}]}"
 
 
 class _Draft(ReplyBuilder):

@@ -25,6 +25,11 @@ class Kept:
         """Whether all of the reply's fields were kept."""
         return self._left >= 0
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was added."""
+        return self._left == _KEPT_BYTES
+
     def drop(self) -> None:
         """Keep nothing of this reply: a part of it is missing."""
         self._left = -1

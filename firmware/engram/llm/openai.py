@@ -18,9 +18,10 @@ from engram.llm.reply import (
     kept_fields,
     quoted,
     sendable,
+    sent_id,
     string_field,
 )
-from engram.llm.types import part
+from engram.llm.types import part, user
 
 _MESSAGE = ("role", "content", "refusal", "tool_calls", "function_call")
 _CALL = ("index", "id", "type", "function")
@@ -31,9 +32,15 @@ _STOPS = {"length": "length", "content_filter": "filter"}
 class OpenAI:
     """The adapter for the service at a base URL."""
 
+    optional = (
+        "stream_options", "stream", "max_tokens", "max_completion_tokens", "ids", "content", "system", "tools",
+    )  # fmt: skip
+
     def __init__(self, url: str = ""):
         # What bounds a reply: OpenAI itself wants another field for its newer models, most others know "max_tokens" only.
-        self._limit = b"max_completion_tokens" if "//api.openai.com" in url.lower() else b"max_tokens"
+        self._limits = ("max_tokens", "max_completion_tokens")
+        if "//api.openai.com" in url.lower():
+            self._limits = ("max_completion_tokens", "max_tokens")
 
     def path(self, prefix: str) -> str:
         """The path of the call, after the base URL."""
@@ -46,18 +53,25 @@ class OpenAI:
             headers.append(("Authorization", "Bearer " + key))
         return headers
 
-    def body(self, request, model: str):
+    def body(self, request, model: str, without=()):
         """The request's bytes, piece by piece."""
-        yield b'{"model":' + quoted(model) + b',"stream":true,"stream_options":{"include_usage":true}'
-        if request.max_tokens:
-            yield b',"' + self._limit + b'":' + str(request.max_tokens).encode()
+        yield b'{"model":' + quoted(model)
+        if "stream" not in without:
+            yield b',"stream":true'
+            if "stream_options" not in without:
+                yield b',"stream_options":{"include_usage":true}'
+        limits = [name for name in self._limits if name not in without]
+        if request.max_tokens and limits:
+            yield b',"' + limits[0].encode() + b'":' + str(request.max_tokens).encode()
         yield b',"messages":['
-        comma = yield from _system(request.system())
-        for role, group in groups(request.messages(), "tool"):
-            yield from _results(comma, group) if role == "tool" else _message(comma, role, group)
+        comma = b""
+        if "system" not in without:
+            comma = yield from _system(request.system())
+        for role, group in groups(_told(request, without), "tool"):
+            yield from _results(comma, group, without) if role == "tool" else _message(comma, role, group, without)
             comma = b","
         comma = b'],"tools":['
-        for tool in request.tools:
+        for tool in () if "tools" in without else request.tools:
             yield comma + b'{"type":"function","function":{"name":' + quoted(tool.name)
             yield b',"description":' + quoted(tool.description)
             yield b',"parameters":' + tool.schema.encode() + b"}}"
@@ -67,6 +81,14 @@ class OpenAI:
     def draft(self) -> ReplyBuilder:
         """An empty reply."""
         return _Draft()
+
+
+def _told(request, without):
+    """The messages; the person tells the system text first if the service takes no other way."""
+    if "system" in without:
+        for block in request.system():
+            yield user(block)
+    yield from request.messages()
 
 
 def _system(blocks):
@@ -83,14 +105,14 @@ def _system(blocks):
     return b","
 
 
-def _results(comma, group):
+def _results(comma, group, without):
     for message in group:
-        head = comma + b'{"role":"tool","tool_call_id":' + quoted(message.call.id) + b',"content":'
+        head = comma + b'{"role":"tool","tool_call_id":' + quoted(sent_id(message.call.id, without)) + b',"content":'
         yield from string_field(head, message.text, b"}")
         comma = b","
 
 
-def _message(comma, role, group):
+def _message(comma, role, group, without):
     yield comma + b'{"role":"' + role.encode() + b'","content":'
     opening = b'"'
     for message in group:
@@ -98,23 +120,26 @@ def _message(comma, role, group):
             yield opening
             yield from inside_quotes(message.text)
             opening = b"\\n\\n"
-    yield b"null" if opening == b'"' else b'"'
+    if opening != b'"':
+        yield b'"'
+    else:
+        yield b'""' if "content" in without else b"null"
     opening = b',"tool_calls":['
     for message in group:
         for call in message.calls:
-            yield opening + b'{"type":"function","id":' + quoted(call.id)
+            yield opening + b'{"type":"function","id":' + quoted(sent_id(call.id, without))
             yield from string_field(
                 b',"function":{"name":' + quoted(call.name) + b',"arguments":', sendable(call.arguments)
             )
-            yield from kept_fields(call.kept_inside)
+            yield from kept_fields(call.kept_inside, without)
             yield b"}"
-            yield from kept_fields(call.kept)
+            yield from kept_fields(call.kept, without)
             yield b"}"
             opening = b","
     if opening == b",":
         yield b"]"
     for message in group:
-        yield from kept_fields(message.kept)
+        yield from kept_fields(message.kept, without)
     yield b"}"
 
 
@@ -146,7 +171,7 @@ class _Draft(ReplyBuilder):
             raise Refusal(502, part(part(choice, "error", dict), "message", str) or "the answer ended with an error")
         if reason or whole:
             self.stop = _STOPS.get(reason, "end")
-        return self.add_text(_text(message) or part(message, "refusal", str))
+        return self.add_text(_text(message) or part(message, "refusal", str) or part(choice, "text", str))
 
     def _take_call(self, piece, is_whole):
         key = piece.get("index") if isinstance(piece, dict) else None

@@ -4,7 +4,8 @@ An adapter (openai.OpenAI, anthropic.Anthropic) knows one API:
 
     path(prefix)             the path of the call, after a base URL whose own path is `prefix`
     headers(key)             (name, value) pairs
-    body(request, model)     the request's bytes, piece by piece
+    optional                 what a request may do without, see fit.py
+    body(request, model, without=())    the request's bytes, piece by piece
     draft()                  a ReplyBuilder that understands the API's events
 
 A draft is fed each event, or the one document of a service that does not stream, and gives back new text; finish() gives
@@ -14,12 +15,13 @@ What came is data of a stranger: every field is taken only if it has the type th
 
 import json
 import random
+from binascii import crc32
 
 from engram.compat import const
 from engram.errors import ArgumentError, ModelGarbled
 from engram.llm.answer_filter import AnswerFilter
 from engram.llm.kept import Kept
-from engram.llm.types import Call, Reply, plain_name
+from engram.llm.types import Call, Reply, plain_name, user
 from engram.text import cut_bytes, decode, dumps, encode, loads
 
 # Bounds of a reply; they protect the heap from a model that runs away. A text that is longer is cut there,
@@ -29,16 +31,18 @@ _CALLS = const(8)
 _ARGUMENTS_BYTES = const(8192)
 # How much of a text is turned into JSON at a time: the only copy of a prompt that is ever in the heap.
 _SLICE = const(512)
+_LETTERS = const(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 
 
 class Refusal(Exception):
     """The service said no: an HTTP status (or one like it), and its own words."""
 
-    def __init__(self, status: int, words: str, retry_after: int = -1):
+    def __init__(self, status: int, words: str):
         super().__init__(words)
         self.status = status
         self.words = words
-        self.retry_after = retry_after
+        self.retry_after = -1
+        self.is_final = False
 
 
 class ReplyBuilder:
@@ -57,9 +61,15 @@ class ReplyBuilder:
         self.usage = [-1, -1, -1]  # tokens: input, output, cached
         self.text = bytearray()
         self.answer_filter = AnswerFilter()
+        self.has_text = False
         self.kept = Kept()
         self.fields = {}
         self._calls = []
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the model has begun to think, to speak or to call."""
+        return bool(self.has_text or self._calls or not self.kept.is_empty)
 
     def feed(self, data: bytes) -> str:
         """Take the JSON of one event; the new text in it."""
@@ -129,6 +139,7 @@ class ReplyBuilder:
 
     def add_text(self, text: str) -> str:
         """Keep what belongs to the answer of `text`; what of that is within the bound."""
+        self.has_text = self.has_text or bool(text)
         shown = self.answer_filter.feed(text, self.text)
         if self.answer_filter.was_closed:
             self.text = bytearray()
@@ -191,7 +202,7 @@ class _Call:
         """The call for a reply, with an id that no earlier one of `calls` has."""
         first = next(call for call in calls if call is self or call.ref == self.ref)
         if first is not self or not self.ref:
-            self.ref = "call_" + hex(random.getrandbits(30))[2:]
+            self.ref = "%09x" % random.getrandbits(30)
         arguments = decode(self._arguments).strip() or "{}"
         if not is_object(arguments):
             from engram.text import lenient_json  # seldom needed
@@ -237,17 +248,25 @@ def string_field(head: bytes, text: str, tail: bytes = b""):
     yield b'"' + tail
 
 
-def kept_fields(pairs):
+def kept_fields(pairs, without=()):
     """The bytes of kept fields, behind others of an object."""
     for name, value in pairs:
-        yield b"," + quoted(name) + b":"
-        yield value
+        if name not in without:
+            yield b"," + quoted(name) + b":"
+            yield value
+
+
+def sent_id(ref: str, without) -> str:
+    """The id of a call: as the service gave it, or nine letters and digits if it takes no others."""
+    if "ids" not in without or (len(ref) == 9 and all(byte in _LETTERS for byte in ref.encode())):
+        return ref
+    return "%09x" % (crc32(ref.encode()) & 0xFFFFFFFF)
 
 
 def groups(messages, tool_role: str):
     """(role, messages) of neighbours with one role; messages that say nothing are left out.
 
-    Results of tools have the role `tool_role`.
+    Results of tools have the role `tool_role`. The person begins: APIs want it so, and a window of the history may not.
     """
     last = ""
     group = []
@@ -258,6 +277,8 @@ def groups(messages, tool_role: str):
             role = message.role
         else:
             continue
+        if not last and role == "assistant":
+            yield "user", [user("(earlier messages have left the window)")]
         if role != last and group:
             yield last, group
             group = []

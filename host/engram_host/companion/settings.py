@@ -104,7 +104,7 @@ class GatewaySettings:
     device_tokens: int = setting(2000000, "ENGRAM_GATEWAY_DEVICE_TOKENS", low=0, high=1 << 40)
     all_calls: int = setting(5000, "ENGRAM_GATEWAY_ALL_CALLS", low=0, high=1 << 40)
     all_tokens: int = setting(10000000, "ENGRAM_GATEWAY_ALL_TOKENS", low=0, high=1 << 40)
-    timeout_seconds: int = setting(120, "ENGRAM_GATEWAY_TIMEOUT", low=1, high=3600)
+    timeout_seconds: int = setting(600, "ENGRAM_GATEWAY_TIMEOUT", low=1, high=3600)
 
 
 @dataclass(frozen=True)

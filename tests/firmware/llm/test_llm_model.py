@@ -106,7 +106,7 @@ async def test_a_service_that_does_not_stream_is_understood():
 
 async def test_a_whole_answer_is_bounded_by_its_time():
     steps = [b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"] + [b" " * 1000, 5] * 100
-    assert "too long" in await _error(ModelUnavailable, steps, reply_ms=60)
+    assert "llm.answer_seconds" in await _error(ModelUnavailable, steps, answer_ms=60)
 
 
 async def test_long_thoughts_of_a_service_that_does_not_stream_are_skipped():
@@ -173,17 +173,35 @@ async def test_a_link_that_breaks_before_any_text_is_tried_again():
     assert (reply.text, len(person.waits)) == ("hi there", 2)
 
 
-async def test_a_silent_service_is_tried_again():
-    person = _Person()
-    async with Peer([500], [_WHOLE]) as peer:
-        model = _model(peer, stall_ms=40)
+async def test_a_service_that_is_silent_until_its_first_word_is_waited_for():
+    role = b'data: {"choices":[{"delta":{"role":"assistant","content":""}}]}\n\n'
+    body = b"data: " + _HI.encode() + b"\n\ndata: " + _THERE.encode() + b"\n\n"
+    for steps in ([300, _WHOLE], [_HEAD, 300, body, CLOSE], [_HEAD + b": here\n\n", 200, role, 200, body, CLOSE]):
+        reply, person, _ = await _ask(steps, stall_ms=100)
+        assert (reply.text, person.waits) == ("hi there", [])
 
-        async def wait(problem, wait_ms):
-            model._client._stall_ms = _LONG
-            await person.wait(problem, wait_ms)
 
-        reply = await model.stream(_REQUEST, person.take, wait)
-    assert (reply.text, len(person.waits)) == ("hi there", 1)
+async def test_a_service_that_stays_silent_is_given_up_with_the_setting_that_waits_longer():
+    for steps in ([_LONG], [_HEAD, _LONG]):
+        assert "llm.answer_seconds" in await _error(ModelUnavailable, steps, answer_ms=150)
+
+
+async def test_a_service_that_loads_its_model_is_waited_for():
+    loading = answer(b'{"error":{"message":"Loading model","code":503}}', "503 Service Unavailable")
+    reply, person, _ = await _ask(*([[loading]] * 7 + [[_WHOLE]]), retries=0, longest_wait_ms=8)
+    assert (reply.text, len(person.waits)) == ("hi there", 7)
+    assert "Loading model" in await _error(ModelUnavailable, *([[loading]] * 99), retries=0, answer_ms=60)
+
+
+async def test_a_loading_service_may_ask_for_a_longer_wait_than_others():
+    loading = answer(b"", "503 Service Unavailable", "Retry-After: 1\r\n")
+    reply, _, _ = await _ask([loading], [_WHOLE])
+    assert reply.text == "hi there"
+
+
+async def test_a_service_that_says_that_another_attempt_is_of_no_use_is_not_asked_again():
+    failed = answer(b'{"error":"not set up"}', "503 Service Unavailable", "X-Should-Retry: false\r\n")
+    assert "not set up" in await _error(ModelUnavailable, [failed])
 
 
 async def test_after_text_was_passed_on_it_is_cut_and_never_tried_again():
@@ -199,7 +217,7 @@ async def test_after_text_was_passed_on_it_is_cut_and_never_tried_again():
 async def test_a_stream_kept_alive_without_an_end_is_given_up():
     steps = [b":\n", 5] * 200
     steps.insert(0, _HEAD)
-    assert "too long" in await _error(ModelUnavailable, steps, reply_ms=60)
+    assert "llm.answer_seconds" in await _error(ModelUnavailable, steps, answer_ms=60)
 
 
 async def test_where_nobody_listens_it_is_unavailable():

@@ -343,6 +343,13 @@ def test_words_that_are_no_object_are_signs_of_life():
         assert (pieces, draft.stop) == (["", "x"], "end")
 
 
+def test_text_that_stands_beside_the_message_is_taken():
+    pieces, _ = _feed(
+        {"choices": [{"index": 0, "text": "Hi "}]}, {"choices": [{"text": "there", "finish_reason": "stop"}]}
+    )
+    assert pieces == ["Hi ", "there"]
+
+
 def test_a_letter_that_is_cut_in_two_spoils_no_more_than_itself():
     pieces, _ = _feed(b'{"choices":[{"delta":{"content":"a\xe4\xbd"}}]}', _delta({"content": "b"}))
     assert pieces == ["a\ufffd", "b"]

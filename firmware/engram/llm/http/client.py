@@ -62,12 +62,14 @@ class Client:
         self._buffer = bytearray(_BUFFER)
         self._lock = asyncio.Lock()  # two tasks on one stream: the first would hang for ever
 
-    async def ask(self, method: str, path: str, headers=(), body=None, is_repeatable: bool = True) -> Response:
+    async def ask(
+        self, method: str, path: str, headers=(), body=None, is_repeatable: bool = True, first_ms: int = 0
+    ) -> Response:
         """Send a request; the answer with its head read. The caller must release() it in the end.
 
         `path` goes after the base URL's. `headers` are (name, value) pairs. `body` is called twice, to count
         its bytes and to send them, and must give the same pieces each time; None sends no body. A request that is not
-        repeatable is sent once more only if it did not go out as a whole.
+        repeatable is sent once more only if it did not go out as a whole. `first_ms` is how long an answer may take to begin.
         """
         await self._lock.acquire()
         is_answered = False
@@ -75,7 +77,7 @@ class Client:
             # Counted only now: what the body is made from may change while another request is under way.
             length = -1 if body is None else sum(len(piece) for piece in body())
             head = self._head(method, path, headers, length)
-            answer = await self._ask(head, body, length, is_repeatable)
+            answer = await self._ask(head, body, length, is_repeatable, first_ms)
             is_answered = True
             return answer
         finally:
@@ -130,7 +132,7 @@ class Client:
                 raise ArgumentError("request", "must have only printable ASCII in its path and headers")
         return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
-    async def _ask(self, head, body, length, is_repeatable):
+    async def _ask(self, head, body, length, is_repeatable, first_ms):
         is_idle = self._link and ticks_diff(ticks_ms(), self._idle_since) > self.idle_ms
         if is_idle or (self._link and not is_repeatable and self._link.has_ended()):
             self._drop()
@@ -139,7 +141,7 @@ class Client:
         while True:
             is_kept = self._link is not None
             link = self._link = self._link or await self._connect(others)
-            answer = Response(link, self._buffer, stall_ms=self._stall_ms, most=self._most)
+            answer = Response(link, self._buffer, stall_ms=self._stall_ms, most=self._most, first_ms=first_ms)
             try:
                 await self._exchange(link, answer, head, body, length)
                 return answer

@@ -25,7 +25,9 @@ _HEAD_BYTES = const(16384)
 _INTERIM_ANSWERS = const(4)
 # How much may be read only to be able to use the link again.
 _DRAIN_READS = const(4)
-_WANTED = const((b"content-type", b"content-length", b"transfer-encoding", b"retry-after", b"connection"))
+_WANTED = const(
+    (b"content-type", b"content-length", b"transfer-encoding", b"retry-after", b"connection", b"x-should-retry")
+)
 
 # The fields of a line of server-sent events.
 _UNKNOWN = const(0)
@@ -44,21 +46,24 @@ class Response:
     status       the HTTP status
     kind         the content type as bytes, in lower case, without parameters
     retry_after  the seconds that the service asks to wait, -1 unknown
+    may_retry    False if the service says that another attempt is of no use
     begun        whether any byte of the answer came
     ended        whether the body was read to its end
     reusable     whether the link may serve another request after that
     """
 
-    def __init__(self, link, buffer: bytearray, *, stall_ms: int, most: int):
+    def __init__(self, link, buffer: bytearray, *, stall_ms: int, most: int, first_ms: int = 0):
         self.status = 0
         self.kind = b""
         self.retry_after = -1
+        self.may_retry = True
         self.begun = self.ended = self.reusable = False
         self._link = link
         self._buffer = buffer
         self._view = memoryview(buffer)
         self._start = self._end = 0
         self._stall_ms = stall_ms
+        self._wait_ms = first_ms or stall_ms
         self._budget = most
         self._chunked = False
         self._left = -1  # bytes to come in this body or chunk; -1: until the link is closed
@@ -75,9 +80,14 @@ class Response:
         self.kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
         retry_after = headers.get(b"retry-after", b"").split(b".")[0]
         self.retry_after = _number(retry_after, 10) if retry_after.isdigit() else -1
+        self.may_retry = headers.get(b"x-should-retry", b"").lower() != b"false"
         connection = headers.get(b"connection", b"").lower()
         self.reusable = b"close" not in connection and (version != b"HTTP/1.0" or b"keep-alive" in connection)
         self._frame_body(headers)
+
+    def hasten(self) -> None:
+        """Wait no longer than usual from now on: what takes longer before it begins has begun."""
+        self._wait_ms = self._stall_ms
 
     async def read(self) -> memoryview:
         """The next bytes of the body, lent until the next call; none at the end."""
@@ -107,7 +117,7 @@ class Response:
 
     async def drain(self, within_ms: int) -> None:
         """Read the little that is left of the body, so that the link can be used again."""
-        self._stall_ms = within_ms
+        self._wait_ms = within_ms
         try:
             for _ in range(_DRAIN_READS):
                 if not await self.read():
@@ -194,7 +204,7 @@ class Response:
         self._start = self._end = 0
         # Of a body no more than is left of it: an error right behind it would take its end along.
         is_last = self._left > 0 and not self._chunked
-        count = await self._link.readinto(self._view[: self._left] if is_last else self._view, self._stall_ms)
+        count = await self._link.readinto(self._view[: self._left] if is_last else self._view, self._wait_ms)
         if count:
             self.begun = True
             self._end = count

@@ -32,6 +32,7 @@ MOST_ERROR = 1 << 16
 
 _CONNECT_SECONDS = 10.0
 _SECRET_STATUS = (401, 403, 407)
+_NO_RETRY = {"X-Should-Retry": "false"}
 
 
 class ModelService:
@@ -72,9 +73,8 @@ class ModelService:
     def client(self) -> "httpx.AsyncClient":
         """What asks it; ServiceFailed if there is no service."""
         if not self._client:
-            raise ServiceFailed(
-                503, "the gateway is not set up: whoever runs the companion has to set gateway.url.", "not_set_up"
-            )
+            why = "the gateway is not set up: whoever runs the companion has to set gateway.url."
+            raise ServiceFailed(503, why, "not_set_up", _NO_RETRY)
         return self._client
 
     # --- calls
@@ -193,10 +193,10 @@ class ModelService:
         headers = {"Retry-After": wait} if (wait := answer.headers.get("retry-after", "")).isdigit() else {}
         if status in _SECRET_STATUS:
             why = "the model's service refuses the gateway's key; whoever runs the companion has to look at it."
-            return ServiceFailed(502, why, "upstream_refused_key", {"X-Should-Retry": "false"})
+            return ServiceFailed(502, why, "upstream_refused_key", _NO_RETRY)
         if not 400 <= status <= 599:
             why = f"the model's service answered with status {status}, which is not followed; check gateway.url."
-            return ServiceFailed(502, why, "upstream_failed", {"X-Should-Retry": "false"})
+            return ServiceFailed(502, why, "upstream_failed", _NO_RETRY)
         return self._refusal(status, body, headers)
 
     def _refusal(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> ServiceFailed:
