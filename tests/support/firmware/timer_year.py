@@ -53,8 +53,9 @@ class Model:
 
     async def stream(self, request, on_text, on_retry=None):
         self.asked += 1
-        await on_text("answer: " + list(request.messages())[-1].text.split("\n")[-1])
-        return Reply("", (), "end", (-1, -1, -1))
+        answer = "answer: " + list(request.messages())[-1].text.split("\n")[-1]
+        await on_text(answer)
+        return Reply(answer, (), "end", (-1, -1, -1))
 
 
 class Toolbox:

@@ -55,7 +55,7 @@ class Model:
             raise ModelUnavailable("the model is away.")
         await on_text("this answers ")
         await on_text(said)
-        return Reply("", (), "end", (-1, -1, -1))
+        return Reply("this answers " + said, (), "end", (-1, -1, -1))
 
     def tidy(self):
         pass

@@ -42,8 +42,9 @@ class Model:
                 operations.append(
                     {"op": "add", "from": [head.split(" ")[0]], "content": content, "tags": ["day"], "importance": 1}
                 )
-        await on_text(json.dumps(operations))
-        return Reply("", (), "end", (-1, -1, -1))
+        answer = json.dumps(operations)
+        await on_text(answer)
+        return Reply(answer, (), "end", (-1, -1, -1))
 
 
 def tell(*words):

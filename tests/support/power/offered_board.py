@@ -40,9 +40,10 @@ class Model:
     name = "scripted"
 
     async def stream(self, request, on_text, on_retry=None):
+        said = list(request.messages())[-1].text.split("\n")[-1]
         await on_text("this answers ")
-        await on_text(list(request.messages())[-1].text.split("\n")[-1])
-        return Reply("", (), "end", (-1, -1, -1))
+        await on_text(said)
+        return Reply("this answers " + said, (), "end", (-1, -1, -1))
 
     def tidy(self):
         pass

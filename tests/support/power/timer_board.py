@@ -57,7 +57,7 @@ class Model:
         said = list(request.messages())[-1].text.split("\n")[-1]
         self._world.note("asked", said)
         await on_text("this answers " + said)
-        return Reply("", (), "end", (-1, -1, -1))
+        return Reply("this answers " + said, (), "end", (-1, -1, -1))
 
     def tidy(self):
         pass
