@@ -137,6 +137,33 @@ async def test_a_forwarded_yes_confirms_no_forgetting():
     assert "forgotten" in board.tools.run(call, Turn(OWNER, 8, "yes")).result
 
 
+class _Asking:
+    """A toolbox that waits for a yes; `heard` is what it took for the person's words."""
+
+    def __init__(self):
+        self.heard = []
+
+    def begin_turn(self, turn):
+        self.heard.append(turn.said)
+        return ""
+
+    def listed(self, _caller):
+        return ()
+
+    async def answer(self, _call, _turn):
+        return None
+
+
+async def test_a_tool_that_waits_for_a_yes_hears_own_words_alone():
+    board = Board().serve(Script())
+    asking = board.toolbox = _Asking()  # pyright: ignore[reportAttributeAccessIssue]  # it stands in for a Toolbox
+    network = Network(board.inbox)
+    await network.offer(message("net:1:1", "yes", HOME, forwarded="Bob"))
+    await network.offer(message("net:1:2", "what?", HOME, quoted="yes"))
+    await network.offer(message("net:1:3", "yes", HOME))
+    assert asking.heard == ["what?", "yes"]
+
+
 async def test_the_model_reads_whose_words_they_are():
     board = Board().serve(Script())
     network = Network(board.inbox)
