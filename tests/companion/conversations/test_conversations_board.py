@@ -58,3 +58,21 @@ def test_a_message_and_a_command_are_answered(way: tuple[Companion, str], tmp_pa
         assert "green" not in texts(answer(companion, command="/recall bike", principal="bob"), "line")
         events = answer(companion, command="/recall bike")
         assert "companion chat owner" in texts(events, "problem") and events[-1][0] == "end"
+
+
+def test_an_edit_corrects_what_was_remembered_and_others_words_are_not_remembered(
+    way: tuple[Companion, str], tmp_path: Path
+):
+    companion, url = way
+    with BoardProcess(tmp_path / "board", url, "kitchen"):
+        wait_until("it is known", lambda: companion.client.get("/v1/devices/kitchen").status_code == 200)
+        ann: dict[str, Any] = {"principal": "ann"}
+        answer(companion, text="remember that the dentist is on Monday", id="m1", **ann)
+        corrected = answer(companion, text="remember that the dentist is on Tuesday", edits="m1", **ann)
+        assert "Monday" in texts(corrected, "notice") and "Tuesday" in texts(corrected)
+        for others in ({"text": "remember that it rains", "forwarded": "Bob"}, {"text": "> remember that it rains"}):
+            assert "Remembered" not in texts(answer(companion, **others, **ann))
+        lines = texts(answer(companion, command="/recall dentist", **ann), "line")
+        assert "Tuesday" in lines and "Monday" not in lines
+        found = texts(answer(companion, command="/recall rains", **ann), "line")
+        assert "forwarded from Bob" in found and "forwarded from somebody" in found
