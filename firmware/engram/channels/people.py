@@ -47,6 +47,7 @@ ASK = const(
     "I talk only with people whom my owner has approved. Your code is %s: ask the owner to type /pair %s within an hour. "
     "Your message was not read: send it again once you are let in."
 )
+LET_IN = const("You are let in. What you wrote before was not read: send it again.")
 TOO_FAST = const("that is more than %d messages a minute (people.rate): what comes within this minute is not read.")
 
 Admission = namedtuple("Admission", "caller reply")
@@ -67,6 +68,8 @@ class People:
         self._rate = rate
         self._waiting = []
         """[code, id, name, when] of strangers who were given a code."""
+        self._let_in = []
+        """Ids of strangers who had a code and were let in since; their networks tell them."""
         self._counts = {}
         self.people = []
         self.groups = {}
@@ -194,8 +197,15 @@ class People:
         """Let somebody talk, by the code that they have or by their id; the person."""
         person, ref = self._known_or_new(ref, name)
         person.pop("blocked", None)
-        self._end_waiting(ref)
+        self._end_waiting(ref, is_let_in=True)
         return person
+
+    def take_let_in(self, network: str) -> list:
+        """Take the ids of strangers of a network who were let in, to tell them so."""
+        mark = network + ":"
+        found = [ref for ref in self._let_in if ref.startswith(mark)]
+        self._let_in = [ref for ref in self._let_in if ref not in found]
+        return [ref[len(mark) :] for ref in found]
 
     def _known_or_new(self, ref: str, name: str) -> tuple:
         """(the person with a code or an id, who is added if there is none; the id). The name that strangers give themselves is
@@ -244,7 +254,7 @@ class People:
         person["ids"] = person["ids"] + ids
         if second:
             self.people.remove(second)
-        self._end_waiting(ids[0])
+        self._end_waiting(ids[0], is_let_in=True)
         return person
 
     def make_owner(self, ref: str) -> dict:
@@ -320,8 +330,10 @@ class People:
             raise NotFound("code", ref[:_CODE_LENGTH], "codes are valid for an hour, and until the board restarts.")
         return checked_id(ref)
 
-    def _end_waiting(self, ref: str) -> None:
+    def _end_waiting(self, ref: str, is_let_in: bool = False) -> None:
         self._save()
+        if is_let_in and self.stranger(ref):
+            self._let_in = (self._let_in + [ref])[-_WAITING:]
         self._waiting = [entry for entry in self._waiting if entry[1] != ref]
 
     def _new_principal(self, who: str) -> str:

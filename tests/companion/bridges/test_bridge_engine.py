@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bridged_house import House, living, make_haste, play
+from engram.channels.people import LET_IN
 from engram_host.companion.bridges.errors import SendFailed, SendRefused, SendUncertain, SlowDown
 from engram_host.companion.bridges.network import Attachment, Chat, Features, utf8_bytes
 from engram_host.companion.conversations import people
@@ -17,7 +18,6 @@ from engram_host.companion.conversations.rendering.display import AGAIN
 from engram_host.companion.conversations.routing import GREETING
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.bridges.people import WELCOME
 from engram_host.companion.types import Said
 from faulty_network import EDITED, PARAGRAPHS, FaultyNetwork
 from waiting import wait_until_async
@@ -134,10 +134,10 @@ def test_a_stranger_is_sent_a_code_and_reads_that_he_is_let_in(open_store: Open)
             (request,) = await house.people.waiting()
             assert not house.boards["kitchen"].journal and not house.store.open_deliveries("home")
             await house.people.approve(request.code, "Ann")
-            await house.wait_for(WELCOME)
+            await house.wait_for(LET_IN)
             await house.say("hi")
             await house.wait_until_delivered()
-            assert house.texts()[1:] == [WELCOME, "You said hi."]
+            assert house.texts()[1:] == [LET_IN, "You said hi."]
             assert [each.principal for each in house.boards["kitchen"].callers.values()] == ["Ann"]
 
     play(work)

@@ -10,6 +10,7 @@ import chip
 import get_micropython
 from chatting import Chatting, chatting
 from driving import said
+from engram.channels.people import LET_IN
 from engram_host.fake_telegram import Chat, Entity, User
 
 pytestmark = pytest.mark.skipif(
@@ -31,8 +32,9 @@ def test_a_stranger_gets_a_code_and_nothing_else(tmp_path: Path):
         talk.answers(eve)
         assert talk.shown(eve) == [sentence] and not talk.model.requests
         talk.command("/pair " + code)
+        talk.sees(eve, sentence, LET_IN)
         talk.write(eve, "hello")
-        talk.sees(eve, sentence, "You said: hello")
+        talk.sees(eve, sentence, LET_IN, "You said: hello")
 
 
 def write_large(talk: Chatting, user: User, text: str = "", chat: Chat | None = None) -> None:

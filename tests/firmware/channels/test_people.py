@@ -41,6 +41,18 @@ def test_a_stranger_is_sent_a_code_once_and_whoever_is_approved_with_it_may_talk
     assert people.waiting() == []
 
 
+def test_strangers_who_are_let_in_are_told_once_and_those_who_are_blocked_are_not():
+    people = _people()
+    people.approve("net:4", "owner-to-be")
+    for sender in ("5", "6", "7"):
+        people.admit("net", sender, "direct")
+    people.approve(ANN, "ann")
+    people.block("net:6")
+    people.link("ann", "net:7")
+    assert people.take_let_in("irc") == [] and people.take_let_in("net") == ["5", "7"]
+    assert people.take_let_in("net") == []
+
+
 def test_a_code_has_eight_letters_of_which_none_looks_like_another():
     people = _people()
     for sender in range(300):

@@ -32,6 +32,7 @@ def transcript(folder: Path, policy: str) -> str:
         scene.count_calls()
         if policy == "pairing":
             scene.pair(eve)
+            scene.hears(eve)
             scene.says(eve, "hello again", answers=True)
         scene.says(ann, "hello", answers=policy != "off")
         scene.says(eve, f"{BOT} hello", answers=True, chat=garden)
@@ -62,6 +63,12 @@ class _Scene:
         if found[known:] == []:
             self.lines.append("(no answer)")
         self._shown[place.id] = len(found)
+
+    def hears(self, user: User) -> None:
+        """Somebody is told something that they did not ask for."""
+        place = self._talk.chat(user)
+        self._shown[place.id] += 1
+        self._add("Bot", self._talk.answers(place, self._shown[place.id])[-1])
 
     def pair(self, user: User) -> None:
         """The owner lets somebody in at the console, by the code that they have."""

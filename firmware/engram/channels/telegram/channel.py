@@ -9,6 +9,7 @@ import gc
 
 from engram import diag
 from engram.channels.inbox import Message
+from engram.channels.people import LET_IN
 from engram.channels.telegram.bot_api import BotError
 from engram.channels.telegram.poller import AT_ONCE, LONG_POLL_S, Poller
 from engram.channels.telegram.reply import AGAIN, MOST_COPIES, Reply
@@ -71,6 +72,7 @@ class Telegram:
         self._places = []  # of these, in their order
         self._is_owing = True  # whether the outbox may have answers for Telegram
         self._is_redelivering = False
+        self._has_strangers = False  # whether somebody may have a code
         self._retry = Timeout()
         self._waiting = []  # chats that have to wait, and have kept answers: later ones do not overtake
         self._failed = []  # chats to which an answer was not delivered meanwhile: others have their turn
@@ -96,8 +98,10 @@ class Telegram:
                     await self._deliver_owed()
                     self._api.tidy()
                     # An answer under way may turn out to be kept for later: no long poll is to delay that.
-                    longest_s = _RETRY_MS // 1000 if self._is_owing or self._busy() else LONG_POLL_S
-                    for said, place in await poller.poll(self._busy, longest_s):
+                    is_waiting = self._is_owing or self._busy() or self._has_strangers
+                    found = await poller.poll(self._busy, _RETRY_MS // 1000 if is_waiting else LONG_POLL_S)
+                    await self._welcome()
+                    for said, place in found:
                         await self._begin(self._answer(said, place))
                 except BotError as error:
                     poller.failed(error)
@@ -165,6 +169,7 @@ class Telegram:
                 if admission.caller:
                     await self._converse(said, place, admission.caller)
                 elif admission.reply:
+                    self._has_strangers = True
                     await self._say(place, admission.reply)
                 elif place.is_group and said.is_mentioned:
                     self._name_group(place.chat)
@@ -178,6 +183,14 @@ class Telegram:
                 await self._say(place, _GIVEN_UP % _MESSAGE)
         self._places.remove(place)
         self.poller.confirm(place, False)
+
+    async def _welcome(self) -> None:
+        """Tell strangers whom the owner has let in."""
+        if self._has_strangers:
+            people = self._find_people()
+            self._has_strangers = bool(people.waiting())
+            for sender in people.take_let_in(NAME):
+                await self._begin(self._say(place_of("%s %s" % (NAME, sender)), LET_IN))
 
     def _admit(self, sender: int, place, is_mentioned: bool, name: str):
         kind = "group" if place.is_group else "direct"

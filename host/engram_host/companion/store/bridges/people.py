@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engram.channels.people import GROUP_MODES, checked_id, checked_name, principal_of
+from engram.channels.people import GROUP_MODES, LET_IN, checked_id, checked_name, principal_of
 from engram.errors import ArgumentError, NotFound
 from engram.memory import caller_check
 from engram.memory.access import OWNER, Caller
@@ -33,8 +33,6 @@ CODE_SECONDS = 3600
 
 MOST_WAITING = 3
 """Strangers of a network who have a code: nobody else is answered, so a flood costs nothing."""
-
-WELCOME = "You are let in. What you wrote before was not read: send it again."
 
 WELCOME_IDS = "welcome:"
 """How the ids of deliveries begin that say so."""
@@ -353,7 +351,7 @@ def _welcome(rows: Rows, waiting: Iterable[PairingRequest], person: Person, now:
         if request.bridge and request.ref in person.ids and not person.is_blocked:
             place = ChatPlace(request.bridge, request.chat)
             mid = WELCOME_IDS + request.code.lower()
-            insert_delivery(rows, Delivery(0, place, "", "", mid, WELCOME, now, ref=request.ref), now)
+            insert_delivery(rows, Delivery(0, place, "", "", mid, LET_IN, now, ref=request.ref), now)
             rows.notify(Notice("pushed").encode())
 
 
