@@ -13,7 +13,7 @@ from collections import namedtuple
 
 from engram.compat import const
 from engram.memory.items import Item, most_evidence
-from engram.store.search.weights import OWN
+from engram.store.search.weights import MANY, OWN, Measure, inverse_frequency
 
 _ONCE = const(1600)  # thousandths: the highest level of a word is 1.6 of one that stands once in a row of mean length
 _ENOUGH = const(20480)  # a weight of words, as of three or four rare ones, from which on more says no more
@@ -27,6 +27,9 @@ _OFF_DAYS = const(80)
 
 OF_REPLY = const(90)
 """Per cent for what the assistant said, unless it is asked for."""
+
+QUESTION = const(10)
+"""Per cent for a turn in which whoever asks has asked for most of the same: it answers nothing."""
 
 AGREED = const(110)
 """Per cent for a memory and a turn that both have most of the query's words."""
@@ -106,6 +109,18 @@ class Judge:
             self.made_of.sure[item.id].append((what, per_cent))
         sure = min(1000, item.sure * per_cent // 100)
         return Item(item.id, item.at, item.who, item.text, item.score, item.evidence, sure)
+
+    def question(self, item: Item) -> Item:
+        """An item of a turn that asks for the same as the query: it answers nothing, so its words are no evidence."""
+        item = self.times(item, "question", QUESTION)
+        evidence = item.evidence // (100 // QUESTION)
+        return Item(item.id, item.at, item.who, item.text, item.score, evidence, item.sure)
+
+    def of_days(self, count: int) -> int:
+        """How sure a search is of `count` entries of the days that it names: they are one word, and no other one was found."""
+        weight = inverse_frequency(MANY, count)
+        others = self._measure.weight + self._measure.unknown
+        return of_words(evidence_once(weight), Measure(weight, weight, others))
 
     def compare(self, records: list, turns: list) -> None:
         """Be surer of those in both lists that match nearly as much as the best of the other kind: two that say it."""

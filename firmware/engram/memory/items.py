@@ -2,6 +2,8 @@
 
 from collections import namedtuple
 
+from engram.store.search.weights import ONE
+
 Item = namedtuple("Item", "id at who text score evidence sure")
 """Something that was found: who is "" for a record, a long text is cut, the score orders the items of one answer, and `sure`
 says in thousandths how sure it is that this is an answer."""
@@ -27,6 +29,14 @@ def on_one_scale(records: list, turns: list) -> list:
 def scaled(items: list, factor: int) -> list:
     """Items with their scores times a factor in 1/256."""
     return [with_score(item, item.score * factor // 256) for item in items]
+
+
+def put_below(items: list, some: list) -> list:
+    """Items, those whose ids are in `some` with at most half of their score, and of the best one of the others."""
+    if not some:
+        return items
+    best = max((item.score for item in items if item.id not in some), default=ONE)
+    return [with_score(item, min(item.score, best) // 2) if item.id in some else item for item in items]
 
 
 def with_score(item: Item, score: int) -> Item:

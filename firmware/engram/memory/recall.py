@@ -15,8 +15,9 @@ from engram.lazy import lazy
 
 # Those below need it: an import within an import takes more of the stack.
 from engram.store.search.weights import ONE, OWN, distinct_terms, known_weights, measure_query, weights
-from engram.memory.items import Item, most_evidence, on_one_scale, scaled, with_score
+from engram.memory.items import Item, most_evidence, on_one_scale, put_below, scaled, with_score
 from engram.memory import confidence
+from engram.memory.asking import repeats
 from engram.memory.line_meaning import asks_replies, attributed_text
 from engram.memory.records.importance import stated_importance
 # isort: on
@@ -154,15 +155,16 @@ class Recall:
         judge = confidence.Judge(measure_query(frequencies, known), made_of)
         items = self._ranked_records(query, known, judge)
         if not query.tags:
-            turns = self._ranked_turns(query, known, judge)
+            turns, repeats = self._ranked_turns(query, known, judge)
             judge.compare(items, turns)
-            items = on_one_scale(items, turns)
+            items = put_below(on_one_scale(items, turns), repeats)
         if days:
             from engram.memory import on_days  # few questions name days
 
             if not items:
                 found = on_days.said_on(days, query, self._records, self._journal, self._clock)[: self._candidates]
-                by_days = [Item(ref, at, who, "", ONE, OWN, 1000) for at, ref, who in found]
+                sure = judge.of_days(len(found))
+                by_days = [Item(ref, at, who, "", ONE, OWN, sure) for at, ref, who in found]
                 return Ranked(asked, by_days, (), days, False, True, "")
             for place, item in enumerate(items):
                 points = on_days.points(days, self._clock.day_number(item.at))
@@ -199,13 +201,19 @@ class Recall:
             items[at] = with_score(item, score)
         return items
 
-    def _ranked_turns(self, query, known, judge) -> list:
+    def _ranked_turns(self, query, known, judge) -> tuple:
+        """(the items of turns, the ids of those in which the caller has asked for the same: they answer nothing)."""
         items = []
+        asking = []
         is_asked = asks_replies(query.text)
+        terms = list(text.terms(query.text))
         for hit, turn in self._journal.search(query, self._candidates, "", known, judge.made_of is not None):
             item = judge.item("t%d" % hit.number, turn["at"], turn["who"], hit)
+            if turn["who"] == query.caller.principal and repeats(turn["text"], terms):
+                item = judge.question(item)
+                asking.append(item.id)
             items.append(judge.times(item, "authority", confidence.of_turn(turn, is_asked)))
-        return items
+        return items, asking
 
     def with_remote(self, ranked: Ranked, more) -> Ranked:
         """What the board ranked, with what a companion found for the same query, or None if it was not asked."""

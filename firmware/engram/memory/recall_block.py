@@ -8,6 +8,7 @@ a note that the prompt shows anyway.
 from engram import text
 from engram.compat import const
 from engram.memory import contradictions
+from engram.memory.asking import asks
 from engram.memory.confidence import WEAK
 from engram.memory.items import most_evidence
 from engram.memory.recall import CANDIDATES, all_items, is_certain, is_weak, unfenced
@@ -26,12 +27,6 @@ _NOTHING = const(
     "Nothing in memory fits this message. If it asks for something of the person's own that is not said here, "
     "search with other words, say that you do not know it, or ask back."
 )
-_BEFORE_ASKING = const(" please hey hi ok okay so and but well ")
-_ASKING = const(
-    " what where who whom whose when which why how do does did is are was were have has can could tell show list find "
-    "remind recall "
-)
-_WIDE_ASKING = const("？|吗|呢|什么|谁|哪|怎么|多少|几|告诉我")
 _CHANGED = const("Not the same; what is newer stands first, ask which holds if it matters: %s.")
 _WEAKEST = const(4)  # what matches less than a fourth of the best hit's words is left out
 _KINDS = (("m", "Facts and rules:", 50), ("t", "Said:", 50), ("#", "Notes:", 25))
@@ -84,13 +79,6 @@ def _nothing(ranked, budget: int) -> str:
     note = " " + unfenced(ranked.note) if ranked.note else ""
     block = "\n".join([_OPEN, _NOTHING + note, _CLOSE])
     return block if text.tokens(block) <= budget else ""
-
-
-def asks(message: str) -> bool:
-    """Whether a message asks something, also without a question mark."""
-    words = [word for word in message.lower().split() if " " + word.strip(",!.") + " " not in _BEFORE_ASKING]
-    first = words[0].replace("’", "'").split("'")[0] if words else "-"
-    return "?" in message or " " + first + " " in _ASKING or any(sign in message for sign in _WIDE_ASKING.split("|"))
 
 
 class _Chosen:

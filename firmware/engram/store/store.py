@@ -285,14 +285,15 @@ class Store:
 
     # --- searching
 
-    def search(self, query: Query, limit: int, explain: bool = False, skip=()):
+    def search(self, query: Query, limit: int, explain: bool = False, skip=(), own=()):
         """Yield at most `limit` hits, best first; `partial` says whether something may be missing.
 
-        Lines with a seq in `skip` are passed over unread: a long one would take much of the heap.
+        Lines with a seq in `skip` are passed over unread: a long one would take much of the heap. `own` is (seq, session) of
+        the line that asks: it is no evidence for those beside it.
         """
         from engram.store.search.ranking import search  # with what it imports 7 KB of heap: not before the first one
 
-        return search(self, query, limit, explain, skip)
+        return search(self, query, limit, explain, skip, own)
 
     def frequencies(self, terms) -> tuple:
         """(number of live rows, {term: number of rows that have it})."""

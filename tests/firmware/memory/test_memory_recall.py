@@ -438,6 +438,37 @@ def test_a_question_that_only_names_days_gives_what_was_said_then_newest_first()
     assert not board.find("yesterday", ANN)
 
 
+def test_a_day_is_one_word_of_a_question_and_no_answer_to_the_others():
+    board = _diary()
+    of_day = _confidence(board, "what did I do yesterday?")
+    assert 300 <= of_day < 700
+    for query in (
+        "what did the vet charge yesterday?",
+        "who won the chess game on 2026-09-20?",
+        "昨天兽医收了多少钱？",
+    ):
+        assert not is_certain(board.rank(query, OWNER)), query
+    for _ in range(20):
+        board.journal.add(OWNER, "user", "owner", "one of many")
+    assert _confidence(board, "what did I do today?") < of_day
+
+
+def test_the_message_that_asks_is_no_evidence_for_what_stands_beside_it():
+    for lines in (0, 99):  # with so many more the message is in a table of the index
+        board = Board()
+        board.journal.add(OWNER, "user", "owner", "my bike is green")
+        board.journal.add(OWNER, "assistant", "engram", "A fine colour.")
+        asked = board.journal.add(OWNER, "user", "owner", "where do zebras live?")
+        for number in range(lines):
+            board.journal.note_command("net:%d" % number)
+        while board.journal.tick():
+            pass
+        assert bool(board.journal_store.index.tables) is bool(lines)
+        assert board.find("zebra", OWNER, 10, (asked,)) == [], lines
+        assert "t%d" % asked in _ids(board.find("zebra", OWNER))
+        assert _ids(board.find("bike", OWNER, 10, (asked,)))[0] == "t3"
+
+
 def test_of_what_scores_alike_the_newer_is_first():
     board = Board()
     for part in ("bell", "lock", "lamp"):

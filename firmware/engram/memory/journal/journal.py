@@ -327,7 +327,9 @@ class Journal(LogEntries):
         wanted = Query(
             terms, labels, scopes, query.since, query.until, speaker, weights, line_meaning.asks_replies(query.text)
         )
-        for hit in self.entries.search(wanted, limit, explain, query.skip):
+        sid = self.current(query.caller) if query.skip else ""
+        own = (max(query.skip), ids.number("session", sid, "s")) if sid else ()
+        for hit in self.entries.search(wanted, limit, explain, query.skip, own):
             yield hit, hit.line
 
     def _named(self, query: str, caller) -> str:

@@ -178,21 +178,21 @@ class Index:
 
     def set_dead(self, seq: int, session: int, dead: bool) -> None:
         """Take a line's row, if it has one, out of the answers, or back in."""
-        table, row = self._place(seq, session)
+        table, row = self.place(seq, session)
         if row >= 0 and codec.has_bit(table.dead, row) != dead:
             table.dead[row >> 3] ^= 1 << (row & 7)
 
     def is_dead(self, seq: int, session: int):
         """Whether a line's row is out of the answers; None if it has no row."""
-        table, row = self._place(seq, session)
+        table, row = self.place(seq, session)
         return codec.has_bit(table.dead, row) if row >= 0 else None
 
     def offset_of(self, seq: int) -> int:
         """Where a line should begin, as far as that is known without its session; -1 if it is not."""
-        table, row = self._place(seq)
+        table, row = self.place(seq)
         return self.locate(table, row)[1] if row >= 0 else -1
 
-    def _place(self, seq: int, session: int = -1) -> tuple:
+    def place(self, seq: int, session: int = -1) -> tuple:
         """(table, row) of a line; the row is -1 if it has none, or its session is needed."""
         row = self.memtable.row_of(seq)
         if row >= 0:

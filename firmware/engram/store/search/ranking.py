@@ -38,11 +38,13 @@ _SESSION_SLOPE = const(180)  # k1 * b
 _SESSION_GAIN = const(121600)  # 64 * (k1 + 1)
 
 
-def search(store, query, limit: int, explain: bool, skip):
+def search(store, query, limit: int, explain: bool, skip, own):
     """See Store.search."""
     store.ready()
     store.entry_states.settle()
     ranking = Ranking(store.index, query.terms, query.weights)
+    if own:
+        ranking.muted = store.index.place(*own)
     ranking.run(filters.allowed(store.index, query.labels, query.scopes, query.since, query.until))
     speaker_rows = filters.by_speaker(store.index, query.speaker)
     first = store.upkeep.tail[2]
@@ -97,6 +99,8 @@ class Ranking:
         for place, number in enumerate(rarest[:_SESSION_TERMS]):
             self._bits[number] = 3 * place
         self._sessions = [0] * len(self.terms)  # that have a term
+        self.muted = None, -1
+        """Table and row of a line whose words count for nothing."""
         self.best = TopK(len(self.tables))
 
     def frequencies(self) -> dict:
@@ -152,6 +156,8 @@ class Ranking:
                 )
         if any(table.dead):
             clear_dead(table.dead, blocks)
+        if table is self.muted[0]:
+            blocks[self.muted[1] >> BLOCK_BITS][self.muted[1] & BLOCK - 1] = 0
         bits = allowed(table) if allowed else None
         look.collect(table, place, runs, blocks, bits)
 
@@ -244,10 +250,11 @@ class Ranking:
     def _memtable_scores(self, memtable) -> bytearray:
         scores = bytearray(memtable.rows)
         mean = self.index.mean()
+        muted = self.muted[1] if memtable is self.muted[0] else -1
         for number, hash in enumerate(self.hashes):
             levels = self.levels[number]
             for row, count in memtable.postings(hash):
-                if not codec.has_bit(memtable.dead, row):
+                if row != muted and not codec.has_bit(memtable.dead, row):
                     scores[row] += levels[codec.level(count, memtable.lengths[row], mean)]
                     session = memtable.sessions[row]
                     if session:

@@ -16,7 +16,7 @@ OWN = const(5)
 
 _MOST_TERMS = const(24)  # of a query: keeps sums below 2^30 and the time of a search bounded
 _SCALE = const(1024)
-_MANY = const(1000)  # entries from which on the number of them says how rare a new word is
+MANY = const(1000)  # entries from which on the number of them says how rare a new word is
 
 
 Measure = namedtuple("Measure", "known weight unknown")
@@ -49,7 +49,7 @@ def measure_query(frequencies, known: dict) -> Measure:
     documents, having = _sums(frequencies)
     weight = unknown = 0
     for count in having.values():
-        rarity = inverse_frequency(max(documents, _MANY), count)
+        rarity = inverse_frequency(max(documents, MANY), count)
         if count:
             weight += rarity
         else:

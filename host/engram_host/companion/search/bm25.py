@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram.store.types import EIGHTHS
-from engram_host.companion.search.filters import WAYS, VisibleRows
+from engram_host.companion.search.filters import WAYS, Mask, VisibleRows
 from engram_host.companion.search.request import Weights
 from engram_host.companion.search.tokenizer import term_id
 
@@ -32,6 +32,9 @@ B_ENTRY = 0.4
 B_SESSION = 0.2
 LEAST_LENGTH = 20.0
 """Words: a shorter entry does not gain from being shorter."""
+
+_KEY_WORDS = 4
+"""Of a turn: day, month, year and speaker."""
 
 _LONE = 0.75
 """What stands beside a turn adds to its T: by a quarter less it is like that of what stands alone."""
@@ -66,6 +69,9 @@ class BoardRows:
 
     scores: Floats = field(default_factory=lambda: np.zeros(0))
     """The words side's score of each wanted row, 0 where it has none."""
+
+    repeats: Mask = field(default_factory=lambda: np.zeros(0, np.bool_))
+    """Turns in which whoever asks has asked for most of the same: they answer nothing."""
 
     def column(self, name: str) -> NDArray:
         """A column of the index's rows."""
@@ -127,6 +133,7 @@ class WordScores:
         self.terms = terms
         for board in self.boards:
             _find_terms(board, list(terms))
+            board.repeats = _repeats(board)
         self.entries = collection.entries if collection else sum(one.live_rows.totals.entries for one in seen)
         self.entries = self._scale.entries or self.entries
         known = self._scale.having or (collection.having if collection else {})
@@ -281,7 +288,7 @@ class WordScores:
             board.scores *= board.total
             of_thread *= self.session_factor
             board.scores += of_thread
-        top = max((float(board.scores.max(initial=0)) for board in self.boards), default=0.0)
+        top = max((float(one.scores.max(initial=0, where=~one.repeats)) for one in self.boards), default=0.0)
         self.top = self._scale.top or top
 
 
@@ -321,6 +328,17 @@ def _found_in_turns(
     return found, counts
 
 
+def _repeats(board: BoardRows) -> Mask:
+    """The questions of whoever asks of which at least half of the words are the query's."""
+    asking = board.column("question") & (board.column("who") == board.seen.index.speakers.find(board.seen.principal))
+    if not asking.any():
+        return asking
+    having = np.zeros(len(asking), np.int32)
+    for found, _ in board.found.values():
+        having[found] += 1
+    return asking & (having > 0) & (2 * having >= board.lengths - _KEY_WORDS)
+
+
 def inverse_frequency(documents: int, having: int) -> float:
     """The weight of a word that `having` of all `documents` have."""
     return math.log(1 + (documents - having + 0.5) / (having + 0.5)) if documents else 0.0
@@ -339,6 +357,7 @@ def _best(board: BoardRows) -> dict[bool, float]:
     records = board.seen.live_rows.records
     turns = board.total.copy()
     turns[records] = 0
+    turns[board.repeats] = 0
     return {False: float(board.total[records].max(initial=0)), True: float(turns.max(initial=0))}
 
 

@@ -37,6 +37,9 @@ _MOST_OF = 2 / 3
 
 _PER_CENT = 0.01
 
+QUESTION = board.QUESTION * _PER_CENT
+"""Of a turn that only asks for most of the same: its words are no evidence."""
+
 PARTS = ("words", "meaning", "authority", "days", "agreement")
 """What a confidence is made of: two sides, NaN where one was not searched, then factors."""
 
@@ -79,12 +82,13 @@ class ConfidenceOf:
         rows: NDArray[np.intp],
         cosines: NDArray[np.float64],
         is_reply: NDArray[np.bool_],
+        repeats: NDArray[np.bool_],
         is_on_days: NDArray[np.bool_] | None,
     ) -> Floats:
         """The PARTS, (len(rows), 5), of rows of the board at `place` with these cosines (NaN without a vector).
 
-        `is_reply`: said by the assistant, and not asked for as such; `is_on_days` is None if the query names no days. The
-        authority of records stands in their lines: see with_record().
+        `is_reply`: said by the assistant, and not asked for as such; `repeats`: only asks the same; `is_on_days` is
+        None if the query names no days. The authority of records stands in their lines: see with_record().
         """
         parts = np.ones((len(rows), len(PARTS)))
         parts[:, :_SIDES] = np.nan
@@ -95,6 +99,7 @@ class ConfidenceOf:
         if self._meaning:
             parts[:, 1] = _of_meaning(self._meaning, cosines)
         parts[is_reply, 2] = board.OF_REPLY * _PER_CENT
+        parts[repeats, 2] = QUESTION
         if is_on_days is not None:
             parts[:, 3] = np.where(is_on_days, board.of_days(True), board.of_days(False)) * _PER_CENT
         return parts

@@ -150,11 +150,12 @@ class LiveRows:
 
 @dataclass(frozen=True)
 class VisibleRows:
-    """Of one index: rows that count, and rows that may be found (`wanted`), which may be history too."""
+    """Of one index: rows that count, and rows that may be found (`wanted`), which may be history too; and who asks."""
 
     index: DeviceIndex
     live_rows: LiveRows
     wanted: Mask
+    principal: str
 
     @property
     def live(self) -> Mask:
@@ -171,11 +172,12 @@ def visible_rows(index: DeviceIndex, request: SearchRequest) -> VisibleRows:
     """What a request may see of an index."""
     rows = _live_rows(index, request)
     if not request.history:
-        return VisibleRows(index, rows, rows.live & _passes(index, request) if _has_filters(request) else rows.live)
+        wanted = rows.live & _passes(index, request) if _has_filters(request) else rows.live
+        return VisibleRows(index, rows, wanted, request.caller.principal)
     allowed = _in_scope(index, request)
     wanted = rows.live | allowed & (index.rows.column("state") == columns.SUPERSEDED)
     wanted |= _earlier(index, allowed)
-    return VisibleRows(index, rows, wanted & _passes(index, request))
+    return VisibleRows(index, rows, wanted & _passes(index, request), request.caller.principal)
 
 
 def _live_rows(index: DeviceIndex, request: SearchRequest) -> LiveRows:

@@ -7,7 +7,7 @@ other      the same for words that only other wordings of the query have (expans
 meaning    (cosine - mean) / half of (1 - mean), at least 0; the mean is over what is wanted; 0 for what has no vector
 w          by the shape of the query: see vector_weight()
 speaker    1.4 for the only person whom the query names, if it is theirs
-reply      .5 for what the assistant said, unless the query asks for it
+reply      .5 for what the assistant said, unless the query asks for it; .1 for a turn that only asks most of the same
 importance .75 to 1.25 for a record, as on the board
 dates      .15 for what was said on days that the query names by today, .05 for those of the calendar
 
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from engram.memory import line_meaning, on_days
 from engram.text.named_days import NamedDays, named_days
 from engram_host.companion.search.bm25 import BoardRows, WordScores
-from engram_host.companion.search.confidence import ConfidenceOf, value_of
+from engram_host.companion.search.confidence import QUESTION, ConfidenceOf, value_of
 from engram_host.companion.search.request import SearchRequest, Weights
 from engram_host.companion.search.tokenizer import has_identifier
 from engram_host.companion.search.vector_search import ROUNDING, SHORTLIST, VectorScores
@@ -88,7 +88,7 @@ class Candidate:
     """What the factor for the speaker added."""
 
     reply: float
-    """What the factor for a reply took."""
+    """What the factor for a reply took, or for a turn that only asks the same."""
 
     importance: float
     dates: float
@@ -190,10 +190,12 @@ def _candidates(
     is_theirs = board.column("who")[rows] == index.speakers.find(speaker) if speaker else np.zeros(len(rows), np.bool_)
     by_speaker = np.where(is_theirs & turn, base * (request.weights.speaker - 1), 0)
     halved = board.column("reply")[rows] & (not line_meaning.asks_replies(request.query))
-    by_reply = np.where(halved, (base + by_speaker) * (request.weights.reply - 1), 0)
+    repeats = board.repeats[rows]
+    taken = np.where(repeats, 1 - QUESTION, np.where(halved, 1 - request.weights.reply, 0))
+    by_reply = -(base + by_speaker) * taken
     by_importance = np.where(turn, 0, base * (board.column("importance")[rows] / 200 - 0.25))
     by_date = _date_points(request, at, index.zone)
-    certain = sure.of_rows(place, rows, cosines, halved, None if by_date is None else by_date > 0)
+    certain = sure.of_rows(place, rows, cosines, halved, repeats, None if by_date is None else by_date > 0)
     by_date = np.zeros(len(rows)) if by_date is None else by_date
     scores = np.round(base + by_speaker + by_reply + by_importance + by_date, SCORE_DIGITS)
     coverage = words.coverage(board, rows) if words else np.zeros(len(rows))

@@ -139,6 +139,7 @@ class Row(NamedTuple):
     turn: bool
     reply: bool
     command: bool
+    question: bool
     seq: int
     number: int
     thread: int
@@ -181,6 +182,7 @@ _KINDS: dict[str, Any] = {
     "turn": np.bool_,
     "reply": np.bool_,
     "command": np.bool_,
+    "question": np.bool_,
     "seq": np.int32,
     "number": np.int32,
     "thread": np.int32,

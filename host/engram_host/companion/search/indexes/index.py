@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from engram import log_line
 from engram.clock import MONTHS, civil
 from engram.memory import ALL
+from engram.memory.asking import only_asks
 from engram.store.types import (
     ARCHIVED,
     EIGHTHS,
@@ -218,6 +219,7 @@ class DeviceIndex:
             is_turn,
             entry.is_reply,
             "command" in line,
+            is_turn and only_asks(line.get("text", "")),
             line["seq"],
             entry.number,
             self.threads.intern(f"s{entry.session}") if is_turn else NONE,
