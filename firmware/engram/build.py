@@ -131,7 +131,9 @@ def _records(board: Board, store) -> Records:
         return Eviction(records, board.trash, most, cap, board.archive)
 
     chars, keep = config.get("records.content_chars"), board.turns_reserve.keep
-    return Records(store, clock, chars, cap, keep, most, usage, importance, board.archived, make_eviction)
+    return Records(
+        store, board.journal, clock, chars, cap, keep, most, usage, importance, board.archived, make_eviction
+    )
 
 
 def _add_archive_index(board: Board, store, journal_store) -> None:

@@ -87,7 +87,7 @@ class ResultMerger:
         return Item(ref, record["created"], "", "", 0, 0, 0) if has_tags else None
 
     def _turn(self, ref: str, number: int, caller):
-        turn = self._journal.turn(number)
+        turn = self._journal.live_turn(number)
         if turn is None or "text" not in turn or turn.get("command") or not access.is_shown(caller, turn):
             return None
         return Item(ref, turn["at"], turn["who"], "", 0, 0, 0)

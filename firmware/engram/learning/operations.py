@@ -212,7 +212,11 @@ class Batch:
             if refs:
                 values[name] = refs[-_MOST_REFS:]
         values.update({"content": content, "tags": tags})
-        return self._records.draft_update(record["id"], values, self._caller)
+        draft = self._records.draft_update(record["id"], values, self._caller)
+        dedup = nearest.load_dedup()
+        # In other words or in more detail what turns said holds still.
+        draft.values["rewords"] = dedup.compare(record["content"], content) != dedup.CHANGED
+        return draft
 
     def _may_change(self, kind: str, record: dict, content: str) -> bool:
         """Whether a record may be changed on a model's word; if not, what it proposes stands beside it."""

@@ -26,4 +26,5 @@ def take_back(records, ref: str, caller):
             line.append(("restores", record["supersedes"]))
         records.entries.append(line, urgent=True)
         records.releases += 1
+        records.renew_turns(record)
         yield _TOOK_BACK % (record["id"], snippet(record["content"], _SHOWN))

@@ -29,6 +29,7 @@ _NEEDED = {
     "drop": (("sid",), ()),
     "redact": ((), ("turn",)),
     "show": ((), ("turn",)),
+    "past": (("by",), ("turn", "at")),
 }
 
 
@@ -119,6 +120,8 @@ def _operation(line: dict) -> Entry:
         return no_entry(at, ends=ids.number("session", line["sid"], "s"))
     if operation == "redact":
         return no_entry(at, hides=((line["turn"], FORGOTTEN),))
+    if operation == "past":
+        return no_entry(at, hides=((line["turn"], SUPERSEDED),))
     if operation == "show":
         return no_entry(at, shows=(line["turn"],))
     return no_entry(at)

@@ -56,7 +56,7 @@ def journal_logs(draw: st.DrawFn) -> list[Fields]:
     turns: list[int] = []
     for seq in range(1, draw(st.integers(2, 16))):
         sid = draw(st.sampled_from([sid for sid in ("s1", "s2", "s3", "s4") if sid not in ended] or ["s5"]))
-        kind = draw(st.sampled_from(["turn", "turn", "redact", "show", "drop"] if turns else ["turn"]))
+        kind = draw(st.sampled_from(["turn", "turn", "redact", "show", "past", "drop"] if turns else ["turn"]))
         if kind == "turn":
             lines.append({"sid": sid, "role": "user", "who": "ann", "text": f"tea {seq}", "at": 10**9})
             turns.append(seq)
@@ -64,9 +64,8 @@ def journal_logs(draw: st.DrawFn) -> list[Fields]:
             lines.append({"op": "drop", "sid": sid, "at": 10**9})
             ended.add(sid)
         else:
-            lines.append(
-                {"op": kind if kind != "drop" else "redact", "turn": draw(st.sampled_from(turns)), "at": 10**9}
-            )
+            named = {"turn": draw(st.sampled_from(turns)), "at": 10**9, "by": "m1"}
+            lines.append({"op": kind if kind != "drop" else "redact", **named})
     return lines
 
 

@@ -127,8 +127,8 @@ class _Life:
         self.tool("memory_update", id=first, content="The bike was green")
         second = self.tool("memory_store", content="The bike is sold", tags=["a"], supersedes=first)["id"]
         self.tool("memory_forget", id=second, turns=True)
-        self.command("/undo")
-        self.command("/undo")
+        for _ in range(3):
+            self.command("/undo")
 
     def learn(self) -> None:
         parts = self.app.board

@@ -11,8 +11,8 @@ from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import access, ids, line_meaning
 from engram.memory.entries import LogEntries
-from engram.memory.journal import schema
-from engram.store.types import LIVE, Query
+from engram.memory.journal import past, schema
+from engram.store.types import LIVE, SUPERSEDED, Query
 
 _TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below log_line.MAX_LINE
 _CAPTION_BYTES = const(600)
@@ -270,6 +270,11 @@ class Journal(LogEntries):
         """A turn as a dict; None if it was forgotten or is not kept any more."""
         return self.entries.get(seq)
 
+    def live_turn(self, seq: int):
+        """As turn(); None also for one that is outdated."""
+        state, turn = self.entries.state_and_latest(seq)
+        return turn if state == LIVE else None
+
     def later(self, seq: int):
         """Yield the live turns after a seq, of all sessions, oldest first, as dicts."""
         while seq < self.newest:
@@ -282,7 +287,7 @@ class Journal(LogEntries):
     def newest_shown(self, caller):
         """Yield (id, moment, who) of the turns that the caller is shown, newest first; none that was a command."""
         for seq in range(self.newest, self.entries.oldest - 1, -1):
-            turn = self.entries.get(seq)
+            turn = self.live_turn(seq)
             if turn and "text" in turn and not turn.get("command") and access.is_shown(caller, turn):
                 yield "t%d" % seq, turn["at"], turn["who"]
 
@@ -349,7 +354,7 @@ class Journal(LogEntries):
         seq = ids.number("id", ref, "t")
         line = self.entries.line(seq)
         if _is_seen(line, caller) and line["sid"] in self._heads:
-            self.entries.append([("op", "show"), ("turn", seq), ("at", self._clock.now())])
+            self.entries.append(past.last_mark(self.entries, seq) or past.shown(seq, self._clock.now()))
 
     # --- the whole
 
@@ -366,7 +371,7 @@ class Journal(LogEntries):
         """What compaction does with a line: True to keep it, False to drop it, or what takes its place."""
         if "op" in line:
             return self._keep_operation(line)
-        if self.entries.state(line["seq"], line) == LIVE:
+        if self.entries.state(line["seq"], line) in (LIVE, SUPERSEDED):
             return True
         if "gone" in line and line["sid"] in self._heads:
             return True
@@ -379,6 +384,8 @@ class Journal(LogEntries):
         if line["op"] in ("redact", "show"):
             # Done: the turn has no text any more, or is as it was.
             return False
+        if line["op"] == "past":
+            return self.entries.state(line["turn"]) == SUPERSEDED
         if line["op"] in ("command", "acted"):
             # No network offers a command again, and nobody corrects a message, that is so old.
             return line["seq"] > self.newest - _COMMANDS

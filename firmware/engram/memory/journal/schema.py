@@ -7,7 +7,8 @@
     {"seq","op":"current","room","sid","crc"}                                      a room goes on in a session
     {"seq","op":"drop","sid","at","crc"}                                           a session was deleted
     {"seq","op":"redact","turn","at","crc"}                                        a turn was forgotten
-    {"seq","op":"show","turn","at","crc"}                                          that was taken back
+    {"seq","op":"past","turn","by","at","crc"}                                     what it says holds no longer
+    {"seq","op":"show","turn","at","crc"}                                          one of these two was taken back
     {"seq","op":"command","mid","at","crc"}                                        a command was about to run
     {"seq","op":"acted","turn","at","crc"}                                         a turn did what no correction takes back
 
@@ -18,7 +19,7 @@ turn's place in its session from 0 on, cut true for a reply that the link broke,
 command, which no search finds, forwarded who wrote what the speaker only forwards, quoted the first line of what it answers,
 corrects the seq of the turn in whose place it was said, sensed true for what the board itself perceived. A title is kept only
 if a person gave it: a session without one is called by its first turn, so that no text stands in two places when it is
-forgotten.
+forgotten. by is the id of the record that says what holds instead of a turn.
 
 The sessions, the newest turn of each, and the current session of each room are in RAM; the journal's segments and its index
 keep them as of where they begin:

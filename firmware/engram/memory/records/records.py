@@ -5,9 +5,11 @@ from collections import namedtuple
 from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreFull
+from engram.lazy import lazy
 from engram.memory import access, ids
 from engram.memory.catalog import TagCounts
 from engram.memory.entries import LogEntries
+from engram.memory.journal import past
 from engram.memory.records import fields
 from engram.store.types import ARCHIVED, LIVE, SUPERSEDED, Query
 
@@ -26,15 +28,17 @@ class Records(LogEntries):
     """The records of a board; `limit` is the longest content in characters, `cap` the most bytes of the log, `most` the most
     records.
 
-    `leaves_room()` tells whether the flash keeps enough for what people say, which goes before. `uses` counts how often each
-    record was of use, `importance` tells how important it is now, and make_eviction(records) gives what makes room when there
-    are too many records. `archived` is what the board gave to a companion, None if it has none.
+    `journal` has the turns that a change makes outdated. `leaves_room()` tells whether the flash keeps enough for what people
+    say, which goes before. `uses` counts how often each record was of use, `importance` tells how important it is now, and
+    make_eviction(records) gives what makes room when there are too many records. `archived` is what the board gave to a
+    companion, None if it has none.
     """
 
     def __init__(
-        self, store, clock, limit: int, cap: int, leaves_room, most: int, uses, importance, archived, make_eviction
+        self, store, journal, clock, limit: int, cap: int, leaves_room, most, uses, importance, archived, make_eviction
     ):
         super().__init__(store)
+        self._journal = journal
         self._leaves_room = leaves_room
         self._cap = cap
         self._most = most
@@ -134,8 +138,33 @@ class Records(LogEntries):
         for draft in drafts:
             refs.append(draft.id or "m%d" % (self.entries.next_seq + len(lines)))
             lines.append(self._line(refs[-1], draft))
+            turns = self._outdated_turns(draft)
+            if turns:
+                # Before the change: cut off in between, what the turns said still stands in the record.
+                past.mark(self._journal.entries, turns, refs[-1], self.clock.now())
+                lines[-1].append(("outdated", turns))
         self.entries.append(*lines, *closing, urgent=urgent)
         return refs
+
+    def _outdated_turns(self, draft: Draft) -> list:
+        """The ids of the turns that say what a draft changes."""
+        values = draft.values
+        older, said_now = None, values.get("turns", ())
+        if draft.was and not values.get("rewords"):
+            older = self.entries.line(draft.was)
+            said_now = [turn for turn in said_now if turn not in (older or {}).get("turns", ())]
+        elif "supersedes" in values and not draft.id:
+            older = self.entries.get(int(values["supersedes"][1:]))
+        if older is None or values.get("past") or older["content"] == values["content"]:
+            return []
+        with lazy("memory.outdated", "store.search"):
+            from engram.memory import outdated  # most records change nothing
+
+            return outdated.find(self._journal, older, values["content"], said_now)
+
+    def renew_turns(self, line: dict) -> None:
+        """Let the turns count again that a version made outdated, which was taken back."""
+        past.unmark(self._journal.entries, line.get("outdated", ()), self.clock.now())
 
     def net_new(self, drafts) -> int:
         """The number of live records that keeping drafts adds, for which there has to be room: one that takes the

@@ -2,7 +2,7 @@
 
     {"seq","id","content","tags":[..],"keywords":[..],"type","importance","source","scope","created","updated",
      "pinned","expires","supersedes","turns":[turn ids],"origin","past","was","undoes","with","restored",
-     "guess","crc"}                                                                        a version of a record
+     "guess","outdated":[turn ids],"crc"}                                                  a version of a record
     {"seq","op":"forget","id","at","was","with":[ids],"redacts":[turn ids],"undoes","restores",
      "back","crc"}                                                                 a record that has gone
     {"seq","op":"leave","id","at","was","with":[ids],"back","crc"}                 a record that left for want of room
@@ -17,15 +17,15 @@
     {"seq","op":"distilled","scope","lines","marks":[[file,bytes,crc32],..],"run","before","at","undoes",
      "crc"}                                                                        how far notes were distilled
 
-Absent fields mean their default. `was` is the seq of the record's line before, `undoes` the seq of a line that this
-one takes back. `with` are the older records that it superseded: they go too, or come back to its history. `redacts`
-are turns that go, `restores` is a record that was superseded and is live again. `parts` lines before this one hold
-the beginning of `old`. `guess` says that the clock was not known. `learned` goes with what turns up to the seq `until` of
-the journal with that epoch gave, in one flush; `distilled` likewise with the `lines` lines before it, which notes gave:
-`run` is the same for all batches of one distillation, `before` the seq of the line of the batch before it.
-`origin` tells where a record was imported from (see provenance.py), and
-`past` that it was superseded there, so that it is history from its first line on. `restored` is when it came back from the
-companion, and `back` says of one that has gone that it may have come back before.
+Absent fields mean their default. `was` is the seq of the record's line before, `undoes` the seq of a line that this one
+takes back. `with` are the older records that it superseded: they go too, or come back to its history. `redacts` are
+turns that go, `outdated` those that say what this version changes, `restores` is a record that was superseded and is
+live again. `parts` lines before this one hold the beginning of `old`. `guess` says that the clock was not known.
+`learned` goes with what turns up to the seq `until` of the journal with that epoch gave, in one flush; `distilled`
+likewise with the `lines` lines before it, which notes gave: `run` is the same for all batches of one distillation,
+`before` the seq of the line of the batch before it. `origin` tells where a record was imported from (see
+provenance.py), and `past` that it was superseded there, so that it is history from its first line on. `restored` is
+when it came back from the companion, and `back` says of one that has gone that it may have come back before.
 """
 
 from engram.memory import line_meaning

@@ -8,13 +8,14 @@ undoes.
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access
+from engram.memory.journal import past
 from engram.store.types import LIVE
 
 _FARTHEST = const(200)  # lines that undo looks back over: bounds its reads
 
 _TEXT_CHANGES = const(("profile", "note"))
 _OTHER = const("the latest change is of %s, not of %s; /undo alone takes it back.")
-_NOT_KEPT = const(("seq", "was", "undoes", "with", "past", "restored"))  # of a version that holds again
+_NOT_KEPT = const(("seq", "was", "undoes", "with", "past", "restored", "outdated"))  # of a version that holds again
 
 
 class UndoLog:
@@ -77,7 +78,13 @@ class UndoLog:
         self._store.append(taken_back)
         for turn in line.get("redacts", ()):
             self._journal.show(turn, caller)
+        self._unmark((line,))
         return sentence
+
+    def _unmark(self, lines) -> None:
+        """What turns say holds again that lines have made outdated."""
+        for line in lines:
+            past.unmark(self._journal.entries, line.get("outdated", ()), self._clock.now())
 
     def _undo_distillation(self, line: dict, caller) -> str:
         """Take back what all batches of a distillation did that are the caller's, each with one flush, the last one first."""
@@ -96,6 +103,7 @@ class UndoLog:
             taken_back = [self._reversed(each)[0] for each in latest]
             mark = [("op", "distilled"), ("run", run), ("at", self._clock.now()), ("undoes", line["seq"])]
             self._store.append(*taken_back, mark)
+            self._unmark(latest)
             count += len(taken_back)
             line = self._store.line(line.get("before", 0))
         sentence = (

@@ -54,7 +54,9 @@ class TurnBrowser:
         index, device = self._indexes.get(name, None)
         with index.lock:
             rows = index.rows
-            shown = rows.column("turn") & ~rows.column("command") & (rows.column("state") == columns.LIVE)
+            states = rows.column("state")
+            said = (states == columns.LIVE) | (states == columns.SUPERSEDED)  # also what holds no longer
+            shown = rows.column("turn") & ~rows.column("command") & said
             chosen = np.flatnonzero(shown & rows_seen_by(index, caller))
             days = days_of(rows.column("at")[chosen], device.zone)
             found, counts = np.unique(days, return_counts=True)

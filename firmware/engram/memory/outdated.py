@@ -1,0 +1,193 @@
+"""Finds the turns that say what a memory said before it was replaced or changed: what the person said, and answers that repeat
+it. Recall leaves them out from then on.
+
+These are the turns that the memory came from, and the turns of its scope that have all words which the new text has not, and
+most of those which both have. Left alone are turns that say what holds now, those about something else, such as a sister's
+home, and those that say other things as well: these would be lost.
+"""
+
+from engram import text
+from engram.compat import const
+from engram.memory import ALL, access, ids
+from engram.memory.records.nearest import load_dedup, unload_dedup
+from engram.store.types import Query
+
+MOST = 32
+"""Turns that one change marks: bounds what is written with it."""
+
+_LOOKED_AT = const(64)  # as many as a search keeps
+_PERSON = const("user 用户 ")
+_WORD = const(2)  # weights of a word, and of a pair of characters of a script without spaces
+_PAIR = const(1)
+_BEFORE = const(
+    6
+)  # what may stand before and behind the statement in a turn that says nothing else: "by the way", "please"
+_BEHIND = const(4)
+_RETOLD = const(24)  # words of a source that tells the fact in words of its own and nothing else
+
+
+def find(journal, older: dict, content: str, said_now) -> list:
+    """The ids of the turns that say what `older`, a version of a record, says and the new `content` does not.
+
+    `said_now` are the ids of the turns that the new one came from.
+    """
+    scope = older.get("scope", ALL)
+    change = _Change(older["content"], content, _PERSON + scope.partition(":")[2])
+    if not change.differs:
+        return []
+    kept = [ids.number("turns", ref, "t") for ref in said_now]
+    sources = [ids.number("turns", ref, "t") for ref in older.get("turns", ())]
+    found = [seq for seq in sources if seq not in kept and _is_told(journal, change, seq, len(sources) == 1)]
+    speaker = (journal.turn(sources[0]) or {}).get("who", "") if sources else ""
+    for turn in _nearest(journal, change, scope, speaker):
+        seq = turn["seq"]
+        if len(found) >= MOST:
+            break
+        if seq not in kept and seq not in sources and change.is_repeated(turn, _asked_before(journal, turn)):
+            found.append(seq)
+    unload_dedup()
+    return ["t%d" % seq for seq in found]
+
+
+def _is_told(journal, change, seq: int, is_only: bool) -> bool:
+    """Whether a turn that a record came from says what the record said."""
+    if seq < journal.entries.oldest:
+        return is_only  # a companion has it, and may show it
+    turn = journal.live_turn(seq)
+    return turn is not None and change.is_told(turn, is_only)
+
+
+def _nearest(journal, change, scope: str, speaker: str):
+    """Yield the turns of a scope that are nearest to what no longer holds: answers, and what a speaker said himself."""
+    terms = list(text.terms(change.text)) if not change.gone else change.gone + change.shared
+    is_workspace = scope[:3] == access.WORKSPACE
+    query = Query(terms, (), () if is_workspace else ("@" + scope,), 0, 0, "", None, True)
+    for hit in journal.entries.search(query, _LOOKED_AT) if change.is_telling else ():
+        turn = hit.line
+        is_own = turn["role"] == "assistant" or (turn["who"] == (speaker or turn["who"]) and "forwarded" not in turn)
+        if is_own and (not is_workspace or turn.get("workspace") == scope[3:]):
+            yield turn
+
+
+def _asked_before(journal, turn: dict) -> str:
+    """What a reply answers."""
+    before = turn.get("re") or turn.get("prev") if turn["role"] == "assistant" else 0
+    return ((journal.turn(before) or {}).get("text") or "") if before else ""
+
+
+class _Change:
+    """What is different between two texts of a fact.
+
+    gone     words that only the old one has
+    come     words that only the new one has
+    shared   words of both, but for those that name `person`, of whom the memories are: people say "I"
+    """
+
+    def __init__(self, old: str, new: str, person: str):
+        self.text = old
+        self._cut = text.terms
+        before, after = list(text.terms(old)), list(text.terms(new))
+        if set(before) == set(after):
+            # A small word decides: "I do not eat meat".
+            self._cut = text.words
+            before, after = list(text.words(old)), list(text.words(new))
+        self.gone = _without(before, after)
+        self.come = _without(after, before)
+        self.shared = _without(before, self.gone + list(self._cut(person)))
+        self._slack = sum([_is_pair(term) for term in self.gone]) // 2
+        self._fact = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether one says something that the other one does not."""
+        return bool(self.gone or self.come)
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether its words are enough to know what repeats it: an addition alone leaves true what was said."""
+        is_denied = self._cut is text.words
+        return len(self.gone) + len(self.shared) > 1 and bool(self.gone or is_denied)
+
+    def is_told(self, turn: dict, is_only: bool) -> bool:
+        """Whether a turn that the old one came from, the only one or one of some, tells it and no more."""
+        said = self._said(turn)
+        if self._holds(said):
+            return False
+        has_some = not _are_disjoint(said, self.gone or self.shared)
+        return (is_only or has_some) and self._is_all(said)
+
+    def is_repeated(self, turn: dict, asked: str) -> bool:
+        """Whether a turn repeats the old one and says no more; `asked` is what it answers."""
+        said = self._said(turn)
+        missing = _without(self.gone, said)
+        if self._holds(said) or len(missing) > self._slack or not all(_is_pair(term) for term in missing):
+            return False
+        around = said + list(self._cut(asked))
+        common = len(self.shared) - len(_without(self.shared, around))
+        if self.shared and 2 * common <= len(self.shared):
+            return False
+        return self._is_all(said) and (turn["role"] == "assistant" or self._is_of_subject(turn["text"]))
+
+    def _said(self, turn: dict) -> list:
+        """The words of a turn, but for questions about something else."""
+        said = []
+        for piece in _sentences(turn["text"] + "\n" + turn.get("caption", "")):
+            words = list(self._cut(piece))
+            if piece[-1:] != "?" or not _are_disjoint(words, self.gone + self.shared):
+                said += words
+        return said
+
+    def _holds(self, said: list) -> bool:
+        """Whether words say what holds now."""
+        return bool(self.come) and not _without(self.come, said)
+
+    def _is_all(self, said: list) -> bool:
+        """Whether words say little beside the old text."""
+        places = [at for at, word in enumerate(said) if word in self.gone or word in self.shared]
+        if not places:
+            return _weight(said) <= _RETOLD
+        if self._cut is text.words:
+            return True
+        return _weight(said[: places[0]]) <= _BEFORE and _weight(said[places[-1] + 1 :]) <= _BEHIND
+
+    def _is_of_subject(self, said: str) -> bool:
+        """Whether a person says it of whom the old text says it: "my sister lives in Paris" is not "I live in Paris"."""
+        dedup = load_dedup()
+        self._fact = self._fact or dedup.Fact(self.text)
+        fact = dedup.Fact(said)
+        if not (self._fact.value and fact.value and fact.key):
+            return True
+        key = self._fact.key[self._fact.key[:1] == [b"the"] :]
+        at = len(fact.key) - len(key)
+        return at >= 0 and fact.key[at:] == key and not (at and fact.key[at - 1].endswith(b"'s"))
+
+
+def _sentences(content: str) -> list:
+    """The sentences of a text; those that ask end with a question mark."""
+    for mark in ("？", "?"):
+        content = content.replace(mark, "?\n")
+    for mark in ("。", "！", "!", ". "):
+        content = content.replace(mark, "\n")
+    return [piece.rstrip() for piece in content.split("\n")]
+
+
+def _without(words: list, others: list) -> list:
+    """Some words, each once, without others."""
+    found = []
+    for word in words:
+        if word not in others and word not in found:
+            found.append(word)
+    return found
+
+
+def _are_disjoint(words: list, others: list) -> bool:
+    return not any(word in others for word in words)
+
+
+def _is_pair(term: str) -> bool:
+    """Whether a term is two characters of a script without spaces, or may be."""
+    return len(term) == 2 and len(term.encode()) > 2
+
+
+def _weight(words: list) -> int:
+    return sum([_PAIR if _is_pair(word) else _WORD for word in words])
