@@ -34,7 +34,7 @@ def test_the_system_prompt_and_the_history_have_no_readings():
     board.senses.observe("outside", 30, "°C")
     again = build_prompt(board, "hello")
     assert list(again.system()) == list(prompt.system())
-    assert messages_of(again)[:-1] == [("user", "hello")]
+    assert messages_of(again)[:-1] == [("user", "hello"), ("assistant", "[not answered]")]
 
 
 def test_readings_of_hours_ago_are_no_latest_ones():
