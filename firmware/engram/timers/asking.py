@@ -22,7 +22,8 @@ class LimitedModel:
         """As Model.stream; ModelUnavailable instead of a call too many."""
 
         async def count(problem: str, wait_ms: int) -> None:
-            self._count()
+            if wait_ms:
+                self._count()
             if on_retry:
                 await on_retry(problem, wait_ms)
 

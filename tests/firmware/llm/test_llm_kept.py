@@ -4,6 +4,7 @@ import json
 import random
 
 from engram.llm.anthropic import Anthropic
+from engram.llm.http.response import Events
 from engram.llm.kept import Kept, encoded
 from engram.llm.openai import OpenAI
 from engram.llm.types import Request, assistant, result, user
@@ -145,6 +146,36 @@ def test_thinking_blocks_of_anthropic_go_back_before_their_call():
     assert {name: found[3][name] for name in content[3]} == content[3]
     whole = _sent_back(Anthropic(), {"type": "message", "content": content, "stop_reason": "tool_use"})["content"]
     assert [block["type"] for block in whole] == [block["type"] for block in content] and whole[:3] == content[:3]
+
+
+def test_a_reply_is_the_same_wherever_its_stream_is_split():
+    deltas = (
+        {"role": "assistant", "content": "", "reasoning": "Ich “"},
+        {"reasoning": "denke” 你", "reasoning_details": [{"index": 0, "type": "t", "text": "é"}]},
+        {"content": "Grün 😀"},
+        {
+            "tool_calls": [
+                {"index": 0, "id": "c1", "extra_content": _SIGNED, "function": {"name": "one", "arguments": "{"}}
+            ]
+        },
+        {"tool_calls": [{"index": 0, "function": {"arguments": "}"}}]},
+    )
+    events = [json.dumps(_delta(each)) for each in deltas] + [json.dumps(_delta({}, "tool_calls")), "ping", "[DONE]"]
+    body = ": here\r\n\r\n" + "".join(["event: x\ndata: " + event + "\r\n\r\n" for event in events])
+    replies = [_streamed(body.encode(), at) for at in range(len(body.encode()))]
+    assert replies[0][0] == "Grün 😀" and replies[0][1] == (("c1", "one", "{}"),)
+    assert sorted([name for name, _ in replies[0][2]]) == ["reasoning", "reasoning_details"]
+    assert all(reply == replies[0] for reply in replies)
+
+
+def _streamed(body, at):
+    events, draft = Events(), OpenAI().draft()
+    for piece in (body[:at], body[at:]):
+        for data in events.feed(piece):
+            draft.feed(data)
+    draft.finish([])
+    reply = draft.reply()
+    return reply.text, reply.calls, reply.kept, reply.calls[0].kept
 
 
 def test_a_value_that_comes_whole_is_sent_back_as_it_came():

@@ -5,6 +5,7 @@ import asyncio
 from engram.errors import ArgumentError, ModelUnavailable
 from engram.llm.types import Call
 from engram.memory.access import OWNER
+from engram.timers.asking import LimitedModel
 from support import raises, wait_until
 from timed import ANN, CHAT, DAY, EIGHT, GROUP, HOUR, MINUTE, Timed, script
 from turns import say
@@ -310,3 +311,19 @@ def test_what_may_not_be_called_is_refused_when_it_is_set():
         with raises(ArgumentError):
             board.check_tool(name, arguments, caller, is_confirmed)
     board.check_tool("pump", "{}", OWNER, True)
+
+
+async def test_attempts_count_as_calls_and_what_the_person_is_told_of_the_model_does_not():
+    class Told:
+        name = "m"
+
+        async def stream(self, request, on_text, on_retry=None):
+            assert on_retry
+            for wait_ms in (1000, 0, 0):
+                await on_retry("it takes no tools", wait_ms)
+
+    limited = LimitedModel(Told(), 2)
+    await limited.stream(None, None)
+    assert limited.spent == 2
+    with raises(ModelUnavailable):
+        await limited.stream(None, None)
