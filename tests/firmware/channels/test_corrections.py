@@ -48,15 +48,6 @@ async def test_an_edit_that_comes_twice_is_answered_once():
     assert board.model.asked == 2 and _said(board) == ["my bike is blue"] and again[-1] == "end" and len(again) == 2
 
 
-async def test_an_edit_of_an_edit_corrects_the_newest_form():
-    board = Board().serve()
-    network = Network(board.inbox)
-    await _say(network, "1", MONDAY)
-    await _say(network, "1.7", TUESDAY, "1")
-    await _say(network, "1.8", MONDAY, "1")
-    assert _live(board) == ["the dentist is on Monday"] and _said(board) == [MONDAY]
-
-
 async def test_an_edit_after_a_restart_corrects():
     board = Board().serve()
     await _say(Network(board.inbox), "1", MONDAY)
@@ -186,10 +177,12 @@ async def test_an_edit_that_cannot_correct_is_answered_in_a_sentence():
     network = Network(board.inbox)
     await _say(network, "1", "hello there")
     await network.offer(message("net:2:1", "hello from me", ANN))
+    await _say(network, "2", "/note it rains")
     for edited, text, caller, words in (
         ("9", "hi", HOME, "I do not have the message that you edited"),
         ("1", "hi", ANN, "I do not have the message that you edited"),
         ("1", "/memory", HOME, "An edited command is not carried out"),
+        ("2", "it rains", HOME, "was done already"),
     ):
         told = await _say(network, "x" + edited, text, edited, caller)
         assert len(told) == 2 and words in told[0], told
@@ -197,13 +190,6 @@ async def test_an_edit_that_cannot_correct_is_answered_in_a_sentence():
     told = await _say(network, "1.7", "hi", "1")
     assert "You edited a message of 1 h ago, and I correct those of the last hour" in told[0]
     assert _said(board) == ["hello there", "hello from me"]
-
-
-async def test_an_edited_command_that_has_run_says_so():
-    board = Board().serve()
-    network = Network(board.inbox)
-    await _say(network, "1", "/note it rains")
-    assert "was done already" in (await _say(network, "1.7", "it rains", "1"))[0]
 
 
 async def test_an_edit_that_leaves_the_words_as_they_are_is_passed_over():
@@ -220,20 +206,3 @@ async def test_an_edit_of_a_forgotten_message_brings_nothing_back():
     board.forgetting.forget("m1", OWNER, True)
     assert "I do not have" in (await _say(network, "1.7", TUESDAY, "1"))[0]
     assert _live(board) == []
-
-
-async def test_facts_are_read_out_of_the_corrected_words():
-    board = Board().learn(Script("Noted.", "Corrected."))
-    network = Network(board.inbox)
-    await _say(network, "1", "the spare key is at the baker's")
-    await _say(network, "1.7", "the spare key is at the butcher's", "1")
-    batch = board.jobs.jobs[0]._cursor.batch(10)
-    assert [turn["text"] for turn in batch.turns] == ["the spare key is at the butcher's"]
-
-
-async def test_a_turn_shows_that_it_was_corrected():
-    board = Board().serve(Script())
-    network = Network(board.inbox)
-    await _say(network, "1", "my dentist is on Monday")
-    await _say(network, "1.7", "my dentist is on Tuesday", "1")
-    assert any("(corrected) my dentist is on Tuesday" in line for line in lines_of(board, "/recall dentist"))

@@ -75,21 +75,6 @@ async def test_an_album_is_one_message_with_its_caption():
             assert poller._open == [] and service.offsets[-1] == 504
 
 
-async def test_the_caption_may_stand_at_any_of_its_messages():
-    for at in range(3):
-        album = [_photo(number, "my cats" if number == at else "") for number in range(3)]
-        assert await _came(_poller(Service(album[:1], album[1:]))) == [("[photo] [photo] [photo] my cats", 100)]
-
-
-async def test_what_comes_behind_an_album_is_answered_after_it():
-    text = {"update_id": 503, "message": {"message_id": 103, "from": {"id": 7}, "chat": {"id": 7, "type": "private"}}}
-    text["message"]["text"] = "hello"
-    other = _photo(4, "a dog", "g2")
-    for polls in ([[_photo(1), _photo(2), text, other]], [[_photo(1)], [_photo(2), text], [other]]):
-        found = await _came(_poller(Service(*polls)))
-        assert found == [("[photo] [photo]", 101), ("hello", 103), ("[photo] a dog", 104)]
-
-
 async def test_albums_of_two_people_stay_apart():
     polls = [[_photo(1, "mine"), _photo(2, "yours", chat=8)], [_photo(3)]]
     found = await _came(_poller(Service(*polls)))
