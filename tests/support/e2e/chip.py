@@ -48,7 +48,7 @@ def code_kilobytes() -> int:
         ".".join(path.relative_to(firmware_build.ROOT / "firmware").with_suffix("").parts) for path in sources
     )
     modules = ", ".join(name.removesuffix(".__init__") for name in names if not name.startswith(_NOT_IN_USE))
-    command = [MICROPYTHON, "-X", "heapsize=1m", "-c", _CODE.format(modules=modules)]
+    command = [MICROPYTHON, "-X", "heapsize=2m", "-c", _CODE.format(modules=modules)]
     environment = {**os.environ, "MICROPYPATH": f"{firmware_build.FIRMWARE}:.frozen"}
     return int(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
 
