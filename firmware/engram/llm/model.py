@@ -163,16 +163,7 @@ class Model:
         try:
             if not 200 <= answer.status < 300:
                 await self._raise_refusal(answer)
-            elif answer.kind == b"application/json":
-                whole = TrimmedJson()
-                await self._collect(answer, whole, started, self.answer_ms)
-                await self._take(whole.value(), whole.is_cut, draft, on_text)
-                if not draft.stop:
-                    raise self._refusal(400, whole.value())
-            elif answer.kind in (b"text/event-stream", b"text/plain", b""):
-                await self._take_events(answer, draft, on_text, started)
-            else:
-                raise ModelGarbled(self._client.url + " does not answer as a model does; check llm.url")
+            await self._take_body(answer, draft, on_text, started)
         finally:
             self._client.release(answer)
         if not draft.stop:
@@ -186,12 +177,12 @@ class Model:
             await on_text(rest)
         return draft.reply()
 
-    async def _take_events(self, answer, draft, on_text, started):
+    async def _take_body(self, answer, draft, on_text, started):
         events = Events()
         while not draft.done:
             piece = await self._read(answer, draft)
             if not len(piece):
-                return
+                break
             for data in events.feed(piece):
                 await self._take(data, events.is_cut, draft, on_text)
                 if draft.done:
@@ -199,7 +190,17 @@ class Model:
             if draft.has_begun:
                 answer.hasten()
             _check_time(started, self.answer_ms)
-        await answer.drain(_DRAIN_MS)
+        if draft.done:
+            await answer.drain(_DRAIN_MS)
+        elif events.whole:
+            await self._take_whole(events.whole, draft, on_text)
+        elif events.is_page:
+            raise ModelGarbled(self._client.url + " does not answer as a model does; check llm.url")
+
+    async def _take_whole(self, whole, draft, on_text):
+        await self._take(whole.value(), whole.is_cut, draft, on_text)
+        if not draft.stop:
+            raise self._refusal(400, whole.value())
 
     async def _collect(self, answer, held, started, within_ms):
         while not answer.ended:
@@ -223,6 +224,7 @@ class Model:
 
     async def _raise_refusal(self, answer):
         held = TrimmedJson(REFUSAL)
+        answer.hasten()
         try:
             await self._collect(answer, held, ticks_ms(), _REFUSAL_MS)
         except (_Trouble, ModelGarbled):

@@ -109,6 +109,15 @@ async def test_a_whole_answer_is_bounded_by_its_time():
     assert "llm.answer_seconds" in await _error(ModelUnavailable, steps, answer_ms=60)
 
 
+async def test_an_answer_is_known_by_its_beginning_whatever_type_it_has():
+    whole = b'{"choices":[{"message":{"content":"hi there"},"finish_reason":"stop"}]}'
+    events = b"\xef\xbb\xbf\r\ndata: " + _HI.encode() + b"\n\ndata: " + _THERE.encode() + b"\n\n"
+    for kind in ("", "Content-Type: application/json\r\n", "Content-Type: application/octet-stream\r\n"):
+        for body in (whole, events):
+            reply, _, _ = await _ask([answer(body, headers=kind)])
+            assert reply.text == "hi there", (kind, body)
+
+
 async def test_long_thoughts_of_a_service_that_does_not_stream_are_skipped():
     message = {"content": "hi", "reasoning": "x" * 100_000}
     body = json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]}).encode()
@@ -331,7 +340,9 @@ async def test_a_key_in_the_services_words_is_blotted_out():
 
 
 async def test_a_web_page_is_garbled():
-    assert "llm.url" in await _error(ModelGarbled, [answer(b"<html>", headers="Content-Type: text/html\r\n")])
+    for kind in ("text/html", "text/event-stream"):
+        page = answer(b"\n<html>", headers="Content-Type: " + kind + "\r\n")
+        assert "llm.url" in await _error(ModelGarbled, [page])
 
 
 async def test_what_is_no_http_is_garbled():

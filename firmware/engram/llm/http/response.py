@@ -34,6 +34,7 @@ _UNKNOWN = const(0)
 _DATA = const(1)
 _OTHER = const(2)
 _DATA_MARK = const(b"data: ")
+_MARK_OF_ORDER = const(b"\xef\xbb\xbf")
 
 
 class ProtocolError(Exception):
@@ -234,11 +235,17 @@ class Events:
 
     NEWLINE is CR, LF or CR LF. What follows the last empty line is no event.
 
+    The first letter tells more than the type that a service names: what begins as JSON is no stream, but `whole`.
+
     is_cut   whether a long field that nobody reads was left out of the latest event
+    whole    the TrimmedJson of a body that is no stream
+    is_page  whether the body is a page
     """
 
     def __init__(self):
-        self.is_cut = False
+        self.is_cut = self.is_page = False
+        self.whole = None
+        self._has_begun = False
         self._start = b""  # of the line, until it shows which field it has
         self._field = _UNKNOWN
         self._data = None  # of the event that has no end yet
@@ -247,6 +254,11 @@ class Events:
     def feed(self, piece):
         """The data (bytes) of each event that `piece` ends; to be used up before the next piece is fed."""
         piece = bytes(piece)
+        if not self._has_begun:
+            piece = self._begin(piece)
+        if self.whole:
+            self.whole.add(piece)
+            return
         start = 1 if self._after_return and piece[:1] == b"\n" else 0
         if piece:
             self._after_return = piece[-1:] == b"\r"
@@ -259,6 +271,16 @@ class Events:
             data = self._end_line()
             if data:
                 yield data
+
+    def _begin(self, piece):
+        if piece.startswith(_MARK_OF_ORDER):
+            piece = piece[len(_MARK_OF_ORDER) :]
+        first = piece.lstrip()[:1]
+        self._has_begun = first != b""
+        self.is_page = first == b"<"
+        if first in (b"{", b"["):
+            self.whole = TrimmedJson()
+        return piece
 
     def _take(self, part):
         """Take a part of a line."""
