@@ -13,7 +13,7 @@ from engram_host.fake_llm import Serving
 
 Scripted = Callable[..., Serving]
 
-QUICK = {"llm__retries": 0, "llm__stall_seconds": 4}
+QUICK = {"llm__retries": 0, "llm__stall_seconds": 4, "llm__answer_seconds": 8}
 """A board that gives up soon, but not a service that answers on a busy machine."""
 ANSWER = "One and two and three and four."
 
@@ -35,9 +35,9 @@ def told(printed: str) -> str:
         ("413", "the request is too long for m; shorten the message or start a new session"),
         ("refuse", "the service refused the key; check llm.key"),
         ("403", "the service refused the key; check llm.key"),
-        ("silent", "failed: nothing came in time; check the network"),
+        ("silent", "the answer took longer than 8 s; raise llm.answer_seconds"),
         ({"kind": "cut", "after": 0}, "check the network"),
-        ({"kind": "stall", "after": 0}, "nothing came in time"),
+        ({"kind": "stall", "after": 0}, "llm.answer_seconds"),
         ({"kind": "error", "after": 0}, "The script ends this stream with an error."),
         ({"kind": "malformed", "after": 0}, "llm.url"),
     ],
@@ -93,10 +93,16 @@ def test_a_service_that_says_when_is_tried_again_then(home: Home, scripted: Scri
 
 
 def test_a_service_that_stays_busy_is_given_up(home: Home, scripted: Scripted, api: str):
-    server = scripted({"fault": {"kind": "503", "retry_after": 0}})
+    server = scripted({"fault": {"kind": "500", "retry_after": 0}})
     printed = say(home.asking(server.url, api).having(llm__retries=1), "hello").printed
     assert "try again later" in told(printed)
     assert len(server.requests) == 2
+
+
+def test_a_service_that_loads_its_model_is_waited_for(home: Home, scripted: Scripted, api: str):
+    server = scripted({"fault": {"kind": "503", "retry_after": 0}, "times": 2}, {"reply": "Here I am."})
+    printed = say(home.asking(server.url, api).having(llm__retries=0), "hello").printed
+    assert printed.splitlines()[-1] == "Here I am." and len(server.requests) == 3
 
 
 def test_a_service_that_asks_for_an_hour_is_not_waited_for(home: Home, scripted: Scripted):
