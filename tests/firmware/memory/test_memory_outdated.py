@@ -165,10 +165,10 @@ def test_what_others_said_in_private_stays():
 
 
 def test_what_others_say_of_themselves_stays():
-    for caller, who, more in ((OWNER, "owner", {"forwarded": "Bob"}), (ROOM, "bob", {})):
+    for caller, who, author in ((OWNER, "owner", "Bob"), (ROOM, "bob", "")):
         board = Board()
         turn = "t%d" % board.journal.add(caller, "user", "ann", "I live in Paris")
-        theirs = "t%d" % board.journal.add(caller, "user", who, "I live in Paris", **more)
+        theirs = "t%d" % board.journal.add(caller, "user", who, "I live in Paris", forwarded=author)
         ref = board.records.store("I live in Paris", ["home"], caller, turns=[turn]).id
         board.records.update(ref, {"content": "I live in Berlin"}, caller)
         found = [item.id for item in board.find("where do I live, in Paris?", caller)]
