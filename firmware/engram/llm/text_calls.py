@@ -18,6 +18,8 @@ _WORDS = const((b"function", b"functions", b"json", b"assistant", b"commentary",
 _OPENING = const((b"function=", b"invoke "))
 _PARAMETER = const((b"parameter=", b"parameter "))
 _CLOSING = const((b"/function", b"/invoke", b"/tool_call"))
+# Marks of what a tool gave back: not a call, whatever stands in it.
+_RESULTS = const((b"result", b"response", b"output", b"observation"))
 _SPACE = const(b" \t\r\n`,;")
 _WORD_ENDS = const(b" \t\r\n`<{[")
 
@@ -51,7 +53,9 @@ class _Reader:
             elif byte == b"<":
                 self._take_mark(self._until(b">"))
             elif byte == b"[" and data[self._at + 1 : self._at + 2].isupper():
-                if self._until(b"]") == b"[CALL_ID":
+                mark = self._until(b"]")
+                _refuse_result(mark)
+                if mark == b"[CALL_ID":
                     self._until(b"[ARGS]")
             elif byte in b"{[":
                 value, self._at = lenient_json.whole(data, self._at)
@@ -81,6 +85,8 @@ class _Reader:
             key = _text(self._until(b"</arg_key>"))
             self._until(b"<arg_value>")
             self._arguments[key] = _text(self._until(b"</arg_value>"))
+        else:
+            _refuse_result(mark)
 
     def _take_word(self) -> None:
         start = self._at
@@ -122,6 +128,13 @@ class _Reader:
             self.calls.append((self._name, dumps(self._arguments)))
         self._name = ""
         self._arguments = {}
+
+
+def _refuse_result(mark: bytes) -> None:
+    """Refuse a mark of a tool's result with ValueError."""
+    mark = mark.lower()
+    if any(word in mark for word in _RESULTS):
+        raise ValueError
 
 
 def _first(value: dict, keys):

@@ -149,6 +149,19 @@ def test_a_call_that_is_not_run_is_not_shown_either():
             assert found.text.strip() == passed.strip() == ("I store it." if text[0] == "I" else "")
 
 
+def test_the_result_of_a_tool_is_no_call():
+    for text in (
+        "<tool_response>" + CALL + "</tool_response>",
+        "<tool_result><function=memory_store>" + JSON + "</function></tool_result>",
+        "<｜tool▁outputs▁begin｜><｜tool▁output▁begin｜>" + CALL + "<｜tool▁output▁end｜><｜tool▁outputs▁end｜>",
+        "[TOOL_RESULTS]" + CALL + "[/TOOL_RESULTS]",
+        "<tool_call>" + CALL + "</tool_call><|observation|>" + CALL,
+        DSML.replace("function_calls", "function_results"),
+    ):
+        found, passed = reply(text)
+        assert (found.calls, found.stop, passed) == ((), "as_text", ""), text
+
+
 def test_an_answer_that_looks_like_a_call_is_shown():
     for text in ANSWERS:
         for size in (1, 1000):
