@@ -32,6 +32,14 @@ _NAMES = (
     ),
 )  # fmt: skip
 _OF_CALLS = ("ids", "content")
+# A request loses much without these: they are left out only if the words deny them, and tell of no other fault.
+_DENIED_ONLY = ("stream", "tools")
+_DENIALS = (
+    "not support", "n't support", "unsupported", "that support", "not allow", "not enabled", "not permitted", "not available",
+    "unknown field", "unknown param", "unknown name", "unknown argument", "unrecognized", "extra input", "extra field",
+    "extra_forbidden", "requires --", "must be verified", "no tools",
+)  # fmt: skip
+_FAULTS = ("parse", "parsing", "json", "validation", "failed_generation", "context")
 
 
 def refused_name(words: str, request, optional, without) -> str:
@@ -48,6 +56,7 @@ def refused_name(words: str, request, optional, without) -> str:
     for name, _ in kept:
         if name not in without and _is_named(words, name.lower()):
             return name
+    is_denied = any(denial in words for denial in _DENIALS) and not any(fault in words for fault in _FAULTS)
     for name, phrases in _NAMES:
         may_change = name in optional and name not in without
         if name == "tools":
@@ -55,6 +64,8 @@ def refused_name(words: str, request, optional, without) -> str:
             may_change = may_change and not has_calls and bool(request.tools)
         elif name in _OF_CALLS:
             may_change = may_change and has_calls
+        if name in _DENIED_ONLY:
+            may_change = may_change and is_denied
         if may_change and any(_is_named(words, phrase) for phrase in phrases):
             return name
     return ""

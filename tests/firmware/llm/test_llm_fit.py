@@ -2,7 +2,7 @@
 
 import json
 
-from engram.errors import ModelRefused
+from engram.errors import ModelError, ModelRefused
 from engram.llm.anthropic import Anthropic
 from engram.llm.http.client import Client
 from engram.llm.model import Model
@@ -128,10 +128,10 @@ async def test_several_refusals_are_answered_one_after_the_other():
 
 
 async def test_what_did_not_help_is_tried_again_the_next_time():
-    async with _Way(*[_refusal("tools: invalid")] * 2) as way:
+    async with _Way(*[_refusal("tools: not supported")] * 2) as way:
         with raises(ModelRefused) as caught:
             await way.ask(_request())
-        assert "tools: invalid" in str(caught.error)
+        assert "tools: not supported" in str(caught.error)
         assert "tools" in (await way.ask(_request()))[0] and way.notes == []
 
 
@@ -148,6 +148,26 @@ async def test_a_key_that_is_refused_is_no_matter_of_fields():
         with raises(ModelRefused):
             await way.ask(_request())
     assert len(way.peer.requests) == 1
+
+
+async def test_a_fault_in_one_answer_turns_nothing_off():
+    for words, status in (
+        ("error parsing tool call: raw='{\"a\":', err=unexpected end of JSON input", "500 Internal Server Error"),
+        ("tool call validation failed: attempted to call tool 'x'", "400 Bad Request"),
+        ("Failed to call a function. See 'failed_generation'; tools unsupported", "400 Bad Request"),
+        ("the tools do not fit: not supported beyond a context of 4096", "400 Bad Request"),
+        ("the stream: broke off", "500 Internal Server Error"),
+    ):
+        async with _Way(_refusal(words, status)) as way:
+            with raises(ModelError):
+                await way.ask(_request())
+            (body,) = await way.ask(_request())
+        assert "tools" in body and body["stream"] is True, words
+    async with _Way(_refusal("error parsing tool call", "500 Internal Server Error")) as way:
+        way.model = Model(Client(way.peer.url + "/v1", stall_ms=60_000), OpenAI(), "some-model", "", 1)
+        way.model.first_wait_ms = 2
+        first, second = await way.ask(_request())
+    assert first == second
 
 
 async def test_ids_go_back_as_they_came_and_as_nine_letters_where_only_those_are_taken():
