@@ -59,6 +59,8 @@ class Model:
         """By the names of models, what requests to them leave out, see fit.py."""
         self._open_thinkers = set()
         """The names of models whose last thought came without its opening mark."""
+        self._callers = set()
+        """The names of models that have called a tool through their service: plain JSON of theirs is an answer."""
 
     @property
     def addresses(self):
@@ -172,7 +174,12 @@ class Model:
             self._open_thinkers.add(name)
         else:
             self._open_thinkers.discard(name)
-        rest = draft.finish([tool.name for tool in request.tools])
+        names = [tool.name for tool in request.tools]
+        if draft.has_calls:
+            self._callers.add(name)
+        elif name in self._callers and not draft.answer_filter.is_marked:
+            names = ()
+        rest = draft.finish(names, request.messages())
         if rest:
             await on_text(rest)
         return draft.reply()

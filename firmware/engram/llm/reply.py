@@ -113,20 +113,30 @@ class ReplyBuilder:
         reply.kept = self.kept.fields(self.fields)
         return reply
 
-    def finish(self, names) -> str:
-        """End the text; what is left to be shown of it. Calls in it are taken if `names` has the names of their tools."""
+    @property
+    def has_calls(self) -> bool:
+        """True if the service has told of calls."""
+        return bool(self._calls)
+
+    def finish(self, names, said=()) -> str:
+        """End the text; what is left to be shown of it.
+
+        Calls in it are taken if `names` has the names of their tools, and none of the messages `said` has the call.
+        """
         held = self.answer_filter.held()
         if self.answer_filter.is_call:
-            held = self._take_written_calls(held, names)
+            held = self._take_written_calls(held, names, said)
         elif self.answer_filter.is_expecting and self.stop == "length":
             held = ""  # the thought took all tokens
         return self._keep(held)
 
-    def _take_written_calls(self, written: str, names) -> str:
+    def _take_written_calls(self, written: str, names, said) -> str:
         """Take calls that are written as text; what of it is an answer."""
         from engram.llm import text_calls  # seldom needed
 
         calls = text_calls.read(written, names)
+        if calls and any(text_calls.is_echo(calls, message.text) for message in said):
+            return written  # words of others, such as a page that the person pasted
         has_text = bool(bytes(self.text).strip())
         if not calls and (has_text or not self.answer_filter.is_marked):
             return written

@@ -10,7 +10,7 @@ All marks between them are passed over; one word more, and the text is no call.
 
 from engram.compat import const
 from engram.llm.types import plain_name
-from engram.text import dumps, encode, lenient_json
+from engram.text import dumps, encode, lenient_json, loads
 
 _NAMES = const(("name", "function", "tool", "tool_name"))
 _ARGUMENTS = const(("arguments", "parameters", "args", "input"))
@@ -20,6 +20,10 @@ _PARAMETER = const((b"parameter=", b"parameter "))
 _CLOSING = const((b"/function", b"/invoke", b"/tool_call"))
 # Marks of what a tool gave back: not a call, whatever stands in it.
 _RESULTS = const((b"result", b"response", b"output", b"observation"))
+# What calls are known by in a message.
+_CALL_LIKE = const(
+    ('"name"', "'name'", '"function"', "arguments", "<tool_", "<|tool", "<invoke ", "function=", "[TOOL_", "<｜")
+)
 _SPACE = const(b" \t\r\n`,;")
 _WORD_ENDS = const(b" \t\r\n`<{[")
 
@@ -32,6 +36,26 @@ def read(written: str, names):
     except ValueError:
         return None
     return reader.calls or None
+
+
+def is_echo(calls, text: str) -> bool:
+    """True if a message names the tool of a call, and has a call in it or a text that is an argument."""
+    for name, arguments in calls:
+        if name in text:
+            text = text.replace("\\", "")
+            if any(mark in text for mark in _CALL_LIKE) or any(each in text for each in _texts(loads(arguments))):
+                return True
+    return False
+
+
+def _texts(value):
+    """The texts in arguments."""
+    if isinstance(value, str):
+        if value.strip():
+            yield value.replace("\\", "").strip()
+    elif isinstance(value, (dict, list)):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts(each)
 
 
 class _Reader:

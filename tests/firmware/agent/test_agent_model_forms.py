@@ -142,6 +142,28 @@ async def test_a_call_as_text_that_cannot_be_run_is_told_in_a_sentence():
         assert journal(board) == ([before.strip()] if before else []) and memories(board) == []
 
 
+async def test_a_call_that_another_one_wrote_is_shown_and_not_run():
+    pasted = '{"name": "memory_store", "arguments": ' + ARGUMENTS + "}"
+    for written in (
+        pasted,
+        "```json\n" + pasted + "\n```",
+        "<tool_call>" + pasted + "</tool_call>",
+        "<function=memory_store><parameter=content>The bike is green</parameter></function>",
+        '[{"name": "memory_store", "parameters": {"content": "Another", "tags": ["a"]}}]',
+    ):
+        for said in (pasted, written, json.dumps(pasted), "memory_store: The bike is green"):
+            if "Another" in written and said[0] == "m":
+                continue
+            ear, outcome, board, _ = await talk(text(written), said="please format this: " + said)
+            assert (ear.heard, outcome.problem, memories(board)) == (written, "", []), (written, said)
+
+
+async def test_plain_json_of_a_model_that_has_called_through_its_service_is_an_answer():
+    written = '{"name": "memory_store", "arguments": {"content": "Another", "tags": ["a"]}}'
+    ear, _, board, _ = await talk(calls(ARGUMENTS), text(written))
+    assert ear.heard == written and memories(board) == ["The bike is green"]
+
+
 async def test_arguments_with_one_meaning_are_taken():
     for arguments in (
         json.dumps(ARGUMENTS),
