@@ -28,6 +28,8 @@ _BEHIND = const(
 _CONNECTORS = const(" to about that of ")
 _OPENINGS = const(" at in on by around every each half quarter before after until till past from between next this ")
 _DIRECT = const(" at in on every each ")  # words with which a time begins itself
+_CONDITIONS = const(" once when whenever if unless ")  # on which a time depends
+_ARTICLES = const(" a an the ")
 _NEAR = const(4)  # words in which the rest of a time stands
 
 
@@ -36,8 +38,10 @@ def is_behind(words: list, at: int, time: dict, is_led: bool) -> bool:
     word, then = _word(words, at), _word(words, at + 1)
     if _is_in(word, _CONNECTORS) or word == b"and":
         return _is_time(then) and (word != b"to" or "minute" in time or "after" in time)
-    if _is_time(word) or _is_in(word, _BEHIND):
+    if _is_time(word) or _is_in(word, _BEHIND) or _is_in(word, _CONDITIONS):
         return True
+    if _is_in(word, _ARTICLES) and (_is_unit(then) or _is_unit(_word(words, at + 2))):
+        return True  # "at 8 a week from now"
     # "at 8 sharp to leave": what stands before the word that leads to the text was not understood.
     return is_led and any(_word(words, at + place) in (b"to", b"about", b"that") for place in range(1, _NEAR))
 
