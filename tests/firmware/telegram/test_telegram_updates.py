@@ -137,6 +137,36 @@ def test_a_forwarded_command_is_none():
         assert incoming(update(text="hello", **forward), BOT).refusal == ""
 
 
+def _blocks(*spans):
+    kinds = "blockquote", "expandable_blockquote"
+    return [{"type": kinds[at % 2], "offset": span[0], "length": span[1]} for at, span in enumerate(spans)]
+
+
+def test_quotation_blocks_are_others_words():
+    for said, spans, own, quoted in (
+        ("I live in Lyon\nfunny...", ((0, 14),), "funny...", "I live in Lyon"),
+        ("\U0001f600 hé\nI live in Lyon\nso?", ((6, 14),), "\U0001f600 hé\n \nso?", "I live in Lyon"),
+        ("one\ntwo\nmine\n三\nmine", ((13, 1), (0, 7)), "mine\n \nmine", "one two 三"),
+        ("@engram_bot\nyes", ((0, 11),), "yes", "@engram_bot"),
+        ("mine", ((9, 9), (-3, 2)), "mine", ""),
+        ("/undo\nwhat is that?", ((0, 5),), "what is that?", "/undo"),
+    ):
+        for field in ("text", "caption"):
+            entities = "entities" if field == "text" else "caption_entities"
+            found = incoming(group(**{field: said, entities: _blocks(*spans)}), BOT)
+            assert (found.text, found.quoted, found.forwarded) == (own, quoted, ""), (said, found)
+            assert not found.is_command and not found.is_mentioned
+    photo = incoming(update(photo=[{}], caption="hers", caption_entities=_blocks((0, 4))), BOT)
+    assert (photo.text, photo.quoted, photo.forwarded) == ("[photo]", "hers", "")
+
+
+def test_a_message_that_is_only_a_quotation_block_is_passed_on():
+    found = incoming(update(text="I live in Lyon", entities=_blocks((0, 14))), BOT)
+    assert (found.text, found.quoted, found.forwarded) == ("I live in Lyon", "", "somebody")
+    found = incoming(update(text="/undo", entities=_blocks((0, 5))), BOT)
+    assert not found.is_command and found.refusal
+
+
 BOB = {"id": 8, "is_bot": False, "first_name": "Bob", "last_name": "Ray"}
 NEWS = {"id": -1009, "type": "channel", "title": "News"}
 TEAM = {"id": -1008, "type": "supergroup", "title": "Team [7]"}

@@ -14,6 +14,7 @@ _CHANNEL = const("the channel ")
 _FORWARDS = const((
     "forward_origin", "forward_from", "forward_from_chat", "forward_sender_name", "forward_date", "is_automatic_forward",
 ))  # fmt: skip
+_BLOCKS = const(("blockquote", "expandable_blockquote"))
 _IMPORTED = const((".jsonl", ".json", ".md"))
 _HIDDEN = const("this kind of message")
 _FORWARDED = const("A forwarded command is not carried out, since others have written it: write it yourself.")
@@ -38,8 +39,8 @@ Incoming = namedtuple(
 )
 """A message for the board: chat, topic and sender are numbers, `kind` is the chat's, `topic` is 0 outside of one. `file` is a
 File that may be imported, or None; `refusal` is a sentence on what the board cannot take, or "". `forwarded` is who wrote its
-words, if its sender only forwards them, `quoted` the first line of what it answers, or "". With `is_edit` it is the new form of
-an earlier message; `album` is the same for all messages of an album, "" for others.
+words, if its sender only forwards or quotes them, `quoted` the first line of what it answers, or "". With `is_edit` it is the
+new form of an earlier message; `album` is the same for all messages of an album, "" for others.
 """
 
 File = namedtuple("File", "id name bytes")
@@ -69,20 +70,19 @@ def incoming(update, bot: Bot) -> Incoming:
     chat, sender = part(message, "chat", dict), part(message, "from", dict)
     _check_sender(message, chat, sender, bot)
     topic = part(message, "message_thread_id", int) if part(message, "is_topic_message", bool) else 0
-    said = part(message, "text", str) or part(message, "caption", str)
-    text, is_command, is_mentioned = _addressed(said.strip(), bot)
-    text = text or said.strip()  # the bot's name alone
+    said, block, forwarded = _whose(message)
+    text, is_command, is_mentioned = _addressed(said, bot)
+    text = text or said  # the bot's name alone
     is_mentioned = is_mentioned or _replies(message, topic, bot) or _names_bot(message, bot)
     held, file, refusal = _held(message, text)
     text = text if is_command else held
-    forwarded = _author(message)
     if is_command and forwarded:
         is_command, refusal = False, _FORWARDED
     if edited and refusal:
         raise Ignored("it is edited and cannot be read")  # such as a place that is shown as it moves
     place = part(chat, "id", int), part(chat, "type", str), topic, part(message, "message_id", int)
     who = part(sender, "id", int), _full_name(sender)
-    words = text, is_command, is_mentioned, None if edited else file, refusal, forwarded, _quoted(message, topic)
+    words = text, is_command, is_mentioned, None if edited else file, refusal, forwarded, _quoted(message, topic, block)
     album = "" if edited else part(message, "media_group_id", str)
     return Incoming(*(place + who + words + (bool(edited), album)))
 
@@ -158,6 +158,40 @@ def _shown(name: str) -> str:
     return printable(" ".join(name.split()))[:_NAME].replace("[", "(").replace("]", ")")
 
 
+def _whose(message: dict) -> tuple:
+    """(the words of a message, those that its quotation blocks have, who wrote it or ""): alone, a block is all it says."""
+    field = "entities" if part(message, "text", str) else "caption_entities"
+    said = part(message, "text", str) or part(message, "caption", str)
+    author = _author(message)
+    own, block = (said, "") if author else _without_blocks(said, part(message, field, list))
+    own, block = own.strip(), block.strip()
+    if block and not own and not any(message.get(kind) for kind, _ in _KINDS):
+        return block, "", _SOMEBODY
+    return own, block, author
+
+
+def _without_blocks(said: str, entities: list) -> tuple:
+    """(a text without its quotation blocks, these)."""
+    data, own, quoted, end = said.encode(), [], [], 0
+    blocks = [entity for entity in entities if part(entity, "type", str) in _BLOCKS]
+    for begin, length in sorted([(part(block, "offset", int), part(block, "length", int)) for block in blocks]):
+        begin, behind = max(end, _byte_at(data, begin)), _byte_at(data, begin + length)
+        own.append(data[end:begin].decode())
+        quoted.append(data[begin:behind].decode())
+        end = max(begin, behind)
+    return " ".join(own + [data[end:].decode()]), "\n".join(quoted)
+
+
+def _byte_at(data: bytes, units: int) -> int:
+    """Where in UTF-8 the character stands that Telegram counts from, in units of UTF-16."""
+    at = 0
+    while units > 0 and at < len(data):
+        lead = data[at]
+        units -= 2 if lead >= 0xF0 else 1
+        at += 1 + (lead >= 0xC0) + (lead >= 0xE0) + (lead >= 0xF0)
+    return at
+
+
 def _author(message: dict) -> str:
     """Who wrote the words of a message that is forwarded, or made by another bot; "" if its sender wrote them."""
     if any(message.get(name) is not None for name in _FORWARDS):
@@ -183,12 +217,12 @@ def _chat_name(origin: dict, message: dict) -> str:
     return ""
 
 
-def _quoted(message: dict, topic: int) -> str:
-    """The first line of what a message quotes or replies to, "" if it does neither."""
+def _quoted(message: dict, topic: int, block: str) -> str:
+    """The first line of what a message quotes or replies to, "" if it does neither; all of a `block` is one line."""
     replied = part(message, "reply_to_message", dict)
     if topic and part(replied, "message_id", int) == topic:
         replied = {}  # in a topic each message replies to the one that began it
-    said = part(part(message, "quote", dict), "text", str).strip()
+    said = part(part(message, "quote", dict), "text", str).strip() or " ".join(block.split())
     for holder in (replied, part(message, "external_reply", dict)):
         said = said or part(holder, "text", str).strip() or part(holder, "caption", str).strip()
         kinds = [name for field, name in _KINDS if holder.get(field)]
