@@ -146,6 +146,22 @@ def test_an_edit_corrects_the_message_that_its_sender_wrote(open_store: Open):
 
 
 @on_one_database
+def test_an_edit_that_only_quotes_has_others_words(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork()) as house:
+            own = await house.say("I live in Paris")
+            quoting = await house.say("> I live in Lyon", edits=own.id)
+            passed_on = await house.say("I live in Rome", forwarded="Bob")
+            changed = await house.say("I live in Bern", edits=passed_on.id)
+            await house.wait_until_delivered()
+            for edit, words in ((quoting, ("I live in Lyon", "somebody")), (changed, ("I live in Bern", "Bob"))):
+                said = given_to_board(house, edit)
+                assert (said.text, said.forwarded) == words
+
+    play(work)
+
+
+@on_one_database
 def test_an_edit_that_corrects_nothing_is_answered_in_a_sentence(open_store: Open, monkeypatch: pytest.MonkeyPatch):
     async def work() -> None:
         async with living(open_store, FaultyNetwork()) as house:

@@ -65,6 +65,7 @@ class MessageKeeper:
         if why or not (kept and given):
             return await self.keep_text(owed, why)
         quoted, before = message.quoted or given.said.quoted, given.said
-        said = replace(before, mid=owed.mid, principal=caller.principal, text=spoken.text, quoted=quoted)
-        added, why = await self.keep(owed, replace(said, edits=before.mid), given.device)
+        forwarded = message.forwarded or before.forwarded
+        said = replace(before, mid=owed.mid, principal=caller.principal, text=spoken.text, edits=before.mid)
+        added, why = await self.keep(owed, replace(said, forwarded=forwarded, quoted=quoted), given.device)
         return await self.keep_text(owed, why) if why else added
