@@ -126,8 +126,6 @@ class ReplyBuilder:
         held = self.answer_filter.held()
         if self.answer_filter.is_call:
             held = self._take_written_calls(held, names, said)
-        elif self.answer_filter.is_expecting and self.stop == "length":
-            held = ""  # the thought took all tokens
         return self._keep(held)
 
     def _take_written_calls(self, written: str, names, said) -> str:

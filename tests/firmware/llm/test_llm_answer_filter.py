@@ -101,6 +101,14 @@ def test_a_thought_without_an_end_is_no_answer():
         assert answer(pieces) == ("", "")
 
 
+def test_an_answer_without_the_expected_thought_is_shown_where_it_was_cut():
+    draft = ReplyBuilder()
+    draft.answer_filter.expect_thought()
+    assert draft.add_text("Your bike is") == ""
+    draft.stop = "length"
+    assert draft.finish(()) == draft.reply().text == "Your bike is"
+
+
 def test_text_is_passed_on_as_it_comes():
     draft = ReplyBuilder()
     pieces = [draft.add_text(piece) for piece in ("He", "llo", " <b", "> ", "</thi", "s>")]
