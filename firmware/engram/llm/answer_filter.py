@@ -41,6 +41,8 @@ _JSON_CALLS = const(('{"name":', '{"function":', '{"type":"function"', '{"tool":
 _SENTENCE_ENDS = const("\n.!?。！？…")
 # As much as an answer may have. A thought longer than that is dropped as it comes; a call of that length is an answer.
 _HELD_BYTES = const(16384)
+# An answer that begins with a mark as a word of its own is no longer than this; what is longer is a thought.
+_UNCLOSED_BYTES = const(2048)
 
 
 class AnswerFilter:
@@ -61,6 +63,7 @@ class AnswerFilter:
         self.has_closed = False
         self._tail = ""  # what may become a mark
         self._close = ""  # the mark that ends the present thought
+        self._thought = bytearray()  # the beginning of the present thought
         self._is_start = True
         self._is_stripped = False  # a thought came before
         self._held = bytearray()  # while is_expecting or is_call
@@ -69,8 +72,16 @@ class AnswerFilter:
         """Hold the text back until a closing mark comes: this model's last thought had no opening mark."""
         self.is_expecting = True
 
+    @property
+    def is_thinking(self) -> bool:
+        """True within a thought."""
+        return bool(self._close)
+
     def held(self) -> str:
-        """The text that is held back."""
+        """The text that is held back; within a thought, all of it, if it is as short as an answer about its mark."""
+        if self._close:
+            text = decode(self._thought) + self._tail
+            return text if len(self._thought) <= _UNCLOSED_BYTES else ""
         return decode(self._held) + self._tail
 
     def feed(self, piece: str, before: bytearray) -> str:
@@ -119,9 +130,12 @@ class AnswerFilter:
         at = text.find(self._close)
         if at < 0:
             self._tail = _unfinished(text, (self._close,))
+            if len(self._thought) <= _UNCLOSED_BYTES:
+                self._thought.extend(text[: len(text) - len(self._tail)].encode())
             return ""
         text = text[at + len(self._close) :]
         self._close = ""
+        self._thought = bytearray()
         return text
 
     def _close_thought(self) -> None:
@@ -136,6 +150,7 @@ class AnswerFilter:
         for opening, close in _THOUGHTS:
             if body.startswith(opening):
                 self._close = close
+                self._thought = bytearray(opening.encode())
                 self._is_stripped = True
                 self.is_expecting = False
                 return body[len(opening) :]

@@ -31,6 +31,7 @@ _CALLS = const(8)
 _ARGUMENTS_BYTES = const(8192)
 # How much of a text is turned into JSON at a time: the only copy of a prompt that is ever in the heap.
 _SLICE = const(512)
+_SENTENCE_ENDS = const(".!?。！？…")
 _LETTERS = const(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 
 
@@ -126,6 +127,8 @@ class ReplyBuilder:
         held = self.answer_filter.held()
         if self.answer_filter.is_call:
             held = self._take_written_calls(held, names, said)
+        elif self.answer_filter.is_thinking and (self.stop != "end" or self._calls):
+            held = ""  # a thought; without an end in a whole answer, its mark was a word
         return self._keep(held)
 
     def _take_written_calls(self, written: str, names, said) -> str:
@@ -135,12 +138,17 @@ class ReplyBuilder:
         calls = text_calls.read(written, names)
         if calls and any(text_calls.is_echo(calls, message.text) for message in said):
             return written  # words of others, such as a page that the person pasted
-        has_text = bool(bytes(self.text).strip())
+        before = decode(self.text).strip()
+        has_text = bool(before)
+        if calls and has_text and before.count("`") % 2:
+            return written  # an example
         if not calls and (has_text or not self.answer_filter.is_marked):
             return written
         if self.stop in ("end", "tools") and not self._calls:
             if not calls or has_text:
                 self.stop = "as_text"
+                if has_text and before[-1] not in _SENTENCE_ENDS:
+                    return written  # it goes on the sentence before it
             for name, arguments in calls or ():
                 self.open_call(None, "", name).add(arguments)
         return ""

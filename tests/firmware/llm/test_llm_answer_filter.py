@@ -97,8 +97,24 @@ def test_an_answer_without_marks_at_its_start_stays_as_it_is():
 
 
 def test_a_thought_without_an_end_is_no_answer():
-    for pieces in splits("<think>" + PLAN):
-        assert answer(pieces) == ("", "")
+    for opening in ("<think>", "[THINK]"):
+        for end in ("", " </thi"):
+            draft = ReplyBuilder()
+            draft.add_text(opening + PLAN + end)
+            draft.stop = "length"
+            assert draft.finish(()) == draft.reply().text == ""
+    draft = ReplyBuilder()
+    draft.add_text("<think>" + PLAN)
+    draft.open_call(0, "a", "memory_list")
+    draft.stop = "end"
+    assert draft.finish(()) == ""
+
+
+def test_an_answer_that_begins_with_a_mark_as_a_word_is_shown():
+    for text in ("<think> is the mark of a thought.", "[THINK] opens it, [/THIN", "<thought>"):
+        for pieces in splits(text):
+            assert answer(pieces) == (text, text), pieces
+    assert answer(["<think>" + "x" * 4000]) == ("", "")
 
 
 def test_an_answer_without_the_expected_thought_is_shown_where_it_was_cut():
