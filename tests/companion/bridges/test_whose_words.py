@@ -146,6 +146,22 @@ def test_an_edit_corrects_the_message_that_its_sender_wrote(open_store: Open):
 
 
 @on_one_database
+def test_an_edit_is_taken_without_the_name_of_the_board(open_store: Open):
+    async def work() -> None:
+        async with living(open_store, FaultyNetwork(), boards=("kitchen", "garden")) as house:
+            first = await house.say("@kitchen dentist on Monday")
+            edit = await house.say("@Kitchen, dentist on Tuesday", edits=first.id)
+            same = await house.say("@kitchen dentist on Tuesday", edits=first.id)
+            await house.say("@kitchen /undo", edits=first.id)
+            await house.wait_until_delivered()
+            assert given_to_board(house, edit).text == "dentist on Tuesday"
+            assert house.store.kept_message(message_id("home", same)) is None
+            assert sum("become a command" in text for text in house.texts()) == 1
+
+    play(work)
+
+
+@on_one_database
 def test_an_edit_that_only_quotes_has_others_words(open_store: Open):
     async def work() -> None:
         async with living(open_store, FaultyNetwork()) as house:

@@ -215,11 +215,11 @@ class AttachedBridge:
         now = int(time.time())
         at = message.at if 0 < message.at < now else now
         owed = Delivery(0, place, message.edits or message.id, "", mid, "", at, ref=f"{self._kind}:{message.sender}")
+        boards = await self._known_boards()
         if message.edits:
-            if added := await self._keeper.keep_edit(message, owed, caller, kept):
+            if added := await self._keeper.keep_edit(message, owed, caller, kept, boards):
                 self.deliver(added)
             return added is not None
-        boards = await self._known_boards()
         spoken = parse_spoken(message, boards, self._network.features.command_signs)
         board = spoken.board or await self._default_board(place, boards)
         sentence = await self._files.take(message, caller, place)

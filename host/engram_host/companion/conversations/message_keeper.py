@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Collection
 from dataclasses import replace
 
 from engram.errors import EngramError
@@ -53,11 +54,11 @@ class MessageKeeper:
         return kept if kept and kept.delivery.ref == ref else None
 
     async def keep_edit(
-        self, message: Incoming, owed: Delivery, caller: Caller, kept: KeptMessage | None
+        self, message: Incoming, owed: Delivery, caller: Caller, kept: KeptMessage | None, boards: Collection[str]
     ) -> Delivery | None:
         """Keep an edit for the board that has the message, or why it changes nothing; None if it says nothing new."""
         owed = replace(owed, place=kept.delivery.place) if kept else owed
-        spoken = edited(message, kept.text if kept else "", self._signs)
+        spoken = edited(message, kept.text if kept else "", boards, self._signs)
         if not spoken.text or (kept and spoken.text == kept.text):
             return None
         given = kept and kept.given

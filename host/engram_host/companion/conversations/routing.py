@@ -72,9 +72,9 @@ def parse_spoken(message: Incoming, boards: Collection[str], signs: str) -> Spok
     return Spoken(board, f"{held} {text}".strip())
 
 
-def edited(message: Incoming, before: str, signs: str) -> Spoken:
+def edited(message: Incoming, before: str, boards: Collection[str], signs: str) -> Spoken:
     """What an edited message says; its photos and files stand before the new words as they did `before`."""
-    spoken = parse_spoken(replace(message, attachments=()), (), signs)
+    spoken = parse_spoken(replace(message, attachments=()), boards, signs)
     held = _HELD.match(before)
     if spoken.is_command or not (message.attachments and held):
         return spoken
