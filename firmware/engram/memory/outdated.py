@@ -58,13 +58,13 @@ def _is_told(journal, change, seq: int, is_only: bool) -> bool:
 
 
 def _nearest(journal, change, scope: str, speaker: str):
-    """Yield the turns of a scope that are nearest to what no longer holds: answers, and what a speaker said himself."""
+    """Yield the turns of a scope that are nearest to what no longer holds: answers, and what a known speaker said himself."""
     terms = list(text.terms(change.text)) if not change.gone else change.gone + change.shared
     is_workspace = scope[:3] == access.WORKSPACE
     query = Query(terms, (), () if is_workspace else ("@" + scope,), 0, 0, "", None, True)
     for hit in journal.entries.search(query, _LOOKED_AT) if change.is_telling else ():
         turn = hit.line
-        is_own = turn["role"] == "assistant" or (turn["who"] == (speaker or turn["who"]) and "forwarded" not in turn)
+        is_own = turn["role"] == "assistant" or (turn["who"] == speaker and "forwarded" not in turn)
         if is_own and (not is_workspace or turn.get("workspace") == scope[3:]):
             yield turn
 

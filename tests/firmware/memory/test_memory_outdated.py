@@ -175,6 +175,14 @@ def test_what_others_say_of_themselves_stays():
         assert theirs in found and turn not in found
 
 
+def test_a_memory_of_which_nobody_knows_who_said_it_makes_no_persons_turns_outdated():
+    board = Board()
+    theirs = "t%d" % board.journal.add(OWNER, "user", "ann", "I live in Paris")
+    ref = board.records.store("I live in Paris", ["home"], OWNER, source="import").id
+    board.records.update(ref, {"content": "I live in Berlin"}, OWNER)
+    assert theirs in [item.id for item in board.find("where do I live, in Paris?", OWNER)]
+
+
 def test_a_change_cut_off_before_it_was_kept_leaves_the_memory():
     board, ref = told(FACTS[0])
     append = board.records_store.append
@@ -194,9 +202,8 @@ def test_a_change_cut_off_before_it_was_kept_leaves_the_memory():
 
 def test_many_turns_that_repeat_it_are_outdated_with_one_change():
     board = Board()
-    for _ in range(25):
-        say(board, "is the gate code 1234?")
-    ref = board.remember("the gate code is 1234", ["note"])
+    turns = ["t%d" % say(board, "is the gate code 1234?") for _ in range(25)]
+    ref = board.records.store("the gate code is 1234", ["note"], OWNER, turns=turns[:1]).id
     board.records.update(ref, {"content": "the gate code is 9876"})
     assert [item.id for item in board.find("gate code", OWNER)] == [ref]
 
