@@ -4,7 +4,8 @@ Services that know their model's form take both out of the text. Where one does 
 count only where an answer begins; later the same marks are words of the answer. Two more cases:
 
 A template may have opened the thought, so that only its closing mark comes. Such a mark ends what was a thought if it stands
-behind a line or a sentence, outside of code, and its opening mark was not named before.
+behind a line or a sentence, outside of code, and its opening mark was not named before. Unless such a thought is expected, it
+has to be the first of its kind as well, and no message before may name it.
 
 From the mark of a call on, the text is held back to its end, when text_calls.py can tell if it is one.
 """
@@ -53,6 +54,7 @@ class AnswerFilter:
     is_marked     that mark was more than plain JSON
     was_closed    the last piece closed a thought that had no opening mark: all text before it was thought
     has_closed    so did one of the pieces
+    messages      gives the messages that the text answers
     """
 
     def __init__(self):
@@ -61,6 +63,7 @@ class AnswerFilter:
         self.is_marked = False
         self.was_closed = False
         self.has_closed = False
+        self.messages = tuple
         self._tail = ""  # what may become a mark
         self._close = ""  # the mark that ends the present thought
         self._thought = bytearray()  # the beginning of the present thought
@@ -103,7 +106,7 @@ class AnswerFilter:
                 text = text[at:]
                 if mark in _CLOSING:
                     text = text[len(mark) :]
-                    if _ends_thought(decode(self._held if self.is_expecting else before) + shown, mark):
+                    if self._is_closed_by(mark, decode(self._held if self.is_expecting else before) + shown):
                         shown = ""
                         self._close_thought()
                     else:
@@ -137,6 +140,15 @@ class AnswerFilter:
         self._close = ""
         self._thought = bytearray()
         return text
+
+    def _is_closed_by(self, mark: str, before: str) -> bool:
+        """True if a closing mark behind this text ends a thought that a template has opened."""
+        if not before.strip() or self.is_expecting:
+            return _ends_thought(before, mark)
+        is_word = self._is_stripped or before.rstrip()[-1] in ":：" or any(each in before for each in _CLOSING)
+        if is_word or not _ends_thought(before, mark):
+            return False
+        return not any(message.role == "user" and mark[2:] in message.text for message in self.messages())
 
     def _close_thought(self) -> None:
         self.is_expecting = False

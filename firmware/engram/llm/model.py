@@ -87,6 +87,7 @@ class Model:
         attempt = 0
         while True:
             draft = self._adapter.draft()
+            draft.answer_filter.messages = request.messages
             if name in self._open_thinkers:
                 draft.answer_filter.expect_thought()
             try:
@@ -179,7 +180,7 @@ class Model:
             self._callers.add(name)
         elif name in self._callers and not draft.answer_filter.is_marked:
             names = ()
-        rest = draft.finish(names, request.messages())
+        rest = draft.finish(names)
         if rest:
             await on_text(rest)
         return draft.reply()

@@ -119,24 +119,24 @@ class ReplyBuilder:
         """True if the service has told of calls."""
         return bool(self._calls)
 
-    def finish(self, names, said=()) -> str:
+    def finish(self, names) -> str:
         """End the text; what is left to be shown of it.
 
-        Calls in it are taken if `names` has the names of their tools, and none of the messages `said` has the call.
+        Calls in it are taken if `names` has the names of their tools, and no message before has the call.
         """
         held = self.answer_filter.held()
         if self.answer_filter.is_call:
-            held = self._take_written_calls(held, names, said)
+            held = self._take_written_calls(held, names)
         elif self.answer_filter.is_thinking and (self.stop != "end" or self._calls):
             held = ""  # a thought; without an end in a whole answer, its mark was a word
         return self._keep(held)
 
-    def _take_written_calls(self, written: str, names, said) -> str:
+    def _take_written_calls(self, written: str, names) -> str:
         """Take calls that are written as text; what of it is an answer."""
         from engram.llm import text_calls  # seldom needed
 
         calls = text_calls.read(written, names)
-        if calls and any(text_calls.is_echo(calls, message.text) for message in said):
+        if calls and any(text_calls.is_echo(calls, message.text) for message in self.answer_filter.messages()):
             return written  # words of others, such as a page that the person pasted
         before = decode(self.text).strip()
         has_text = bool(before)

@@ -3,6 +3,7 @@
 import random
 
 from engram.llm.reply import ReplyBuilder
+from engram.llm.types import assistant, user
 from support import rounds
 
 PLAN = "They want the colour. I must not show this plan."
@@ -115,6 +116,34 @@ def test_an_answer_that_begins_with_a_mark_as_a_word_is_shown():
         for pieces in splits(text):
             assert answer(pieces) == (text, text), pieces
     assert answer(["<think>" + "x" * 4000]) == ("", "")
+
+
+def test_a_closing_mark_as_a_word_takes_nothing_away():
+    for text in (
+        "DeepSeek opens thoughts itself and ends them with this line:\n</think>\nAfter it the answer comes.",
+        "They end so.\n</thinking> is one mark, and.\n</think>\n another.",
+        "[/think] is no mark.\n</thinker>\nIt is not.",
+    ):
+        for pieces in splits(text.replace("so.\n</thinking>", "so </thinking>")):
+            assert answer(pieces)[0] == "".join(pieces), pieces
+    assert answer(["<think>" + PLAN + "</think>It ends.\n</think>\nSo."])[0] == "It ends.\n</think>\nSo."
+    assert answer([PLAN + "\n</think>\nIt ends.\n</think>\nSo."])[0] == "It ends.\n</think>\nSo."
+
+
+def test_a_closing_mark_that_the_person_named_is_a_word():
+    text = "It comes on a line.\n</think>\nThen the answer."
+    for said, role, shown in (
+        ("How does </think> come?", user, text),
+        ("What is <think>?", user, text),
+        ("I think it is green", user, "Then the answer."),
+        ("</think>", assistant, "Then the answer."),
+    ):
+        draft = ReplyBuilder()
+        draft.answer_filter.messages = lambda said=said, role=role: (role(said),)
+        draft.add_text(text)
+        draft.stop = "end"
+        draft.finish(())
+        assert draft.reply().text == shown, said
 
 
 def test_an_answer_without_the_expected_thought_is_shown_where_it_was_cut():
