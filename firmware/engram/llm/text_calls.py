@@ -64,6 +64,7 @@ class _Reader:
         self._data = data
         self._names = names
         self._at = 0
+        self._has_mark = False
         self._name = ""  # of the call whose arguments are to come
         self._arguments = {}
 
@@ -75,8 +76,10 @@ class _Reader:
             if byte in _SPACE:
                 self._at += 1
             elif byte == b"<":
+                self._has_mark = True
                 self._take_mark(self._until(b">"))
             elif byte == b"[" and data[self._at + 1 : self._at + 2].isupper():
+                self._has_mark = True
                 mark = self._until(b"]")
                 _refuse_result(mark)
                 if mark == b"[CALL_ID":
@@ -136,9 +139,11 @@ class _Reader:
             self._take_value(value.get("tool_calls") or value["function"])
         else:
             self._begin_call(_first(value, _NAMES))
-            if len(value) > 1 and not any(key in value for key in _ARGUMENTS):
+            if (len(value) > 1 or not self._has_mark) and not any(key in value for key in _ARGUMENTS):
                 raise ValueError  # an answer that has a name in it
             arguments = _first(value, _ARGUMENTS)
+            if isinstance(arguments, dict) and arguments.get("type") == "object":
+                raise ValueError  # the definition of a tool
             self._take_value(lenient_json.loads(arguments, dict) if isinstance(arguments, str) else arguments or {})
 
     def _begin_call(self, name) -> None:
