@@ -152,7 +152,7 @@ class PromptBuilder(_Parts):
         return turns[:count]
 
     def last_look(self, caller, turns: list, system: str, asked: str) -> Prompt:
-        """The prompt that shows some turns once more and says what is wanted of them."""
+        """The prompt that shows some turns once more and says what is wanted of them, but not what they answer."""
         mode = self.config.get("mode")
 
         def blocks():
@@ -160,7 +160,7 @@ class PromptBuilder(_Parts):
             yield system
 
         def messages():
-            yield from self._history(turns, caller)
+            yield from self._history(turns, caller, False)
             yield user(asked)
 
         return Prompt(blocks, messages, "", self._room(caller, mode) // 4)
@@ -249,7 +249,7 @@ class PromptBuilder(_Parts):
         turn = self.journal.turn(seq)
         return text.tokens(self._shown(turn)) + 4 if turn and not turn.get("command") else 0
 
-    def _history(self, turns: list, caller):
+    def _history(self, turns: list, caller, has_quoted: bool = True):
         # In a group each message has its speaker's name.
         role, unanswered = "", "" if caller.group else "user"
         for seq in turns:
@@ -260,6 +260,8 @@ class PromptBuilder(_Parts):
             if role == turn["role"] == unanswered:
                 yield assistant(_UNANSWERED)  # or an API would take both for one message
             role = turn["role"]
+            if not has_quoted:
+                turn = {name: value for name, value in turn.items() if name != "quoted"}
             yield self._message(turn, caller)
         if role and role == unanswered:
             yield assistant(_UNANSWERED)

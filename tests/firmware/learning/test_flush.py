@@ -57,6 +57,16 @@ async def test_others_words_and_the_replies_to_them_have_no_last_look():
     assert "a" not in look and "b" in look
 
 
+async def test_what_messages_answer_is_no_part_of_a_last_look():
+    board = board_with("a", "b", "NO_REPLY", "c")
+    await board.agent.turn(OWNER, "that is funny", Ear(), Origin(quoted="I live in Lyon"))
+    await read(board)
+    await talk(board, 2)
+    answered, look = board.model.requests[1:3]
+    assert any("I live in Lyon" in text for text in answered)
+    assert any("that is funny" in text for text in look) and not any("I live in Lyon" in text for text in look)
+
+
 async def looks_after_messages_in_a_row(count):
     """The messages that the looks after so many messages without a pause show, look by look."""
     board = learner(session_messages=6, extract_on=False)
