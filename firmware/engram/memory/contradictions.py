@@ -5,7 +5,6 @@ Both are live: a later turn against a record, or two records of which neither to
 
 from engram import text
 from engram.compat import const
-from engram.memory.line_meaning import has_others_words
 from engram.memory.records.nearest import load_dedup, may_tell_attribute, unload_dedup
 
 _MOST = const(8)  # texts that are compared, the newest: bounds time and heap
@@ -16,11 +15,9 @@ _LONGEST = const(240)  # characters of a text that may state an attribute and no
 def may_state(item, caller) -> bool:
     """Whether an items.Item with its text may state an attribute that others state too.
 
-    "I" is whoever speaks: what other people said, also where it is forwarded or quoted, and what is said in a group, is not
-    compared.
+    "I" is whoever speaks: what other people said, and what is said in a group, is not compared.
     """
     is_own = not item.who or (item.who == caller.principal and not caller.group)
-    is_own = is_own and not has_others_words(item.text)
     return is_own and "#" not in item.id and len(item.text) <= _LONGEST
 
 

@@ -160,9 +160,9 @@ def with_origin(said: str, forwarded: str, quoted: str) -> str:
     return "%s%s: %s" % (_FORWARDED, forwarded, said) if forwarded else said
 
 
-def has_others_words(shown: str) -> bool:
-    """True if a text that attributed_text() gave has words of somebody else."""
-    return any(shown.startswith(mark) for mark in (_FORWARDED, _QUOTED))
+def has_others_words(line: dict) -> bool:
+    """True if attributed_text() of a turn has words of somebody else."""
+    return "forwarded" in line or "quoted" in line
 
 
 def asks_replies(query: str) -> bool:
