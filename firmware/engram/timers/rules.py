@@ -110,7 +110,9 @@ def _in_english(plain: bytes, begin: int):
 
 
 def _is_unread_request(words: list, at: int, time) -> bool:
-    """Whether a time that was not understood whole stands before a request: "at ten to eight remind me to leave"."""
+    """Whether a time that was not understood whole stands before a request, or in its opening: "at ten to eight remind me"."""
+    if not time and (are(words, at, b"remind", b"me") or are(words, at, b"tell", b"me")):
+        return unread.is_in_opening(words, at + 2, words[at][0] == b"tell")
     for place in range(at, min(at + _NEAR, len(words))):
         if words[place][0] in (b"remind", b"wake", b"tell") and are(words, place + 1, b"me"):
             if time:
@@ -142,9 +144,10 @@ def _remind(words: list, at: int, time):
         if more and (not time or not do_collide(time, more)):
             time = join_times(time or {}, more)
             last = end
-    if not time or not when.is_time(time) or at >= last or _has_more(words, at, last):
+    if not time or not when.is_time(time) or at >= last:
         return None
-    return "say", words[at][1], words[last - 1][2], time
+    # "remind me to take the pill at 8 and at 20"
+    return UNREAD if _has_more(words, at, last) else ("say", words[at][1], words[last - 1][2], time)
 
 
 def _has_more(words: list, first: int, last: int) -> bool:

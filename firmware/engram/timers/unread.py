@@ -10,7 +10,7 @@ _TIMES = const(
     " zero oh one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen twenty thirty forty fifty sixty ninety half quarter noon midnight o'clock o’clock oclock am pm a.m p.m "
     "hr h sec morning afternoon evening night monday tuesday wednesday thursday friday saturday sunday couple few dawn dusk "
-    "sunrise sunset lunchtime dinnertime bedtime "
+    "sunrise sunset lunchtime dinnertime bedtime weekly monthly yearly "
 )
 _UNITS = const(
     " minute min hour day week weekend month year fortnight first second third fourth fifth last january february march april "
@@ -26,9 +26,13 @@ _BEHIND = const(
     " past till until before after around by from between since at in on every each next this ish sharp - – or "
 )
 _CONNECTORS = const(" to about that of ")
-_OPENINGS = const(" at in on by around every each half quarter before after until till past from between next this ")
+_OPENINGS = const(
+    " at in on by around every each half quarter before after until till past from between next this than "
+)
 _DIRECT = const(" at in on every each ")  # words with which a time begins itself
 _CONDITIONS = const(" once when whenever if unless ")  # on which a time depends
+_FACTS = const(" what who whose how where when why which that if whether of about ")  # words with which one begins
+_CLEAR = const(" at before after by than ")
 _ARTICLES = const(" a an the ")
 _NEAR = const(4)  # words in which the rest of a time stands
 
@@ -68,6 +72,19 @@ def is_opening(words: list, at: int, last: int) -> bool:
         if _is_time(word):
             return True
         if _is_in(word, _CONNECTORS) and word != b"of":
+            return False
+    return False
+
+
+def is_in_opening(words: list, first: int, is_told: bool) -> bool:
+    """Whether a time that was not understood stands before the "to" of a request; `is_told`: of "tell me two ways to cook"."""
+    if _is_in(_word(words, first), _FACTS):
+        return False
+    for at in range(first, min(first + _NEAR, len(words))):
+        is_clear = not is_told or (_is_in(_word(words, at), _CLEAR) and _is_time(_word(words, at + 1)))
+        if is_clear and is_opening(words, at, len(words)):
+            return any(word[0] == b"to" for word in words[at:])
+        if _is_in(_word(words, at), _CONNECTORS):
             return False
     return False
 

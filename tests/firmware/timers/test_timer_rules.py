@@ -166,6 +166,10 @@ NOT_ASKED = (
     "tell me what happened at 7",
     "tell me what is on tomorrow at 7",
     "tell me a joke",
+    "tell me two ways to cook rice",
+    "tell me the first thing to do",
+    "tell me at least two things to do",
+    "tell me in two sentences how to cook rice",
     "tomorrow tell me a joke",
     "tell me about the day at 8",
     "in 2 hours I will go",
@@ -262,6 +266,13 @@ UNREAD = (
     "remind me tomorrow at 8 if it does not rain to pay",
     "remind me every day at 8 unless I have left to pay",
     "at 8 if it rains remind me to pay",
+    "remind me no later than 8 to leave",
+    "remind me shortly before 8 to leave",
+    "remind me monthly at 8 to pay",
+    "remind me to take the pill at 8 and at 20",
+    "remind me to eat tomorrow at 8 and tomorrow at 20",
+    "tell me at ten to eight to leave",
+    "tell me shortly before 8 to leave",
     "remind me at 8 CET to call",
     "remind me at 8 or so to leave",
     "at ten to eight remind me to leave",
@@ -400,6 +411,12 @@ def test_a_request_with_a_time_that_is_not_understood_whole_has_none():
         found = find(said)
         assert found and not found.time and match(said) is None, (said, found)
         assert may_name_time(said) and [kind for kind, _ in commands(said)] == ["time"], said
+
+
+def test_a_number_or_a_time_in_a_question_is_not_refused():
+    for said in NOT_ASKED:
+        if said.startswith(("tell", "remind me what", "remind me how", "remind me that", "songs")):
+            assert find(said) is None, said
 
 
 def test_a_number_alone_is_no_time():
