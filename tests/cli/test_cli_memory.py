@@ -119,9 +119,14 @@ def test_list_shows_the_newest_memories_first(home):
 def test_list_takes_filters(home):
     assert _memories(home, "--tag", "nothing-has-this") == []
     assert len(_memories(home, "--limit", "1", "--state", "all")) == 1
-    turns = fine("list", *home, "--turns", "--speaker", "owner", "--json").json["entries"]
+    turns = fine("list", *home, "--turns", "--speaker", "owner", "--state", "all", "--json").json["entries"]
     assert [turn["line"]["text"] for turn in turns] == list(reversed(TELLINGS))
     assert _memories(home, "--until", "2026-01-01") == []
+
+
+def test_a_turn_whose_memory_was_replaced_is_listed_as_superseded(home):
+    turns = fine("list", *home, "--turns", "--speaker", "owner", "--json").json["entries"]
+    assert [turn["line"]["text"] for turn in turns] == list(reversed(TELLINGS[1:]))
 
 
 def test_show_shows_a_memory_with_its_fields(home):
@@ -131,7 +136,7 @@ def test_show_shows_a_memory_with_its_fields(home):
 
 
 def test_show_shows_a_turn(home):
-    turn = fine("list", "--turns", *home, "--json").json["entries"][-1]
+    turn = fine("list", "--turns", "--state", "all", *home, "--json").json["entries"][-1]
     assert fine("show", turn["id"], *home, "--json").json["line"]["text"] == TELLINGS[0]
 
 

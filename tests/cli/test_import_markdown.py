@@ -9,7 +9,6 @@ from extent import extent
 from importing_board import Importing
 from markdown_pages import CASES, LIST, LISTED
 from movers import MANY, answered, fill, live
-from one_case import in_one_case
 
 
 def _page(board):
@@ -68,7 +67,7 @@ def test_a_persons_list_is_read(importing: Importing):
     assert [(row["content"], row["tags"], row["source"]) for row in live(board)] == LISTED
 
 
-@in_one_case("page, rows", CASES)
+@pytest.mark.parametrize(("page", "rows"), CASES)
 def test_marks_of_markdown_are_read(importing: Importing, page: str, rows: list[tuple[str, list[str], list[str]]]):
     board = importing.board
     importing.run(page, "in.md")
