@@ -23,14 +23,15 @@ def insert(index, rows: memtable.MemTable, first: int, last: int) -> None:
     """Make a table of some rows, all that there are from seq `first` to `last`, in its place among the tables."""
     gc.collect()  # so that what stays does not lie behind what goes
     path = index.path_of(index.next_number)
-    index.begun += 1
     try:
         with lazy(
             "store.index.memtable_writer", "store.index.table_writer"
         ):  # their room is for the merge that may follow
             from engram.store.index.memtable_writer import write_table
 
-            write_table(rows, path, index.mean(), index.epoch, first, last)
+            mean = index.mean()
+            index.begun += 1  # from here on the flash is worn: a heap without room for the code wears nothing
+            write_table(rows, path, mean, index.epoch, first, last)
         gc.collect()  # likewise, now that it is written
         table = Table(path, index.next_number)
         _mark_dead(table, rows)
