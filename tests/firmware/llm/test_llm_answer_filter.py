@@ -139,7 +139,7 @@ def test_a_closing_mark_that_the_person_named_is_a_word():
         ("</think>", assistant, "Then the answer."),
     ):
         draft = ReplyBuilder()
-        draft.answer_filter.messages = lambda said=said, role=role: (role(said),)
+        draft.answer_filter.messages = lambda said=said, role=role: (role(said),)  # type: ignore
         draft.add_text(text)
         draft.stop = "end"
         draft.finish(())
