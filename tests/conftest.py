@@ -166,6 +166,13 @@ def _leave_out_of_collections():
     gc.freeze()
 
 
+@pytest.fixture(autouse=True, scope="module")
+def awaited():
+    """See after each file that no coroutine was left unawaited: what is part of a cycle shows when it is collected."""
+    yield
+    gc.collect()
+
+
 def pytest_report_header():
     """Name the MicroPythons under test."""
     lines = []

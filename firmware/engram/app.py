@@ -8,7 +8,7 @@ from engram import __version__, diag, files
 from engram.channels.console.commands import count_of
 from engram.compat import collect_often, const, sleep_ms, ticks_add, ticks_diff, ticks_ms
 from engram.config import Config
-from engram.interrupt import Stop, interruptible
+from engram.interrupt import Stop, start_task
 from engram.lazy import lazy
 from engram.memory.access import OWNER
 
@@ -180,8 +180,8 @@ class App:
         board.gate.expect()
         stop = Stop()
         self._open_channels = len(channels)
-        self._tasks = [_start(self._channel(name, run, stop)) for name, run in channels]
-        self._beside = [_start(self._supervise(name, run)) for name, run in beside]
+        self._tasks = [start_task(self._channel, name, run, stop) for name, run in channels]
+        self._beside = [start_task(self._supervise, name, run) for name, run in beside]
         try:
             await stop.wait()
             for task in self._tasks:
@@ -193,7 +193,7 @@ class App:
     def _begin(self, name: str, run) -> None:
         """Run what was added to the board while the app runs."""
         if self._open_channels:
-            self._beside.append(_start(self._supervise(name, run)))
+            self._beside.append(start_task(self._supervise, name, run))
 
     async def _upkeep(self) -> None:
         """What is to be done now and then: the stores' work, and an idle link to the model gives its memory back."""
@@ -277,7 +277,3 @@ class App:
                 diag.failure(name, error, "it starts again")
             await sleep_ms(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_MS)
-
-
-def _start(work):
-    return asyncio.create_task(interruptible(work))

@@ -1,7 +1,7 @@
 """Ctrl-C on a chip is a KeyboardInterrupt between any two steps of whatever task runs.
 
 MicroPython's asyncio forgets a task that this ends: its end wakes nobody, and whoever waits for it waits for ever.
-So the work of each task goes through `interruptible`, and the app waits with `Stop`.
+So each task is begun by `start_task`, and the app waits with `Stop`.
 """
 
 import asyncio
@@ -35,10 +35,18 @@ class Stop:
             raise KeyboardInterrupt
 
 
-async def interruptible(work):
-    """Await the work of a task. Where Ctrl-C strikes in it, the app stops, and the task ends as one that was cancelled."""
+def start_task(function, *arguments):
+    """Run a coroutine function as a task: if Ctrl-C strikes in it, the app stops, and the task ends as a cancelled one.
+
+    It takes no coroutine: one would be left unawaited by a task that is cancelled before it begins.
+    """
+    return asyncio.create_task(interruptible(function, *arguments))
+
+
+async def interruptible(function, *arguments):
+    """Await a coroutine function, as start_task() says."""
     try:
-        return await work
+        return await function(*arguments)
     except KeyboardInterrupt:
         if _stop is None:
             raise

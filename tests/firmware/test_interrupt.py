@@ -3,7 +3,7 @@
 import asyncio
 
 from engram.app import App
-from engram.interrupt import interruptible
+from engram.interrupt import interruptible, start_task
 from support import folder, let_others_run, raises
 
 
@@ -62,7 +62,7 @@ def test_it_stops_when_ctrl_c_strikes_a_task_for_which_a_channel_waits():
 
     async def waiting():
         try:
-            await asyncio.create_task(interruptible(work()))
+            await start_task(work)
         finally:
             told.append("waited")
 
@@ -92,9 +92,24 @@ def test_a_task_that_does_not_end_is_left_behind():
 def test_without_an_app_that_runs_ctrl_c_goes_its_way():
     async def main():
         with raises(KeyboardInterrupt):
-            await interruptible(work())
+            await interruptible(work)
 
     async def work():
         strike()
+
+    asyncio.run(main())
+
+
+def test_a_task_that_is_cancelled_before_it_begins_does_nothing():
+    told = []
+
+    async def work():
+        told.append("begun")
+
+    async def main():
+        task = start_task(work)
+        task.cancel()
+        await let_others_run()
+        assert task.done() and not told
 
     asyncio.run(main())

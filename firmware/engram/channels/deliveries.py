@@ -8,7 +8,6 @@ the answer is known by its id for as long. A message that corrects another one o
 flush the other one and its reply are forgotten.
 """
 
-import asyncio
 from binascii import crc32
 from collections import namedtuple
 
@@ -19,7 +18,7 @@ from engram.channels.mids import Mids
 from engram.channels.outbox import Outbox
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, EngramError, NotFound
-from engram.interrupt import interruptible
+from engram.interrupt import start_task
 from engram.memory.access import Caller, is_shown, turn_principal
 from engram.text.utf8 import is_printable_ascii
 
@@ -358,7 +357,7 @@ class Deliveries:
         open_sink, _ = self._inbox.channels[channel_of(caller.room)]
         sink, _ = open_sink(caller.room)
         self._busy.append(seq)
-        return asyncio.create_task(interruptible(self._push(self._journal.entries.line(seq), sink)))
+        return start_task(self._push, self._journal.entries.line(seq), sink)
 
     async def _push(self, line: dict, sink) -> bool:
         seq = line["seq"]

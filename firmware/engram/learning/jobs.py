@@ -6,7 +6,7 @@ from engram import diag
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms
 from engram.errors import ModelError
-from engram.interrupt import interruptible
+from engram.interrupt import start_task
 from engram.lazy import lazy
 
 _FIRST_PAUSE_MS = const(30_000)  # of a job that failed
@@ -69,7 +69,7 @@ class Jobs:
                 with lazy("learning", "agent", "memory", "store", "llm.types", "text.phrases", "text.secrets"):
                     # In a task of its own: on MicroPython, one that goes on when it is cancelled within wait_for is cancelled
                     # again.
-                    self._task = asyncio.create_task(interruptible(job.step()))
+                    self._task = start_task(job.step)
                     await self._finish(self._task)
                 return
 

@@ -7,7 +7,7 @@ from engram import diag
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms, ticks_ms
 from engram.errors import ArgumentError, ConfigError, EngramError
-from engram.interrupt import interruptible
+from engram.interrupt import start_task
 from engram.lazy import lazy
 from engram.link.remote_search import RemoteSearch
 from engram.link.replication import Replication
@@ -188,9 +188,9 @@ class Companion:
                 self._needs_number = False
             self._exchange.open(self.link_state.link)
             self._status_pause.end()
-            beside.append(asyncio.create_task(interruptible(self._read())))
+            beside.append(start_task(self._read))
             if self.listening:
-                beside.append(asyncio.create_task(interruptible(self.listening.run())))
+                beside.append(start_task(self.listening.run))
             await self._sync.run()
         finally:
             self.is_connected = self.is_connected and False

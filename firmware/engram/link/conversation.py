@@ -9,7 +9,7 @@ import asyncio
 from engram import text
 from engram.compat import const, wait_for_ms
 from engram.errors import ArgumentError
-from engram.interrupt import interruptible
+from engram.interrupt import start_task
 from engram.link.messages import ITEMS, PUSH_CHARS
 from engram.link.rpc import LinkError
 from engram.memory import caller_check
@@ -57,15 +57,14 @@ class Conversation:
 
     async def run(self, take, content: str, mode: str) -> bool:
         """Have the message answered, and send what comes of it; whether the companion has the end."""
-        sending = asyncio.create_task(interruptible(self._send()))
+        sending = start_task(self._send)
         head = self._head
         self._listening.cancel = self._cancel
         try:
             caller = caller_of(head, mode)
             edits = head["edits"] and _MID + head["edits"]
             origin = head["forwarded"], head["quoted"], edits
-            work = take(_MID + head["mid"], caller, content, head["command"], origin, self)
-            self._work = asyncio.create_task(interruptible(work))
+            self._work = start_task(take, _MID + head["mid"], caller, content, head["command"], origin, self)
             await self._work
         except ArgumentError as error:
             await self.problem(str(error))

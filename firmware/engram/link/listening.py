@@ -13,7 +13,7 @@ from engram import diag
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms, wait_for_ms
 from engram.errors import EngramError
-from engram.interrupt import interruptible
+from engram.interrupt import start_task
 from engram.lazy import lazy
 from engram.link.rpc import LinkError, NoAnswer, Refused
 
@@ -115,9 +115,9 @@ class Listening:
             except asyncio.TimeoutError:
                 pass  # it waits for its turn
         pieces = []
-        asking = asyncio.create_task(interruptible(self._ask(pieces)))
+        asking = start_task(self._ask, pieces)
         # When the answer is over the board is free for the next message: it asks again.
-        watching = asyncio.create_task(interruptible(self._watch(asking))) if self.mid else None
+        watching = start_task(self._watch, asking) if self.mid else None
         try:
             head = await asking
         except asyncio.CancelledError:
@@ -161,7 +161,7 @@ class Listening:
         self.mid, self.turn = head["mid"], ""
         self.taken.clear()
         self.over.clear()
-        self._task = asyncio.create_task(interruptible(self._answer(head, content)))
+        self._task = start_task(self._answer, head, content)
 
     async def _answer(self, head: dict, content: str) -> None:
         is_sent = False

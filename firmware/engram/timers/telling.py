@@ -1,11 +1,9 @@
 """Tells the timers that are due: says a text, calls a tool, asks the agent. timers.py has the order of writes to the flash."""
 
-import asyncio
-
 from engram import diag
 from engram.compat import const, sleep_ms
 from engram.errors import EngramError, StoreError
-from engram.interrupt import interruptible
+from engram.interrupt import start_task
 from engram.timers import schedule, timer_file
 
 _LATE_S = const(120)  # after which a text says when it was due
@@ -148,14 +146,14 @@ class Telling:
         if fields["kind"] == "say":
             self._say(fields, caller, newest, now, "reminder: " + fields["what"])
         elif fields["kind"] == "ask":
-            self._begin(number, self._ask(fields, caller, newest, now))
+            self._begin(number, self._ask, fields, caller, newest, now)
         elif is_begun and fields["telling"][1] == newest:
             # It was called, or is too late by now.
             self._say(fields, caller, newest, now, _UNSURE_CALL % fields["what"])
         elif now - newest > _LATE_CALL_S:
             self._say(fields, caller, newest, now, _LATE_CALL % self._late(fields, newest, now))
         else:
-            self._begin(number, self._call(fields, caller, newest, now))
+            self._begin(number, self._call, fields, caller, newest, now)
         return True
 
     def _say(self, fields: dict, caller, due: int, now: int, content: str) -> None:
@@ -191,14 +189,14 @@ class Telling:
 
     # --- what may take long
 
-    def _begin(self, number: int, work) -> None:
+    def _begin(self, number: int, work, *arguments) -> None:
         self._busy = number
-        self._task = asyncio.create_task(interruptible(self._run(work)))
+        self._task = start_task(self._run, work, *arguments)
 
-    async def _run(self, work) -> None:
+    async def _run(self, work, *arguments) -> None:
         timers = self._timers
         try:
-            await work
+            await work(*arguments)
         except (EngramError, MemoryError) as error:
             timers.is_unsure = True
             diag.warning("timers", "w%d is done later: %s" % (self._busy, error))

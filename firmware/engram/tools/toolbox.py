@@ -10,7 +10,7 @@ import gc
 from engram import diag, text
 from engram.compat import const, wait_for_ms
 from engram.errors import ArgumentError
-from engram.interrupt import interruptible
+from engram.interrupt import start_task
 from engram.tools.confirmation import Confirmations
 
 _MOST = const(24)  # tools
@@ -138,7 +138,7 @@ class Toolbox:
         if tool.task and not tool.task.done():
             work.problem = tool.name + " is still busy with another call: try again later."
             return work
-        task = tool.task = asyncio.create_task(interruptible(work.run()))
+        task = tool.task = start_task(work.run)
         try:
             await wait_for_ms(work.over.wait(), tool.timeout_ms)
         except asyncio.TimeoutError:

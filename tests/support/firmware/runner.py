@@ -33,10 +33,35 @@ def run(module) -> None:
             result = getattr(module, name)()
             if hasattr(result, "send"):
                 _finish(result)
+            del result
+            _check_awaited()
             print("PASS", name)
         except Exception as error:
             print("FAIL", name)
             _trace(error)
+
+
+def _check_awaited() -> None:
+    """AssertionError if a coroutine was left unawaited: CPython knows."""
+    if not support.on_micropython():
+        gc.collect()
+        found = "; ".join(_unawaited)
+        _unawaited.clear()
+        assert not found, found
+
+
+_unawaited = []
+
+
+def _note_unawaited() -> None:
+    import warnings
+
+    def note(message, category, *_more, **_names) -> None:
+        if "was never awaited" in str(message):
+            _unawaited.append(str(message))
+
+    warnings.simplefilter("always", RuntimeWarning)
+    warnings.showwarning = note
 
 
 def _finish(coroutine) -> None:
@@ -68,6 +93,7 @@ def main(name: str, root: str, storage: str, extent: str = "") -> None:
 
         chip.install()
     elif not support.on_micropython():
+        _note_unawaited()
         from fakes import links
 
         links.install()

@@ -15,7 +15,7 @@ from engram import text
 from engram.channels.console.line_editor import LineEditor, TooLong
 from engram.channels.inbox import ChannelSink, Message
 from engram.compat import const
-from engram.interrupt import interruptible
+from engram.interrupt import start_task
 from engram.lazy import release
 from engram.memory.access import OWNER, Caller
 
@@ -114,8 +114,9 @@ class Console(ChannelSink):
         if message.caller is None:
             owner = Caller(OWNER.principal, OWNER.room, False, self._config.get("console.workspace"))
             message = Message(message.mid, owner, *message[2:])
-        work = self._inbox.take(message, sink)
-        return await (work if message.is_command else self._input.run_interruptible(work))
+        if message.is_command:
+            return await self._inbox.take(message, sink)
+        return await self._input.run_interruptible(self._inbox.take, message, sink)
 
     # --- for people, or for programs
 
@@ -125,7 +126,7 @@ class Console(ChannelSink):
         self._editor.echo_to(None)
         self._json = JsonLines(self.take, self._target.write, self._limit)
         # What is kept for rooms of a program; the task is short, and held until the next one.
-        self._redelivery = asyncio.create_task(interruptible(self._inbox.redeliver(_PROGRAM)))
+        self._redelivery = start_task(self._inbox.redeliver, _PROGRAM)
 
     def _be_plain(self) -> None:
         if self._json:
@@ -246,13 +247,13 @@ class ConsoleInput:
             byte = self._file.read(1) if count < _AT_ONCE and self._poll.poll(0) else b""
         return memoryview(self._buffer)[:count]
 
-    async def run_interruptible(self, work):
+    async def run_interruptible(self, work, *arguments):
         """Await `work`; what is typed meanwhile is kept for read(), and Ctrl-C cancels it and raises Interrupted."""
         if not self._is_typed:
-            return await work
+            return await work(*arguments)
         self._is_stopped = False
-        task = asyncio.create_task(interruptible(work))
-        keys = asyncio.create_task(interruptible(self._look_ahead(task)))
+        task = start_task(work, *arguments)
+        keys = start_task(self._look_ahead, task)
         try:
             return await task
         except asyncio.CancelledError:

@@ -4,7 +4,6 @@ With PSRAM a long poll waits at the service over a link of its own. Without it, 
 is closed while the model has its own (see engram.llm.http.one_link): the answer is sent when the turn is over.
 """
 
-import asyncio
 import gc
 
 from engram import diag
@@ -28,7 +27,7 @@ from engram.channels.telegram.updates import part
 from engram.clock import Moment, Timeout
 from engram.compat import const, sleep_ms
 from engram.errors import EngramError
-from engram.interrupt import interruptible
+from engram.interrupt import start_task
 
 NAME = "telegram"
 
@@ -102,7 +101,7 @@ class Telegram:
                     found = await poller.poll(self._busy, _RETRY_MS // 1000 if is_waiting else LONG_POLL_S)
                     await self._welcome()
                     for said, place in found:
-                        await self._begin(self._answer(said, place))
+                        await self._begin(self._answer, said, place)
                 except BotError as error:
                     poller.failed(error)
                     if error.code == 429:
@@ -117,12 +116,12 @@ class Telegram:
             self._is_owing = True
             poller.reopen()
 
-    async def _begin(self, work) -> None:
+    async def _begin(self, work, *arguments) -> None:
         """Do some work: beside others if answers stream, else at once."""
         if self._is_live:
-            self._tasks.append(asyncio.create_task(interruptible(work)))
+            self._tasks.append(start_task(work, *arguments))
         else:
-            await work
+            await work(*arguments)
 
     async def _reap(self) -> None:
         """Raise what has ended a task."""
@@ -207,7 +206,7 @@ class Telegram:
         admission = self._admit(large.sender, place, large.names(self.poller.bot.username), "")
         sentence = _TOO_LARGE if admission.caller else admission.reply
         if sentence:
-            await self._begin(self._say(place, sentence))
+            await self._begin(self._say, place, sentence)
 
     def _name_group(self, chat: int) -> None:
         """Tell the owner, once, the number of a group in which the bot was mentioned though it is closed."""
@@ -370,7 +369,7 @@ class Telegram:
         if self._is_owing and self._retry.is_over and not self._is_redelivering:
             self._is_owing = False  # an answer that fails again sets it again
             self._is_redelivering = True
-            await self._begin(self._redeliver())
+            await self._begin(self._redeliver)
 
     async def _redeliver(self) -> None:
         self._waiting.clear()

@@ -5,8 +5,6 @@ has to be made again. Where nobody knows whether a message arrived, it is sent a
 time only if the outbox is gone through; then it is given up.
 """
 
-import asyncio
-
 from engram import diag
 from engram.channels.inbox import ChannelSink
 from engram.channels.telegram.bot_api import BotError
@@ -14,7 +12,7 @@ from engram.channels.telegram.sender import LONGEST_WAIT_MS, is_final, is_refuse
 from engram.channels.telegram.split import LIMIT, Splitter, split
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms
-from engram.interrupt import interruptible
+from engram.interrupt import start_task
 
 EDIT_MS = 1500
 """Between two edits in a private chat."""
@@ -107,7 +105,7 @@ class Reply(ChannelSink):
         self.is_taken = self.is_delivered = False
         self.copies = 0
         """How many of the present part may have arrived, if its newest sending left that open."""
-        self._task = asyncio.create_task(interruptible(self._live())) if is_live else None
+        self._task = start_task(self._live) if is_live else None
 
     @property
     def may_have_arrived(self) -> bool:

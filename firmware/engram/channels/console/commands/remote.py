@@ -1,9 +1,7 @@
 """Commands that ask the companion wait for it in pauses, in which others run."""
 
-import asyncio
-
 from engram.compat import const
-from engram.interrupt import interruptible
+from engram.interrupt import start_task
 
 _LOOK_MS = const(20)
 
@@ -24,7 +22,7 @@ def _waited(ask):
     async def wait():
         answers.append(await ask())
 
-    task = asyncio.create_task(interruptible(wait()))
+    task = start_task(wait)
     try:
         while not task.done():
             yield _LOOK_MS
