@@ -189,7 +189,7 @@ class Telegram:
             people = self._find_people()
             self._has_strangers = bool(people.waiting())
             for sender in people.take_let_in(NAME):
-                await self._begin(self._say(place_of("%s %s" % (NAME, sender)), LET_IN))
+                await self._begin(self._say, place_of("%s %s" % (NAME, sender)), LET_IN)
 
     def _admit(self, sender: int, place, is_mentioned: bool, name: str):
         kind = "group" if place.is_group else "direct"
