@@ -68,7 +68,7 @@ backup: .venv  ## save a board's memory, journal, profile and settings (PORT=...
 restore: .venv  ## restore a backup to a board (PORT=... FILE=board.tar.gz; ERASE_MEMORY=1)
 	@$(BOARDS) restore --port "$(PORT)" $(if $(FILE),"$(FILE)") $(if $(ERASE_MEMORY),--erase-memory)
 
-test: .venv micropython mosquitto chat-servers synapse chromium  ## run all tests (ARGS="..." goes to pytest)
+test: .venv micropython mosquitto chat-servers chromium  ## run all tests (ARGS="..." goes to pytest)
 	@$(BIN)/pytest -n 5 --dist loadgroup --max-worker-restart 0 $(ARGS)
 
 soak: .venv micropython mosquitto chat-servers synapse chromium  ## run the long tests: power cuts at every change of the flash, and more (an hour and longer)

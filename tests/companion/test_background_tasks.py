@@ -39,6 +39,7 @@ from engram_host.companion.settings import read_settings
 from engram_host.companion.supervisor import TASKS
 from engram_host.companion.types import ConversationLimits, Said
 from engram_host.fake_llm import serving
+from extent import matrix, with_more
 from failing_network import PASSWORD, fake_network
 from markdown_folders import write
 from peers import ROOT, Broker, free_port
@@ -336,8 +337,7 @@ def test_the_background_tasks_that_are_killed_here_are_all_there_are():
     assert set(WORKS) == set(TASKS)
 
 
-@pytest.mark.parametrize("kill", WAYS, ids=lambda way: way.__name__)
-@pytest.mark.parametrize("name", WORKS)
+@pytest.mark.parametrize("name, kill", matrix([*WORKS], [*WAYS]))
 def test_a_task_that_is_killed_comes_back_and_health_shows_it(
     tmp_path: Path,
     name: str,
@@ -424,8 +424,7 @@ BELOW = {
 """Tasks of a task's own: this one comes back with them, and shows that they work."""
 
 
-@pytest.mark.parametrize("kill", WAYS, ids=lambda way: way.__name__)
-@pytest.mark.parametrize("name", BELOW)
+@pytest.mark.parametrize("name, kill", matrix([*BELOW], [*WAYS]))
 def test_a_task_below_another_that_is_killed_comes_back_with_it(tmp_path: Path, name: str, kill):
     above, works = BELOW[name]
 
@@ -438,7 +437,7 @@ def test_a_task_below_another_that_is_killed_comes_back_with_it(tmp_path: Path, 
     run(tmp_path / "home", play)
 
 
-@pytest.mark.parametrize("kill", WAYS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize("kill", with_more([*WAYS][:1], WAYS))
 def test_a_batch_job_whose_task_is_killed_is_taken_up_again(tmp_path: Path, kill, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(batch, "_POLL_SECONDS", 0.05)
 

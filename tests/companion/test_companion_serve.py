@@ -10,6 +10,7 @@ import pytest
 from cli_case import engram
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import StoreSettings, store_url
+from one_case import in_one_case
 from peers import Companion
 from serve_process import FREE, failed_start, start_serve
 from waiting import wait_until
@@ -36,8 +37,8 @@ def test_a_port_that_is_taken_ends_it_with_a_sentence(tmp_path: Path):
             assert status == 1 and port in told and "Traceback" not in told
 
 
-@pytest.mark.parametrize(
-    ("content", "name"),
+@in_one_case(
+    "content, name",
     [
         ("[http]\nhost = 1", "http.host"),
         ('[mqtt]\nurl = "mqtt://host:port"', "mqtt.url"),
@@ -70,8 +71,8 @@ def test_a_flag_goes_before_the_file_and_the_file_before_the_environment(tmp_pat
     assert where["http"].startswith("http://127.0.0.1:") and not where["http"].endswith((":1", ":2"))
 
 
-@pytest.mark.parametrize(
-    ("flag", "url", "variable"),
+@in_one_case(
+    "flag, url, variable",
     [
         ("--store-url", "postgresql://me:hush@127.0.0.1:1/x", "ENGRAM_STORE_URL"),
         ("--store-url", "postgresql://me@127.0.0.1:1/x?password=hush", "ENGRAM_STORE_URL"),
@@ -101,8 +102,8 @@ def test_what_was_taken_is_there_after_a_restart(tmp_path: Path):
         assert [line["text"] for line in companion.lines("kitchen", "journal")] == ["hello"]
 
 
-@pytest.mark.parametrize(
-    ("backend", "url", "expected"),
+@in_one_case(
+    "backend, url, expected",
     [
         ("auto", "", "sqlite:////home/companion.db"),
         ("sqlite", "", "sqlite:////home/companion.db"),
@@ -115,9 +116,7 @@ def test_the_database_is_chosen_by_backend_and_url(backend: str, url: str, expec
     assert store_url(StoreSettings(backend, url), Path("/home")) == expected
 
 
-@pytest.mark.parametrize(
-    ("backend", "url"), [("postgres", ""), ("postgres", "sqlite:///x"), ("sqlite", "postgres://h/d")]
-)
+@in_one_case("backend, url", [("postgres", ""), ("postgres", "sqlite:///x"), ("sqlite", "postgres://h/d")])
 def test_a_backend_that_does_not_fit_the_url_is_refused(backend: str, url: str):
     with pytest.raises(SettingError, match=r"store\."):
         store_url(StoreSettings(backend, url), Path("/home"))

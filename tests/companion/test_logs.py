@@ -4,12 +4,12 @@ import io
 import json
 import logging
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram_host.companion.auth.tokens import new_token
 from engram_host.companion.logs import FORMATS, JsonFormatter, set_up, without_secrets
+from one_case import in_one_case
 
 _NAMES = st.text("abcdefghij_", min_size=1, max_size=8)
 _VALUES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(), st.binary())
@@ -40,8 +40,8 @@ SECRETS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
+@in_one_case("form", FORMATS)
+@in_one_case("secret", SECRETS.values())
 def test_a_secret_is_in_no_log(form: str, secret: str):
     hidden = secret.removeprefix("postgresql://me:").removeprefix("Authorization: Bearer ").partition("@")[0]
     out = _logged(form, lambda log: log.error("it said %s", secret, extra={"told": secret}))
@@ -59,8 +59,8 @@ STEERING = {
 }
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("told", STEERING.values(), ids=STEERING)
+@in_one_case("form", FORMATS)
+@in_one_case("told", STEERING.values())
 def test_a_text_from_outside_forges_no_line_and_steers_no_terminal(form: str, told: str):
     out = _logged(form, lambda log: log.warning("%s was refused", told, extra={"told": told}))
     assert len(out.splitlines()) == 1 and out.rstrip("\n").isprintable()

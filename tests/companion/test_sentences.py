@@ -2,20 +2,22 @@
 
 import ast
 import copy
+import functools
 import string
 from pathlib import Path
-
-import pytest
 
 import engram_host.companion
 from engram_host.companion.errors import CompanionError, UnknownEntry
 from engram_host.companion.page.catalog import load_catalogs
 from engram_host.companion.page.said import TABLES
 from engram_host.sentences import PLURAL, Sentence, SentenceTable, recognize
+from one_case import in_one_case
 
 SENTENCES = [(table, kind) for table in TABLES for kind in table.kinds]
-CATALOGS = load_catalogs()
 COMPANION = Path(engram_host.companion.__file__).parent
+
+
+catalogs = functools.cache(load_catalogs)
 
 
 def said(table: SentenceTable, kind: str, number: int = 2) -> Sentence:
@@ -25,17 +27,17 @@ def said(table: SentenceTable, kind: str, number: int = 2) -> Sentence:
     return table.say(kind, **{name: number if name == PLURAL else f"the {name} of it" for name in names})
 
 
-@pytest.mark.parametrize("table, kind", SENTENCES, ids=[f"{table.topic}.{kind}" for table, kind in SENTENCES])
+@in_one_case("table, kind", SENTENCES)
 def test_each_kind_is_in_both_catalogs(table: SentenceTable, kind: str):
     sentence = said(table, kind)
-    assert CATALOGS["en"].say(sentence) == str(sentence)
-    chinese = CATALOGS["zh"].say(sentence)
+    assert catalogs()["en"].say(sentence) == str(sentence)
+    chinese = catalogs()["zh"].say(sentence)
     assert chinese != str(sentence)
     assert all(str(value) in chinese for value in sentence.values.values()), chinese
 
 
-@pytest.mark.parametrize("number", [1, 2])
-@pytest.mark.parametrize("table, kind", SENTENCES, ids=[f"{table.topic}.{kind}" for table, kind in SENTENCES])
+@in_one_case("number", [1, 2])
+@in_one_case("table, kind", SENTENCES)
 def test_a_sentence_is_recognized_by_its_text_alone(table: SentenceTable, kind: str, number: int):
     sentence = said(table, kind, number)
     found = recognize(TABLES, f"{sentence}")
@@ -44,19 +46,19 @@ def test_a_sentence_is_recognized_by_its_text_alone(table: SentenceTable, kind: 
 
 def test_text_that_is_none_of_the_companions_sentences_stays_as_it_is():
     for text in ("", "the tea is in the blue tin.", "m1 is not in the copy", "x" * 100_000):
-        assert CATALOGS["zh"].say(text) == text
+        assert catalogs()["zh"].say(text) == text
 
 
 def test_a_value_that_is_a_sentence_is_translated_with_the_sentence_around_it():
     table = SentenceTable("check_result", {"look_again": "{problem}: look again."})
     inner = said(TABLES[0], "no_model")
-    assert CATALOGS["zh"].say(inner) in CATALOGS["zh"].say(table.say("look_again", problem=inner))
+    assert catalogs()["zh"].say(inner) in catalogs()["zh"].say(table.say("look_again", problem=inner))
 
 
 def test_an_error_says_a_sentence_that_is_recognized():
     problem: CompanionError = UnknownEntry("m12", "not_copied", board="kitchen")
     assert str(problem) == "m12 is not in the copy of kitchen, or was forgotten."
-    assert "m12" in CATALOGS["zh"].say(str(problem)) and "kitchen" in CATALOGS["zh"].say(str(problem))
+    assert "m12" in catalogs()["zh"].say(str(problem)) and "kitchen" in catalogs()["zh"].say(str(problem))
 
 
 def test_a_copied_sentence_keeps_its_kind_and_values():

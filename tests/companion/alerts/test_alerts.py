@@ -22,6 +22,7 @@ from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import Said
 from held_lease import HeldLease
+from one_case import in_one_case
 from plain_board import PlainBoard
 from waiting import wait_until_async
 from webhook import Webhook
@@ -212,7 +213,7 @@ def test_what_a_board_says_by_itself_is_told_once_and_not_what_it_said_before():
     assert len(alert.text) == PUSH_CHARACTERS and tell(looks, NOW) == []
 
 
-@pytest.mark.parametrize("switched_off", ["pairing", "pushes"])
+@in_one_case("switched_off", ["pairing", "pushes"])
 def test_an_event_that_is_switched_off_is_not_told(switched_off: str):
     database = Database()
     looks = watch(database, **{switched_off: False})

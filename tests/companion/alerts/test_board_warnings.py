@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from engram_host.companion.alerts.board_warnings import board_warnings
 from engram_host.companion.store.boards.status import BoardStatus
+from one_case import in_one_case
 
 WELL = BoardStatus(
     run=1, firmware="0.2.0", flash=89, flash_size=100, model="m", telegram="on", reset="power", heap=1, heap_size=2
@@ -22,8 +21,8 @@ def test_a_board_that_is_well_has_no_warning():
     assert found() == []
 
 
-@pytest.mark.parametrize(
-    ("changed", "begins", "advice"),
+@in_one_case(
+    "changed, begins, advice",
     [
         ({"flash": 90}, "Its flash is 90 % full", "/compact"),
         ({"model": ""}, "It has no model", "engram board setup"),

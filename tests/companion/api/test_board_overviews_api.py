@@ -11,6 +11,7 @@ from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.page.types import BoardQuery, BoardRow, BoardSort
 from engram_host.companion.types import ConversationLimits, Hello, LineBatch, LogState, Said, Sender, SeqRange
 from engram_host.time_zones import BoardZone
+from one_case import in_one_case
 from peers import Companion
 from sending import Sent
 
@@ -45,7 +46,7 @@ def names(store: CompanionStore, query: BoardQuery) -> list[str]:
     return [row.name for row in store.list_boards(query)[1]]
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "sort, first",
     [
         ("name", ["attic-kit", "garden", "kitchen"]),
@@ -60,6 +61,7 @@ def test_boards_are_sorted(boards: CompanionStore, sort: BoardSort, first: list[
     assert names(boards, BoardQuery(sort=sort)) == first
 
 
+@pytest.mark.both_databases
 def test_boards_are_found_by_a_part_of_their_names_and_nothing_in_it_is_a_pattern(boards: CompanionStore):
     assert names(boards, BoardQuery("KIT")) == ["attic-kit", "kitchen"]
     for pattern in ("%", "_", "!", "kit%en", "'"):
@@ -71,6 +73,7 @@ def test_boards_are_paged_and_counted(boards: CompanionStore):
     assert (total, [row.name for row in rows]) == (3, ["kitchen"])
 
 
+@pytest.mark.both_databases
 def test_boards_are_filtered_by_when_they_were_heard(boards: CompanionStore):
     assert names(boards, BoardQuery(heard_since=200)) == ["attic-kit", "kitchen"]
     assert names(boards, BoardQuery(silent_since=200)) == ["garden"]
@@ -123,7 +126,7 @@ def test_the_command_lists_boards_and_shows_one(companion: Companion, board):
     assert "nobody" in engram("boards", "nobody", *home).err
 
 
-@pytest.mark.parametrize(("simulated", "title"), [(1, "pins, simulated "), (0, "pins ")])
+@in_one_case("simulated, title", [(1, "pins, simulated "), (0, "pins ")])
 def test_the_pins_of_a_board_are_shown_and_whether_they_are_simulated(
     companion: Companion, board, simulated: int, title: str
 ):

@@ -9,6 +9,7 @@ from cli_case import engram, fine
 from engram.config import SECRETS, SETTINGS
 from engram.errors import EngramError
 from engram_host.companion.board_settings.table import SECTIONS, all_settings, check_value, settings_of, written
+from one_case import in_one_case
 from peers import Companion
 from sending import Sent
 
@@ -54,7 +55,7 @@ def test_a_rule_of_a_time_zone_is_a_value_that_may_be_set():
         check_value("timezone", "Europe/Berlin")
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "name, value",
     [
         ("llm.retries", "11"),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from engram import __version__
+from one_case import in_one_case
 from peers import Companion
 from sending import Sent
 
@@ -54,12 +55,12 @@ def test_the_days_of_a_board_are_shown(companion: Companion, kitchen: Sent):
     assert (day["turns"], day["searches"], day["searches_empty"], day["flash_most"]) == (7, 3, 1, 95)
 
 
-@pytest.mark.parametrize("days", [0, 401, "x"])
+@in_one_case("days", [0, 401, "x"])
 def test_a_number_of_days_that_is_not_kept_is_refused(companion: Companion, kitchen: Sent, days: Any):
     assert companion.client.get(f"/v1/boards/{kitchen.device}/days", params={"days": days}).status_code == 422
 
 
-@pytest.mark.parametrize("what", ["status", "days"])
+@in_one_case("what", ["status", "days"])
 def test_a_board_that_never_came_is_not_found(companion: Companion, what: str):
     assert companion.client.get(f"/v1/boards/nobody/{what}").status_code == 404
 

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from engram_host.companion.conversations.service import MOST_CHARACTERS
+from one_case import in_one_case
 from peers import Companion
 from sending import Sent
 
@@ -103,7 +104,7 @@ def test_what_a_board_says_by_itself_is_listed_in_its_room(companion: Companion,
     assert (found["push"], found["text"], found["state"]) == (True, "it rains", "done")
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "message, words",
     [
         ({"text": ""}, "either text or command"),
@@ -143,7 +144,7 @@ def test_somebody_who_says_too_much_is_told_to_wait(companion: Companion, kitche
     assert answers == [200] * 20 + [429]
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "items",
     [[["text"]], [["text", 1]], ["text"], [["again", ""]], [["shout", "x"]], [{"text": "x"}], [[["text"], "x"]]],
 )

@@ -1,6 +1,7 @@
 """The HTTP API against its own description: whatever it allows, and much that it does not, gets an answer that is described."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 import schemathesis
@@ -8,12 +9,13 @@ from hypothesis import Phase, given, settings
 from schemathesis.checks import CHECKS
 
 from engram_host.fake_llm import serving
-from extent import HEALTH_CHECKS
+from extent import HEALTH_CHECKS, extent
+from one_case import in_one_case
 from peers import Companion
 from sending import Sent
 
-SHORT, LONG = 10, 200
-"""Examples for each operation."""
+SHORT, LONG = 3, 200
+"""Examples for each operation, in `make test` and in `make soak`."""
 
 OPERATIONS = (
     ("GET", "/v1/alive"),
@@ -143,12 +145,24 @@ CASES = [
 """Nothing can be wrong with a request that has no parameter."""
 
 
-@pytest.mark.parametrize("examples", [SHORT, pytest.param(LONG, marks=pytest.mark.soak)])
-@pytest.mark.parametrize(("method", "path", "mode"), CASES)
+@in_one_case("method, path, mode", CASES)
 def test_every_answer_is_as_described(
-    companion: Companion, described, method: str, path: str, mode: schemathesis.GenerationMode, examples: int
+    companion: Companion, described, method: str, path: str, mode: schemathesis.GenerationMode
 ):
-    operation = described[path][method]
+    check_answers(companion, described[path][method], mode, SHORT)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("method, path, mode", extent(CASES, CASES[:1]))
+def test_every_one_of_many_answers_is_as_described(
+    companion: Companion, described, method: str, path: str, mode: schemathesis.GenerationMode
+):
+    check_answers(companion, described[path][method], mode, LONG)
+
+
+def check_answers(companion: Companion, operation: Any, mode: schemathesis.GenerationMode, examples: int) -> None:
+    """Try an operation with generated requests."""
+    method, path = operation.method.upper(), operation.path
     # A message is bytes to the description, and few bytes are one; of a search, some values make no sense together.
     is_picky = method == "POST" or path in (*OF_SOMEBODY, *OF_DAYS)
     excluded = [CHECKS.get_one("positive_data_acceptance")] if is_picky else []

@@ -5,6 +5,7 @@ import sqlite3
 import pytest
 
 from cli_case import fine
+from one_case import in_one_case
 from peers import Companion
 from sending import Sent
 from waiting import SECONDS
@@ -26,8 +27,8 @@ def kitchen(companion: Companion) -> Sent:
     return board
 
 
-@pytest.mark.parametrize(
-    ("path", "count"),
+@in_one_case(
+    "path, count",
     [("lines?log=journal", 2), ("lines?log=records", 2), ("archive", 0), ("aside", 0)],
 )
 def test_lists_of_a_board_pass_over_a_damaged_line(companion: Companion, kitchen: Sent, path: str, count: int):
@@ -35,7 +36,7 @@ def test_lists_of_a_board_pass_over_a_damaged_line(companion: Companion, kitchen
     assert answer.status_code == 200 and len(answer.json()) == count
 
 
-@pytest.mark.parametrize("log", ["records", "journal"])
+@in_one_case("log", ["records", "journal"])
 def test_entries_pass_over_a_damaged_line(companion: Companion, kitchen: Sent, log: str):
     answer = companion.client.get(f"/v1/devices/{kitchen.device}/entries?log={log}")
     assert answer.status_code == 200, answer.text

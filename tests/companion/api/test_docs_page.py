@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from engram_host.companion.api.docs_page import render_page
+from one_case import in_one_case
 from peers import Companion
 
 _VOID = ("meta",)
@@ -102,7 +103,7 @@ def test_the_policy_lets_the_browser_do_no_more_than_show_it(answer: httpx.Respo
     assert {policy[name] for name in ("base-uri", "form-action", "frame-ancestors")} == {"'none'"}
 
 
-@pytest.mark.parametrize("path", ["/redoc", "/docs/oauth2-redirect"])
+@in_one_case("path", ["/redoc", "/docs/oauth2-redirect"])
 def test_the_pages_that_load_scripts_from_elsewhere_are_gone(companion: Companion, path: str):
     assert companion.client.get(path).status_code == 404
 

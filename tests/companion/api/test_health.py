@@ -20,6 +20,7 @@ from engram_host.companion.api.health import Look, StoreLook
 from engram_host.companion.errors import StoreDamaged, StoreUnavailable
 from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.store.sqlite import SqliteDatabase
+from one_case import in_one_case
 from peers import Companion
 from plain_board import PlainBoard
 from sending import Sent
@@ -73,7 +74,7 @@ def test_a_database_that_hangs_cannot_serve_and_is_asked_once(monkeypatch: pytes
     asyncio.run(ask())
 
 
-@pytest.mark.parametrize("error", [StoreUnavailable("it is gone."), ValueError("nonsense")])
+@in_one_case("error", [StoreUnavailable("it is gone."), ValueError("nonsense")])
 def test_a_look_that_fails_says_why(error: Exception):
     def probe() -> list[str]:
         raise error
@@ -190,7 +191,7 @@ def test_metrics_tell_of_a_damaged_database(damaged: Companion):
     assert "\nengram_database_usable 0.0\n" in damaged.client.get("/metrics").text
 
 
-@pytest.mark.parametrize("command", ["stats", "doctor"])
+@in_one_case("command", ["stats", "doctor"])
 def test_commands_tell_of_a_damaged_database(damaged: Companion, command: str):
     ran = engram(command, "--home", damaged.home)
     assert ran.status == 1 and "engram restore" in ran.out + ran.err

@@ -15,6 +15,7 @@ from engram_host.companion.errors import ExportUnavailable
 from engram_host.companion.senses import parquet as export
 from engram_host.companion.senses.service import Point
 from engram_host.companion.store.senses.types import StoredSense
+from one_case import in_one_case
 from peers import Companion
 from perceiving_board import HOUR, NOW, PerceivingBoard
 from sending import Sent
@@ -37,8 +38,8 @@ def rows_of(data: bytes) -> list[dict[str, Any]]:
     return pyarrow.read_table(io.BytesIO(data)).to_pylist()
 
 
-@pytest.mark.parametrize("level", ["minute", "hour", "day"])
-@pytest.mark.parametrize("sense", ["room", "door"])
+@in_one_case("level", ["minute", "hour", "day"])
+@in_one_case("sense", ["room", "door"])
 def test_a_file_has_the_rows_of_the_json_lines(companion: Companion, served: PerceivingBoard, level: str, sense: str):
     path = f"/v1/boards/kitchen/senses/{sense}/export"
     lines = companion.client.get(path, params={"level": level}).text.splitlines()
@@ -89,7 +90,7 @@ def test_a_command_writes_the_file(companion: Companion, served: PerceivingBoard
     assert f" are in {file}." in fine(*words, "--out", file).out
 
 
-@pytest.mark.parametrize("words", [("--format", "parquet"), ("--format", "csv", "--out", "x")])
+@in_one_case("words", [("--format", "parquet"), ("--format", "csv", "--out", "x")])
 def test_a_format_that_cannot_be_meant_is_wrong_usage(words: tuple[str, ...]):
     ran = engram("readings", "room", "--device", "kitchen", "--url", "http://127.0.0.1:1", *words)
     assert ran.status == 2 and "--format" in ran.err

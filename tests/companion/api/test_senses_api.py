@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -13,6 +13,7 @@ from cli_case import engram, fine
 from engram_host.companion.errors import UnknownDevice, UnknownSense
 from engram_host.companion.senses.service import Level, ReadingService, Series
 from engram_host.companion.store import CompanionStore
+from one_case import in_one_case
 from peers import Companion
 from perceiving_board import DAY, HOUR, MINUTE, NOW, PerceivingBoard, posted_to
 from sending import Sent
@@ -58,7 +59,7 @@ def test_a_series_has_no_more_points_than_asked_and_all_readings(companion: Comp
         assert min(point["min"] for point in found) == 20 and max(point["max"] for point in found) == 20.6
 
 
-@pytest.mark.parametrize("days, level", [(1, "minute"), (30, "hour"), (300, "day")])
+@in_one_case("days, level", [(1, "minute"), (30, "hour"), (300, "day")])
 def test_a_longer_time_is_of_a_coarser_level(companion: Companion, served: PerceivingBoard, days: int, level: Level):
     found = asked(companion, "/room/readings", since=served.now - days * DAY, until=served.now)
     assert found["level"] == level and sum(point["count"] for point in found["points"]) == 360
@@ -68,9 +69,7 @@ def test_a_name_is_found_without_case(companion: Companion, served: PerceivingBo
     assert asked(companion, "/ROOM/readings", since=NOW, until=NOW + HOUR)["sense"]["name"] == "room"
 
 
-@pytest.mark.parametrize(
-    "path", ["/attic/readings", "/attic/events", "/attic/export", "/%00/readings", "/room/nothing"]
-)
+@in_one_case("path", ["/attic/readings", "/attic/events", "/attic/export", "/%00/readings", "/room/nothing"])
 def test_a_sense_that_is_not_there_is_missing_in_a_sentence(companion: Companion, served: PerceivingBoard, path: str):
     answer = companion.client.get(f"/v1/boards/kitchen/senses{path}")
     assert answer.status_code == 404 and answer.json()["problem"]
@@ -119,6 +118,7 @@ def series_of(store: CompanionStore, *asked: Any) -> Series:
     return asyncio.run(ReadingService(store).series("kitchen", *asked))
 
 
+@pytest.mark.both_databases
 def test_days_are_those_of_the_boards_zone(store: CompanionStore, house: PerceivingBoard):
     house.now = int(datetime(2026, 10, 23, 22, tzinfo=UTC).timestamp())  # midnight there, on the day before the change
     begin = house.now
@@ -155,14 +155,15 @@ def test_a_time_without_minutes_shows_hours(store: CompanionStore, house: Percei
     assert found.level == "hour" and sum(point.count for point in found.points) == 90
 
 
-@pytest.mark.parametrize("level", ["minute", "hour", "day"])
-def test_an_export_has_what_a_series_has(store: CompanionStore, house: PerceivingBoard, level: Level):
+@pytest.mark.both_databases
+def test_an_export_has_what_a_series_has(store: CompanionStore, house: PerceivingBoard):
     house.perceive("room", range(700), 40 * 60)
     house.tell()
     service = ReadingService(store)
-    exported = [point for _, point in service.exported("kitchen", "room", 0, 1 << 40, level)]
-    series = series_of(store, "room", 0, 1 << 35, level, 2000)
-    assert exported == list(series.points) and sum(point.count for point in exported) == 700
+    for level in get_args(Level):
+        exported = [point for _, point in service.exported("kitchen", "room", 0, 1 << 40, level)]
+        series = series_of(store, "room", 0, 1 << 35, level, 2000)
+        assert exported == list(series.points) and sum(point.count for point in exported) == 700, level
 
 
 def test_who_is_not_there_is_unknown(store: CompanionStore, house: PerceivingBoard):
@@ -198,7 +199,7 @@ def test_readings_are_written_to_a_file(companion: Companion, served: Perceiving
     assert len(path.read_text(encoding="utf-8").splitlines()) == 360
 
 
-@pytest.mark.parametrize("option", ["--since", "--until"])
+@in_one_case("option", ["--since", "--until"])
 def test_a_time_that_is_none_is_refused(companion: Companion, served: PerceivingBoard, option: str):
     ran = engram("readings", "room", "--device", "kitchen", "--url", companion.url, option, "teatime")
     assert ran.status == 2 and "2026-01-31" in ran.err

@@ -23,6 +23,7 @@ from packaging.requirements import Requirement
 from engram_host.companion.mqtt import guarded_broker
 from engram_host.companion.mqtt.guarded_broker import GuardedBroker
 from guarded_place import Place, gets, reasons, run
+from one_case import in_one_case
 from peers import ROOT
 from waiting import wait_until_async
 
@@ -63,13 +64,13 @@ def test_all_methods_of_amqtt_that_are_overridden_are_known_here():
     } == set(OVERRIDDEN)
 
 
-@pytest.mark.parametrize("name", OVERRIDDEN)
+@in_one_case("name", OVERRIDDEN)
 def test_a_method_that_is_overridden_has_the_parameters_that_it_had(name: str):
     theirs = getattr(Broker, name, None)
     assert theirs and list(inspect.signature(theirs).parameters) == OVERRIDDEN[name]
 
 
-@pytest.mark.parametrize("name", sorted(set(OVERRIDDEN) - {"__init__"}))
+@in_one_case("name", sorted(set(OVERRIDDEN) - {"__init__"}))
 def test_the_method_in_its_place_is_called_in_the_same_way(name: str):
     theirs, ours = getattr(Broker, name), getattr(GuardedBroker, name)
     parameters = list(inspect.signature(ours).parameters)
@@ -144,7 +145,7 @@ def test_a_message_is_checked_before_it_is_passed_on_and_before_it_is_received(
     run(tmp_path, work)
 
 
-@pytest.mark.parametrize("refused", [Action.PUBLISH, Action.RECEIVE])
+@in_one_case("refused", [Action.PUBLISH, Action.RECEIVE])
 def test_a_message_that_the_check_refuses_goes_no_further(
     tmp_path: Path, refused: Action, monkeypatch: pytest.MonkeyPatch
 ):
@@ -193,7 +194,7 @@ def test_a_message_to_be_retained_goes_to_the_method_that_keeps_none(tmp_path: P
     run(tmp_path, work)
 
 
-@pytest.mark.parametrize("door", ["there", "taken away"])
+@in_one_case("door", ["there", "taken away"])
 def test_a_last_will_is_sent_by_amqtt_alone_and_not_with_the_door(
     tmp_path: Path, door: str, monkeypatch: pytest.MonkeyPatch
 ):

@@ -18,6 +18,7 @@ from engram_host.companion.auth.connections import (
     most_connections,
     raise_descriptor_limit,
 )
+from one_case import in_one_case
 from waiting import wait_until_async
 
 
@@ -63,7 +64,7 @@ def test_an_address_whose_clients_are_all_known_is_refused_and_others_are_not():
     assert connections.admit("10.0.0.2")
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "one, other, are_one",
     [
         ("2001:db8::1", "2001:db8::ffff:2", True),
@@ -91,9 +92,7 @@ def test_a_connection_that_has_ended_leaves_its_place_once():
 # --- descriptors
 
 
-@pytest.mark.parametrize(
-    "limits, raised", [((256, 4096), 4096), ((4096, 4096), 4096), ((256, resource.RLIM_INFINITY), 1 << 16)]
-)
+@in_one_case("limits, raised", [((256, 4096), 4096), ((4096, 4096), 4096), ((256, resource.RLIM_INFINITY), 1 << 16)])
 def test_the_limit_of_descriptors_is_raised_to_the_hard_one(
     limits: tuple[int, int], raised: int, monkeypatch: pytest.MonkeyPatch
 ):
@@ -113,7 +112,7 @@ def test_a_limit_that_cannot_be_raised_stays(monkeypatch: pytest.MonkeyPatch):
     assert raise_descriptor_limit() == 256
 
 
-@pytest.mark.parametrize("descriptors, most", [(100000, 4096), (1024, 768), (300, 150)])
+@in_one_case("descriptors, most", [(100000, 4096), (1024, 768), (300, 150)])
 def test_connections_are_bounded_below_the_descriptors(descriptors: int, most: int):
     assert most_connections(4096, descriptors) == most
 

@@ -15,6 +15,7 @@ import trustme
 from cli_case import fine
 from extent import extent
 from hostile import HOSTILE, Target, silent_http
+from one_case import in_one_case
 from peers import Companion
 from sending import Sent
 from waiting import wait_until
@@ -50,7 +51,7 @@ def companion(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Compan
         yield running, Target(running.http_port, running.mqtt_port, token), Sent(running.posted, "kitchen")
 
 
-@pytest.mark.parametrize("kind", HOSTILE)
+@in_one_case("kind", HOSTILE)
 def test_a_board_with_a_token_is_served_beside_them(companion: tuple[Companion, Target, Sent], kind: str):
     running, where, board = companion
     logged = len(running.all_printed())

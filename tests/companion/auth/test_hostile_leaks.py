@@ -19,9 +19,10 @@ from engram.link import messages
 from engram_host.companion.auth.mosquitto import CHECKER, COMPANION, GROUP, broker_secret
 from engram_host.companion.auth.tokens import OPERATOR_FILE
 from engram_host.companion.store import open_store
-from extent import extent
+from extent import extent, with_more
 from leak_search import Attacked, hostile_listener, hostile_requests, places_of
 from leaky_service import LeakyService
+from one_case import in_one_case
 from peers import Broker, Companion
 from sending import Sent
 
@@ -54,7 +55,7 @@ class Trial:
         self.secrets: dict[str, str] = {}
 
 
-@pytest.fixture(scope="module", params=["broker inside", "own broker"])
+@pytest.fixture(scope="module", params=with_more(["own broker"], ["broker inside"]))
 def trial(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trial]:
     """Both boards keep their words and look for them, beside the hostile clients."""
     home = tmp_path_factory.mktemp("leaks") / "home"
@@ -186,8 +187,8 @@ def test_the_search_finds_a_canary_that_was_planted(trial: Trial):
     assert {"words of kitchen", "words of garden", GROUP} <= words
 
 
-@pytest.mark.parametrize("where", ["log", "answers over HTTP", "/metrics", "/v1/health", "/v1/audit"])
-@pytest.mark.parametrize("form", ["plain", "hexadecimal", "base64"])
+@in_one_case("where", ["log", "answers over HTTP", "/metrics", "/v1/health", "/v1/audit"])
+@in_one_case("form", ["plain", "hexadecimal", "base64"])
 def test_the_search_finds_each_secret_in_each_place(trial: Trial, where: str, form: str):
     for name, secret in trial.secrets.items():
         plain = secret.encode()

@@ -20,6 +20,7 @@ from engram_host.companion.auth.identity import OPERATOR, STRANGER, ApiCaller, C
 from engram_host.companion.store import CompanionStore, open_store
 from engram_host.companion.store import tokens as token_store
 from engram_host.companion.types import AuditEntry
+from one_case import in_one_case
 from peers import Companion
 from sending import Sent
 from waiting import wait_until
@@ -58,6 +59,7 @@ def test_operators_are_known_by_their_named_tokens(store: CompanionStore):
     ]
 
 
+@pytest.mark.both_databases
 def test_a_name_has_one_operator_token_until_it_is_removed(store: CompanionStore):
     first = _add(store, "ann")
     assert not store.add_operator_token(tokens.operator_token_entry("ann", tokens.new_token(), False, 0))
@@ -95,6 +97,7 @@ def test_a_rotation_without_grace_and_a_removal_end_the_former_token_too(store: 
     assert store.former_tokens(1999) == {}
 
 
+@pytest.mark.both_databases
 def test_the_audit_log_is_listed_newest_first_in_pages_and_bounded(
     store: CompanionStore, monkeypatch: pytest.MonkeyPatch
 ):
@@ -166,8 +169,8 @@ def test_a_read_only_token_reads_and_searches(guarded: Guarded):
     assert found.status_code == 200 and SECRET in found.text
 
 
-@pytest.mark.parametrize(
-    ("method", "path"),
+@in_one_case(
+    "method, path",
     [
         ("POST", "/v1/devices/kitchen/messages"),
         ("POST", "/gateway/v1/chat/completions"),
@@ -246,8 +249,8 @@ def test_the_token_of_the_file_is_called_operator(guarded: Guarded):
 # --- commands
 
 
-@pytest.mark.parametrize(
-    ("words", "status"),
+@in_one_case(
+    "words, status",
     [
         (("token", "add", "operator"), WRONG_USAGE),
         (("token", "add", "Bad Name"), WRONG_USAGE),

@@ -21,6 +21,7 @@ from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.settings import SecuritySettings
 from engram_host.companion.store import CompanionStore, open_store
 from engram_host.companion.supervisor import Supervisor
+from one_case import in_one_case
 from peers import Companion
 from sending import Sent
 from serve_process import FREE, failed_start, start_serve
@@ -77,7 +78,7 @@ def test_each_route_declares_who_may_use_it(strict: Strict):
     assert rules and all(rule in list(Role) for rule in rules.values()), rules
 
 
-@pytest.mark.parametrize("who", ["", "stranger", OWN, OTHER, OPERATOR])
+@in_one_case("who", ["", "stranger", OWN, OTHER, OPERATOR])
 def test_each_route_lets_in_whom_it_declares_and_nobody_else(strict: Strict, who: str):
     for method, path, told in operations(strict):
         answer = strict.ask(method, path.replace("{device}", "kitchen").replace("{", "").replace("}", ""), who)
@@ -85,8 +86,8 @@ def test_each_route_lets_in_whom_it_declares_and_nobody_else(strict: Strict, who
         assert is_in == (who in MAY[Role(told[DECLARED])]), (method, path, who, answer.text)
 
 
-@pytest.mark.parametrize("who", ["", "stranger"])
-@pytest.mark.parametrize(
+@in_one_case("who", ["", "stranger"])
+@in_one_case(
     "path",
     [
         "/",
@@ -103,7 +104,7 @@ def test_a_stranger_does_not_even_learn_what_is_not_there(strict: Strict, path: 
     assert strict.ask("GET", path, who).status_code == 401
 
 
-@pytest.mark.parametrize("method", ["HEAD", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "POST"])
+@in_one_case("method", ["HEAD", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "POST"])
 def test_another_method_is_no_way_in(strict: Strict, method: str):
     assert strict.ask(method, "/v1/devices/kitchen/lines", "").status_code == 401
 
@@ -130,7 +131,7 @@ def test_a_device_finds_its_own_memory_only(strict: Strict):
     assert {hit["device"] for hit in search(strict, OWN).json()["hits"]} == {"kitchen"}
 
 
-@pytest.mark.parametrize("devices", [["garden"], ["kitchen", "garden"], ["nobody"]])
+@in_one_case("devices", [["garden"], ["kitchen", "garden"], ["nobody"]])
 def test_a_device_that_names_others_is_refused(strict: Strict, devices: list[str]):
     assert search(strict, OWN, devices=devices).status_code == 403
 
@@ -139,7 +140,7 @@ def test_a_device_that_names_folders_is_refused(strict: Strict):
     assert search(strict, OWN, folders=["notes"]).status_code == 403
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "name",
     ["..%2Fgarden", "kitchen%2F..%2Fgarden", "garden%00", "%67arden", "garden/", "kitchen%3F/../garden", "GARDEN"],
 )
@@ -220,7 +221,7 @@ def test_a_stranger_forges_no_line_of_the_log(quiet: Strict):
 # --- browsers
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "headers",
     [
         {"Origin": "http://evil.example"},
@@ -256,7 +257,7 @@ def raw_answer(companion: Companion, request: bytes) -> bytes:
         return b"".join(iter(lambda: client.recv(65536), b""))
 
 
-@pytest.mark.parametrize("order", [1, -1])
+@in_one_case("order", [1, -1])
 def test_a_request_with_two_lengths_is_refused_and_nothing_behind_it_is_answered(companion: Companion, order: int):
     lengths = [b"Content-Length: 4", b"Transfer-Encoding: chunked"][::order]
     head = [b"POST /v1/search HTTP/1.1", b"Host: 127.0.0.1", b"Content-Type: application/json", *lengths]
@@ -266,7 +267,7 @@ def test_a_request_with_two_lengths_is_refused_and_nothing_behind_it_is_answered
     assert answer.count(b"HTTP/1.1") == 1
 
 
-@pytest.mark.parametrize("path", ["/v1/health/", "/v1/devices/?limit=3", "/docs/"])
+@in_one_case("path", ["/v1/health/", "/v1/devices/?limit=3", "/docs/"])
 def test_a_redirect_names_no_host(companion: Companion, path: str):
     operator = (companion.home / tokens.OPERATOR_FILE).read_text().strip().encode()
     head = f"GET {path} HTTP/1.1\r\nHost: localhost:666\r\nConnection: close\r\n".encode()
@@ -350,18 +351,18 @@ def test_a_head_that_does_not_end_is_not_waited_for(companion: Companion, monkey
 # --- where it listens
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
+@in_one_case("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
 def test_loopback_asks_for_no_tokens(host: str):
     assert is_loopback(host) and not tokens_required(SecuritySettings(), [Listener("http", host, False)])
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.2", "companion.local", "", "127.0.0.1.nip.example"])
+@in_one_case("host", ["0.0.0.0", "::", "192.168.1.2", "companion.local", "", "127.0.0.1.nip.example"])
 def test_any_other_address_asks_for_tokens(host: str):
     assert tokens_required(SecuritySettings(), [Listener("http", "127.0.0.1", False), Listener("mqtt", host, True)])
 
 
-@pytest.mark.parametrize(
-    ("is_secure", "setting", "has_devices", "is_fine"),
+@in_one_case(
+    "is_secure, setting, has_devices, is_fine",
     [
         (False, "auto", False, False),
         (True, "auto", False, False),
@@ -417,7 +418,7 @@ def test_http_has_tls_with_a_certificate(tmp_path: Path):
         process.communicate(timeout=30)
 
 
-@pytest.mark.parametrize("content", ['certificate = "none.pem"\nkey = "none.pem"', 'certificate = "none.pem"'])
+@in_one_case("content", ['certificate = "none.pem"\nkey = "none.pem"', 'certificate = "none.pem"'])
 def test_a_wrong_certificate_ends_it_with_a_sentence(tmp_path: Path, content: str):
     home = tmp_path / "home"
     home.mkdir()

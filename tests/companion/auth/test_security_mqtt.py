@@ -29,6 +29,7 @@ from engram_host.companion.store import CompanionStore, open_store
 from engram_host.companion.supervisor import Supervisor
 from guarded_place import SECRET, Place, gets, reasons, run
 from mqtt_marks import received_before_mark
+from one_case import in_one_case
 from peers import free_port
 from waiting import SECONDS, wait_until_async
 
@@ -37,8 +38,8 @@ UNKNOWN = "A" * 43
 """Looks like a token, and is nobody's."""
 
 
-@pytest.mark.parametrize(
-    ("name", "password"),
+@in_one_case(
+    "name, password",
     [
         NOBODY,
         ("kitchen", ""),
@@ -72,7 +73,7 @@ def test_a_device_with_its_token_is_answered(tmp_path: Path):
     run(tmp_path, work)
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "topic",
     [
         "engram/v1/garden/up",
@@ -105,7 +106,7 @@ def test_a_device_writes_to_no_other_topic(tmp_path: Path, topic: str):
     run(tmp_path, work)
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "topic",
     [
         "engram/v1/garden/down",
@@ -400,7 +401,7 @@ def test_failed_logins_are_counted_logged_by_address_and_name_and_slowed_down(
     assert UNKNOWN not in caplog.text
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "one, other, are_one",
     [
         ("2001:db8::1", "2001:db8::ffff:2", True),

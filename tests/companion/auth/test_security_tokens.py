@@ -10,6 +10,7 @@ from engram_host.companion.auth import tokens
 from engram_host.companion.auth.identity import OPERATOR, STRANGER, ApiCaller, CallerLookup
 from engram_host.companion.errors import SettingError
 from engram_host.companion.store import CompanionStore
+from one_case import in_one_case
 
 
 def test_a_token_is_found_by_its_digest_alone(store: CompanionStore):
@@ -67,7 +68,7 @@ def test_the_operators_token_is_made_once_for_its_owner_alone(tmp_path: Path):
     assert stat.S_IMODE((tmp_path / tokens.OPERATOR_FILE).stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("mode", [0o640, 0o604, 0o644, 0o660])
+@in_one_case("mode", [0o640, 0o604, 0o644, 0o660])
 def test_a_secret_that_others_may_read_is_refused_unread(tmp_path: Path, mode: int):
     path = tmp_path / "secret"
     path.write_text("abc\n")
@@ -77,7 +78,7 @@ def test_a_secret_that_others_may_read_is_refused_unread(tmp_path: Path, mode: i
     assert "abc" not in str(refused.value)
 
 
-@pytest.mark.parametrize("content", [b"", b"\n", b"abc-two words", b"abc\nmore", b"abc\xff"])
+@in_one_case("content", [b"", b"\n", b"abc-two words", b"abc\nmore", b"abc\xff"])
 def test_a_secret_that_is_not_one_word_is_refused_unshown(tmp_path: Path, content: bytes):
     path = tmp_path / "secret"
     path.touch(0o600)

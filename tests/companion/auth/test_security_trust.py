@@ -8,6 +8,7 @@ import trustme
 
 from engram_host.companion.auth.tls import trust_authority, trust_certificate
 from engram_host.companion.errors import SettingError
+from one_case import in_one_case
 
 
 def _shakes_hands(client: ssl.SSLContext, shown: trustme.LeafCert, name: str = "companion.example") -> bool:
@@ -56,9 +57,7 @@ def test_another_certificate_of_the_same_authority_is_not_believed(tmp_path: Pat
     assert not _shakes_hands(client, authority.issue_cert("companion.example"))
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"no certificate", b"\xff", b"-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----"]
-)
+@in_one_case("content", [b"", b"no certificate", b"\xff", b"-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----"])
 def test_a_file_without_a_certificate_is_reported(tmp_path: Path, content: bytes):
     path = tmp_path / "chain.pem"
     path.write_bytes(content)

@@ -12,6 +12,8 @@ import pytest
 
 import get_micropython
 from cli_case import engram, fine
+from extent import with_more
+from one_case import in_one_case
 from peers import BoardProcess, Companion
 from waiting import wait_until
 
@@ -70,7 +72,7 @@ def former_roots(home: Path) -> bytes:
     return before
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", with_more(["https"], WAYS))
 def test_a_board_with_the_roots_is_copied_also_after_the_certificate_was_renewed(
     tmp_path: Path, former_roots: bytes, companion: SecureCompanion, tokens: dict[str, str], way: str
 ):
@@ -107,7 +109,7 @@ def test_the_doctor_says_when_a_certificate_ends_soon(home: Path, monkeypatch: p
     assert told() == ["watch", "watch"]
 
 
-@pytest.mark.parametrize("name", ["https://companion.lan", "companion.lan:8765", "a b", "-x.lan", ""])
+@in_one_case("name", ["https://companion.lan", "companion.lan:8765", "a b", "-x.lan", ""])
 def test_what_is_no_name_is_refused_and_nothing_is_written(tmp_path: Path, name: str):
     ran = engram("tls", "--home", tmp_path, "--", name)
     assert ran.status == 2 and "neither a host name nor an address" in ran.err

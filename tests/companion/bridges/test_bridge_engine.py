@@ -19,6 +19,7 @@ from engram_host.companion.conversations.routing import GREETING
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Said
+from extent import matrix
 from faulty_network import EDITED, PARAGRAPHS, FaultyNetwork
 from waiting import wait_until_async
 
@@ -477,6 +478,7 @@ def test_an_answer_to_an_old_message_says_how_old_it_is(open_store: Open):
     play(work)
 
 
+@pytest.mark.both_databases
 def test_what_a_board_begins_to_say_comes_once_to_the_chat_of_its_room(open_store: Open):
     async def work() -> None:
         async with living(open_store, FaultyNetwork()) as house:
@@ -524,8 +526,7 @@ async def _lose(house: House, how: str) -> None:
         await house.people.set_group("net:-7", "off")
 
 
-@pytest.mark.parametrize("how", ["blocked", "removed", "closed"])
-@pytest.mark.parametrize("when", ["before", "while it waits"])
+@pytest.mark.parametrize("how, when", matrix(["blocked", "removed", "closed"], ["before", "while it waits"]))
 def test_who_may_talk_no_more_hears_nothing_more(open_store: Open, how: str, when: str):
     async def work() -> None:
         network = FaultyNetwork()

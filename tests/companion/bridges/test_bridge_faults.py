@@ -9,19 +9,20 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import product
 
 import pytest
 
 from bridged_house import House, living, make_haste, play
 from engram_host.companion.bridge_types import DeliveryEnd
 from engram_host.companion.bridges.errors import MarksRefused, SendFailed, SendRefused, SendUncertain, SlowDown
-from engram_host.companion.bridges.network import Features, Incoming
+from engram_host.companion.bridges.network import Incoming
 from engram_host.companion.conversations import bridge_host, people
 from engram_host.companion.conversations.rendering import display
 from engram_host.companion.conversations.rendering.display import AGAIN, BEGINS_AGAIN
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store import CompanionStore
-from extent import extent
+from extent import matrix, with_more
 from faulty_network import EDITED, LINES, PARAGRAPHS, FaultyNetwork, ShownMessage
 from waiting import wait_until_async
 
@@ -42,9 +43,8 @@ def in_a_hurry(monkeypatch: pytest.MonkeyPatch):
     make_haste(monkeypatch)
 
 
-@pytest.fixture(params=KINDS)
-def features(request: pytest.FixtureRequest) -> Features:
-    return KINDS[request.param]
+FEW = "edits", "lines"
+EACH_KIND = pytest.mark.parametrize("kind", with_more(FEW, KINDS))
 
 
 def reply(text: str, length: int = 9) -> list[str]:
@@ -93,14 +93,12 @@ def check_callers(house: House, said: list[Incoming]) -> None:
 
 
 @pytest.mark.parametrize(
-    "error",
-    [SendFailed("x"), SendUncertain("x"), SlowDown(0.01), MarksRefused("x")],
-    ids=lambda error: type(error).__name__,
+    "kind, error, at",
+    matrix([*KINDS], [SendFailed("x"), SendUncertain("x"), SlowDown(0.01), MarksRefused("x")], range(4)),
 )
-@pytest.mark.parametrize("at", range(4))
-def test_an_answer_survives_each_error_at_each_of_its_messages(
-    open_store: Open, features: Features, error: Exception, at: int
-):
+def test_an_answer_survives_each_error_at_each_of_its_messages(open_store: Open, kind: str, error: Exception, at: int):
+    features = KINDS[kind]
+
     async def work() -> None:
         network = FaultyNetwork(features)
         async with living(open_store, network, reply_to=reply) as house:
@@ -122,9 +120,10 @@ def test_an_answer_survives_each_error_at_each_of_its_messages(
     play(work)
 
 
-def test_a_chat_that_has_gone_is_owed_nothing_more(open_store: Open, features: Features):
+@EACH_KIND
+def test_a_chat_that_has_gone_is_owed_nothing_more(open_store: Open, kind: str):
     async def work() -> None:
-        network = FaultyNetwork(features)
+        network = FaultyNetwork(KINDS[kind])
         network.fail_next = [SendRefused("you are blocked.")]
         async with living(open_store, network) as house:
             await house.say("hi")
@@ -219,9 +218,10 @@ def test_while_the_network_asks_for_a_pause_it_is_left_alone(open_store: Open):
     play(work)
 
 
-def test_answers_wait_for_a_network_that_is_away_and_go_when_it_is_back(open_store: Open, features: Features):
+@EACH_KIND
+def test_answers_wait_for_a_network_that_is_away_and_go_when_it_is_back(open_store: Open, kind: str):
     async def work() -> None:
-        network = FaultyNetwork(features)
+        network = FaultyNetwork(KINDS[kind])
         async with living(open_store, network, reply_to=partial(reply, length=1)) as house:
             network.is_away = True
             said = [await house.say(f"t{number}") for number in range(5)]
@@ -258,8 +258,7 @@ def test_an_answer_that_starts_again_in_the_same_way_goes_on_where_it_was(open_s
     play(work)
 
 
-@pytest.mark.parametrize("is_killed", [False, True])
-@pytest.mark.parametrize("kind", ["edits", "paragraphs"])
+@pytest.mark.parametrize("kind, is_killed", matrix(["edits", "paragraphs"], [False, True]))
 def test_an_answer_that_starts_again_in_another_way_takes_the_place_of_the_first(
     open_store: Open, kind: str, is_killed: bool
 ):
@@ -331,6 +330,10 @@ class Scripted:
 # --- kills
 
 
+PARTS = 4
+"""Into how many cases the steps are divided, of which `make test` plays some."""
+
+
 async def talk_through_a_kill(house: House, message: Incoming, kill_at: int) -> bool:
     """Say something, and kill the companion at a step; whether it came to that."""
     kills = house.kills
@@ -348,17 +351,18 @@ async def talk_through_a_kill(house: House, message: Incoming, kill_at: int) -> 
     return house.kills > kills
 
 
-@pytest.mark.shortened
-@pytest.mark.parametrize("part", range(4))
-def test_a_companion_that_is_killed_at_any_step_answers_once(open_store: Open, features: Features, part: int):
+@pytest.mark.parametrize(
+    "kind, part", with_more([("edits", 0), ("paragraphs", 1), ("lines", 2)], product(KINDS, range(PARTS)))
+)
+def test_a_companion_that_is_killed_at_any_step_answers_once(open_store: Open, kind: str, part: int):
     """At each of its steps in turn, until it needs no more of them."""
 
     async def work() -> None:
-        network = FaultyNetwork(features)
+        network = FaultyNetwork(KINDS[kind])
         said: list[Incoming] = []
         async with living(open_store, network, reply_to=partial(reply, length=3)) as house:
             kill_at = 0
-            for kill_at in range(part + 1, 200, extent(4, 8)):
+            for kill_at in range(part + 1, 200, PARTS):
                 said.append(house.message(f"k{kill_at}", f"{kill_at}"))
                 was_killed = await talk_through_a_kill(house, said[-1], kill_at)
                 check_answers(house, said[-1:], 3)
@@ -375,8 +379,7 @@ def test_a_companion_that_is_killed_at_any_step_answers_once(open_store: Open, f
 UNSOUND = ["$\0x", "\ud800", "x" * 300]
 
 
-@pytest.mark.parametrize("part", ["id", "chat", "thread", "sender"])
-@pytest.mark.parametrize("unsound", UNSOUND, ids=["NUL", "half a sign", "long"])
+@pytest.mark.parametrize("part, unsound", matrix(["id", "chat", "thread", "sender"], UNSOUND))
 def test_a_message_whose_id_no_database_takes_is_passed_over(open_store: Open, part: str, unsound: str):
     async def work() -> None:
         async with living(open_store, FaultyNetwork()) as house:
@@ -434,13 +437,14 @@ def test_a_message_that_fails_by_an_unknown_error_is_passed_over_after_some_trie
     play(work)
 
 
-@pytest.mark.shortened
-@pytest.mark.parametrize("seed", range(extent(20, 2)))
-def test_many_people_are_answered_once_through_faults_and_kills(open_store: Open, features: Features, seed: int):
+@pytest.mark.parametrize(
+    "kind, seed", with_more([("edits-repeatable", 0), ("paragraphs", 1)], product(KINDS, range(20)))
+)
+def test_many_people_are_answered_once_through_faults_and_kills(open_store: Open, kind: str, seed: int):
     chance = random.Random(seed)
 
     async def work() -> None:
-        network = FaultyNetwork(features, random.Random(seed))
+        network = FaultyNetwork(KINDS[kind], random.Random(seed))
         async with living(
             open_store, network, boards=("garden", "kitchen"), reply_to=partial(reply, length=2)
         ) as house:

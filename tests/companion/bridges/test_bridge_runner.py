@@ -28,6 +28,7 @@ from engram_host.companion.bridges.running import BridgeStatus
 from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.workers.leases import Lease
+from extent import with_more
 from failing_network import (
     PASSWORD,
     FakeServer,
@@ -131,7 +132,7 @@ OUTAGES = {
 }
 
 
-@pytest.mark.parametrize("outage", OUTAGES)
+@pytest.mark.parametrize("outage", with_more(["away", "a cancellation of its own"], OUTAGES))
 def test_after_an_outage_of_any_kind_it_is_started_again(tmp_path: Path, server: FakeServer, outage: str):
     server.behaviours = [OUTAGES[outage], OUTAGES[outage], serve]
 

@@ -15,6 +15,7 @@ from engram_host.companion.bridges.kinds import KINDS
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import read_settings
 from engram_host.companion.settings_reader import read_section
+from one_case import in_one_case
 
 MATRIX = {"server": "https://matrix.example.org", "account": "@kitchen:example.org"}
 
@@ -54,8 +55,8 @@ def test_a_bridge_is_its_networks_unless_it_names_another(tmp_path: Path):
     assert (matrix.network, matrix.boards, matrix.fields) == ("matrix", ("kitchen",), {"server": "https://example.org"})
 
 
-@pytest.mark.parametrize(
-    ("table", "name"),
+@in_one_case(
+    "table, name",
     [
         ({"policy": "friends"}, "bridges.irc.policy"),
         ({"policy": "open"}, "bridges.irc.policy"),
@@ -75,17 +76,17 @@ def test_a_wrong_value_is_refused_by_its_dotted_name(table, name):
     assert refused(read_bridges, {"irc": table}) == name
 
 
-@pytest.mark.parametrize("name", ["", "Irc", "a b", "-irc", "irc-", "x" * 33, "a.b", "../a"])
+@in_one_case("name", ["", "Irc", "a b", "-irc", "irc-", "x" * 33, "a.b", "../a"])
 def test_a_name_that_no_bridge_can_have_is_refused(name):
     assert refused(read_bridges, {name: {}}).startswith("bridges.")
 
 
-@pytest.mark.parametrize("tables", [3, [], {"irc": 3}, {f"b{number}": {} for number in range(MOST_BRIDGES + 1)}])
+@in_one_case("tables", [3, [], {"irc": 3}, {f"b{number}": {} for number in range(MOST_BRIDGES + 1)}])
 def test_what_are_no_bridges_or_too_many_is_refused(tables):
     assert refused(read_bridges, tables) == "bridges"
 
 
-@pytest.mark.parametrize("policy", ["pairing", "allowlist", "off"])
+@in_one_case("policy", ["pairing", "allowlist", "off"])
 def test_every_other_policy_needs_no_star(policy):
     assert read_bridges({"irc": {"policy": policy}})[0].policy == policy
 
@@ -104,8 +105,8 @@ def test_a_setting_of_another_network_is_refused():
     assert refused(check_bridge, BridgeSettings("m", "matrix", fields={"rooms": "a"})) == "bridges.m.rooms"
 
 
-@pytest.mark.parametrize(
-    ("network", "field"),
+@in_one_case(
+    "network, field",
     [(kind.name, field.name) for kind in KINDS.values() for field in kind.fields if field.is_secret],
 )
 def test_a_secret_in_companion_toml_is_refused_and_not_shown(network, field):
@@ -165,7 +166,7 @@ def test_a_secret_that_others_can_read_is_refused_and_not_shown(tmp_path: Path):
     assert "hunter2" not in str(caught.value)
 
 
-@pytest.mark.parametrize("value", ["", "two\nlines", "a\0b", "x" * 4097])
+@in_one_case("value", ["", "two\nlines", "a\0b", "x" * 4097])
 def test_what_is_no_secret_of_one_line_is_not_kept(tmp_path: Path, value):
     assert refused(SecretStore(tmp_path, {}).keep, "bridges.irc.password", value) == "bridges.irc.password"
 

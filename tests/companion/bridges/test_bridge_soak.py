@@ -21,28 +21,30 @@ from bridged_companion import QUIET_BOARD, BridgedCompanion, settings_of
 from chat_networks import NETWORKS
 from cut_proxy import CutProxy
 from engram_host.fake_llm import serving
-from extent import IS_WHOLE, extent
 from peers import BoardProcess, Broker, free_port
 from prosody_server import ProsodyServer
 from soak_faults import PROXIED, Faults
 from soak_town import ANSWER, BOARDS, PEOPLE, Town, check_journals, check_prompts, count_answers, texts_with
 from waiting import wait_until_async
 
-pytestmark = pytest.mark.skipif(
-    not (
-        get_micropython.usable(get_micropython.HOME / "64", 64)
-        and get_mosquitto.usable()
-        and all(network.is_usable() for network in NETWORKS.values())
+pytestmark = [
+    pytest.mark.soak,
+    pytest.mark.skipif(
+        not (
+            get_micropython.usable(get_micropython.HOME / "64", 64)
+            and get_mosquitto.usable()
+            and all(network.is_usable() for network in NETWORKS.values())
+        ),
+        reason="not all servers are there for this machine",
     ),
-    reason="not all servers are there for this machine",
-)
+]
 
 _log = logging.getLogger("engram.soak")
 
-MESSAGES = extent(1000, 60)
+MESSAGES = 1000
 GROUP_SHARE = 0.3
-FEW_FAULTS = ("cut xmpp", "cut_after slack", "kill companion", "cut_after telegram", "cut matrix", "kill discord")
-"""Those of `make test`; `make soak` has each that there is, twice."""
+TIMES = 2
+"""How often each fault happens."""
 
 ALL_KINDS = Counter(
     # Of each network a cut and a kill, of those behind a proxy a silence; of calls that send each way to fail; and a kill of
@@ -100,14 +102,12 @@ def check_extent(town: Town, faults: Faults, happened: Counter[str]) -> None:
     assert {each.board for each in said} == set(BOARDS) and len(BOARDS) == 3
     assert {each.is_group for each in said} == {True, False}
     assert not faults.pending(), "these calls were to fail, and none of their kind came"
-    assert happened == (Counter(dict.fromkeys(faults.all, 2)) if IS_WHOLE else Counter(FEW_FAULTS))
-    if IS_WHOLE:
-        kinds = Counter(name.partition(" ")[0] for name in faults.all)
-        assert kinds == ALL_KINDS and happened.total() == 2 * ALL_KINDS.total() == 62
-        assert {name.partition(" ")[2] for name in happened} == {*NETWORKS, *BOARDS, "broker", "companion"}
+    assert happened == Counter(dict.fromkeys(faults.all, TIMES))
+    kinds = Counter(name.partition(" ")[0] for name in faults.all)
+    assert kinds == ALL_KINDS and happened.total() == TIMES * ALL_KINDS.total() == 62
+    assert {name.partition(" ")[2] for name in happened} == {*NETWORKS, *BOARDS, "broker", "companion"}
 
 
-@pytest.mark.shortened
 def test_each_message_is_answered_once_and_only_where_it_was_said(tmp_path: Path):
     chance = random.Random(23)
     with ExitStack() as stack:
@@ -151,7 +151,7 @@ def test_each_message_is_answered_once_and_only_where_it_was_said(tmp_path: Path
                 looking = asyncio.create_task(town.look())
                 faults = Faults(town, proxies, companion, broker, boards)
                 source = messages(chance)
-                names = random.Random(7).sample([*faults.all] * 2, 2 * len(faults.all)) if IS_WHOLE else [*FEW_FAULTS]
+                names = random.Random(7).sample([*faults.all] * TIMES, TIMES * len(faults.all))
                 talking = [asyncio.create_task(town.talk(account, source)) for account in town.accounts]
                 failing = asyncio.create_task(play_faults(faults, town, names))
                 await asyncio.gather(failing, *talking)

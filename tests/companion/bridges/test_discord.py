@@ -22,6 +22,7 @@ from engram_host.companion.bridges.errors import (
 from engram_host.companion.bridges.network import Chat, Incoming, Network
 from engram_host.companion.conversations.routing import keepable
 from engram_host.companion.errors import StoreUnavailable
+from one_case import in_one_case
 from recording_host import MENU, RecordingHost
 
 Talk = Callable[[Network, RecordingHost], Coroutine[Any, Any, None]]
@@ -506,7 +507,7 @@ def test_without_the_message_content_intent_the_person_is_told_what_to_switch_on
         asyncio.run(made("discord", server.settings).run(RecordingHost()))
 
 
-@pytest.mark.parametrize("change", [{"token": "with space"}, {"url": "discord.com"}])
+@in_one_case("change", [{"token": "with space"}, {"url": "discord.com"}])
 def test_a_setting_that_cannot_be_meant_is_told(server, change):
     with pytest.raises(BridgeUnavailable):
         made("discord", {**server.settings, **change})

@@ -12,7 +12,7 @@ import pytest
 from bridged_house import House, living, make_haste, play
 from engram_host.companion.bridge_types import ChatFile, ChatPlace
 from engram_host.companion.bridges.errors import FileNotFetched
-from engram_host.companion.bridges.network import Attachment, FileFetch
+from engram_host.companion.bridges.network import Attachment
 from engram_host.companion.conversations import file_imports
 from engram_host.companion.conversations.people import AdmissionRules
 from engram_host.companion.conversations.rendering.display import AGAIN
@@ -20,8 +20,9 @@ from engram_host.companion.errors import TooManyWaiting
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.bridges import files as rows
 from engram_host.companion.types import LOGS, Conversation, Hello, LogState, Said, Sender
-from extent import extent
+from extent import extent, with_more
 from faulty_network import FaultyNetwork
+from one_case import in_one_case
 from waiting import wait_until_async
 
 Open = Callable[[], CompanionStore]
@@ -101,6 +102,7 @@ async def send(house: House, *files: Attachment, text: str = "", chat: str = "1"
 # --- what is taken
 
 
+@pytest.mark.both_databases
 def test_a_file_of_the_owner_is_kept_and_imported_line_by_line(open_store: Open):
     async def work() -> None:
         memory = Memory()
@@ -136,6 +138,7 @@ def test_each_form_that_a_board_imports_is_taken(open_store: Open, name: str):
     play(work)
 
 
+@pytest.mark.both_databases
 def test_a_file_of_somebody_else_and_one_in_a_group_are_refused_in_one_sentence_and_not_fetched(open_store: Open):
     async def work() -> None:
         file = Attachment("file", "memory.jsonl", 9, unfetched)
@@ -248,17 +251,15 @@ def test_the_files_beside_the_one_that_is_taken_are_named(open_store: Open):
     play(work)
 
 
-@pytest.mark.parametrize("size", [None, 0, 9])
-def test_a_file_is_bounded_whatever_the_network_says_of_its_size(
-    open_store: Open, monkeypatch: pytest.MonkeyPatch, size: int | None
-):
+def test_a_file_is_bounded_whatever_the_network_says_of_its_size(open_store: Open, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(file_imports, "MOST_BYTES", 10)
 
     async def work() -> None:
         async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
             await settle(house, Memory())
-            assert "is longer than 10 bytes" in await send(house, file_of(b"x" * 11, size=size))
-            assert house.store.chat_file(HERE) is None
+            for size in (None, 0, 9):
+                assert "is longer than 10 bytes" in await send(house, file_of(b"x" * 11, size=size))
+                assert house.store.chat_file(HERE) is None
 
     play(work)
 
@@ -286,23 +287,18 @@ async def _odd_address(_most: int) -> bytes:
     raise ExceptionGroup("all tries failed", [OverflowError("port must be 0-65535.")])
 
 
-@pytest.mark.parametrize(
-    ("fetch", "why"),
-    [
-        (_odd_address, "could not be fetched (ExceptionGroup): send it again."),
-        (_refused, "could not be fetched: its server does not give it."),
-        (_stuck, "could not be fetched within"),
-    ],
-)
-def test_a_file_that_is_not_to_be_had_is_said_to_be_missing(
-    open_store: Open, monkeypatch: pytest.MonkeyPatch, fetch: FileFetch, why: str
-):
+def test_a_file_that_is_not_to_be_had_is_said_to_be_missing(open_store: Open, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(file_imports, "FETCH_SECONDS", 0.05)
 
     async def work() -> None:
         async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
             await settle(house, Memory())
-            assert why in await send(house, Attachment("file", "memory.jsonl", 9, fetch))
+            for fetch, why in (
+                (_odd_address, "could not be fetched (ExceptionGroup): send it again."),
+                (_refused, "could not be fetched: its server does not give it."),
+                (_stuck, "could not be fetched within"),
+            ):
+                assert why in await send(house, Attachment("file", "memory.jsonl", 9, fetch))
 
     play(work)
 
@@ -322,12 +318,13 @@ def test_a_file_of_too_many_lines_is_refused(open_store: Open, monkeypatch: pyte
     play(work)
 
 
-@pytest.mark.parametrize("name", ["my list.jsonl", ".jsonl", "x" * 65 + ".md", "../config.json", "ä.json"])
-def test_a_name_that_is_hard_to_type_is_replaced(open_store: Open, name: str):
+def test_a_name_that_is_hard_to_type_is_replaced(open_store: Open):
     async def work() -> None:
         async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
             await settle(house, Memory())
-            assert f"/import received.{name.rpartition('.')[2]} brings it in" in await send(house, file_of(BIKE, name))
+            for name in ("my list.jsonl", ".jsonl", "x" * 65 + ".md", "../config.json", "ä.json"):
+                answer = await send(house, file_of(BIKE, name))
+                assert f"/import received.{name.rpartition('.')[2]} brings it in" in answer, name
 
     play(work)
 
@@ -400,6 +397,7 @@ def test_a_damaged_report_stops_the_import_and_says_what_to_do(open_store: Open)
     play(work)
 
 
+@pytest.mark.both_databases
 def test_the_owner_stops_an_import_and_others_do_not(open_store: Open):
     async def work() -> None:
         memory = Memory()
@@ -480,13 +478,10 @@ def _other_boards(house: House) -> None:
 
 @pytest.mark.parametrize(
     "end",
-    [
-        lambda house: house.people.block("owner"),
-        lambda house: house.people.remove("owner"),
-        _no_policy_but_off,
-        _other_boards,
-    ],
-    ids=["blocked", "removed", "policy off", "board taken from the bridge"],
+    with_more(
+        [lambda house: house.people.block("owner"), _other_boards],
+        [lambda house: house.people.remove("owner"), _no_policy_but_off],
+    ),
 )
 def test_an_import_ends_when_its_sender_may_not_talk_to_the_board_any_more(
     open_store: Open, end: Callable[[House], Any]
@@ -601,6 +596,7 @@ def kept(chat: str, at: int = NOW, **more: Any) -> ChatFile:
     return ChatFile(ChatPlace("home", chat), "memory.jsonl", BIKE, at, **more)
 
 
+@pytest.mark.both_databases
 def test_files_are_bounded_and_one_that_is_imported_stays(store: CompanionStore, monkeypatch: pytest.MonkeyPatch):
     assert rows.MOST_FILES * file_imports.MOST_BYTES <= 16 << 20
     monkeypatch.setattr(rows, "MOST_FILES", 2)
@@ -624,7 +620,8 @@ def test_a_file_is_there_after_a_restart_as_it_came(store: CompanionStore, open_
     assert open_store().open_imports("home") == [replace(begun, answered=3, report='{"a":1}')]
 
 
-@pytest.mark.parametrize("how", ["forgotten bridge", "erased board", "group"])
+@pytest.mark.both_databases
+@in_one_case("how", ["forgotten bridge", "erased board", "group"])
 def test_a_file_goes_with_what_it_belongs_to(store: CompanionStore, how: str):
     store.greet(Hello("kitchen", Sender("b1", 3, 9), 0, {name: LogState(7, 1, 1, 0) for name in LOGS}), NOW)
     store.add_chat_file(kept("1"))

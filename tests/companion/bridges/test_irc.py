@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -28,11 +28,18 @@ from engram_host.companion.conversations.routing import keepable, parse_spoken
 from irc_peer import IrcPeer
 from irc_services import CAPABILITIES, ServicesServer
 from ngircd_server import CHANNEL, NgircdServer, is_usable
+from one_case import in_one_case
 from peers import free_port
 from recording_host import RecordingHost
 from waiting import wait_until_async
 
-needs_ngircd = pytest.mark.skipif(not is_usable(), reason="there is no ngircd for this machine")
+_has_ngircd = pytest.mark.skipif(not is_usable(), reason="there is no ngircd for this machine")
+
+
+def on_ngircd(test: Callable[..., None]) -> Callable[..., None]:
+    """Mark a test of the real server, for `make soak`: `make test` plays some cells of test_networks.py on it."""
+    return pytest.mark.soak(_has_ngircd(test))
+
 
 HOME = Chat(CHANNEL, is_group=True)
 
@@ -77,7 +84,7 @@ async def people(server: NgircdServer, *names: str) -> AsyncIterator[list[IrcPee
 # --- what comes
 
 
-@needs_ngircd
+@on_ngircd
 @asynchronous
 async def test_a_private_message_comes_from_a_mask_and_the_answer_goes_to_its_nickname(
     server: NgircdServer, host: RecordingHost
@@ -92,7 +99,7 @@ async def test_a_private_message_comes_from_a_mask_and_the_answer_goes_to_its_ni
         assert (await ann.wait_for("hello")).text == "hello \x02Ann\x02"
 
 
-@needs_ngircd
+@on_ngircd
 @asynchronous
 async def test_what_is_said_in_a_channel_comes_with_and_without_a_mention(server: NgircdServer, host: RecordingHost):
     async with running(network_of(server), host), people(server, "ann") as [ann]:
@@ -112,7 +119,7 @@ async def test_what_is_said_in_a_channel_comes_with_and_without_a_mention(server
         assert len({message.id for message in host.received}) == 4
 
 
-@needs_ngircd
+@on_ngircd
 @asynchronous
 async def test_pasted_and_quoted_lines_are_others_words(server: NgircdServer, host: RecordingHost):
     async with running(network_of(server), host), people(server, "ann") as [ann]:
@@ -133,7 +140,7 @@ async def test_pasted_and_quoted_lines_are_others_words(server: NgircdServer, ho
     assert not any(parse_spoken(each, (), "/!").is_command for each in taken)
 
 
-@needs_ngircd
+@on_ngircd
 @asynchronous
 async def test_an_answer_in_a_channel_is_for_who_asked(server: NgircdServer, host: RecordingHost):
     network = network_of(server)
@@ -145,7 +152,7 @@ async def test_an_answer_in_a_channel_is_for_who_asked(server: NgircdServer, hos
         assert [shown.text for shown in ben.shown(group=True)][-2:] == ["ann: It is four.", "Tea is ready."]
 
 
-@needs_ngircd
+@on_ngircd
 @asynchronous
 async def test_colours_are_taken_off_an_action_is_text_and_questions_of_clients_are_ignored(
     server: NgircdServer, host: RecordingHost
@@ -160,7 +167,7 @@ async def test_colours_are_taken_off_an_action_is_text_and_questions_of_clients_
     assert [message.text for message in host.received] == ["red and bold", "waves", "last"]
 
 
-@needs_ngircd
+@on_ngircd
 @asynchronous
 async def test_own_lines_are_ignored(server: NgircdServer, host: RecordingHost):
     network = network_of(server)
@@ -175,7 +182,7 @@ async def test_own_lines_are_ignored(server: NgircdServer, host: RecordingHost):
 # --- who is who
 
 
-@needs_ngircd
+@on_ngircd
 @asynchronous
 async def test_a_private_answer_never_goes_to_whoever_took_the_nickname(
     server: NgircdServer, host: RecordingHost, monkeypatch: pytest.MonkeyPatch
@@ -199,7 +206,7 @@ async def test_a_private_answer_never_goes_to_whoever_took_the_nickname(
             await thief.close()
 
 
-@needs_ngircd
+@on_ngircd
 @asynchronous
 async def test_an_answer_finds_a_person_after_the_companion_has_started_again(
     server: NgircdServer, host: RecordingHost
@@ -364,7 +371,7 @@ async def test_a_message_has_the_servers_id_and_a_playback_the_same_one(tmp_path
 # --- signing in
 
 
-@needs_ngircd
+@on_ngircd
 @asynchronous
 async def test_a_nickname_in_use_gets_an_underscore_and_comes_back_when_it_is_free(
     server: NgircdServer, host: RecordingHost
@@ -383,7 +390,7 @@ async def test_a_nickname_in_use_gets_an_underscore_and_comes_back_when_it_is_fr
             assert (await host.next("and now?")).is_mentioned
 
 
-@needs_ngircd
+@on_ngircd
 @asynchronous
 async def test_check_signs_in_and_out_again(server: NgircdServer):
     assert await network_of(server).check() == "engram"
@@ -391,7 +398,7 @@ async def test_check_signs_in_and_out_again(server: NgircdServer):
     assert (await plain.check()).startswith("engram")
 
 
-@pytest.mark.parametrize("password", ["Tea-at-4", "x" * 291], ids=["short", "of one chunk and an empty one"])
+@in_one_case("password", ["Tea-at-4", "x" * 291])
 @asynchronous
 async def test_sasl_signs_in_with_the_account(tmp_path: Path, host: RecordingHost, password: str):
     async with ServicesServer(tmp_path, password=password) as services:
@@ -416,9 +423,9 @@ async def test_a_server_without_sasl_is_named(tmp_path: Path):
             await network_of(services, login="sasl", account="kitchen", password="Tea-at-4").check()
 
 
-@needs_ngircd
-@pytest.mark.parametrize(
-    ("answer", "error"),
+@on_ngircd
+@in_one_case(
+    "answer, error",
     [
         ("You are now identified for kitchen.", None),
         ("Invalid password for kitchen.", SignInRefused),
@@ -446,14 +453,14 @@ async def test_nickserv_is_asked_before_anything_else(server: NgircdServer, answ
         await nickserv.close()
 
 
-@needs_ngircd
+@on_ngircd
 @asynchronous
 async def test_a_network_without_nickserv_is_named(server: NgircdServer):
     with pytest.raises(BridgeUnavailable, match="no NickServ"):
         await network_of(server, login="nickserv", password="Tea-at-4").check()
 
 
-@needs_ngircd
+@on_ngircd
 @asynchronous
 async def test_a_server_with_another_authoritys_certificate_is_not_trusted(server: NgircdServer, tmp_path: Path):
     trustme.CA().cert_pem.write_to_path(tmp_path / "other.pem")
@@ -461,7 +468,7 @@ async def test_a_server_with_another_authoritys_certificate_is_not_trusted(serve
         await network_of(server, authority=str(tmp_path / "other.pem")).check()
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "wrong",
     [
         {"nickname": "two words"},
@@ -475,7 +482,6 @@ async def test_a_server_with_another_authoritys_certificate_is_not_trusted(serve
         {"server": "irc.example.org:none"},
         {"authority": "/nowhere.pem"},
     ],
-    ids=str,
 )
 def test_a_setting_that_cannot_be_meant_is_named(wrong: Mapping[str, str]):
     settings = {field.name: field.default for field in KINDS["irc"].fields} | {"server": "irc.example.org:6697"}
@@ -486,7 +492,7 @@ def test_a_setting_that_cannot_be_meant_is_named(wrong: Mapping[str, str]):
 # --- what goes
 
 
-@needs_ngircd
+@on_ngircd
 @asynchronous
 async def test_a_long_text_goes_as_lines_that_nobody_cuts(server: NgircdServer, host: RecordingHost):
     network = network_of(server)
@@ -501,7 +507,7 @@ async def test_a_long_text_goes_as_lines_that_nobody_cuts(server: NgircdServer, 
         assert lines[-2:] == ["PRIVMSG is no command here", "QUIT"]
 
 
-@needs_ngircd
+@on_ngircd
 @asynchronous
 async def test_what_cannot_be_delivered_is_said(server: NgircdServer, host: RecordingHost):
     network = network_of(server)
@@ -514,9 +520,7 @@ async def test_what_cannot_be_delivered_is_said(server: NgircdServer, host: Reco
             await network.send(Chat("#nowhere", is_group=True), "hello", "failed-2")
 
 
-@pytest.mark.parametrize(
-    ("number", "error"), [("404", SendRefused), ("401", SendFailed), ("439", SlowDown)], ids=["banned", "gone", "busy"]
-)
+@in_one_case("number, error", [("404", SendRefused), ("401", SendFailed), ("439", SlowDown)])
 @asynchronous
 async def test_a_servers_refusal_of_a_line_is_the_messages(
     tmp_path: Path, host: RecordingHost, number: str, error: type[Exception]
@@ -531,10 +535,9 @@ async def test_a_servers_refusal_of_a_line_is_the_messages(
             await network.send(HOME, "hello", "refused-2")
 
 
-@pytest.mark.parametrize(
-    ("number", "error", "is_doubtful"),
+@in_one_case(
+    "number, error, is_doubtful",
     [("404", SendRefused, False), ("401", SendUncertain, True), ("439", SlowDown, True)],
-    ids=["banned", "gone", "busy"],
 )
 @asynchronous
 async def test_a_message_of_which_a_line_was_refused_may_have_arrived(
@@ -563,7 +566,7 @@ async def test_an_answer_about_who_is_there_refuses_no_message(tmp_path: Path, h
             await host.next("hello 4")
 
 
-@needs_ngircd
+@on_ngircd
 @asynchronous
 async def test_a_line_that_the_server_has_not_confirmed_is_uncertain(server: NgircdServer, host: RecordingHost):
     async with CutProxy(server.port) as proxy:
@@ -583,7 +586,7 @@ async def test_a_line_that_the_server_has_not_confirmed_is_uncertain(server: Ngi
 # --- breaks
 
 
-@needs_ngircd
+@on_ngircd
 @asynchronous
 async def test_a_server_that_falls_silent_is_noticed(server: NgircdServer, host: RecordingHost, monkeypatch):
     monkeypatch.setattr(irc_session, "SILENCE_SECONDS", 0.05)
@@ -598,7 +601,7 @@ async def test_a_server_that_falls_silent_is_noticed(server: NgircdServer, host:
             await task
 
 
-@needs_ngircd
+@on_ngircd
 @asynchronous
 async def test_after_the_server_was_killed_a_new_run_takes_part_again(host: RecordingHost):
     server = NgircdServer(free_port(), free_port())
@@ -620,7 +623,7 @@ async def test_after_the_server_was_killed_a_new_run_takes_part_again(host: Reco
         server.stop()
 
 
-@needs_ngircd
+@on_ngircd
 @asynchronous
 async def test_whoever_throws_the_account_out_of_a_channel_ends_the_connection(
     server: NgircdServer, host: RecordingHost
@@ -635,7 +638,7 @@ async def test_whoever_throws_the_account_out_of_a_channel_ends_the_connection(
                 await task
 
 
-@needs_ngircd
+@on_ngircd
 @asynchronous
 async def test_a_cancelled_bridge_leaves_no_task_behind(server: NgircdServer, host: RecordingHost):
     before = asyncio.all_tasks()

@@ -1,11 +1,11 @@
 """IRC's lines, read and written."""
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram_host.companion.bridges.irc.lines import TokenBucket, lines_of, parse_line, pasted, room_for, said
 from extent import HEALTH_CHECKS
+from one_case import in_one_case
 
 
 def test_a_line_has_tags_a_source_a_command_and_parameters():
@@ -17,8 +17,8 @@ def test_a_line_has_tags_a_source_a_command_and_parameters():
     assert (line.parameter(-1), line.parameter(5), line.parameter(-5)) == ("hello: you", "", "")
 
 
-@pytest.mark.parametrize(
-    ("raw", "command", "parameters"),
+@in_one_case(
+    "raw, command, parameters",
     [
         (b"PING :irc.example\r\n", "PING", ("irc.example",)),
         (b"ping irc.example\n", "PING", ("irc.example",)),
@@ -72,8 +72,8 @@ def test_formatting_is_taken_off_what_was_said():
     assert said("\x01DCC SEND a 1 2 3\x01") == ""
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@in_one_case(
+    "text, expected",
     [
         ("<bob> /new", ("bob", "/new")),
         ("[12:30] <@bob|away> yes", ("bob|away", "yes")),

@@ -3,7 +3,6 @@
 import re
 import time
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,13 +11,14 @@ from engram_host.companion.bridges.marks import Marks, with_marks
 from engram_host.companion.bridges.mentions import without_mention
 from engram_host.companion.bridges.xmpp.stanzas import STYLING
 from extent import HEALTH_CHECKS
+from one_case import in_one_case
 
 LONGEST_FENCE = 20
 """Marks: longer runs are text, since what opens a fence again is repeated in each part of an answer."""
 
 
-@pytest.mark.parametrize(
-    ("markdown", "xmpp", "irc"),
+@in_one_case(
+    "markdown, xmpp, irc",
     [
         ("**bold** and *italic*", "*bold* and _italic_", "\x02bold\x02 and \x1ditalic\x1d"),
         ("__bold__ and _italic_", "*bold* and _italic_", "\x02bold\x02 and \x1ditalic\x1d"),
@@ -86,9 +86,7 @@ def test_a_text_full_of_marks_that_are_never_closed_takes_no_time():
     assert time.process_time() - began < 2
 
 
-@pytest.mark.parametrize(
-    "text", ["a" + "`" * 5999, "a" + "`" * 2000 + "x" * 1001 + "`" * 1999 + "y" * 900], ids=["a run", "two"]
-)
+@in_one_case("text", ["a" + "`" * 5999, "a" + "`" * 2000 + "x" * 1001 + "`" * 1999 + "y" * 900])
 def test_long_runs_of_backticks_stay_as_they_are_and_take_no_longer_than_code(text: str):
     def seconds(of: str) -> float:
         began = time.process_time()
@@ -104,8 +102,8 @@ def test_code_in_a_line_may_have_fewer_or_more_backticks_in_it():
     assert with_marks("`` a`b `` and ` c``d `", STYLING) == "`a`b` and `c``d`"
 
 
-@pytest.mark.parametrize(
-    ("text", "rest", "is_mentioned"),
+@in_one_case(
+    "text, rest, is_mentioned",
     [
         ("engram: hello", "hello", True),
         ("Engram, hello", "hello", True),

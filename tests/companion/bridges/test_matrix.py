@@ -1,4 +1,4 @@
-"""Matrix' bridge with matrix-nio, against Synapse."""
+"""Matrix' bridge with matrix-nio, against Synapse: in `make soak`."""
 
 import asyncio
 import contextlib
@@ -27,6 +27,8 @@ from matrix_server import MatrixServer
 from matrix_talking import Talking, person
 from media_samples import PHOTO
 from recording_host import RecordingHost
+
+pytestmark = pytest.mark.soak
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from engram_host.companion.bridges.matrix.bridge import Mark
 from engram_host.companion.bridges.matrix.client import MatrixClient
 from engram_host.companion.bridges.matrix.events import Account
 from engram_host.companion.bridges.network import Attachment
+from one_case import in_one_case
 
 ACCOUNT = Account("@kitchen:engram.test", "Kitchen")
 
@@ -59,8 +59,8 @@ def test_an_event_of_any_content_is_read_without_an_error(content, unsigned, kin
     matrix_events.joins(changed, ACCOUNT.id)
 
 
-@pytest.mark.parametrize(
-    ("body", "words"),
+@in_one_case(
+    "body, words",
     [
         ("> <@ann:engram.test> one\n> two\n\nthree\n\n> four", "three\n\n> four"),
         ("> * <@ann:engram.test> waves\n\nhello", "hello"),
@@ -73,14 +73,12 @@ def test_of_a_reply_only_the_quotation_that_a_client_put_before_it_is_left_out(b
     assert matrix_events.words_of(message(body)) == body
 
 
-@pytest.mark.parametrize(
-    "mark", ["77", "[1]", "{", '{"a":1}', '{"account":"@a:x","told":5}', '{"account":"@a:x","since":5}']
-)
+@in_one_case("mark", ["77", "[1]", "{", '{"a":1}', '{"account":"@a:x","told":5}', '{"account":"@a:x","since":5}'])
 def test_a_mark_that_another_bridge_kept_counts_as_none(mark: str):
     assert Mark.parse(mark, "@a:x") == Mark("@a:x")
 
 
-@pytest.mark.parametrize("named", ["x", "..", "$", "$\0a", "$" + "a" * 20_000])
+@in_one_case("named", ["x", "..", "$", "$\0a", "$" + "a" * 20_000])
 def test_what_is_no_id_of_an_event_is_not_replied_to(named: str):
     assert matrix_events.replied_to(reply("hello", to=named)) == ""
 
@@ -92,7 +90,7 @@ def test_in_a_thread_the_event_before_is_not_replied_to():
     assert matrix_events.replied_to(message("hello", **{"m.relates_to": relation})) == "$last"
 
 
-@pytest.mark.parametrize("kind", ["m.notice", "m.key.verification.request", "m.unknown", None, ["m.text"]])
+@in_one_case("kind", ["m.notice", "m.key.verification.request", "m.unknown", None, ["m.text"]])
 def test_what_a_bot_or_a_client_says_by_itself_is_no_message(kind):
     assert not matrix_events.is_spoken(message("hello", msgtype=kind))
 
@@ -106,8 +104,8 @@ def edit(of: str, body: str, **content: Any) -> dict[str, Any]:
     return message(f"* {body}", **{"m.new_content": new, "m.relates_to": {"rel_type": "m.replace", "event_id": of}})
 
 
-@pytest.mark.parametrize(
-    ("event", "words", "quoted", "forwarded"),
+@in_one_case(
+    "event, words, quoted, forwarded",
     [
         (message("hello"), "hello", "", ""),
         (reply("> <@ann:engram.test> /new\n> yes\n\nno"), "no", "/new\nyes", ""),
@@ -142,8 +140,8 @@ def test_of_a_redacted_message_nothing_is_left_to_answer():
     assert not matrix_events.is_spoken({"type": "m.room.message", "content": {}})
 
 
-@pytest.mark.parametrize(
-    ("content", "caption", "name"),
+@in_one_case(
+    "content, caption, name",
     [
         ({"body": "my bike", "filename": "a.jpg"}, "my bike", "a.jpg"),
         ({"body": "a.jpg", "filename": "a.jpg"}, "", "a.jpg"),
@@ -157,14 +155,14 @@ def test_the_body_of_a_file_is_its_caption_only_beside_another_file_name(content
     assert matrix_events.attachments_of(event, lambda address: None) == (Attachment("photo", name, 9),)
 
 
-@pytest.mark.parametrize("size", [True, -1, 1.5, "9", None, 1 << 70])
+@in_one_case("size", [True, -1, 1.5, "9", None, 1 << 70])
 def test_a_size_that_is_none_is_not_known(size):
     event = message(msgtype="m.file", info={"size": size})
     assert matrix_events.attachments_of(event, lambda address: None) == (Attachment("file"),)
 
 
-@pytest.mark.parametrize(
-    ("event", "is_named"),
+@in_one_case(
+    "event, is_named",
     [
         (message("hello", **{"m.mentions": {"user_ids": [ACCOUNT.id]}}), True),
         (message("kitchen, hello", **{"m.mentions": {}}), False),
@@ -184,8 +182,8 @@ def test_an_account_without_a_name_is_not_found_in_every_text():
     assert matrix_events.words_to(message("hello"), Account(ACCOUNT.id)) == "hello"
 
 
-@pytest.mark.parametrize("is_marked", [True, False])
-@pytest.mark.parametrize(
+@in_one_case("is_marked", [True, False])
+@in_one_case(
     "body",
     [
         "hello",
@@ -201,19 +199,19 @@ def test_the_mention_at_the_beginning_is_taken_off(body, is_marked):
     assert matrix_events.words_to(message(body, **mentions), ACCOUNT) == "hello"
 
 
-@pytest.mark.parametrize("body", ["@kitchen hello", "Kitchen hello"])
+@in_one_case("body", ["@kitchen hello", "Kitchen hello"])
 def test_a_bare_name_is_taken_off_only_where_the_client_marks_it_as_a_mention(body):
     assert matrix_events.words_to(message(body, **{"m.mentions": {"user_ids": [ACCOUNT.id]}}), ACCOUNT) == "hello"
     assert matrix_events.words_to(message(body), ACCOUNT) == body
 
 
-@pytest.mark.parametrize("body", ["kitchens are warm", "the Kitchen: hello", "@kitchenette hello"])
+@in_one_case("body", ["kitchens are warm", "the Kitchen: hello", "@kitchenette hello"])
 def test_a_name_within_a_text_stays(body):
     assert matrix_events.words_to(message(body, **{"m.mentions": {"user_ids": [ACCOUNT.id]}}), ACCOUNT) == body
 
 
-@pytest.mark.parametrize(
-    ("membership", "before", "begins", "joins"),
+@in_one_case(
+    "membership, before, begins, joins",
     [
         ("invite", None, True, False),
         ("join", None, True, True),
@@ -236,8 +234,8 @@ def test_a_time_in_a_room_begins_with_the_invitation_or_with_joining_without_one
     assert not matrix_events.begins_membership({**event, "state_key": "@ann:engram.test"}, ACCOUNT.id)
 
 
-@pytest.mark.parametrize(
-    ("named", "thread"),
+@in_one_case(
+    "named, thread",
     [
         ("$root", "$root"),
         ("$" + "x" * 254, "$" + "x" * 254),
@@ -253,7 +251,7 @@ def test_a_thread_is_the_id_of_an_event_and_nothing_else_that_a_client_names(nam
     assert matrix_events.thread_of(message("hi", **relation)) == thread
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "address", ["", "https://a/b", "mxc://a/../../secret", "mxc://a/b/c", "mxc://a/b?c", "mxc://a b/c", "mxc:///b"]
 )
 def test_what_is_no_files_address_is_not_fetched(address: str):

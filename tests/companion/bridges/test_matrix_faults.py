@@ -22,6 +22,7 @@ from engram_host.companion.bridges.matrix import client as matrix_client
 from engram_host.companion.bridges.matrix.bridge import Mark
 from engram_host.companion.bridges.network import Chat
 from loop_thread import LoopThread
+from one_case import in_one_case
 from peers import free_port
 from recording_host import RecordingHost
 from waiting import wait_until_async
@@ -144,8 +145,8 @@ def with_server(work: Callable[[FailingServer], Coroutine[Any, Any, None]]) -> N
 # --- signing in and looking
 
 
-@pytest.mark.parametrize(
-    ("answer", "error"),
+@in_one_case(
+    "answer, error",
     [
         ((403, refusal("M_FORBIDDEN")), SignInRefused),
         ((403, refusal("M_USER_DEACTIVATED")), SignInRefused),
@@ -184,7 +185,7 @@ def test_an_address_where_nobody_listens_is_a_network_that_is_away():
     asyncio.run(run())
 
 
-@pytest.mark.parametrize("look", [CUT, (502, "<html>"), (200, "[]"), (429, refusal("M_LIMIT_EXCEEDED"))])
+@in_one_case("look", [CUT, (502, "<html>"), (200, "[]"), (429, refusal("M_LIMIT_EXCEEDED"))])
 def test_a_look_that_fails_ends_the_run(look):
     async def work(server: FailingServer) -> None:
         host = RecordingHost()
@@ -334,7 +335,7 @@ def test_what_the_account_may_not_read_holds_up_nothing():
     with_server(work)
 
 
-@pytest.mark.parametrize("rule", ["public", "restricted", "knock_restricted", "new.rule"])
+@in_one_case("rule", ["public", "restricted", "knock_restricted", "new.rule"])
 def test_a_room_that_others_join_uninvited_is_a_group(rule: str):
     async def work(server: FailingServer) -> None:
         host = RecordingHost()
@@ -394,8 +395,8 @@ GROUP = Chat(CHAT.id, is_group=True)
 BEN, ANN, KITCHEN = "@ben:engram.test", "@ann:engram.test", "@kitchen:engram.test"
 
 
-@pytest.mark.parametrize(
-    ("look", "groups"),
+@in_one_case(
+    "look, groups",
     [
         (changed(comes(BEN)), [GROUP]),
         (changed(comes(BEN), comes(ANN, "join", "leave")), [GROUP]),
@@ -444,8 +445,8 @@ def test_who_came_while_the_bridge_was_away_is_noted_before_anything_is_sent():
 # --- a message
 
 
-@pytest.mark.parametrize(
-    ("answer", "error"),
+@in_one_case(
+    "answer, error",
     [
         (CUT, SendUncertain),
         ((502, "<html>Bad gateway</html>"), SendUncertain),
@@ -491,8 +492,8 @@ def test_a_message_under_way_while_the_run_ends_is_uncertain():
 # --- settings
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
+@in_one_case(
+    "name, value",
     [
         ("server", "matrix.example.org"),
         ("server", "ftp://example.org"),
@@ -507,7 +508,7 @@ def test_a_setting_that_cannot_be_meant_is_named(name, value):
         made("matrix", {"server": "https://example.org", "account": "@a:b", "password": SECRET, name: value})
 
 
-@pytest.mark.parametrize("mark", ["", "no JSON", "[]", '{"since": "s1"}', '{"uid": 7}'])
+@in_one_case("mark", ["", "no JSON", "[]", '{"since": "s1"}', '{"uid": 7}'])
 def test_a_mark_of_another_network_is_not_used(mark):
     async def work(server: FailingServer) -> None:
         host = RecordingHost()

@@ -2,15 +2,15 @@
 
 import re
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram_host.companion.bridges.matrix.html import render
+from one_case import in_one_case
 
 
-@pytest.mark.parametrize(
-    ("text", "html"),
+@in_one_case(
+    "text, html",
     [
         ("a **b** _c_ `d` ~~e~~", "a <strong>b</strong> <em>c</em> <code>d</code> <s>e</s>"),
         ("one\ntwo", "one<br />\ntwo"),
@@ -25,12 +25,12 @@ def test_marks_become_tags(text, html):
     assert render(text) == html
 
 
-@pytest.mark.parametrize("text", ["hello", "", "a & b < c", 'it\'s "so"', "<b>hello</b>"])
+@in_one_case("text", ["hello", "", "a & b < c", 'it\'s "so"', "<b>hello</b>"])
 def test_a_text_without_marks_has_no_html(text):
     assert render(text) == ""
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "text",
     [
         "**a** <script>alert(1)</script>",

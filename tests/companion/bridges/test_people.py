@@ -24,6 +24,7 @@ from engram_host.companion.conversations.people import (
 from engram_host.companion.errors import SettingError
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.bridges import people as rows
+from one_case import in_one_case
 
 NOW = 1_795_000_000
 HELLO = Incoming("1", Chat("12"), "5", "Ann", "hello")
@@ -318,13 +319,13 @@ def test_who_is_removed_is_a_stranger_again(house: House):
     assert house.admit().reply and house.do("list_people") == []
 
 
-@pytest.mark.parametrize("name", ["find", "remove", "make_owner"])
+@in_one_case("name", ["find", "remove", "make_owner"])
 def test_somebody_who_is_not_there_is_not_found(house: House, name: str):
     with pytest.raises(NotFound):
         house.do(name, "nobody")
 
 
-@pytest.mark.parametrize("ref", ["net:", ":5", "net:a b", "net:" + "5" * 100])
+@in_one_case("ref", ["net:", ":5", "net:a b", "net:" + "5" * 100])
 def test_what_is_no_id_is_not_approved(house: House, ref: str):
     with pytest.raises(ArgumentError):
         house.do("approve", ref)

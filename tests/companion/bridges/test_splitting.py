@@ -12,6 +12,7 @@ from engram_host.companion.conversations.rendering.answer_text import LEFT_OUT, 
 from engram_host.companion.conversations.rendering.splitting import Part, next_part, text_between
 from engram_host.companion.types import Piece, PieceKind
 from extent import HEALTH_CHECKS
+from one_case import in_one_case
 
 LINES = [
     "word",
@@ -159,7 +160,7 @@ PIECES: list[tuple[list[tuple[PieceKind, str]], str]] = [
 ]
 
 
-@pytest.mark.parametrize("pieces, shown_as", PIECES)
+@in_one_case("pieces, shown_as", PIECES)
 def test_pieces_become_one_text(pieces: list[tuple[PieceKind, str]], shown_as: str):
     assert answer(*pieces) == shown_as
 

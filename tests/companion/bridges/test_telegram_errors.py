@@ -24,6 +24,7 @@ from engram_host.companion.bridges.errors import (
 )
 from engram_host.companion.bridges.network import Chat
 from engram_host.companion.bridges.telegram import client
+from one_case import in_one_case
 from recording_host import RecordingHost
 
 TOKEN = "4711:a-secret"
@@ -92,8 +93,8 @@ def failure_of_run(answers: Mapping[str, bytes]) -> BaseException:
     return asyncio.run(run())
 
 
-@pytest.mark.parametrize(
-    ("sent", "error"),
+@in_one_case(
+    "sent, error",
     [
         (refusal(429, "Too Many Requests: retry after 3", retry_after=3), SlowDown),
         (refusal(429, "Too Many Requests"), SlowDown),
@@ -159,8 +160,8 @@ def test_a_send_that_waits_for_a_connection_in_vain_certainly_did_not_arrive(mon
     asyncio.run(send())
 
 
-@pytest.mark.parametrize(
-    ("answers", "error", "words"),
+@in_one_case(
+    "answers, error, words",
     [
         ({"getMe": answer(b"<html>")}, NetworkAway, "Telegram answers"),
         ({"getMe": answer([])}, NetworkAway, "not Telegram's Bot API"),

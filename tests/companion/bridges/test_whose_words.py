@@ -23,9 +23,9 @@ from engram_host.companion.conversations.service import check_said
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Conversation, Said
 from faulty_network import FaultyNetwork
+from one_case import in_one_case
 
 Open = Callable[[], CompanionStore]
-on_one_database = pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
 
 COMMANDS = st.sampled_from(["/new", "/pair QHJ4WXTK", "!forget m3", "/setting llm.key x", "@kitchen /undo", "yes", "/"])
 LINES = st.lists(COMMANDS | st.text(max_size=30).map(lambda text: text.replace("\n", " ")), min_size=1, max_size=4)
@@ -55,8 +55,8 @@ def test_nothing_that_is_forwarded_or_quoted_is_a_command_or_the_senders_text(li
         assert quoted.forwarded == "somebody"
 
 
-@pytest.mark.parametrize(
-    ("written", "expected"),
+@in_one_case(
+    "written, expected",
     [
         ("hello", ("hello", "", "")),
         ("> I live in Lyon\nnice, is it?", ("nice, is it?", "I live in Lyon", "")),
@@ -111,7 +111,6 @@ def delivery_of(house: House) -> Callable[[Incoming], Delivery]:
     return look
 
 
-@on_one_database
 def test_a_forwarded_command_reaches_the_board_as_others_words(open_store: Open):
     async def work() -> None:
         async with living(open_store, FaultyNetwork()) as house:
@@ -125,7 +124,6 @@ def test_a_forwarded_command_reaches_the_board_as_others_words(open_store: Open)
     play(work)
 
 
-@on_one_database
 def test_an_edit_corrects_the_message_that_its_sender_wrote(open_store: Open):
     async def work() -> None:
         async with living(open_store, FaultyNetwork(), boards=("kitchen", "garden")) as house:
@@ -145,7 +143,6 @@ def test_an_edit_corrects_the_message_that_its_sender_wrote(open_store: Open):
     play(work)
 
 
-@on_one_database
 def test_an_edit_is_taken_without_the_name_of_the_board(open_store: Open):
     async def work() -> None:
         async with living(open_store, FaultyNetwork(), boards=("kitchen", "garden")) as house:
@@ -161,7 +158,6 @@ def test_an_edit_is_taken_without_the_name_of_the_board(open_store: Open):
     play(work)
 
 
-@on_one_database
 def test_an_edit_that_only_quotes_has_others_words(open_store: Open):
     async def work() -> None:
         async with living(open_store, FaultyNetwork()) as house:
@@ -177,7 +173,6 @@ def test_an_edit_that_only_quotes_has_others_words(open_store: Open):
     play(work)
 
 
-@on_one_database
 def test_an_edit_that_corrects_nothing_is_answered_in_a_sentence(open_store: Open, monkeypatch: pytest.MonkeyPatch):
     async def work() -> None:
         async with living(open_store, FaultyNetwork()) as house:
@@ -196,7 +191,6 @@ def test_an_edit_that_corrects_nothing_is_answered_in_a_sentence(open_store: Ope
     play(work)
 
 
-@on_one_database
 def test_an_edit_of_anothers_message_or_of_one_that_was_not_for_a_board_is_ignored(open_store: Open):
     async def work() -> None:
         async with living(open_store, FaultyNetwork()) as house:
@@ -214,7 +208,6 @@ def test_an_edit_of_anothers_message_or_of_one_that_was_not_for_a_board_is_ignor
     play(work)
 
 
-@on_one_database
 def test_an_edit_over_the_api_corrects_only_a_recent_message_of_the_same_person_and_room(open_store: Open):
     async def work() -> None:
         async with living(open_store, FaultyNetwork()) as house:

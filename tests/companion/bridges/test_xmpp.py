@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 from xml.etree import ElementTree
 
@@ -11,21 +11,23 @@ import trustme
 
 from bridge_running import asynchronous, running
 from cut_proxy import CutProxy
-from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway, SendFailed, SendRefused, SignInRefused
+from engram_host.companion.bridges.errors import NetworkAway, SendFailed, SendRefused, SignInRefused
 from engram_host.companion.bridges.kinds import KINDS, make_network
 from engram_host.companion.bridges.network import Attachment, Chat, Incoming
 from engram_host.companion.bridges.xmpp import bridge as xmpp
 from engram_host.companion.bridges.xmpp import stanzas
 from engram_host.companion.bridges.xmpp.bridge import XmppNetwork
 from engram_host.companion.errors import StoreUnavailable
-from extent import extent
 from peers import free_port
 from prosody_server import DOMAIN, ROOM, ProsodyServer, is_usable
 from recording_host import RecordingHost
 from waiting import wait_until_async
 from xmpp_peer import XmppPeer
 
-pytestmark = pytest.mark.skipif(not is_usable(), reason="there is no prosody for this machine")
+pytestmark = [
+    pytest.mark.soak,  # `make test` plays some cells of test_networks.py on prosody
+    pytest.mark.skipif(not is_usable(), reason="there is no prosody for this machine"),
+]
 
 ANN = Chat(f"ann@{DOMAIN}")
 ROOM_CHAT = Chat(ROOM, is_group=True)
@@ -325,16 +327,6 @@ async def test_a_server_that_is_not_there_is_away(server: ProsodyServer, host: R
         await network_of(server, server=f"127.0.0.1:{free_port()}").run(host)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"address": "kitchen"}, {"rooms": "not a@room@x"}, {"server": "example.org:none"}, {"authority": "/nowhere.pem"}],
-    ids=lambda wrong: next(iter(wrong)),
-)
-def test_a_setting_that_cannot_be_meant_is_named(server: ProsodyServer, wrong: Mapping[str, str]):
-    with pytest.raises(BridgeUnavailable):
-        network_of(server, **wrong)
-
-
 @asynchronous
 async def test_a_cancelled_bridge_leaves_no_task_behind(server: ProsodyServer, host: RecordingHost):
     before = asyncio.all_tasks()
@@ -359,47 +351,6 @@ async def test_another_companion_with_the_account_is_named(server: ProsodyServer
         await asyncio.wait([first])
         with pytest.raises(NetworkAway, match="another companion"):
             await first
-
-
-@asynchronous
-async def test_a_room_joined_for_the_first_time_is_read_from_then_on(
-    host: RecordingHost, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(xmpp.time, "time", lambda: 1_800_000_000.5)
-    marks = xmpp.RoomMarks(host)
-    await marks.load()
-    assert marks.since(ROOM) is None
-    await marks.begin(ROOM)
-    again = xmpp.RoomMarks(host)
-    await again.load()
-    since = again.since(ROOM)
-    assert since is not None
-    assert since.timestamp() == 1_800_000_000
-    await again.note(ROOM, 1_800_000_500)
-    moved = again.since(ROOM)
-    assert moved is not None
-    assert moved.timestamp() == 1_800_000_500 - xmpp.HISTORY_SECONDS
-
-
-@pytest.mark.parametrize("mark", ["1732000000.5 C1/2", "77", "[1]", '{"a":"b"}', '{"a":1e99}', f'{{"a":{10**30}}}'])
-@asynchronous
-async def test_a_mark_that_another_bridge_kept_counts_as_none(host: RecordingHost, mark: str):
-    host.mark = mark
-    marks = xmpp.RoomMarks(host)
-    await marks.load()
-    assert marks.since(ROOM) is None
-    await marks.begin(ROOM)
-    assert marks.since(ROOM) is not None
-
-
-@asynchronous
-async def test_the_mark_has_a_bounded_place_for_rooms_that_were_left(host: RecordingHost):
-    marks = xmpp.RoomMarks(host)
-    await marks.load()
-    for number in range(500):
-        await marks.note(f"{'long-name' * 20}{number}@rooms.example.org", 1_800_000_000)
-    assert len(host.mark) <= 2000
-    assert marks.since(f"{'long-name' * 20}499@rooms.example.org") is not None
 
 
 # --- breaks
@@ -530,10 +481,9 @@ def append(message, xml: str) -> None:
     message.xml.append(ET.fromstring(xml))
 
 
-@pytest.mark.shortened
 @asynchronous
 async def test_no_message_is_lost_or_doubled_over_many_breaks(server: ProsodyServer, host: RecordingHost):
-    messages, every = extent(600, 40), extent(25, 10)
+    messages, every = 600, 25
     async with CutProxy(server.port) as proxy, people(server, "cleo") as [cleo]:
         network = network_of(server, server=f"127.0.0.1:{proxy.port}", rooms="")
         async with running(network, host) as task:

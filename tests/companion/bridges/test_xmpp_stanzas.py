@@ -3,17 +3,23 @@
 import asyncio
 import ssl
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from xml.etree import ElementTree
 
 import pytest
 
+from bridge_running import asynchronous
 from engram_host.companion.bridges.connections import read_bounded
+from engram_host.companion.bridges.errors import BridgeUnavailable
+from engram_host.companion.bridges.kinds import KINDS, make_network
 from engram_host.companion.bridges.network import Attachment, Incoming
-from engram_host.companion.bridges.xmpp import stanzas
+from engram_host.companion.bridges.xmpp import bridge, stanzas
+from engram_host.companion.bridges.xmpp.bridge import HISTORY_SECONDS, RoomMarks
 from engram_host.companion.bridges.xmpp.files import fetcher
 from engram_host.companion.bridges.xmpp.stanzas import Occupant, Room, body_of, private_message, room_message
 from engram_host.companion.conversations.routing import keepable
+from one_case import in_one_case
+from recording_host import RecordingHost
 
 ACCOUNT = "kitchen@engram.test"
 HOME = "home@rooms.engram.test"
@@ -54,8 +60,8 @@ def passed_on(body: str, sender: str = "bob@engram.test/pc", kind: str = "chat")
     return f"<forwarded xmlns='urn:xmpp:forward:0'><delay xmlns='urn:xmpp:delay' stamp='x'/>{inner}</forwarded>"
 
 
-@pytest.mark.parametrize(
-    ("inside", "expected"),
+@in_one_case(
+    "inside, expected",
     [
         ("<body>hello</body>", ("hello", "", "")),
         ("<body>&gt; /new\nwhat is that?</body>", ("what is that?", "/new", "")),
@@ -77,7 +83,7 @@ def test_others_words_are_told_from_those_of_the_sender(inside: str, expected: t
     )
 
 
-@pytest.mark.parametrize("wrapper", ["received xmlns='urn:xmpp:carbons:2'", "result xmlns='urn:xmpp:mam:2'"])
+@in_one_case("wrapper", ["received xmlns='urn:xmpp:carbons:2'", "result xmlns='urn:xmpp:mam:2'"])
 def test_a_carbon_is_nothing_that_its_sender_forwards(wrapper: str):
     assert private(f"<{wrapper}>{passed_on('/new')}</{wrapper.split()[0]}>") is None
 
@@ -142,7 +148,7 @@ def test_a_rooms_person_is_the_address_that_the_room_tells():
         assert found.sender == "ann@engram.test"
 
 
-@pytest.mark.parametrize("inside", ["", "<occupant-id xmlns='urn:xmpp:occupant-id:0' id='o-mallory'/>"])
+@in_one_case("inside", ["", "<occupant-id xmlns='urn:xmpp:occupant-id:0' id='o-mallory'/>"])
 def test_history_of_a_nickname_is_not_that_of_who_has_it_now(inside: str):
     room = Room("engram", {"ann": Occupant("ann@engram.test", "o-ann")})
     delay = f"<delay xmlns='urn:xmpp:delay' from='{HOME}' stamp='2024-01-01T00:00:00Z'/>"
@@ -181,7 +187,7 @@ def test_own_messages_are_known_by_the_nickname_and_by_the_rooms_id():
     assert room_message(message("<body>locked</body>", sender=HOME, kind="groupchat"), room, lambda link: None) is None
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "others",
     [
         {"sender": "engram.test"},
@@ -189,7 +195,6 @@ def test_own_messages_are_known_by_the_nickname_and_by_the_rooms_id():
         {"kind": "headline"},
         {"kind": "error"},
     ],
-    ids=str,
 )
 def test_what_no_person_says_is_ignored(others: dict[str, str]):
     assert private("<body>hi</body>", **others) is None
@@ -215,7 +220,7 @@ def test_files_are_attachments_of_their_kind():
         assert (found.text, found.attachments[0].kind) == ("look", kind)
 
 
-@pytest.mark.parametrize("link", ["aesgcm://[x", "https://[x", "https://a\u2100b.test/cat.jpg"])
+@in_one_case("link", ["aesgcm://[x", "https://[x", "https://a\u2100b.test/cat.jpg"])
 def test_what_is_no_address_is_a_file_without_a_name(link: str):
     found = private(f"<body>see {link}</body><x xmlns='jabber:x:oob'><url>{link}</url></x>")
     assert found is not None
@@ -249,20 +254,20 @@ def test_a_quote_that_the_sender_marks_wrongly_stays():
     assert found.text == "hello"
 
 
-@pytest.mark.parametrize("inside", ["", "<body> </body>", "<subject>news</subject>", "<body></body>"])
+@in_one_case("inside", ["", "<body> </body>", "<subject>news</subject>", "<body></body>"])
 def test_nothing_said_is_no_message(inside: str):
     assert private(inside) is None
 
 
-@pytest.mark.parametrize("stamp", ["yesterday", "", "99999-01-01T00:00:00Z"])
+@in_one_case("stamp", ["yesterday", "", "99999-01-01T00:00:00Z"])
 def test_a_time_that_is_none_is_left_out(stamp: str):
     found = private(f"<body>hi</body><delay xmlns='urn:xmpp:delay' from='engram.test' stamp='{stamp}'/>")
     assert found is not None
     assert found.at == 0
 
 
-@pytest.mark.parametrize("stated_by", ["", "ann@engram.test", "evil.test", "rooms.engram.test.evil"])
-@pytest.mark.parametrize("stamp", ["2024-01-01T00:00:00Z", "2990-01-01T00:00:00Z"])
+@in_one_case("stated_by", ["", "ann@engram.test", "evil.test", "rooms.engram.test.evil"])
+@in_one_case("stamp", ["2024-01-01T00:00:00Z", "2990-01-01T00:00:00Z"])
 def test_when_a_message_was_sent_is_not_what_its_sender_says(stated_by: str, stamp: str):
     delay = f"<body>hi</body><delay xmlns='urn:xmpp:delay' from='{stated_by}' stamp='{stamp}'/>"
     for found in (private(delay), in_room(delay, Room("engram"))):
@@ -288,8 +293,8 @@ def test_a_body_has_no_sign_that_xml_cannot_have():
     assert body == "\t\n\r\U0001f600"
 
 
-@pytest.mark.parametrize(
-    ("link", "is_fetched"),
+@in_one_case(
+    "link, is_fetched",
     [
         ("https://files.example.org/a/memory.jsonl", True),
         ("http://files.example.org/a/memory.jsonl", False),
@@ -309,3 +314,60 @@ def test_a_file_is_read_up_to_its_bound():
             yield b"x" * 1000
 
     assert len(asyncio.run(read_bounded(endless(), 2500))) == 3000
+
+
+# --- settings, and what is kept
+
+
+SETTINGS = {field.name: "" for field in KINDS["xmpp"].fields} | {"address": ACCOUNT, "password": "x", "rooms": HOME}
+
+
+@in_one_case(
+    "wrong",
+    [{"address": "kitchen"}, {"rooms": "not a@room@x"}, {"server": "example.org:none"}, {"authority": "/nowhere.pem"}],
+)
+def test_a_setting_that_cannot_be_meant_is_named(wrong: Mapping[str, str]):
+    with pytest.raises(BridgeUnavailable):
+        make_network("xmpp", {**SETTINGS, **wrong})
+
+
+@asynchronous
+async def test_a_room_joined_for_the_first_time_is_read_from_then_on(monkeypatch: pytest.MonkeyPatch):
+    host = RecordingHost()
+    monkeypatch.setattr(bridge.time, "time", lambda: 1_800_000_000.5)
+    marks = RoomMarks(host)
+    await marks.load()
+    assert marks.since(HOME) is None
+    await marks.begin(HOME)
+    again = RoomMarks(host)
+    await again.load()
+    since = again.since(HOME)
+    assert since is not None
+    assert since.timestamp() == 1_800_000_000
+    await again.note(HOME, 1_800_000_500)
+    moved = again.since(HOME)
+    assert moved is not None
+    assert moved.timestamp() == 1_800_000_500 - HISTORY_SECONDS
+
+
+@in_one_case("mark", ["1732000000.5 C1/2", "77", "[1]", '{"a":"b"}', '{"a":1e99}', f'{{"a":{10**30}}}'])
+@asynchronous
+async def test_a_mark_that_another_bridge_kept_counts_as_none(mark: str):
+    host = RecordingHost()
+    host.mark = mark
+    marks = RoomMarks(host)
+    await marks.load()
+    assert marks.since(HOME) is None
+    await marks.begin(HOME)
+    assert marks.since(HOME) is not None
+
+
+@asynchronous
+async def test_the_mark_has_a_bounded_place_for_rooms_that_were_left():
+    host = RecordingHost()
+    marks = RoomMarks(host)
+    await marks.load()
+    for number in range(500):
+        await marks.note(f"{'long-name' * 20}{number}@rooms.example.org", 1_800_000_000)
+    assert len(host.mark) <= 2000
+    assert marks.since(f"{'long-name' * 20}499@rooms.example.org") is not None

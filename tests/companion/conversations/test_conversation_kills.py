@@ -14,6 +14,7 @@ import pytest
 import get_micropython
 import get_mosquitto
 from engram_host.fake_llm import serving
+from extent import with_more
 from peers import BoardProcess, Broker, Companion
 from server_process import ServerProcess
 from waiting import wait_until
@@ -137,7 +138,7 @@ def test_a_message_that_is_offered_again_after_many_newer_ones_is_answered_once(
         _check_journal(board, {"m0": "hello"})
 
 
-@pytest.mark.parametrize("over", ["mqtt", "http"])
+@pytest.mark.parametrize("over", with_more(["http"], ["mqtt"]))
 def test_after_some_kills_each_message_is_answered_once(tmp_path: Path, over: str):
     _play(tmp_path, kills=4, seed=3, over=over)
 

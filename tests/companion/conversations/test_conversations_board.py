@@ -10,6 +10,7 @@ import pytest
 
 import get_micropython
 import get_mosquitto
+from extent import with_more
 from peers import BoardProcess, Broker, Companion
 from waiting import wait_until
 
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(params=["mosquitto", "broker inside", "http"])
+@pytest.fixture(params=with_more(["http"], ["mosquitto", "broker inside"]))
 def way(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Companion, str]]:
     """A companion, and the URL under which boards reach it."""
     if request.param == "mosquitto" and not get_mosquitto.usable():

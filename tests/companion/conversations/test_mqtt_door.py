@@ -17,6 +17,8 @@ from cli_case import fine
 from device_tokens import make_tokens
 from engram_host.companion.auth import tokens
 from engram_host.companion.conversations.door.mqtt_door import DoorRefused, parse
+from extent import with_more
+from one_case import in_one_case
 from peers import BoardProcess, Broker, Companion
 from waiting import SECONDS, wait_until
 
@@ -60,7 +62,7 @@ async def heard(client: aiomqtt.Client) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.fixture(params=["mosquitto", "broker inside"])
+@pytest.fixture(params=with_more(["mosquitto"], ["broker inside"]))
 def peers(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Companion, int, BoardProcess]]:
     """A companion, the port of its broker, and a board on its link."""
     if request.param == "mosquitto" and not get_mosquitto.usable():
@@ -171,7 +173,7 @@ def test_a_program_with_an_operators_token_is_heard(strict: tuple[Companion, dic
     asyncio.run(work())
 
 
-@pytest.mark.parametrize("name", ["reader", "stranger", "relay-with-the-kitchens"])
+@in_one_case("name", ["reader", "stranger", "relay-with-the-kitchens"])
 def test_others_do_not_connect_as_programs(strict: tuple[Companion, dict[str, str]], name: str):
     companion, made = strict
     password = made.get(name, made["kitchen"])
@@ -237,7 +239,7 @@ def test_the_files_for_mosquitto_have_a_user_for_programs_where_they_may_talk(tm
 # --- what is no message
 
 
-@pytest.mark.parametrize("data", [
+@in_one_case("data", [
     b"", b"[]", b"null", b"\xff", b"[" * 100000, b'{"text":"x"}', b'{"principal":"ann"}', b'{"text":1,"principal":"ann"}',
     b'{"text":"x","command":"/y","principal":"ann"}', b'{"text":"x","principal":"ann","more":1}',
     b'{"text":"x","principal":"ann","id":""}', b'{"text":"x","principal":"ann","id":"a b"}',

@@ -98,6 +98,7 @@ def test_a_message_that_is_published_again_while_it_is_answered_has_its_answer_f
 # --- after a start
 
 
+@pytest.mark.both_databases
 def test_after_a_start_the_answer_to_what_is_open_is_published_without_being_asked_for(program: Program):
     async def work() -> None:
         program.send(id="7", text="hi", principal="ann", room="phone")

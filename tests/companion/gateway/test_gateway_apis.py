@@ -16,6 +16,7 @@ from engram_host.companion.gateway.dialects import ANTHROPIC, OPENAI
 from engram_host.companion.gateway.quota import Prices, TokenCounter
 from engram_host.fake_llm import Serving, serving
 from official_clients import anthropic
+from one_case import in_one_case
 from peers import ROOT, Companion
 from waiting import SECONDS, wait_until
 
@@ -134,7 +135,7 @@ def test_an_api_that_the_service_does_not_have_is_refused_in_its_form(gate: Gate
 # --- parameters
 
 
-@pytest.mark.parametrize("name", ["models", "service_tier", "web_search_options", "plugins", "provider", "a\x1b[1m"])
+@in_one_case("name", ["models", "service_tier", "web_search_options", "plugins", "provider", "a\x1b[1m"])
 def test_a_parameter_that_is_not_listed_is_refused_by_its_name(gate: Gate, service: Serving, name: str):
     before = len(service.requests)
     answer = gate.post("chat/completions", **{name: ["dear"]})
@@ -148,7 +149,7 @@ def test_the_settings_allow_more_parameters(gate: Gate, service: Serving):
     assert json.loads(service.requests[-1].raw)["store"] is False
 
 
-@pytest.mark.parametrize("tool", [{"type": "web_search"}, {"type": "mcp", "server_url": "http://x"}, "web_search", {}])
+@in_one_case("tool", [{"type": "web_search"}, {"type": "mcp", "server_url": "http://x"}, "web_search", {}])
 def test_a_tool_that_the_service_would_run_is_refused(gate: Gate, tool: Any):
     answer = gate.post("chat/completions", tools=[tool])
     assert answer.status_code == 400 and answer.json()["error"]["code"] == "unsupported_tool"
@@ -160,7 +161,7 @@ def test_a_tool_of_anthropics_service_is_refused(claude: Gate):
     assert answer.status_code == 400 and "functions" in answer.json()["error"]["message"]
 
 
-@pytest.mark.parametrize("api", [OPENAI, ANTHROPIC])
+@in_one_case("api", [OPENAI, ANTHROPIC])
 def test_the_docs_list_the_parameters(api: Any):
     page = (ROOT / "docs/guides/gateway.md").read_text()
     [row] = [line for line in page.splitlines() if line.startswith(f"| {api.title.removesuffix(' API')} |")]
@@ -193,14 +194,14 @@ def test_a_model_without_a_price_costs_as_much_as_the_dearest():
     assert Prices("").cost("small", 1000, 100) == 0
 
 
-@pytest.mark.parametrize("listed", ["small", "small 1", "small 1 2 3", "small -1 2", "small 1 nan", "small x y"])
+@in_one_case("listed", ["small", "small 1", "small 1 2 3", "small -1 2", "small 1 nan", "small x y"])
 def test_prices_that_are_none_are_refused(listed: str):
     with pytest.raises(SettingError, match=r"gateway\.prices"):
         Prices(listed)
 
 
-@pytest.mark.parametrize(
-    ("usage", "expected"),
+@in_one_case(
+    "usage, expected",
     [
         ({"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}, (7, 3)),
         ({"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 15}, (7, 8)),

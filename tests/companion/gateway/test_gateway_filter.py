@@ -11,6 +11,7 @@ from engram_host.companion.gateway import api_key
 from engram_host.companion.gateway.api_key import HELD_FROM, KeyFilter, KeyPattern
 from engram_host.companion.gateway.errors import ServiceFailed
 from engram_host.companion.gateway.streaming import MOST_EVENT, EventParser, ServerEvent
+from one_case import in_one_case
 
 KEY = "abcabd"
 
@@ -59,7 +60,7 @@ def test_the_texts_of_two_choices_are_joined_each_for_itself():
     assert KEY not in _joined(passed, 0) and KEY not in _joined(passed, 1)
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "value",
     [
         {KEY: 1},
@@ -126,7 +127,7 @@ def test_events_are_found_however_a_stream_is_cut(sizes: list[int]):
     ]
 
 
-@pytest.mark.parametrize("piece", [b"data: " + b"x" * 1000, b"data: " + b"x" * 1000 + b"\n"])
+@in_one_case("piece", [b"data: " + b"x" * 1000, b"data: " + b"x" * 1000 + b"\n"])
 def test_an_event_without_end_is_refused(piece: bytes):
     parser = EventParser()
     with pytest.raises(ServiceFailed, match="too long"):

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from device_tokens import make_tokens
+from one_case import in_one_case
 from peers import Companion
 from waiting import SECONDS
 
@@ -87,7 +88,7 @@ def _piece(**delta: Any) -> str:
     return "data: " + json.dumps({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "body",
     [
         {"error": {"message": "no tools here"}},
@@ -98,7 +99,7 @@ def _piece(**delta: Any) -> str:
         {"error": "no tools here"},
     ],
 )
-@pytest.mark.parametrize("status", [400, 422, 429, 503])
+@in_one_case("status", [400, 422, 429, 503])
 def test_a_services_own_words_pass_with_their_status(way: Way, body: Any, status: int):
     answer = way.ask(_json(status, body))
     assert answer.status_code == status and "no tools here" in answer.json()["error"]["message"]

@@ -20,6 +20,7 @@ from engram_host.companion.metrics import Metrics
 from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store import open_store
 from leaky_service import WAYS, LeakyService
+from one_case import in_one_case
 from peers import Companion
 from serve_process import FREE, failed_start
 from server_process import PLAIN
@@ -97,7 +98,7 @@ def _as_read(data: bytes) -> str:
     return text
 
 
-@pytest.mark.parametrize("way", ["html 200", "json cut", "event cut", "page stream"])
+@in_one_case("way", ["html 200", "json cut", "event cut", "page stream"])
 def test_a_success_without_a_readable_answer_is_the_services_failure(answers: dict[str, bytes], way: str):
     for stream in (False, True):
         answer = answers[f"{way} {stream}"]
@@ -154,7 +155,7 @@ def test_without_a_keyring_there_is_no_key(tmp_path: Path, caplog: pytest.LogCap
         assert not find_api_key(tmp_path, {})
 
 
-@pytest.mark.parametrize("mode", [0o640, 0o604, 0o666])
+@in_one_case("mode", [0o640, 0o604, 0o666])
 def test_a_file_that_others_may_read_ends_the_start_with_a_sentence(tmp_path: Path, mode: int):
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
@@ -163,16 +164,14 @@ def test_a_file_that_others_may_read_ends_the_start_with_a_sentence(tmp_path: Pa
     assert status == 2 and "chmod 600" in told and KEY not in told and "Traceback" not in told
 
 
-@pytest.mark.parametrize("value", [f"{KEY}\nX: y", f"{KEY} {KEY}", f"{KEY}é"])
+@in_one_case("value", [f"{KEY}\nX: y", f"{KEY} {KEY}", f"{KEY}é"])
 def test_a_key_that_is_no_key_is_refused_unshown(tmp_path: Path, value: str):
     with pytest.raises(SettingError) as refused:
         find_api_key(tmp_path, {keys.VARIABLE: value})
     assert KEY not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    "url", ["ftp://x/v1", "x", "https://u:p@x/v1", "https://x/v1?key=1", "http://[", "https:///v1"]
-)
+@in_one_case("url", ["ftp://x/v1", "x", "https://u:p@x/v1", "https://x/v1?key=1", "http://[", "https:///v1"])
 def test_an_address_that_is_none_or_has_a_key_in_it_is_refused(tmp_path: Path, url: str):
     store = open_store(folder=tmp_path)
     with pytest.raises(SettingError, match=r"gateway\.url"):

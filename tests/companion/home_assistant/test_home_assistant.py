@@ -17,6 +17,7 @@ from engram_host.companion.home_assistant.discovery import device_messages
 from engram_host.companion.home_assistant.publisher import home_assistant_prefix
 from engram_host.companion.settings import MqttSettings
 from engram_host.companion.store.senses.types import StoredEvent, StoredSense
+from one_case import in_one_case
 from peers import Broker, Companion
 from perceiving_board import NOW, PerceivingBoard
 from sending import Sent
@@ -76,7 +77,7 @@ def check_discovery(topic: str, payload: str) -> dict[str, Any]:
 # --- the messages
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "name, unit, kind",
     [("cellar", "°C", "temperature"), ("Humidity", "%", "humidity"), ("soil", "%", None), ("浴室湿度", "%", "humidity"),
      ("air", "hPa", "atmospheric_pressure"), ("wifi", "dBm", "signal_strength"), ("free heap", "KB", None), ("door", "", None),

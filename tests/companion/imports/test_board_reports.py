@@ -3,9 +3,8 @@
 import json
 import random
 
-import pytest
-
 from engram_host.transfer.report import parse_reports, read_reports
+from one_case import in_one_case
 
 OUTCOME = {
     "counts": {"stored": 1, "refused": 1},
@@ -28,7 +27,7 @@ def test_a_report_of_counts_alone_is_read():
     assert outcome == {"counts": {"changed": 1}, "ids": [], "files": [], "unknown": [], "notes": []}
 
 
-@pytest.mark.parametrize("text", ["", "{broken", "[]", "5", '{"counts":', "null", "[" * 3000, "9" * 5000])
+@in_one_case("text", ["", "{broken", "[]", "5", '{"counts":', "null", "[" * 3000, "9" * 5000])
 def test_what_is_no_report_is_left_out(text: str):
     assert parse_reports([text, json.dumps(OUTCOME)]) == [OUTCOME]
 
@@ -38,7 +37,7 @@ def test_numbers_beyond_all_bounds_are_no_report():
     assert read_reports(parse_reports(texts)) == (OUTCOME, [])
 
 
-@pytest.mark.parametrize("seed", range(40))
+@in_one_case("seed", range(40))
 def test_a_report_with_a_field_of_another_form_is_passed_over_or_has_the_right_one(seed: int):
     chance = random.Random(seed)
     outcome, refusal = dict(OUTCOME), dict(REFUSAL)

@@ -14,6 +14,7 @@ from cli_case import engram, fine
 from device_tokens import make_tokens
 from engram_host.companion.auth import tokens
 from engram_host.companion.media.files import MediaFiles
+from one_case import in_one_case
 from peers import Companion
 from sending import Sent
 from server_process import PLAIN
@@ -89,7 +90,7 @@ def test_a_photo_of_a_group_is_for_all_and_one_of_a_person_theirs(house: House):
     assert house.send(samples.png(20), principal="ann", group=True)["scope"] == "all"
 
 
-@pytest.mark.parametrize("who", ["a\nb", "x" * 65, ""])
+@in_one_case("who", ["a\nb", "x" * 65, ""])
 def test_a_principal_that_no_board_takes_is_refused(house: House, who: str):
     assert house.ask("POST", "kitchen/media", content=PHOTO, params={"principal": who}).status_code == 422
 
@@ -108,13 +109,13 @@ def test_too_many_bytes_are_refused_whatever_the_request_says_of_them(house: Hou
     assert house.ask("POST", "kitchen/imports", content=bytes(2 << 20)).status_code == 413, "other routes take no more"
 
 
-@pytest.mark.parametrize("data", [b"", b"<svg/>", b"<html>", b"PK\x03\x04bomb"])
+@in_one_case("data", [b"", b"<svg/>", b"<html>", b"PK\x03\x04bomb"])
 def test_another_type_is_refused_in_a_sentence(house: House, data: bytes):
     answer = house.ask("POST", "kitchen/media", content=data, headers={"Content-Type": "image/png"})
     assert answer.status_code == 422 and "of no type that is taken" in answer.json()["problem"]
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "path",
     [
         *("kitchen/media/..%2f..%2fcompanion.db", "kitchen/media/%2e%2e", "kitchen/media/0123456789abcdeF"),
@@ -163,9 +164,7 @@ def test_photos_are_listed_saved_and_deleted_by_commands(house: House, tmp_path:
     assert house.ask("GET", f"kitchen/media/{media['id']}").status_code == 404
 
 
-@pytest.mark.parametrize(
-    "words", [["get"], ["get", "x" * 16], ["get", "0" * 16, "--all"], ["delete"], ["delete", "../x"]]
-)
+@in_one_case("words", [["get"], ["get", "x" * 16], ["get", "0" * 16, "--all"], ["delete"], ["delete", "../x"]])
 def test_what_names_no_photo_is_wrong_usage(house: House, words: list[str]):
     done = engram("media", *words, "--device", "kitchen", "--url", house.companion.url, "--home", str(house.home))
     assert done.status == 2 and done.err

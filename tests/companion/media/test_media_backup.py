@@ -3,8 +3,6 @@
 import os
 from pathlib import Path
 
-import pytest
-
 import media_samples as samples
 from cli_case import engram, fine
 from engram.memory.access import OWNER
@@ -14,6 +12,7 @@ from engram_host.companion.media.service import MediaService
 from engram_host.companion.settings import MediaSettings, media_limits
 from engram_host.companion.store import open_store
 from engram_host.companion.store.media.table import StoredMedia
+from one_case import in_one_case
 from plain_board import PlainBoard
 
 LONG_AGO = 1_000_000_000
@@ -66,7 +65,7 @@ def test_a_damaged_photo_takes_the_place_of_none_that_was_saved(tmp_path: Path):
     assert MediaFiles(home).read(first.sha) == samples.JPEG and len(MediaFiles(home).names()) == 2
 
 
-@pytest.mark.parametrize("words", [["--yes"], []])
+@in_one_case("words", [["--yes"], []])
 def test_an_erased_board_leaves_no_file_and_others_keep_theirs(tmp_path: Path, words: list[str]):
     home = tmp_path / "home"
     mine, shared = keep(home, samples.JPEG, samples.GIF)

@@ -23,6 +23,7 @@ from engram_host.companion.settings import MediaSettings, media_limits
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.media.table import StoredMedia
 from engram_host.companion.types import MediaLimits
+from one_case import in_one_case
 from plain_board import PlainBoard
 
 ANN, BEN = Caller("ann", "phone", False, ""), Caller("ben", "phone", False, "")
@@ -53,7 +54,7 @@ def run(call: Any) -> Any:
 # --- what is taken
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "data, expected",
     [
         (samples.JPEG, "image/jpeg"),
@@ -78,9 +79,8 @@ def a_zip() -> bytes:
     return packed.getvalue()
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
+def test_bytes_of_no_taken_type_are_refused_and_leave_no_file(media: Any, tmp_path: Path):
+    for data in (
         b"",
         b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>",
         b"<!doctype html><script>alert(1)</script>",
@@ -90,12 +90,10 @@ def a_zip() -> bytes:
         b"%PDF-1.7",
         b"\x1f\x8b\x08\0",
         a_zip(),
-    ],
-)
-def test_bytes_of_no_taken_type_are_refused_and_leave_no_file(media: Any, tmp_path: Path, data: bytes):
-    with pytest.raises(MediaRefused, match="of no type that is taken"):
-        run(media(each=1 << 20).keep("kitchen", data, OWNER))
-    assert kept_files(tmp_path) == []
+    ):
+        with pytest.raises(MediaRefused, match="of no type that is taken"):
+            run(media(each=1 << 20).keep("kitchen", data, OWNER))
+        assert kept_files(tmp_path) == [], data
 
 
 def test_a_type_that_is_not_set_is_refused(media: Any):
@@ -124,6 +122,7 @@ def test_a_board_that_is_not_known_gets_no_file(media: Any, tmp_path: Path):
 # --- what is kept
 
 
+@pytest.mark.both_databases
 def test_a_file_is_called_by_its_content_and_comes_back(media: Any, tmp_path: Path):
     service = media()
     kept = run(service.keep("kitchen", samples.JPEG, OWNER))
@@ -137,6 +136,7 @@ def test_a_file_is_called_by_its_content_and_comes_back(media: Any, tmp_path: Pa
     assert (tmp_path / "media").stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.both_databases
 def test_the_same_content_again_is_the_same_for_one_person_and_another_for_others(media: Any, tmp_path: Path):
     service = media()
     first, again = (run(service.keep("kitchen", samples.JPEG, ANN)) for _ in range(2))
@@ -149,6 +149,7 @@ def test_the_same_content_again_is_the_same_for_one_person_and_another_for_other
     assert kept_files(tmp_path) == []
 
 
+@pytest.mark.both_databases
 def test_nobody_sees_what_is_anothers_and_all_see_what_is_a_groups(media: Any):
     service = media()
     anns, groups = (run(service.keep("kitchen", samples.JPEG, caller)) for caller in (ANN, GROUP))
@@ -162,6 +163,7 @@ def test_nobody_sees_what_is_anothers_and_all_see_what_is_a_groups(media: Any):
     assert run(service.named_in("garden", texts)) == {}
 
 
+@pytest.mark.both_databases
 def test_the_oldest_go_first_beyond_a_count(media: Any, tmp_path: Path):
     service = media(count=3)
     kept = [run(service.keep("kitchen", samples.png(shade), OWNER)) for shade in range(3)]
@@ -180,6 +182,7 @@ def test_the_oldest_go_first_beyond_a_size(media: Any, tmp_path: Path):
     assert len(kept_files(tmp_path)) == 3
 
 
+@pytest.mark.both_databases
 def test_a_board_that_is_erased_keeps_no_row_and_upkeep_removes_its_file(
     media: Any, store: CompanionStore, tmp_path: Path
 ):
@@ -292,7 +295,7 @@ def test_a_file_that_is_missing_or_damaged_is_not_served_and_can_come_again(medi
     assert run(service.read(kept)) == samples.JPEG
 
 
-@pytest.mark.parametrize("name", ["../companion.db", "/etc/passwd", "..", "", "A" * 64, "a" * 63, "a" * 64 + "\0"])
+@in_one_case("name", ["../companion.db", "/etc/passwd", "..", "", "A" * 64, "a" * 63, "a" * 64 + "\0"])
 def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str):
     with pytest.raises(ValueError):
         MediaFiles(tmp_path).read(name)
@@ -303,7 +306,7 @@ def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str):
 ID = "0123456789abcdef"
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "text, ids, caption",
     [
         (f"[photo, media/{ID}] a fox", [ID], "a fox"),
@@ -321,7 +324,7 @@ def test_references_are_found_in_texts(text: str, ids: list[str], caption: str):
     assert (ids_in(text), caption_of(text)) == (ids, caption)
 
 
-@pytest.mark.parametrize("wrong", [{"types": "image/svg+xml"}, {"types": " "}, {"board_megabytes": 1, "megabytes": 2}])
+@in_one_case("wrong", [{"types": "image/svg+xml"}, {"types": " "}, {"board_megabytes": 1, "megabytes": 2}])
 def test_settings_that_cannot_be_meant_are_refused(wrong: dict[str, Any]):
     with pytest.raises(SettingError, match="media"):
         MediaSettings(**wrong)

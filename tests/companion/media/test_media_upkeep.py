@@ -78,6 +78,7 @@ def kept(store: CompanionStore, tmp_path: Path) -> Kept:
     return Kept(store, tmp_path)
 
 
+@pytest.mark.both_databases
 def test_what_a_turn_names_stays_for_ever_and_what_nothing_names_for_some_days(kept: Kept):
     named, unnamed = kept.photo(shade=1), kept.photo(shade=2)
     kept.turn(f"[photo, {named.reference}] a fox")

@@ -18,6 +18,7 @@ from engram_host.companion.memories.types import MOST_VERSIONS, MemoryQuery, Mem
 from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Hello, LineBatch, LogName, LogState, Sender, SeqRange
+from extent import with_more
 
 NOW = 1_795_000_000
 DAY = 86400
@@ -110,7 +111,8 @@ _KEYS: dict[str, Callable[[ReadEntry], Any]] = {
 }
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.both_databases
+@pytest.mark.parametrize("seed", with_more(range(2), range(2, 6)))
 def test_each_query_finds_what_a_look_at_all_lines_finds(store: CompanionStore, seed: int):
     chance = random.Random(seed)
     browser = filled(store, [record(chance, seq) for seq in range(1, 81)])

@@ -10,6 +10,8 @@ import httpx
 import pytest
 
 from cli_case import engram, fine
+from extent import matrix
+from one_case import in_one_case
 from peers import Companion
 from sending import Sent
 from waiting import wait_until
@@ -87,7 +89,7 @@ def test_an_edit_waits_until_the_board_has_it(api: httpx.Client, kitchen: Sent):
     assert state(api, change) == "done"
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "items, expected",
     [
         ([outcome(stored=0, **{"changed meanwhile": 1})], "conflict"),
@@ -113,7 +115,7 @@ def test_the_reason_of_a_refusal_is_the_boards_sentence(api: httpx.Client, kitch
     assert api.get(f"/changes/{change['id']}").json()["sentence"] == "companion.chat: not the owner."
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "entry, wanted, command",
     [
         ("m1", {"do": "pin"}, "/pin m1"),
@@ -218,15 +220,13 @@ def test_a_change_of_another_memory_is_not_in_the_way_of_an_undo(api: httpx.Clie
     assert api.post(f"/changes/{edit['id']}/undo").status_code == 200
 
 
-@pytest.mark.parametrize(
-    "items", [[outcome(**{"changed meanwhile": 1})], [["problem", "not the owner"]], [outcome(**{"there already": 1})]]
-)
-def test_a_change_that_was_not_made_is_not_undone(api: httpx.Client, kitchen: Sent, items: list[list[str]]):
+def test_changes_that_were_not_made_are_not_undone(api: httpx.Client, kitchen: Sent):
     made = asked(api, "m1", do="edit", text="made")
     answer(kitchen, offered(kitchen), outcome(changed=1))
-    change = asked(api, "m1", do="edit", text="other")
-    answer(kitchen, offered(kitchen), *items)
-    assert undo_refused(api, change)
+    for item in (outcome(**{"changed meanwhile": 1}), ["problem", "not the owner"], outcome(**{"there already": 1})):
+        change = asked(api, "m1", do="edit", text="other")
+        answer(kitchen, offered(kitchen), item)
+        assert undo_refused(api, change)
     assert api.post(f"/changes/{made['id']}/undo").status_code == 200
 
 
@@ -438,7 +438,7 @@ def test_a_merge_goes_on_after_the_companion_was_restarted(companion: Companion,
         assert line_of(offered(kitchen))["deleted"]
 
 
-@pytest.mark.parametrize("other", ["m1", "m9"])
+@in_one_case("other", ["m1", "m9"])
 def test_a_merge_with_itself_or_with_nothing_is_refused(api: httpx.Client, other: str):
     refused = asked(api, "m1", status=422 if other == "m1" else 404, do="merge", other=other, text="x")
     assert refused["problem"]
@@ -447,12 +447,11 @@ def test_a_merge_with_itself_or_with_nothing_is_refused(api: httpx.Client, other
 # --- what is refused
 
 
-@pytest.mark.parametrize(
-    "second", [{"do": "edit", "text": "B"}, {"do": "forget"}, {"do": "merge", "other": "m2", "text": "B"}]
-)
-@pytest.mark.parametrize(
-    "first", [{"do": "edit", "text": "A"}, {"do": "forget"}, {"do": "pin"}, {"do": "merge", "other": "m2", "text": "A"}]
-)
+FIRST = [{"do": "edit", "text": "A"}, {"do": "forget"}, {"do": "pin"}, {"do": "merge", "other": "m2", "text": "A"}]
+SECOND = [{"do": "edit", "text": "B"}, {"do": "forget"}, {"do": "merge", "other": "m2", "text": "B"}]
+
+
+@pytest.mark.parametrize("first, second", matrix(FIRST, SECOND))
 def test_a_memory_is_not_changed_while_another_change_of_it_waits(
     api: httpx.Client, kitchen: Sent, first: dict[str, Any], second: dict[str, Any]
 ):
@@ -488,7 +487,7 @@ def test_forgetting_with_the_turns_is_refused_if_the_memory_was_changed_since(ap
     assert offered(kitchen)["text"] == "/forget m2"
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "entry, wanted, status",
     [
         ("m9", {"do": "pin"}, 404),

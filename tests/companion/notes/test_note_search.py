@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from engram.link import messages
+from one_case import in_one_case
 from peers import Companion
 from sending import Sent
 
@@ -129,7 +130,7 @@ def test_notes_are_no_boards(companion: Companion, kitchen: Sent):
     assert all(":" not in device["name"] for device in companion.client.get("/v1/devices?limit=1000").json())
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "entry",
     [["MEMORY.md"], ["MEMORY.md", "4", "00000000"], ["MEMORY.md", 4, "zz"], "MEMORY.md", ["x.md", 4, "00000000"]],
 )

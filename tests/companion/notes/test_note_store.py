@@ -14,8 +14,9 @@ from engram.memory.access import Caller
 from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.store import CompanionStore, board_notes, choose_store
 from engram_host.companion.types import LineQuota, NoteEntry, NoteSpan, RetentionLimits
-from extent import extent
+from extent import extent, with_more
 from noting_board import NoAnswer, NotingBoard, found_notes, shown
+from one_case import in_one_case
 
 DAY = 86400
 OWNER = Caller("owner", "http", False, "")
@@ -50,6 +51,7 @@ def test_lines_are_found_by_who_wrote_them_and_cited_with_their_day(store: Compa
     assert len(found_notes(store, "20 September 2026", OWNER)) == 2
 
 
+@pytest.mark.both_databases
 def test_what_was_cleared_goes_and_what_left_stays(store: CompanionStore, board: NotingBoard):
     with_notes(board)
     del board.notes["2026-09-20.md"], board.notes["2026-09-20~ann.md"]
@@ -64,6 +66,7 @@ def test_what_was_cleared_goes_and_what_left_stays(store: CompanionStore, board:
     assert set(shown(store)) == {"MEMORY.md", "left 2026-09-20~ann.md"}
 
 
+@pytest.mark.both_databases
 def test_a_note_that_came_back_is_one_of_the_board_again_and_can_be_cleared(store: CompanionStore, board: NotingBoard):
     with_notes(board)
     content = board.notes.pop("2026-09-20.md")
@@ -86,6 +89,7 @@ def test_a_line_that_did_not_change_keeps_its_place_in_the_index(store: Companio
     assert found_notes(store, "black", OWNER) == [("2026-09-20.md#5", "- 09:00 black tea")]
 
 
+@pytest.mark.both_databases
 def test_the_state_is_another_one_once_anything_is_missing(store: CompanionStore, board: NotingBoard):
     with_notes(board)
     told = board.state
@@ -98,6 +102,7 @@ def test_the_state_is_another_one_once_anything_is_missing(store: CompanionStore
     assert board.hello().notes != told
 
 
+@pytest.mark.both_databases
 def test_a_damaged_text_is_told_and_sent_again(store: CompanionStore, board: NotingBoard):
     with_notes(board)
     told = board.state
@@ -156,7 +161,7 @@ def test_an_erased_board_leaves_no_note(store: CompanionStore, board: NotingBoar
 # --- bounds, and what is no note
 
 
-@pytest.mark.parametrize("file", ["", "user.md", "2026-13-01.md", "../MEMORY.md", "MEMORY~_zz.md", "records.jsonl"])
+@in_one_case("file", ["", "user.md", "2026-13-01.md", "../MEMORY.md", "MEMORY~_zz.md", "records.jsonl"])
 def test_a_file_that_is_no_note_is_refused(store: CompanionStore, board: NotingBoard, file: str):
     with_notes(board)
     board.notes[file] = b"text"
@@ -256,7 +261,7 @@ def change(chance: random.Random, board: NotingBoard) -> None:
         board.left.add(file)
 
 
-@pytest.mark.parametrize("seed", range(extent(40, 6)))
+@pytest.mark.parametrize("seed", with_more(range(2), range(2, 40)))
 def test_whatever_becomes_of_messages_the_copy_is_the_boards_in_the_end(store: CompanionStore, seed: int):
     chance = random.Random(seed)
     board = NotingBoard(store)

@@ -13,6 +13,7 @@ from engram_host.companion.page.plots import DaySpan, plot_days, split_days
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.boards.status import BoardStatus
 from engram_host.companion.types import Hello, LogState, Sender
+from one_case import in_one_case
 from page_client import PageClient
 from peers import Companion
 from sending import Sent
@@ -142,7 +143,7 @@ def _report(store: CompanionStore, day: int, at: int) -> None:
 # --- days as bars
 
 
-@pytest.mark.parametrize("days, bars", [(1, 1), (7, 7), (30, 30), (31, 31), (90, 13), (92, 14), (366, 14)])
+@in_one_case("days, bars", [(1, 1), (7, 7), (30, 30), (31, 31), (90, 13), (92, 14), (366, 14)])
 def test_days_make_bars_that_are_not_too_many_and_hold_each_day_once(days: int, bars: int):
     spans = split_days(days, 1000)
     assert len(spans) == bars and spans[-1].last == 1000 and spans[0].first == 1001 - days

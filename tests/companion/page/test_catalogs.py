@@ -5,12 +5,11 @@ import string
 from importlib import resources
 from pathlib import Path
 
-import pytest
-
 from engram.memory.records.fields import SOURCES
 from engram_host.companion.board_settings.table import SECTIONS, all_settings
 from engram_host.companion.page.catalog import NAMES, choose_language, load_catalogs
 from engram_host.companion.page.said import TABLES
+from one_case import in_one_case
 
 PAGE = Path(str(resources.files("engram_host.companion.page")))
 CATALOGS = load_catalogs()
@@ -77,7 +76,7 @@ def test_each_text_is_named_somewhere():
         assert is_named, key
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "asked, kept, accepted, chosen",
     [
         ("zh", "en", "en", "zh"),

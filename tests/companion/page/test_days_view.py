@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from one_case import in_one_case
 from page_client import PageClient, Parsed
 from peers import Companion
 from sending import Sent
@@ -125,7 +126,7 @@ def test_a_calendar_has_each_day_of_its_month(browser: PageClient):
         assert "".join(cells) == "".join(map(str, range(1, calendar.monthrange(year, number)[1] + 1)))
 
 
-@pytest.mark.parametrize("month", ["2026-13", "2026-00", "99999-01"])
+@in_one_case("month", ["2026-13", "2026-00", "99999-01"])
 def test_a_month_that_there_is_not_is_refused(browser: PageClient, month: str):
     browser.open(f"/boards/kitchen/days?month={month}", status=422)
 
@@ -217,8 +218,6 @@ def test_the_api_and_the_page_have_the_same_days(days: Companion, browser: PageC
     assert [each["id"] for each in day["made"]] == ["m2"] and (day["before"], day["after"]) == ("", "2026-11-21")
 
 
-@pytest.mark.parametrize(
-    "query", ["first=2026-02-30", "first=2026-11-01&days=367", "first=2026-11-01&days=0", "first=x"]
-)
+@in_one_case("query", ["first=2026-02-30", "first=2026-11-01&days=367", "first=2026-11-01&days=0", "first=x"])
 def test_the_api_refuses_days_that_are_none(days: Companion, query: str):
     assert days.client.get(f"/v1/boards/kitchen/journal?{query}").status_code == 422

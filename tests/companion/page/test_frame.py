@@ -10,6 +10,7 @@ from engram_host.companion.auth import tokens
 from engram_host.companion.page.page import time_tag
 from engram_host.companion.page.theme import THEMES, choose_theme
 from engram_host.time_zones import BoardZone
+from one_case import in_one_case
 from page_client import PageClient
 from peers import Companion
 
@@ -20,7 +21,7 @@ def browser(companion: Companion) -> Iterator[PageClient]:
         yield client
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "asked, kept, chosen",
     [
         ("dark", "light", "dark"),
@@ -34,7 +35,7 @@ def test_the_colours_are_those_asked_for_then_those_kept_then_the_systems(asked:
     assert choose_theme(asked, kept) == chosen
 
 
-@pytest.mark.parametrize("theme", THEMES)
+@in_one_case("theme", THEMES)
 def test_a_browser_keeps_the_colours_that_were_chosen(browser: PageClient, theme: str):
     assert next(browser.open(f"/?theme={theme}").all("html"))["data-theme"] == theme
     assert next(browser.open("/chat?find=x").all("html"))["data-theme"] == theme
@@ -62,7 +63,7 @@ def test_without_tokens_everybody_is_signed_in(browser: PageClient):
     assert browser.http.get("/session").status_code == 204
 
 
-@pytest.mark.parametrize("path", ["/", "/session", "/v1/devices", "/v1/alive", "/docs", "/openapi.json", "/nothing"])
+@in_one_case("path", ["/", "/session", "/v1/devices", "/v1/alive", "/docs", "/openapi.json", "/nothing"])
 def test_no_answer_can_be_used_by_a_page_of_another_origin(browser: PageClient, path: str):
     headers = browser.http.get(path).headers
     assert headers["x-content-type-options"] == "nosniff"

@@ -8,6 +8,7 @@ from contextlib import closing
 import httpx
 import pytest
 
+from one_case import in_one_case
 from page_client import PageClient, Parsed
 from peers import Companion
 from sending import Sent
@@ -103,7 +104,7 @@ def test_the_script_gets_how_far_it_is_alone(browser: PageClient, kitchen: Sent)
     assert answer.text.startswith('<section id="progress"') and "<html" not in answer.text
 
 
-@pytest.mark.parametrize("content, why", [(b"", "nothing to import"), (b"x" * 1_000_001, "at most 1000000")])
+@in_one_case("content, why", [(b"", "nothing to import"), (b"x" * 1_000_001, "at most 1000000")])
 def test_a_file_that_is_none_is_refused_in_a_sentence(browser: PageClient, kitchen: Sent, content: bytes, why: str):
     answer = send_file(browser, kitchen, content)
     assert answer.status_code == 422 and why in answer.text

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from one_case import in_one_case
 from page_client import PageClient, Parsed
 from peers import Companion
 from sending import Sent
@@ -69,7 +70,7 @@ def outcome(**counts: int) -> list[str]:
     return ["report", json.dumps({"counts": counts})]
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "query, expected",
     [
         ("", ["m4", "m2", "m1"]),
@@ -348,7 +349,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
         yield running
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "path",
     [
         "/boards/library/memories",

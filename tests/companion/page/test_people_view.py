@@ -11,6 +11,7 @@ from companion_store import opened_store
 from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.page.views.people import AT_ONCE
 from engram_host.companion.store import CompanionStore
+from one_case import in_one_case
 from page_client import PageClient
 from peers import Companion
 
@@ -88,7 +89,7 @@ def test_groups_are_opened_and_closed(companion: Companion, browser: PageClient)
     assert companion.client.get("/v1/people/groups").json() == []
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "action, fields, status",
     [
         ("approve", {"who": "NOSUCHCO"}, 404),

@@ -16,6 +16,7 @@ from cli_case import engram, fine
 from device_tokens import make_tokens
 from engram_host.companion.auth import tokens
 from engram_host.companion.auth.sessions import COOKIE, csrf_token
+from one_case import in_one_case
 from page_client import PageClient, Parsed
 from peers import Companion
 from sending import Sent
@@ -134,9 +135,7 @@ def test_a_link_in_a_message_of_another_site_opens_the_page_also_in_place_of_ano
         assert "tea memory of user:ann on kitchen" in browser.open("/me/boards/kitchen").words
 
 
-@pytest.mark.parametrize(
-    "headers", [{"Sec-Fetch-Dest": "iframe"}, {"Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}]
-)
+@in_one_case("headers", [{"Sec-Fetch-Dest": "iframe"}, {"Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}])
 def test_a_page_of_another_site_may_only_link_to_where_one_signs_in(house: Companion, headers: dict[str, str]):
     path = house.client.post("/v1/people/page", json={"who": "ann"}).json()["path"]
     with closing(PageClient(house.url)) as browser:
@@ -222,8 +221,8 @@ def test_a_person_is_led_from_the_first_view_to_their_own_page(ann: PageClient):
     assert ann.http.get("/").headers["location"] == "/me"
 
 
-@pytest.mark.parametrize("path", ["/me", "/me?find=onerror", "/me/boards/garden", "/me/boards/garden/days"])
-@pytest.mark.parametrize("language", ["en", "zh"])
+@in_one_case("path", ["/me", "/me?find=onerror", "/me/boards/garden", "/me/boards/garden/days"])
+@in_one_case("language", ["en", "zh"])
 def test_a_view_shows_evil_text_as_text(house: Companion, path: str, language: str):
     with closing(opened(house, "cy")) as cy:
         view = cy.open(f"{path}{'&' if '?' in path else '?'}lang={language}")
@@ -242,7 +241,7 @@ def seen(house: Companion, path: str, status: int = 200, **query: str) -> dict[s
     return answer.json()
 
 
-@pytest.mark.parametrize("name", ["eve / home", "a/boards/b"])
+@in_one_case("name", ["eve / home", "a/boards/b"])
 def test_what_somebody_sees_is_served_though_their_name_has_a_slash(house: Companion, name: str):
     house.client.post("/v1/people/approve", json={"who": "irc:eve", "name": name}).raise_for_status()
     try:
@@ -254,7 +253,7 @@ def test_what_somebody_sees_is_served_though_their_name_has_a_slash(house: Compa
         house.client.post("/v1/people/remove", json={"who": "irc:eve"})
 
 
-@pytest.mark.parametrize("who", ["ann", "telegram:1"])
+@in_one_case("who", ["ann", "telegram:1"])
 def test_the_operator_sees_which_memories_a_person_sees(house: Companion, who: str):
     assert seen(house, f"{who}/boards") == {"principal": "ann", "boards": ["busy", "kitchen"]}
     found = seen(house, f"{who}/boards/kitchen/memories")
@@ -281,9 +280,7 @@ def test_the_operator_sees_what_a_person_finds(house: Companion):
     assert [hit for hit in found["hits"] if "user:ann" in hit["text"]]
 
 
-@pytest.mark.parametrize(
-    "path", ["ann/boards/garden/memories", "ann/boards/garden/days", "nobody/boards", "dan/search?query=tea"]
-)
+@in_one_case("path", ["ann/boards/garden/memories", "ann/boards/garden/days", "nobody/boards", "dan/search?query=tea"])
 def test_what_nobody_sees_is_not_found_by_the_operator_either(house: Companion, path: str):
     seen(house, path, 404)
 
@@ -375,7 +372,7 @@ def test_the_operators_page_is_nobodys(house: Companion):
 # --- the end
 
 
-@pytest.mark.parametrize("ending", ["block", "remove"])
+@in_one_case("ending", ["block", "remove"])
 def test_a_page_ends_with_its_person_and_does_not_come_back_with_them(house: Companion, ending: str):
     who = {"who": f"irc:{ending}"}
     house.client.post("/v1/people/approve", json=who | {"name": ending})

@@ -6,6 +6,7 @@ from engram_host.companion.page.plots import HEIGHT, WIDTH
 from engram_host.companion.page.senses.plots import ReadingPlot, plot_readings
 from engram_host.companion.senses.service import Point
 from engram_host.companion.store.senses.types import StoredEvent
+from one_case import in_one_case
 
 
 def points(*values: float, first: int = 1000, every: int = 60) -> list[Point]:
@@ -26,7 +27,7 @@ def test_nothing_read_is_no_plot():
     assert plot_readings([], (), 0, 10) is None
 
 
-@pytest.mark.parametrize("values", [(5.0,), (5.0, 5.0), (-3.5, 8.0, 2.0), tuple(range(99))])
+@in_one_case("values", [(5.0,), (5.0, 5.0), (-3.5, 8.0, 2.0), tuple(range(99))])
 def test_all_is_within_the_picture(values: tuple[float, ...]):
     plot = plotted(points(*values), until=9000)
     for x, y in [place for path in plot.lines + plot.bands for place in places(path)] + list(plot.dots):

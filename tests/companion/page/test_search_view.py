@@ -7,6 +7,7 @@ import pytest
 
 from engram_host.companion.page.page import PART
 from markdown_folders import write
+from one_case import in_one_case
 from page_client import PageClient, Parsed
 from peers import Companion
 from sending import Sent
@@ -69,7 +70,7 @@ def test_a_search_of_all_boards_names_each_ones_hits_with_links(browser: PageCli
     assert "Bob's secret" not in view.words
 
 
-@pytest.mark.parametrize("path", ["/search?q=tea", "/boards/shed/search?q=tea"])
+@in_one_case("path", ["/search?q=tea", "/boards/shed/search?q=tea"])
 def test_the_time_of_a_hit_has_its_boards_zone(browser: PageClient, path: str):
     zones = {each.get("data-zone") for each in browser.open(path).all("time")}
     assert "90" in zones and None not in zones
@@ -152,7 +153,7 @@ def test_a_long_file_is_shown_in_parts_of_bounded_bytes(browser: PageClient):
     assert len(answer.content) <= VIEW_BYTES and "Lines before" in answer.text
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "entry, query, why",
     [
         ("m2", "q=Ann drinks", "it is hit 1"),

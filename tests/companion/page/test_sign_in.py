@@ -13,6 +13,7 @@ from device_tokens import make_tokens
 from engram_host.companion.auth import tokens
 from engram_host.companion.auth.sessions import COOKIE, csrf_token, make_sign_in_path
 from engram_host.companion.store import CompanionStore, choose_store
+from one_case import in_one_case
 from page_client import PageClient
 from peers import Companion
 from sending import Sent
@@ -73,7 +74,7 @@ def test_a_program_without_a_token_is_refused_and_not_led_anywhere(strict: Compa
     assert answer.status_code == 401 and "Authorization" in answer.json()["problem"]
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "next", ["//evil.example/", "https://evil.example/", "/\\evil.example", "javascript:alert(1)", "/\r\nx", ""]
 )
 def test_signing_in_leads_to_no_other_site(strict: Companion, browser: PageClient, next: str):
@@ -81,7 +82,7 @@ def test_signing_in_leads_to_no_other_site(strict: Companion, browser: PageClien
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
 
 
-@pytest.mark.parametrize("token", ["", "wrong", "A" * 43])
+@in_one_case("token", ["", "wrong", "A" * 43])
 def test_no_operators_token_is_refused_in_a_sentence(browser: PageClient, token: str):
     answer = browser.send("/signin", {"token": token})
     assert answer.status_code == 403 and "no operator" in answer.text and COOKIE not in answer.cookies
@@ -174,7 +175,7 @@ def test_a_form_with_a_file_shows_the_csrf_token_as_well(strict: Companion, brow
     assert browser.http.post(path, files=fields | {"csrf": (None, csrf)}, headers=headers).status_code == 303
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1"])
+@in_one_case("origin", ["https://evil.example", "null", "http://127.0.0.1:1"])
 def test_a_form_of_another_site_is_refused_with_the_right_token_too(
     strict: Companion, browser: PageClient, origin: str
 ):

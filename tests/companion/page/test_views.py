@@ -17,6 +17,7 @@ import pytest
 from engram_host.companion.page.assets import Assets
 from engram_host.companion.page.navigation import NAVIGATION
 from engram_host.companion.page.page import HEADERS, POLICY
+from one_case import in_one_case
 from page_client import PageClient, Parsed
 from peers import Companion
 from perceiving_board import PerceivingBoard
@@ -155,8 +156,8 @@ def evil(browser: PageClient, kitchen: Sent) -> PageClient:
     return browser
 
 
-@pytest.mark.parametrize("path", VIEWS)
-@pytest.mark.parametrize("language", ["en", "zh"])
+@in_one_case("path", VIEWS)
+@in_one_case("language", ["en", "zh"])
 def test_a_view_shows_evil_text_as_text(evil: PageClient, path: str, language: str):
     view = evil.open(f"{path}{'&' if '?' in path else '?'}lang={language}")
     check_is_own(view)
@@ -172,7 +173,7 @@ def test_what_people_and_boards_wrote_is_shown_as_they_wrote_it(evil: PageClient
     assert EVIL in evil.open("/boards/kitchen").words
 
 
-@pytest.mark.parametrize("path", [*VIEWS, *(path for path, _ in PROBLEMS)])
+@in_one_case("path", [*VIEWS, *(path for path, _ in PROBLEMS)])
 def test_each_view_has_the_headers_that_protect_it(evil: PageClient, path: str):
     answer = evil.http.get(path, follow_redirects=True)
     wanted = HEADERS if answer.headers["content-type"].startswith("text/html") else {}
@@ -180,14 +181,14 @@ def test_each_view_has_the_headers_that_protect_it(evil: PageClient, path: str):
     assert "'unsafe" not in POLICY and "default-src 'none'" in POLICY and "frame-ancestors 'none'" in POLICY
 
 
-@pytest.mark.parametrize("path, status", PROBLEMS)
+@in_one_case("path, status", PROBLEMS)
 def test_what_goes_wrong_is_said_on_a_page_with_the_way_back(browser: PageClient, path: str, status: int):
     view = browser.open(path, status=status)
     check_is_own(view)
     assert {"href": "/"} in [dict(each) for each in view.all("a")]
 
 
-@pytest.mark.parametrize("path", VIEWS)
+@in_one_case("path", VIEWS)
 def test_each_view_has_one_heading_of_the_first_order_and_labels(evil: PageClient, path: str):
     view = evil.open(path)
     names = [name for name, _ in view.elements]

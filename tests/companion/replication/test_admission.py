@@ -4,12 +4,12 @@ import heapq
 import random
 from collections import deque
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engram_host.companion.replication.admission import FIRST_GUESS, Admission
 from engram_host.companion.replication.protocol import BUSY_SECONDS, GREETED_SECONDS
+from one_case import in_one_case
 
 
 class Clock:
@@ -109,7 +109,7 @@ def seconds_until_all_are_welcome(boards: int, each: float, seconds: float, most
     return clock.now - begin
 
 
-@pytest.mark.parametrize("each", [0.002, 0.005, 0.02])
+@in_one_case("each", [0.002, 0.005, 0.02])
 def test_a_fleet_that_comes_back_at_once_is_welcome_in_about_the_time_that_its_greetings_take(each: float):
     took = seconds_until_all_are_welcome(2000, each, GREETED_SECONDS, 1000)
     assert took < 2 * 2000 * each + 20

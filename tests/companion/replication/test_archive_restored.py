@@ -58,6 +58,7 @@ def _compacted(board: ArchivingBoard, *numbers: int) -> None:
     board.sync()
 
 
+@pytest.mark.both_databases
 def test_a_database_put_back_has_what_was_archived_since(board: ArchivingBoard, back: Callable[[], None]):
     _compacted(board, 2, 4)
     back()
@@ -175,6 +176,7 @@ def _put_on_board(board: ArchivingBoard, lines: dict[int, bytes], following: int
     board.sync()
 
 
+@pytest.mark.both_databases
 def test_a_board_with_its_backup_has_its_archive_again(board: ArchivingBoard):
     _compacted(board, 2, 4)
     lines, following = dict(board.log.lines), board.log.next

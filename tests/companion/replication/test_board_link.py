@@ -12,6 +12,7 @@ import pytest
 import get_micropython
 import get_mosquitto
 from engram import __version__
+from extent import with_more
 from peers import ROOT, BoardProcess, Broker, Companion
 from waiting import wait_until
 
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 WAYS = ("mosquitto", "broker inside", "http")
 
 
-@pytest.fixture(params=WAYS)
+@pytest.fixture(params=with_more(["http"], WAYS))
 def way(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Companion, str]]:
     """A companion, and the URL under which boards reach it."""
     if request.param == "mosquitto" and not get_mosquitto.usable():
@@ -40,6 +41,7 @@ SOON = 30.0
 """Seconds within which what is said is copied; a board that missed it would greet only after 50 of them."""
 
 
+@pytest.mark.parametrize("way", WAYS, indirect=True)
 def test_what_is_said_is_in_the_copy_within_seconds(way: tuple[Companion, str], tmp_path: Path):
     companion, url = way
     with BoardProcess(tmp_path / "board", url, "kitchen") as board:

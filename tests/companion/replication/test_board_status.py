@@ -15,6 +15,7 @@ from engram_host.companion.replication.status_messages import MOST, read_status
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.boards.status import STATUS_FIELDS, BoardStatus
 from engram_host.companion.types import Hello, LogState, Sender
+from one_case import in_one_case
 from peers import Companion
 from sending import Sent
 
@@ -77,7 +78,7 @@ def test_what_a_newer_board_tells_beside_is_passed_over():
     assert read_status(head(["weather", {"wind": [1]}], ["run", 3])) == BoardStatus(run=3)
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "item", ["run", ["run"], ["run", 1, 2], [1, 1], {"run": 1}, None, ["run", "1"], ["run", True], ["run", None],
              ["run", 1.5], ["flash", [1]], ["pins", "on"], ["pins", [1]],
              ["pins", {"a": 1.5}], ["pins", {"a": [1]}], ["firmware", 3], ["model_problem", None], ["telegram", "dancing"]],
@@ -87,7 +88,7 @@ def test_a_figure_of_another_form_is_refused_in_a_sentence(item: Any):
         read_status(head(["memories", 1], item))
 
 
-@pytest.mark.parametrize(("value", "kept"), [(-5, 0), (MOST + 1, MOST), (1 << 200, MOST)])
+@in_one_case("value, kept", [(-5, 0), (MOST + 1, MOST), (1 << 200, MOST)])
 def test_a_number_beyond_its_bounds_is_cut(value: int, kept: int):
     assert read_status(head(["flash", value])).flash == kept
 

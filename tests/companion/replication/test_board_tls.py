@@ -9,6 +9,7 @@ import trustme
 
 import get_micropython
 from cli_case import fine
+from extent import with_more
 from peers import BoardProcess, Companion
 from waiting import wait_until
 
@@ -55,7 +56,7 @@ def _token(companion: Companion) -> str:
     return fine("device", "add", "kitchen", "--home", companion.home, "--json").json["token"]
 
 
-@pytest.mark.parametrize("way", ["mqtts", "https"])
+@pytest.mark.parametrize("way", with_more(["mqtts"], ["https"]))
 def test_a_board_is_copied_over_tls(tmp_path: Path, companion: SecureCompanion, authority: trustme.CA, way: str):
     url = companion.mqtt_url if way == "mqtts" else companion.url
     assert url.startswith(way + "://")
@@ -65,7 +66,7 @@ def test_a_board_is_copied_over_tls(tmp_path: Path, companion: SecureCompanion, 
         assert "connected to " + way in board.answered("/companion")
 
 
-@pytest.mark.parametrize("way", ["mqtts", "https"])
+@pytest.mark.parametrize("way", with_more(["https"], ["mqtts"]))
 def test_a_board_does_not_speak_to_a_companion_that_another_authority_vouches_for(
     tmp_path: Path, companion: SecureCompanion, way: str
 ):

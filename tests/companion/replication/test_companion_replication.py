@@ -3,14 +3,13 @@
 import asyncio
 import threading
 
-import pytest
-
 from engram import log_line
 from engram.link import messages
 from engram_host.companion.replication import protocol
 from engram_host.companion.replication.protocol import Replication
 from engram_host.companion.store import CompanionStore, open_store
 from engram_host.companion.supervisor import Supervisor
+from one_case import in_one_case
 from sending import Sent, digest
 
 
@@ -133,7 +132,7 @@ def test_a_check_of_equal_lines_says_so(board):
     assert answer["op"] == "same"
 
 
-@pytest.mark.parametrize("data", [b"", b"hello", b"{}\n", b"\xff" * 100])
+@in_one_case("data", [b"", b"hello", b"{}\n", b"\xff" * 100])
 def test_what_is_no_message_is_a_bad_request(companion, data):
     headers = {"Content-Type": "application/octet-stream"}
     answer = companion.client.post("/v1/devices/x/messages", content=data, headers=headers)

@@ -8,18 +8,17 @@ from pathlib import Path
 import httpx
 import pytest
 
-from extent import extent
 from peers import Companion
 from sending import Sent
 
-LINES = extent(130_000, 1_000)
-KILLS = extent(25, 1)
+LINES = 130_000
+KILLS = 25
 IN_MESSAGE = 100
 LATEST_KILL = 0.02
 """Seconds after a message is sent within which the kill comes: before, while and after it is written."""
 
 
-@pytest.mark.shortened
+@pytest.mark.soak
 def test_a_large_board_is_copied_whole_through_kills_and_nothing_acknowledged_is_lost(tmp_path: Path):
     numbers = random.Random(20)
     with Companion(tmp_path / "home") as companion:

@@ -2,11 +2,10 @@
 
 from typing import Any, get_args, get_type_hints
 
-import pytest
-
 from engram.link import messages
 from engram_host.companion.replication.messages import BoardHead, Head
 from engram_host.companion.types import LogName
+from one_case import in_one_case
 
 HEADS = {get_args(get_type_hints(head)["op"])[0]: head for head in get_args(BoardHead)}
 
@@ -27,7 +26,7 @@ def test_each_message_of_a_board_has_a_head():
     assert set(HEADS) == set(messages.FROM_BOARD)
 
 
-@pytest.mark.parametrize("op", sorted(messages.FROM_BOARD))
+@in_one_case("op", sorted(messages.FROM_BOARD))
 def test_a_head_has_the_fields_of_its_table(op: str):
     table = dict(messages._ADDRESS + messages.FROM_BOARD[op] + messages.OPTIONAL.get(op, ()))
     hints = get_type_hints(HEADS[op])

@@ -12,6 +12,7 @@ from engram_host.companion.errors import StoreFull, StoreUnavailable
 from engram_host.companion.replication import messages as message_versions
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.supervisor import Supervisor
+from one_case import in_one_case
 from peers import Companion
 from waiting import SECONDS
 
@@ -54,9 +55,7 @@ def test_a_greeting_with_a_rule_that_is_none_is_refused(companion: Companion):
         assert answer["op"] == "refused" and why in answer["why"]
 
 
-@pytest.mark.parametrize(
-    ("version", "update"), [(2, "update Engram on the companion"), (9, "update Engram"), (255, "update")]
-)
+@in_one_case("version, update", [(2, "update Engram on the companion"), (9, "update Engram"), (255, "update")])
 def test_a_board_of_another_version_is_refused_with_the_side_to_update(companion: Companion, version: int, update: str):
     (answer,) = heads(companion.posted("newer", hello(version=version)))
     assert (
@@ -70,7 +69,7 @@ def test_a_newer_board_whose_greeting_cannot_be_read_is_told_to_have_the_compani
     assert "version 9 of the messages, the companion 1: update Engram on the companion's computer" in answer["why"]
 
 
-@pytest.mark.parametrize("message", [b"weather", b"hello"])
+@in_one_case("message", [b"weather", b"hello"])
 def test_a_message_that_is_not_known_is_refused_in_a_sentence_over_mqtt_too(companion: Companion, message: bytes):
     whole = log_line.encode([("op", message.decode()), ("board", "5f3a9c01"), ("link", 1), ("n", 1)])
     for answer in (heads(companion.posted("odd", whole))[0], over_mqtt(companion, "odd-mqtt", whole)[0]):
@@ -86,8 +85,8 @@ def test_a_damaged_message_is_not_answered_as_if_it_were_one_of_another_version(
 # --- numbers
 
 
-@pytest.mark.parametrize("log", messages.LOGS)
-@pytest.mark.parametrize("state", [[1 << 30, 1, 1, 0], [7, 1, 1, 1 << 30], [7, 1, 10**9 + 2, 0], [7, 10**9 + 1, 1, 0]])
+@in_one_case("log", messages.LOGS)
+@in_one_case("state", [[1 << 30, 1, 1, 0], [7, 1, 1, 1 << 30], [7, 1, 10**9 + 2, 0], [7, 10**9 + 1, 1, 0]])
 def test_a_greeting_with_a_number_that_lines_could_not_name_is_refused(
     companion: Companion, log: str, state: list[int]
 ):
@@ -126,8 +125,8 @@ def test_bad_messages_of_a_board_are_one_line_of_the_log(companion: Companion):
     assert printed.count("flood: refused: ") == 1 and printed.count("flood-mqtt: a message was passed over") == 1
 
 
-@pytest.mark.parametrize("op", ["hello", "search"])
-@pytest.mark.parametrize("problem", [StoreUnavailable, StoreFull])
+@in_one_case("op", ["hello", "search"])
+@in_one_case("problem", [StoreUnavailable, StoreFull])
 def test_a_board_learns_nothing_of_where_the_database_is(op: str, problem: type[StoreUnavailable]):
     class Broken:
         def greet(self, *_: object) -> None:

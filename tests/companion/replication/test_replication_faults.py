@@ -10,6 +10,7 @@ import pytest
 
 import get_micropython
 import get_mosquitto
+from extent import with_more
 from faulty import FaultyProxy, FaultyRelay
 from file_bytes import bytes_of
 from peers import BoardProcess, Broker, Companion, free_port
@@ -55,7 +56,7 @@ def _talk_through(transport: FaultyRelay | FaultyProxy, board: BoardProcess, fau
         time.sleep(numbers.random() * LONGEST_PAUSE)
 
 
-@pytest.mark.parametrize("faults", [SHORT, pytest.param(LONG, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("faults", with_more([SHORT], [LONG]))
 def test_over_mqtt_that_loses_doubles_and_reorders_the_copy_is_the_log(tmp_path: Path, faults: int):
     with ExitStack() as stack:
         brokers = [stack.enter_context(Broker()) for _ in range(2)]
@@ -67,7 +68,7 @@ def test_over_mqtt_that_loses_doubles_and_reorders_the_copy_is_the_log(tmp_path:
         wait_until("the copy is the log", lambda: _is_copied(board, companion), 120)
 
 
-@pytest.mark.parametrize("faults", [SHORT, pytest.param(LONG, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("faults", with_more([SHORT], [LONG]))
 def test_over_http_that_loses_and_doubles_the_copy_is_the_log(tmp_path: Path, faults: int):
     with ExitStack() as stack:
         companion = stack.enter_context(Companion(tmp_path / "companion"))

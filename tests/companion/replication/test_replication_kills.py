@@ -9,6 +9,7 @@ import pytest
 
 import get_micropython
 import get_mosquitto
+from extent import with_more
 from peers import BoardProcess, Broker, Companion
 from server_process import ServerProcess
 from waiting import wait_until
@@ -48,7 +49,7 @@ def _play(folder: Path, kills: int, seed: int, over: str) -> None:
         assert len(seqs) == len(set(seqs)) > kills
 
 
-@pytest.mark.parametrize("over", ["mqtt", "http"])
+@pytest.mark.parametrize("over", with_more(["mqtt"], ["http"]))
 def test_after_some_kills_the_copy_is_the_log(tmp_path: Path, over: str):
     _play(tmp_path, kills=5, seed=7, over=over)
 

@@ -17,6 +17,7 @@ from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.senses.table import PART_BYTES
 from engram_host.companion.store.senses.types import DAYS, FOLDED, HOURS, MINUTES
 from engram_host.companion.types import LineQuota, RetentionLimits
+from one_case import in_one_case
 from peers import Companion
 from perceiving_board import DAY, HOUR, MINUTE, NOW, PerceivingBoard, bytes_of, posted_to
 from sending import Sent
@@ -45,6 +46,7 @@ def walk(count: int, seed: int = 1) -> list[float]:
 # --- what comes
 
 
+@pytest.mark.both_databases
 def test_minutes_are_kept_as_the_board_has_them(store: CompanionStore, kitchen: PerceivingBoard):
     kitchen.perceive("room", walk(400), 20, "°C")
     kitchen.tell()
@@ -126,6 +128,7 @@ def test_a_flash_that_went_back_adds_its_other_readings_to_those_that_came(
     assert kept(store) == before | kitchen.rows("room")
 
 
+@pytest.mark.both_databases
 def test_a_reset_board_begins_again_and_what_it_had_is_set_aside(
     store: CompanionStore, kitchen: PerceivingBoard, tmp_path: Path
 ):
@@ -156,6 +159,7 @@ def test_a_forgotten_sense_goes_with_its_readings(store: CompanionStore, kitchen
     assert store.reading_rows("kitchen", door.key, MINUTES, 0, 1 << 32) == []
 
 
+@pytest.mark.both_databases
 def test_a_sense_of_a_damaged_list_is_set_aside_and_comes_back(store: CompanionStore, kitchen: PerceivingBoard):
     kitchen.perceive("room", walk(130))
     kitchen.perceive("door", [0, 1] * 70)
@@ -225,6 +229,7 @@ def told(board: PerceivingBoard, *events: list[list[Any]]) -> dict[str, Any]:
     return board.sent.ask("events", epoch=board.sent.epoch, items=list(events))
 
 
+@pytest.mark.both_databases
 def test_events_are_kept_as_they_were_told_last(store: CompanionStore, kitchen: PerceivingBoard):
     kitchen.perceive("room", walk(70))
     kitchen.tell()
@@ -235,7 +240,7 @@ def test_events_are_kept_as_they_were_told_last(store: CompanionStore, kitchen: 
     assert found[1].fields == {"value": 46, "usual": [1, 2, 3]}
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "item", [5, {}, [], [["id"]], [[1, 2]], event(0), event(1, id="x"), event(1, sense="0"), event(1, sense=900),
              event(1, start=-1),
              event(1, end=True), event(1, kind="\x1b[2J"), event(1, kind="x" * 99), event(1, start=1.5)],
@@ -280,7 +285,7 @@ def _list(*items: Any) -> Any:
     }
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "item", ["x", [], [1, "a", "", 1], [True, "a", "", 1, 0], [128, "a", "", 1, 0], [-1, "a", "", 1, 0], [1, "", "", 1, 0],
              [1, "x" * 33, "", 1, 0], [1, "a", "x" * 9, 1, 0], [1, "a", "", 4, 0], [1, "a\x1b[2J", "", 1, 0],
              [1, "a", "\0", 1, 0], [1, "a", "", 1, 1 << 90]],
@@ -334,6 +339,7 @@ def test_an_event_is_no_deeper_than_pairs():
     assert read_event(event(1, value=deep, evidence=[[1, 2]])).fields == {"evidence": [[1, 2]]}
 
 
+@pytest.mark.both_databases
 def test_a_block_fills_few_parts_of_a_sense_the_newest(store: CompanionStore, kitchen: PerceivingBoard):
     kitchen.perceive("room", walk(5))
     kitchen.tell()
@@ -387,6 +393,7 @@ def test_minutes_leave_after_their_days_and_hours_stay(store: CompanionStore, ki
     assert kept(store) == {} and kept(store, level=FOLDED) == hours
 
 
+@pytest.mark.both_databases
 def test_beyond_a_boards_room_the_oldest_minutes_leave_first(store: CompanionStore, kitchen: PerceivingBoard):
     for seed in range(6):
         kitchen.perceive("room", walk(300, seed))
@@ -399,6 +406,7 @@ def test_beyond_a_boards_room_the_oldest_minutes_leave_first(store: CompanionSto
     assert kept(store, level=FOLDED) == hours
 
 
+@pytest.mark.both_databases
 def test_a_damaged_part_is_passed_over(store: CompanionStore, kitchen: PerceivingBoard):
     kitchen.perceive("room", walk(130))
     kitchen.tell()

@@ -3,17 +3,17 @@
 import random
 
 import numpy as np
-import pytest
 
 from engram_host.companion.search.fusion import days_of
 from engram_host.time_zones import BoardZone, is_rule
+from one_case import in_one_case
 
 BERLIN = BoardZone(60, "CET-1CEST,M3.5.0,M10.5.0/3")
 SANTIAGO = BoardZone(-240, "<-04>4<-03>,M9.1.6/24,M4.1.6/24")
 DAY = 86400
 
 
-@pytest.mark.parametrize("zone", [BERLIN, SANTIAGO, BoardZone(-330), BoardZone(60, "<+01>-1")])
+@in_one_case("zone", [BERLIN, SANTIAGO, BoardZone(-330), BoardZone(60, "<+01>-1")])
 def test_days_of_many_moments_are_those_of_each(zone: BoardZone):
     dice = random.Random(1)
     moments = [dice.randrange(1 << 32) for _ in range(500)]
@@ -27,7 +27,7 @@ def test_moments_of_wrong_clocks_have_days_at_once():
     assert days_of(np.array([], np.int64), BERLIN).tolist() == []
 
 
-@pytest.mark.parametrize("zone", [BERLIN, SANTIAGO, BoardZone(-330)])
+@in_one_case("zone", [BERLIN, SANTIAGO, BoardZone(-330)])
 def test_a_day_begins_where_the_one_before_ends(zone: BoardZone):
     for day in range(20_000, 21_500):
         start = zone.start_of(day)

@@ -16,11 +16,12 @@ from engram_host.companion.search.expansion import (
     QueryExpander,
     parse_wordings,
 )
+from one_case import in_one_case
 
 QUERY = "what does Ann drink"
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "answer",
     [
         '["green tea", "beverage"]',
@@ -46,7 +47,7 @@ def test_an_empty_list_is_no_failure():
     assert parse_wordings("[]", QUERY) == ()
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "answer",
     ["", "I cannot help with that.", "Ann drinks green tea.", '["green', "[1, 2", "[" * 100_000, "x" * 2 * MOST_ANSWER],
 )
@@ -59,13 +60,13 @@ def test_control_characters_of_an_answer_go():
     assert "\x1b" not in parse_wordings('["green\\u001b[31m tea"]', QUERY)[0]
 
 
-@pytest.mark.parametrize(("url", "name"), [("https://api.openai.com/v1", "max_completion_tokens"), ("", "max_tokens")])
+@in_one_case("url, name", [("https://api.openai.com/v1", "max_completion_tokens"), ("", "max_tokens")])
 def test_the_answers_length_is_bounded_in_the_services_own_words(url, name):
     assert OPENAI.chat_body("m", "be short", "hello", 9, url)[name] == 9
 
 
-@pytest.mark.parametrize(
-    ("api", "answer"),
+@in_one_case(
+    "api, answer",
     [
         (OPENAI, {"choices": []}),
         (OPENAI, {"choices": ["x"]}),
@@ -129,8 +130,8 @@ def test_a_long_query_is_cut_and_made_one_line():
     assert model.asked[0].startswith("tea x") and len(model.asked[0]) == MOST_ASKED
 
 
-@pytest.mark.parametrize(
-    ("answer", "why"),
+@in_one_case(
+    "answer, why",
     [(None, "did not answer within 0.05 s"), (CompanionError("the limit is reached."), "limit"), ("no", "list")],
 )
 def test_a_failure_is_an_error_that_says_why(answer, why):

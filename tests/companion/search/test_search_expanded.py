@@ -13,6 +13,8 @@ from engram_host.companion.gateway.quota import OPERATOR
 from engram_host.companion.settings import read_settings
 from engram_host.companion.store import open_store
 from engram_host.fake_llm import Serving, serving
+from extent import with_more
+from one_case import in_one_case
 from peers import Companion
 from search_store import SearchStore, asked, engine_of, ids, record
 from sending import Sent
@@ -45,7 +47,7 @@ def test_the_points_add_up_to_the_score(store):
     assert [expansion > 0 for _, expansion in points] == [False, True]
 
 
-@pytest.mark.parametrize("query", ["harbour", "zebra"])
+@in_one_case("query", ["harbour", "zebra"])
 def test_the_confidence_is_that_of_the_query_alone(store, query):
     engine = engine_of(store)
     with_them = engine.search(asked(query, wordings=("sencha",)))
@@ -78,7 +80,7 @@ def model() -> Iterator[Serving]:
         yield running
 
 
-@pytest.fixture(scope="module", params=["openai", "anthropic"])
+@pytest.fixture(scope="module", params=with_more(["openai"], ["anthropic"]))
 def companion(
     request: pytest.FixtureRequest, model: Serving, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Companion]:
@@ -145,8 +147,8 @@ def test_a_failure_leaves_the_plain_query_and_says_so(companion):
     assert any(problem.startswith("queries are not expanded: ") for problem in problems)
 
 
-@pytest.mark.parametrize(
-    ("variables", "named"),
+@in_one_case(
+    "variables, named",
     [
         ({}, "gateway.url"),
         ({"ENGRAM_GATEWAY_URL": "http://localhost:1/v1"}, "search.expand_model or gateway.model"),

@@ -26,6 +26,7 @@ from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import Device, Hello, LineBatch, LogName, LogState, Sender, SeqRange
 from engram_host.companion.workers.homes import HomeWorkers
+from one_case import in_one_case
 from search_store import NOW, SearchStore, asked, embed_all, record, search_with, turn
 
 PLACES = ["garden", "shed", "shop", "sea", "roof", "cellar", "kitchen"]
@@ -87,8 +88,8 @@ def places(result: SearchResult) -> list[tuple[str, str]]:
     return [(hit.device, hit.id) for hit in result.hits]
 
 
-@pytest.mark.parametrize("query", QUERIES)
-@pytest.mark.parametrize("options", [{}, {"use_words": False}, {"use_meaning": False}, {"log": "journal"}])
+@in_one_case("query", QUERIES)
+@in_one_case("options", [{}, {"use_words": False}, {"use_meaning": False}, {"log": "journal"}])
 def test_the_first_hits_are_those_of_a_search_that_ranks_all_boards_at_once(
     store: SearchStore, query: str, options: dict[str, Any]
 ):
@@ -120,7 +121,7 @@ def test_a_word_weighs_as_in_all_boards_and_not_as_in_those_that_are_ranked(
     assert few.entries == every.entries and few.hits[0].coverage == every.hits[0].coverage
 
 
-@pytest.mark.parametrize("options", [{}, {"use_meaning": False}])
+@in_one_case("options", [{}, {"use_meaning": False}])
 def test_pages_of_more_boards_than_are_ranked_first_are_one_list(store: SearchStore, options: dict[str, Any]):
     page = paged(store, **options)
     assert engine.DEPTHS[0] < BOARDS
@@ -159,7 +160,7 @@ def equal_boards(monkeypatch: pytest.MonkeyPatch) -> tuple[SearchStore, list[Dev
     return made, [replace(made.device(f"board-{number}"), have={"journal": 150_000}) for number in range(10)]
 
 
-@pytest.mark.parametrize("options", [{}, {"use_meaning": False}, {"use_words": False}])
+@in_one_case("options", [{}, {"use_meaning": False}, {"use_words": False}])
 def test_boards_whose_lines_have_no_room_together_are_all_ranked_on_one_scale(
     equal_boards: tuple[SearchStore, list[Device]], options: dict[str, Any]
 ):
@@ -223,7 +224,7 @@ def test_a_search_that_is_stopped_says_how_far_it_has_come(store: SearchStore):
     assert {hit.device for hit in found.hits} <= set(names()[:7])
 
 
-@pytest.mark.parametrize("is_late", [False, True])
+@in_one_case("is_late", [False, True])
 def test_a_time_limit_and_whoever_asked_stop_a_search(store: SearchStore, is_late: bool):
     progress = FleetProgress(deadline=time.monotonic() - 1) if is_late else FleetProgress()
     if not is_late:
@@ -296,6 +297,7 @@ def store_of_boards(open_store, monkeypatch: pytest.MonkeyPatch) -> CompanionSto
     return store
 
 
+@pytest.mark.both_databases
 def test_a_search_without_names_covers_all_boards(service: SearchService):
     found = asyncio.run(service.search(OWNER, query="kettle"))
     assert {hit.device for hit in found.hits} == {"a", "b", "c", "d", "e"} and found.left_out == ()

@@ -18,6 +18,7 @@ from engram_host.companion.search.indexes.postings import Postings
 from engram_host.companion.search.request import SearchResult
 from engram_host.companion.search.tokenizer import Tokenizer
 from index_steps import JOURNAL, RECORDS, STEPS, WORDS, seq_of
+from one_case import in_one_case
 from search_store import IDENTITY, SearchStore, asked, embed_all, engine_of, ids, line_of, record, turn, vector_of
 
 
@@ -129,7 +130,7 @@ def test_a_turn_is_found_by_the_words_of_the_memory_that_came_from_it():
     assert ids(result) == ["t1"]
 
 
-@pytest.mark.parametrize("text", ["it broke down", "it works again"])
+@in_one_case("text", ["it broke down", "it works again"])
 def test_a_turn_that_comes_after_its_memory_or_is_replaced_has_its_words(text: str):
     store = SearchStore()
     store.put_all("b", [turn(2, "so it goes", "s2")], [record(1, "a motorcycle", turns=["t1"])])

@@ -22,6 +22,7 @@ from engram_host.companion.search.indexes.kept import KeptIndexes
 from engram_host.companion.search.indexes.vectors import quantize
 from engram_host.companion.search.request import SearchResult
 from engram_host.companion.search.tokenizer import Tokenizer, term_id
+from extent import matrix
 from index_steps import STEPS, seq_of
 from search_store import (
     IDENTITY,
@@ -271,8 +272,9 @@ def dies_after(call: Callable[..., Any]) -> Callable[..., Any]:
     return killed
 
 
-@pytest.mark.parametrize("dies", [dies_before, dies_after])
-@pytest.mark.parametrize("step", ["write_image", "put", "replace", "fsync", "map_image"])
+@pytest.mark.parametrize(
+    "step, dies", matrix(["write_image", "put", "replace", "fsync", "map_image"], [dies_before, dies_after])
+)
 def test_a_process_that_is_killed_at_any_step_leaves_nothing_to_be_found(
     store: SearchStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, dies: Callable[..., Any]
 ):

@@ -22,6 +22,7 @@ from engram_host.companion.search.indexes.kept import KeptIndexes, make_image
 from engram_host.companion.search.tokenizer import Tokenizer
 from engram_host.companion.types import Device
 from index_steps import STEPS, seq_of
+from one_case import in_one_case
 from search_store import (
     IDENTITY,
     Notes,
@@ -191,9 +192,9 @@ def test_without_a_free_descriptor_files_stay(store: SearchStore, tmp_path: Path
     assert is_usable(store, tmp_path)
 
 
-@pytest.mark.parametrize("step", ["map_image", "read_facts"])
-@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EACCES])
-@pytest.mark.parametrize("use", [search, sweep])
+@in_one_case("step", ["map_image", "read_facts"])
+@in_one_case("number", [errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EACCES])
+@in_one_case("use", [search, sweep])
 def test_a_file_that_cannot_be_read_now_stays(
     store: SearchStore,
     tmp_path: Path,
@@ -303,7 +304,7 @@ def test_workers_that_start_at_once_agree_on_the_folders_number(store: SearchSto
     assert found == {files_of(store, folder).folder_id}
 
 
-@pytest.mark.parametrize("content", [b"", b"0123", b"\xff" * 16])
+@in_one_case("content", [b"", b"0123", b"\xff" * 16])
 def test_a_damaged_number_of_the_folder_is_made_again(store: SearchStore, tmp_path: Path, content: bytes):
     (tmp_path / "id").write_bytes(content)
     keep(store, tmp_path)

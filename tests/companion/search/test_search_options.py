@@ -13,6 +13,7 @@ from engram_host.companion.search import engine as engine_module
 from engram_host.companion.search import fusion
 from engram_host.companion.search.engine import QueryVector, SearchEngine
 from engram_host.companion.search.request import REASONS, Weights
+from one_case import in_one_case
 from search_store import IDENTITY, NOW, SearchStore, asked, embed_all, engine_of, ids, line_of, record, turn
 
 DAY = 86_400
@@ -45,7 +46,7 @@ def store() -> SearchStore:
 # --- filters
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "query, options, found",
     [
         ("green", {"session": "s2"}, {"t3"}),
@@ -95,7 +96,7 @@ def test_each_side_can_be_switched_off(store: SearchStore):
     assert {hit.coverage for hit in by_meaning.hits} == {0.0} and by_meaning.meaning_weight == 1
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "query, weight",
     [
         ("the green bike", 0.2),
@@ -147,7 +148,7 @@ def test_more_candidates_let_more_be_fused(store: SearchStore):
     assert left(1) != left(8)
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "name, value",
     [
         ("query", " "),
@@ -194,7 +195,7 @@ def test_mmr_with_lambda_1_keeps_the_order(scores: list[float], limit: int):
 # --- dates
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "query, first",
     [
         ("green in May 2023", "t1"),
@@ -211,7 +212,7 @@ def test_what_was_said_at_the_named_time_comes_first(store: SearchStore, query: 
     assert ids(engine_of(store).search(asked(query, dates=True, now=now)))[0] == first
 
 
-@pytest.mark.parametrize("query", ["what may be green", "march on", "green in 12", "2023-13-45", "the green bike"])
+@in_one_case("query", ["what may be green", "march on", "green in 12", "2023-13-45", "the green bike"])
 def test_a_query_that_names_no_time_gets_no_points_for_one(store: SearchStore, query: str):
     hits = engine_of(store, True).search(asked(query, dates=True, explain=True)).hits
     assert {hit.explanation.dates for hit in hits if hit.explanation} <= {0.0}
@@ -276,7 +277,7 @@ def test_the_two_times_are_distinguished(store: SearchStore, monkeypatch: pytest
     assert (round(result.embed_ms), round(result.search_ms)) == (51, 1)
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "query, options, why",
     [
         ("zebra", {}, "none of the words (zebra) stands in an entry that may be shown here."),
@@ -297,7 +298,7 @@ def test_one_entry_that_does_not_pass_the_filters_is_reported_in_the_singular():
     assert result.why_empty == "the one entry that may be shown here does not pass the filters."
 
 
-@pytest.mark.parametrize("limit, told", [(1, "2 more candidates"), (2, "1 more candidate")])
+@in_one_case("limit, told", [(1, "2 more candidates"), (2, "1 more candidate")])
 def test_what_was_found_beyond_the_limit_is_counted(limit: int, told: str):
     store = SearchStore()
     store.put_all("b", [turn(number, "green tea") for number in (1, 2, 3)])
@@ -324,7 +325,7 @@ def test_an_empty_answer_does_not_repeat_why_the_meaning_side_is_off(store: Sear
     assert result.degraded == REASONS.say("no_embedder")
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "query, shown",
     [
         ("Where are Zoë's databases?", "Zoë's, databases"),

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from engram import log_line
 from engram_host.companion.entries.embedding_text import embedding_text
 from engram_host.companion.search.engine import QueryVector, SearchEngine
@@ -35,6 +37,7 @@ def fill(store: CompanionStore) -> None:
         store.put_vectors("b", IDENTITY, vectors)
 
 
+@pytest.mark.both_databases
 def test_a_database_gives_the_answers_of_a_store_in_ram(store: CompanionStore):
     fill(store)
     plain = SearchStore()

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from engram import text as board
 from engram_host.companion.search import tokenizer as search_words
 from engram_host.companion.search.tokenizer import Tokenizer, identifier_terms, query_terms, term_id
+from one_case import in_one_case
 from search_store import SearchStore, asked, engine_of, ids, turn
 
 PIECES = st.text(st.sampled_from("aAbZ09 '\n\t._-/é猫自行車ไทย👍🏽😀ßŁ한\u2019"), max_size=40) | st.text(max_size=30)
@@ -34,7 +35,7 @@ def test_what_is_remembered_of_pieces_has_a_bound(monkeypatch: pytest.MonkeyPatc
     assert known.nbytes <= 11_000
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "name, added",
     [
         ("getUserName", {"get", "user", "nam"}),
@@ -52,7 +53,7 @@ def test_an_identifier_adds_its_whole_and_its_parts(name: str, added: set[str]):
     assert set(identifier_terms(name)) == added
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "query",
     ["getUserName", "get user name", "username getUserName()", "E_CONN_42", "conn", "src/main.py", "main.py", "main"],
 )

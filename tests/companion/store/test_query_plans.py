@@ -35,6 +35,7 @@ from filled_boards import (
     record_lines,
     turn_lines,
 )
+from one_case import in_one_case
 from postgres_server import PostgresServer
 from query_plans import Scan, recorded_statements, scanned_by_sqlite, scans, scans_whatever_the_values
 
@@ -189,7 +190,7 @@ PATHS = (
 )
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.__name__)
+@in_one_case("path", PATHS)
 def test_what_is_done_for_a_board_reads_its_rows_only(filled: Filled, path: Callable[[FilledBoard], None]):
     board = FilledBoard(filled.store, f"board-{1 + PATHS.index(path)}", LINES, LINES, SENT)
     found = list(filled.scans_of(lambda: path(board)))
@@ -215,7 +216,7 @@ def test_copied_lines_are_compared_with_known_ones_by_their_key(filled: Filled):
     assert [scan.table for scan in scans(filled.connection, copied, ())] == ["new_lines"]
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.__name__)
+@in_one_case("path", PATHS)
 def test_sqlite_reads_the_rows_of_a_board_only(tmp_path: Path, path: Callable[[FilledBoard], None]):
     with closing(choose_store(f"sqlite:///{tmp_path / 'companion.db'}")) as store:
         store.open()

@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 
 from engram_host.companion.store import CompanionStore, choose_store
+from one_case import in_one_case
 from plain_board import PlainBoard
 
 
@@ -13,9 +14,7 @@ def test_no_call_of_the_store_is_written_twice():
     assert "store_batches" in written and not [name for name, times in written.items() if times > 1]
 
 
-@pytest.mark.parametrize(
-    ("url", "name"), [("sqlite:///companion.db", "SQLite"), ("postgresql://there/db", "PostgreSQL")]
-)
+@in_one_case("url, name", [("sqlite:///companion.db", "SQLite"), ("postgresql://there/db", "PostgreSQL")])
 def test_a_database_has_the_name_that_people_know(url: str, name: str):
     assert choose_store(url).database.name == name
 

@@ -21,6 +21,8 @@ from engram_host.companion.types import (
     Sender,
     without_secret,
 )
+from extent import matrix
+from one_case import in_one_case
 from waiting import SECONDS
 
 NOW = 1_795_000_000
@@ -57,8 +59,7 @@ def read(store: CompanionStore, mid: str = "a", after: int = 0) -> tuple[str, li
 # --- secrets
 
 
-@pytest.mark.parametrize("name", SECRETS)
-@pytest.mark.parametrize("end", ["answer", "cancel"])
+@pytest.mark.parametrize("name, end", matrix(SECRETS, ["answer", "cancel"]))
 def test_a_secret_that_somebody_typed_is_removed_with_the_end_of_its_message(
     kitchen: CompanionStore, name: str, end: str
 ):
@@ -75,7 +76,7 @@ def test_a_secret_that_somebody_typed_is_removed_with_the_end_of_its_message(
     assert not repeated.is_open, "it is the same message when it comes again"
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "said",
     [
         Said("a", "owner", "/setting llm.model gpt-5", "phone", is_command=True),

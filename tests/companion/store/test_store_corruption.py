@@ -18,6 +18,7 @@ from damage_trial import Trial
 from damaging import PAGE, overwrite_page, tree_pages
 from engram_host.companion.recovery.repair import repair_sqlite
 from extent import extent
+from one_case import in_one_case
 from postgres_process import PostgresProcess, binaries
 
 SEED = 20
@@ -128,7 +129,7 @@ def test_a_repair_brings_all_back_that_stood_on_other_pages_or_that_a_board_has(
         assert trial.lost() == [] or told or number in sound.trees["lines"], (number, trial.lost()[:3])
 
 
-@pytest.mark.parametrize("pages", [0, 1, 3])
+@in_one_case("pages", [0, 1, 3])
 def test_a_file_that_was_cut_ends_in_a_sentence(sound: Sound, pages: int):
     trial = sound.copied("cut.db")
     with (sound.folder / "cut.db").open("r+b") as file:

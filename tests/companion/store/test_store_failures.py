@@ -17,6 +17,8 @@ import pytest
 from engram_host.companion.errors import CompanionError, SettingError, StoreBusy, StoreFull, StoreUnavailable
 from engram_host.companion.store import CompanionStore, choose_store, open_store
 from engram_host.companion.store.sqlite import SqliteDatabase
+from extent import with_more
+from one_case import in_one_case
 from plain_board import PlainBoard
 from postgres_process import NOBODY, binaries
 from postgres_server import PostgresServer
@@ -173,7 +175,7 @@ def test_a_server_that_is_not_there_is_reported():
         open_store("postgresql://postgres@127.0.0.1:1/postgres")
 
 
-@pytest.mark.parametrize("url", ["mysql://there", "sqlite:///", "postgresql://there?no=such", "companion.db"])
+@in_one_case("url", ["mysql://there", "sqlite:///", "postgresql://there?no=such", "companion.db"])
 def test_a_url_that_is_none_is_reported(url: str):
     with pytest.raises(SettingError, match=r"store\.url"):
         open_store(url)
@@ -227,7 +229,7 @@ def test_a_server_that_crashes_and_comes_back_has_all_that_was_taken():
         store.close()
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(30, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("kills", with_more([2], [30]))
 def test_what_was_acknowledged_outlives_a_killed_process(
     store_url: str, open_store: Callable[[], CompanionStore], kills: int
 ):

@@ -10,6 +10,7 @@ from engram_host.cli.doctor.companion_checks import _postgres as doctor_findings
 from engram_host.companion.diagnosis.findings import WATCH, WELL, WRONG
 from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.store.sql.vacuum import DEAD_LEAST, MOST_AGE, TableRows, VacuumState, read_vacuum_state
+from one_case import in_one_case
 from postgres_server import PostgresServer
 from waiting import wait_until
 
@@ -49,7 +50,7 @@ def test_a_table_with_many_dead_rows_is_named_with_its_last_vacuum():
     assert "50,000 dead rows" in problem and "table lines" in problem and "never vacuumed" in problem
 
 
-@pytest.mark.parametrize("live, dead", [(0, DEAD_LEAST - 1), (2 * DEAD_LEAST + 1, DEAD_LEAST)])
+@in_one_case("live, dead", [(0, DEAD_LEAST - 1), (2 * DEAD_LEAST + 1, DEAD_LEAST)])
 def test_few_dead_rows_are_no_problem(live: int, dead: int):
     assert replace(SOUND, tables=[TableRows("lines", live, dead, 0)]).problems == []
 

@@ -24,6 +24,8 @@ from engram_host.companion.workers.place import WorkerPlace
 from plain_board import PlainBoard
 from postgres_server import PostgresServer
 
+pytestmark = pytest.mark.soak
+
 BOARDS = [f"board-{number}" for number in range(8)]
 HEAD: SearchHead = {
     "op": "search",

@@ -17,6 +17,7 @@ from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import LOGS, Hello, LogState, Piece, Said, Sender
 from engram_host.companion.workers import notices
 from engram_host.companion.workers.notices import NoticeListener
+from one_case import in_one_case
 from postgres_server import PostgresServer, cut_notices
 from waiting import wait_until_async
 
@@ -183,7 +184,7 @@ def test_nothing_is_heard_where_the_database_sends_no_notices(tmp_path: Any):
 KINDS: tuple[NoticeKind, ...] = ("board", "message", "pushed", "settings")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@in_one_case("kind", KINDS)
 def test_a_notice_comes_as_it_went(kind: NoticeKind):
     for notice in (Notice(kind, "kitchen", "id with spaces"), Notice(kind, "kitchen"), Notice(kind)):
         assert parse_notice(notice.encode()) == notice

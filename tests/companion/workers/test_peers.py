@@ -14,6 +14,7 @@ from engram_host.companion.workers import homes, peers
 from engram_host.companion.workers.homes import HomeWorkers
 from engram_host.companion.workers.peers import Peers, PeerUnavailable
 from engram_host.companion.workers.place import WorkerPlace
+from one_case import in_one_case
 
 DEVICES = [f"board-{number}" for number in range(300)]
 
@@ -57,7 +58,7 @@ def test_a_worker_answers_what_another_one_asks(tmp_path: Path):
     play(script)
 
 
-@pytest.mark.parametrize("answer", [_fail, _never, None], ids=["fails", "takes too long", "is unknown"])
+@in_one_case("answer", [_fail, _never, None])
 def test_a_question_that_gets_no_answer_is_over_in_time(tmp_path: Path, answer: Any):
     async def script() -> None:
         first, second, _ = peers_in(tmp_path)

@@ -72,6 +72,7 @@ def three(tmp_path: Path, postgres: PostgresServer) -> Iterator["SeveralWorkers"
 
 
 @needs_mosquitto
+@pytest.mark.soak
 def test_whichever_worker_is_asked_a_board_is_searched_at_its_home_and_metrics_are_those_of_all(
     three: SeveralWorkers,
 ):
@@ -102,6 +103,7 @@ OWNER = {"principal": "owner", "group": False, "workspace": "", "tags": [], "sin
 
 
 @needs_mosquitto
+@pytest.mark.soak
 def test_a_boards_own_search_is_answered_alike_by_all_workers_and_also_when_its_home_is_killed(
     tmp_path: Path, postgres: PostgresServer
 ):

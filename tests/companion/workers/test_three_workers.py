@@ -17,7 +17,6 @@ import psycopg
 import pytest
 
 import get_mosquitto
-from extent import extent
 from fleet_boards import FleetBoard, Hub
 from peers import Broker, Companion
 from postgres_process import binaries
@@ -25,7 +24,7 @@ from postgres_server import PostgresServer
 from waiting import SECONDS, wait_until, wait_until_async
 
 WORKERS = 3
-BOARDS = extent(2000, 30)
+BOARDS = 2000
 BOARDS_OF_HUB = 100
 """Boards that share a connection to the broker: a client takes long for each message where many are under way."""
 
@@ -35,17 +34,17 @@ TALKING = 200
 ROUNDS = 2
 """Of what each board says and copies at least; it goes on until the last kill is over."""
 
-KILLS = extent(12, 3)
+KILLS = 12
 """Of a worker; after each third one the broker and the database are killed as well."""
 
-PROGRESS = extent(500, 40)
+PROGRESS = 500
 """Lines that have to be acknowledged between two kills."""
 
 SEARCHERS = 4
 ANSWERED = 0.9
 """The least share of answered searches, counting those at a worker that runs while the database does."""
 
-WITHIN = extent(600.0, 300.0)
+WITHIN = 600.0
 
 
 class Talking(FleetBoard):
@@ -226,7 +225,7 @@ def servers(tmp_path: Path) -> Iterator[tuple[list[Companion], Broker, PostgresS
         yield workers, broker, postgres
 
 
-@pytest.mark.shortened
+@pytest.mark.soak
 def test_nothing_is_lost_or_doubled_or_found_again_while_workers_broker_and_database_are_killed(
     servers: tuple[list[Companion], Broker, PostgresServer],
 ):

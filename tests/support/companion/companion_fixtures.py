@@ -1,6 +1,6 @@
 """Fixtures of tests on a companion: the stores, one companion that runs, and boards that speak to it over HTTP.
 
-Each test that takes `store` or `store_url` runs on SQLite and on PostgreSQL.
+A test that takes `store` or `store_url` runs on SQLite, and on PostgreSQL too where tests/companion/conftest.py says so.
 """
 
 import itertools
@@ -28,10 +28,10 @@ def postgres() -> Iterator[PostgresServer]:
         yield server
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where an empty database is: with the tables, unless the test is marked `no_tables`, or it is a file."""
-    if request.param == "sqlite":
+    if getattr(request, "param", "sqlite") == "sqlite":
         return f"sqlite:///{tmp_path / 'companion.db'}"
     server: PostgresServer = request.getfixturevalue("postgres")
     if request.node.get_closest_marker("no_tables"):
