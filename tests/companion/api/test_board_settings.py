@@ -147,7 +147,7 @@ def test_a_secret_is_shown_to_the_board_alone_and_is_gone_once_it_answered(
     assert kept == ["/setting llm.key"]
 
 
-@pytest.mark.parametrize("is_offered", [False, True])
+@in_one_case("is_offered", [False, True])
 def test_a_secret_that_was_cancelled_is_gone_too(companion: Companion, board: Callable[..., Sent], is_offered: bool):
     kitchen = board()
     kitchen.hello()

@@ -18,6 +18,7 @@ from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.media.table import StoredMedia
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import LogName
+from one_case import in_one_case
 from plain_board import PlainBoard
 from waiting import wait_until_async
 
@@ -143,7 +144,7 @@ def test_the_same_photo_sent_again_after_it_was_forgotten_waits_for_its_turn(kep
     assert kept.look(2) == []
 
 
-@pytest.mark.parametrize("scope", ["user:ben", "all"])
+@in_one_case("scope", ["user:ben", "all"])
 def test_nobody_keeps_what_another_one_has_forgotten(kept: Kept, scope: str):
     photo = kept.photo(ANN)
     turn = kept.turn(f"[photo, {photo.reference}] a fox")
