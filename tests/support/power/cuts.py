@@ -163,10 +163,11 @@ def _check_trial(board: Board, allowed: list[Board], operations: list[Operation]
     assert tags == board.tags()
     there = _words(board)
     once = set.union(*[_words(state, hidden=True) for state in [board, *allowed]])
+    either = set.union(*[state.outdated for state in [board, *allowed]])
     for at, operation in enumerate(operations):
         if operation["do"] == "find":
-            wanted = {ref for word, ref in there if word == operation["query"]}
-            others = {ref for word, ref in once if word == operation["query"]} - wanted
+            wanted = {ref for word, ref in there if word == operation["query"]} - either
+            others = {ref for word, ref in once if word == operation["query"]} - wanted - either
             # Neighbours of a turn may be found with it.
             assert wanted <= set(results[at]) and others.isdisjoint(results[at]), [operation, wanted, results[at]]
 

@@ -29,6 +29,8 @@ class Board:
     live: set[str] = field(default_factory=set)
     supersedes: dict[str, str] = field(default_factory=dict)
     origins: dict[str, list[str]] = field(default_factory=dict)
+    outdated: set[str] = field(default_factory=set)
+    """Turns that a changed memory came from: a search leaves them out where they say no more than it did."""
     sessions: dict[str, Session] = field(default_factory=dict)
     rooms: dict[str, str] = field(default_factory=dict)
     profile: dict[str, str] = field(default_factory=dict)
@@ -103,6 +105,7 @@ class Board:
         self.live.add(result)
         self.origins[result] = list(turns)
         if supersedes:
+            self.outdated |= set(self._origins(supersedes))
             self.live.discard(supersedes)
             self.supersedes[result] = supersedes
         yield True
@@ -110,6 +113,7 @@ class Board:
     _keep = _store
 
     def _update(self, result: None, of: str, changes: dict[str, Any]):
+        self.outdated |= set(self._origins(of))
         content, tags = self.records[of]
         self.records[of] = [changes.get("content", content), changes.get("tags", tags)]
         yield True
