@@ -44,12 +44,13 @@ def test_other_people_and_groups_speak_of_themselves():
 
 
 def test_others_words_are_not_compared_also_where_they_correct_something():
-    for more in ({"forwarded": "Bob"}, {"forwarded": "Bob", "corrects": 1}, {"quoted": "so?", "corrects": 1}):
+    for forwarded, quoted, corrects in (("Bob", "", 0), ("Bob", "", 1), ("", "so?", 1)):
         board = Board()
         board.records.store("The user lives in Paris", ["home"])
         board.now += DAY
-        board.journal.add(OWNER, "user", "owner", "I live in Berlin", **more)
-        assert _changes(board) == [], more
+        said = OWNER, "user", "owner", "I live in Berlin"
+        board.journal.add(*said, forwarded=forwarded, quoted=quoted, corrects=corrects)
+        assert _changes(board) == [], (forwarded, quoted, corrects)
 
 
 def test_of_three_values_each_pair_is_told_newest_first():
