@@ -405,17 +405,15 @@ def test_the_command_names_the_folders_there_are(companion: Companion):
     assert ran.status != 0 and "there are agent, notes, shared" in ran.err
 
 
-@in_one_case(
-    "setting, group, is_cited",
-    [("on", True, True), ("auto", False, True), ("auto", True, False), ("off", False, False)],
-)
-def test_results_name_their_file_as_the_settings_say(tmp_path: Path, setting: str, group: bool, is_cited: bool):
+@in_one_case("setting, in_private, in_group", [("on", True, True), ("auto", True, False), ("off", False, False)])
+def test_results_name_their_file_as_the_settings_say(tmp_path: Path, setting: str, in_private: bool, in_group: bool):
     write(tmp_path, {"house/rules.md": "The boiler is serviced in October."})
     home = tmp_path / "home"
     home.mkdir()
     entry = f'{{path = "{tmp_path / "house"}", scope = "all"}}'
     (home / "companion.toml").write_text(f'[folders]\npaths = [{entry}]\ncitations = "{setting}"\n')
     with Companion(home) as running:
-        [hit] = wait_until("it is read", lambda: found(running, "boiler October", group=group))
-    assert (hit["citation"], hit["id"]) == (("house/rules.md#1",) * 2 if is_cited else ("", ""))
-    assert hit["text"] == "The boiler is serviced in October."
+        for group, is_cited in ((False, in_private), (True, in_group)):
+            [hit] = wait_until("it is read", lambda group=group: found(running, "boiler October", group=group))
+            assert (hit["citation"], hit["id"]) == (("house/rules.md#1",) * 2 if is_cited else ("", ""))
+            assert hit["text"] == "The boiler is serviced in October."
