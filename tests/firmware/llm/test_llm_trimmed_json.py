@@ -58,7 +58,7 @@ def test_long_values_that_nobody_reads_are_left_out_wherever_the_text_is_cut():
 
 
 def test_many_long_values_leave_room_for_what_is_read():
-    value = {str(at): "x" * 9000 for at in range(30)}
+    value: dict = {str(at): "x" * 9000 for at in range(30)}
     value["content"] = "y" * 20000
     value["choices"] = [{"finish_reason": "stop"}]
     found = json.loads(_trimmed(json.dumps(value).encode(), 1000).value())

@@ -220,7 +220,7 @@ class Script:
     """
 
     name = "script"
-    kept = ()
+    kept: tuple = ()
     calls = tokens = 0
     problem = ""
 
