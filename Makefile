@@ -25,7 +25,7 @@ export PYTHONDONTWRITEBYTECODE =
 export PYTHONPYCACHEPREFIX = $(CURDIR)/build/pycache
 
 .PHONY: help run serve bench-companion bench-workers bench-bridges bench-page screenshots test soak eval bench-store bench-senses heap month lint format lock clean
-.PHONY: image package flash deploy monitor chat setup wifi backup restore
+.PHONY: image package flash deploy monitor chat setup backup restore
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -59,8 +59,6 @@ chat: .venv  ## chat with a board (PORT=...)
 
 setup: .venv  ## set a board's Wi-Fi network, its model with the API key, and its Telegram bot (PORT=...)
 	@$(BOARDS) setup --port "$(PORT)"
-
-wifi: setup  ## the former name of setup
 
 backup: .venv  ## save a board's memory, journal, profile and settings (PORT=... FILE=board.tar.gz; SECRETS=1)
 	@$(BOARDS) backup --port "$(PORT)" $(if $(FILE),"$(FILE)") $(if $(SECRETS),--secrets)
