@@ -7,7 +7,7 @@ from engram.lazy import lazy
 
 def add_senses(board) -> None:
     """Add what keeps readings, what watches them, and what shows them to those who may see them."""
-    from engram.senses.answers.view import make_view  # absent from boards without senses
+    from engram.senses.answers.view import SenseView  # absent from boards without senses
     from engram.senses.events.build_watch import make_watch  # likewise
 
     def push(caller, content):
@@ -20,7 +20,10 @@ def add_senses(board) -> None:
     memory = board.records, board.journal, board.notes, push, may_push
     watch, limits = make_watch(board.config, board.folder + "/memory/senses", board.clock, senses, *memory)
     senses.listen(watch.on_minute)
-    view = make_view(board.config, board.clock, senses, watch, limits, board.sampling)
+    config = board.config
+    settings = config.table("senses"), config.get("senses.share"), config.get("senses.tokens")
+    failing = board.sampling.failing if board.sampling else tuple
+    view = SenseView(senses, watch, limits, board.clock, *settings, failing)
     board.senses, board.sense_watch, board.sense_limits, board.sense_view = senses, watch, limits, view
     _add_tool(board, _limit_tool(board, limits))
     if board.model:
@@ -71,22 +74,6 @@ def _add_tool(board, tool) -> None:
         board.find_toolbox().add(tool, is_own=False)
     except ArgumentError as error:
         diag.warning("senses", "the model has no tool %s: %s" % (tool.name, error))
-
-
-def limit_rule(sense_limits):
-    """What keeps a limit that a message plainly asks for, over a LimitTool."""
-
-    def keep_limit(said: str, caller, is_new: bool = False) -> str:
-        """A sentence on it, "" for none; with `is_new` only of a limit that there was not."""
-        with lazy("senses.events.limit_rules", "text.phrases"):
-            from engram.senses.events import limit_rules  # seldom needed
-
-            try:
-                return limit_rules.add_limit_by_rule(sense_limits, said, caller, is_new)
-            except EngramError as error:
-                return "no limit: " + str(error)
-
-    return keep_limit
 
 
 def _limit_tool(board, tool):

@@ -64,22 +64,13 @@ def offline(board):
 
     memory = board.records, board.make_recall(), board.forgetting
     mode = board.config.get("mode")
-    keep = _limit_rule(board)
+    keep = None
     if board.pins:
         from engram.timers.pin_rule import make_pin_rule  # absent from boards without pins
 
-        keep = make_pin_rule(board.pins, board.find_timers, board.check_tool, keep)
+        keep = make_pin_rule(board.pins, board.find_timers, board.check_tool)
     parts = board.reminders, board.find_timers, keep, board.remote_search(), board.seen_help, board.notes
-    return Offline(*memory, *parts, mode, board.sense_view)
-
-
-def _limit_rule(board):
-    """What keeps a limit of a sense that a message plainly asks for, None without senses."""
-    if not board.sense_limits:
-        return None
-    from engram.build_senses import limit_rule  # absent from boards without senses
-
-    return limit_rule(board.sense_limits)
+    return Offline(*memory, *parts, mode)
 
 
 def _remote_recall(board, recall):
@@ -97,7 +88,7 @@ def post_turn(board):
     from engram.agent.post_turn import PostTurn  # absent from boards without a model
 
     memory = board.config, board.records, board.journal, board.notes, board.reminders
-    return PostTurn(*memory, board.find_timers, _limit_rule(board), board.jobs, board.flush)
+    return PostTurn(*memory, board.find_timers, board.jobs, board.flush)
 
 
 def deliveries(board, inbox):

@@ -1,4 +1,4 @@
-"""The guide to questions about readings: its sessions are played on a board with the senses that it describes."""
+"""The guide to senses: its sessions are played on a board with the senses that it describes."""
 
 import asyncio
 import json
@@ -9,15 +9,14 @@ import pytest
 import support
 from engram.llm.types import Call
 from engram.memory.access import OWNER
-from engram.senses.answers.view import SenseTool
+from engram.senses.answers.recall_tool import RecallTool
 from engram.senses.perceive import perceive
-from one_case import in_one_case
 from pages import fences, plain, read, rows, section
-from perceiving import MONDAY, NOW, house
+from perceiving import house
 from turns import say
 
-PAGE = "docs/guides/senses-questions.md"
-MODEL = "## With a model"
+PAGE = "docs/guides/senses.md"
+READ = "## Look at readings"
 
 
 @pytest.fixture(autouse=True)
@@ -39,35 +38,15 @@ def _heard(board, message: str) -> str:
     return asyncio.run(say(board, message))[1].heard
 
 
-def _call_of_anna(board):
-    """Let the owner say on Tuesday at 12:00 that Anna called."""
-    board.now = MONDAY + 86400 + 12 * 3600
-    board.journal.add(OWNER, "user", "owner", "Anna called about the piano")
-    board.now = NOW
-    board.journal.begin(OWNER)
-
-
-@in_one_case("message, printed", _sessions("## Without a model"))
-def test_a_question_is_answered_without_a_model_as_the_page_says(message, printed):
-    assert _heard(house(), message) == printed
-
-
-def test_readings_of_when_something_was_come_as_the_page_says():
-    board = house()
-    _call_of_anna(board)
-    ((message, printed),) = _sessions("## Readings of when something was")
-    assert _heard(board, message) == printed
-
-
 def test_the_model_sees_the_block_and_asks_as_the_page_says():
-    ((message, printed),) = _sessions(MODEL)
-    arguments = {"name": "outside", "what": "extremes", "since": "2026-09-22", "until": "2026-09-22"}
+    ((message, printed),) = _sessions(READ)
+    arguments = {"name": "outside", "since": "2026-09-22", "until": "2026-09-22"}
     call = Call("c", "sense_recall", json.dumps(arguments))
     board = house(call, printed)
     assert _heard(board, message) == printed
     assert board.model
     first, second = board.model.requests
-    assert fences(section(read(PAGE), MODEL), "text")[0].text[:-1] in first[-1]
+    assert fences(section(read(PAGE), READ), "text")[0].text[:-1] in first[-1]
     lowest = json.loads(second[-1])["result"]["lowest"]
     assert lowest["value"] in printed and lowest["at"][11:] in printed
 
@@ -87,10 +66,12 @@ def test_the_captions_of_the_page_are_kept():
 
 def test_the_reference_of_the_tool_has_its_arguments():
     table = rows(section(read("docs/reference/tools.md"), "## Senses"))
-    assert plain(table[0][0]) == SenseTool.name
-    rules = json.loads(SenseTool.schema)["properties"]
+    assert plain(table[0][0]) == RecallTool.name
+    rules = json.loads(RecallTool.schema)["properties"]
     assert all(f"`{name}`" in table[0][1] for name in rules)
-    assert {plain(row[0]).split(" ")[0] for row in table[1:]} == set(rules["what"]["enum"])
+    result = json.dumps(RecallTool(house().sense_view).run(OWNER, name="outside"))
+    shown = " ".join(plain(row[0]) for row in table[1:])
+    assert all(name in shown for name in json.loads(result) if name not in ("name", "unit", "columns", "minutes_each"))
 
 
 def test_an_example_of_the_command_prints_what_the_page_says():

@@ -34,7 +34,7 @@ class Answerer(_Parts):
         """Keep what `caller` says, answer it, and keep the reply."""
         offline = None if self.model else self.make_offline()
         said = own_words(content)
-        command = offline is not None and origin.is_said and offline.understands(caller, said)
+        command = offline is not None and origin.is_said and offline.understands(said)
         seq = origin.keep(self.journal, caller, content, command)
         turn = Turn(caller, seq, said if origin.is_said else "", origin.forwarded)
         notice = self.toolbox.begin_turn(turn) if self.toolbox and origin.is_said else ""
@@ -97,7 +97,7 @@ class Answerer(_Parts):
         told = self._follow(turn, is_whole) if self.jobs else ""
         if not (is_whole or told or turn.forwarded or reply.all()):
             offline = self.make_offline()
-            if offline.understands(turn.caller, said := own_words(content)):
+            if offline.understands(said := own_words(content)):
                 told = await offline.answer(turn.caller, said, turn.id, turn.act)
         if told:
             await sink.notice(told)

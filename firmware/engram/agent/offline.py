@@ -56,35 +56,30 @@ _LISTED = const(20)
 class Offline(
     namedtuple(
         "Offline",
-        "records recall forgetting reminders find_timers keep_limit remote_search seen_help notes mode senses",
+        "records recall forgetting reminders find_timers keep_pin remote_search seen_help notes mode",
     )
 ):
     """Plain commands over one board's memory; `remote_search` asks a companion, if there is one, find_timers() gives timers.
-    keep_limit(content, caller) keeps a limit of a sense that a message asks for: a sentence, or ""; None without senses.
+    keep_pin(content, caller) keeps a pin's timer that a message asks for: a sentence, or ""; None without pins.
 
     `seen_help` is a set of the principals who have seen the list of commands since the start: it is shown once. In lightweight
-    mode what is to be remembered goes into MEMORY.md. `senses` answers questions about readings, None without some.
+    mode what is to be remembered goes into MEMORY.md.
     """
 
-    def understands(self, caller, content: str) -> bool:
+    def understands(self, content: str) -> bool:
         """Whether a message is made of plain commands: those are no conversation that is worth finding again."""
-        return all(kind for kind, _ in self._commands(caller, content))
-
-    def _commands(self, caller, content: str):
-        """As commands(); kind "senses" for a question about readings."""
-        is_sensed = self.senses and self.senses.may_ask(caller, content)
-        return (("senses", content),) if is_sensed else commands(content)
+        return all(kind for kind, _ in commands(content))
 
     async def answer(self, caller, content: str, turn: str, on_act=None) -> str:
         """The answer to a message; `turn` is the message's own id. Errors become answers, never exceptions.
 
         on_act() is called if something is done that no correction of the message takes back.
         """
-        told = self.keep_limit(content, caller) if self.keep_limit else ""
+        told = self.keep_pin(content, caller) if self.keep_pin else ""
         answers = [told] if told else []
         if told and on_act:
             on_act()
-        for kind, what in () if told else self._commands(caller, content):
+        for kind, what in () if told else commands(content):
             if not kind:
                 answers.append(_REST if answers else self._help(caller.principal))
                 break
@@ -140,12 +135,8 @@ class Offline(
         lines = ["- %s: %s -> %s" % _shown(fields) for fields in self.reminders.owned_by(caller)]
         return "\n".join(lines) or "There are no reminders; try: when the paint shop comes up, remind me to buy brushes"
 
-    def _senses(self, caller, question: str, _turn: str) -> str:
-        return self.senses.answer(caller, question)
-
     async def _find(self, caller, query: str, turn: str) -> str:
-        wanted = self.senses.memory_query(caller, query) if self.senses else query
-        ranked = self.recall.rank(make_query(wanted, caller, skip=(ids.number("id", turn, "t"),)))
+        ranked = self.recall.rank(make_query(query, caller, skip=(ids.number("id", turn, "t"),)))
         if self.remote_search:
             ranked = self.recall.with_remote(ranked, await self.remote_search.found(ranked, _FOUND))
         found = self.recall.find(ranked, _FOUND)
@@ -154,10 +145,8 @@ class Offline(
         if found and not is_certain(ranked):
             lines.insert(0, _UNCERTAIN)
         lines += [CONTRADICTION % pair for pair in changes]
-        if self.senses:
-            lines += ["- " + line for line in self.senses.beside(caller, query, found)]
         if not found:
-            lines.append("Nothing found: " + self.recall.why_empty(wanted, caller))
+            lines.append("Nothing found: " + self.recall.why_empty(query, caller))
         if ranked.note:
             lines.append(ranked.note)
         if found and self.recall.partial:

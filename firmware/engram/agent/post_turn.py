@@ -16,7 +16,7 @@ _TIMER_RULES = (
 _STARTS = const(" remember note keep bear make save store write don dont do never i my call ")
 
 
-class PostTurn(namedtuple("PostTurn", "config records journal notes reminders find_timers keep_limit jobs flush")):
+class PostTurn(namedtuple("PostTurn", "config records journal notes reminders find_timers jobs flush")):
     """Runs after the turns of an agent with a model: rules, then the background's jobs."""
 
     def turn_over(self, turn, is_answered: bool) -> str:
@@ -35,8 +35,6 @@ class PostTurn(namedtuple("PostTurn", "config records journal notes reminders fi
         told = ""
         if not turn.has_reminder:
             told = self._add_reminder(turn.caller, content) or self._add_timer(turn.caller, content)
-        if not told and self.keep_limit:
-            told = self.keep_limit(content, turn.caller, True)
         if told or turn.has_changed:
             turn.has_acted = turn.has_acted or bool(told)
             return told

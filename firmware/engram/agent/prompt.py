@@ -100,8 +100,6 @@ class PromptBuilder(_Parts):
         """The board's hits for a message, without those that the prompt shows anyway; None if it has no room for memories."""
         if not window.for_memories:
             return None
-        if self.senses:
-            content = self.senses.memory_query(caller, content)
         skip = set(window.turns)
         skip.add(seq)
         return self.recall.rank(make_query(content, caller, skip=skip))
@@ -121,7 +119,7 @@ class PromptBuilder(_Parts):
         message, notice = self._fitted(content, seq, max(_SMALLEST, room * 3 // 4))
         recalled = self._recalled(caller, window, ranked, shown_notes, shown) if ranked else ""
         line, fresh = self._catalog(caller, sid, turns or [seq]) if mode == "full" else ("", "")
-        sensed = self.senses.block(caller, content, ranked.items if ranked else ()) if self.senses else ""
+        sensed = self.senses.block(caller) if self.senses else ""
         room -= text.tokens(sensed)
         last = self._last(caller, message, (notes, sensed, recalled, reminders), fresh)
 

@@ -152,6 +152,12 @@ class History:
                 yield slot, aggregate_of(found[slot])
             first = end + 1
 
+    def reaches(self, level: int, slot: int) -> bool:
+        """True if the coarser levels have nothing older that this one lacks from a slot on."""
+        if not any(ring.files for ring in self.rings[level + 1 :]):
+            return True
+        return any(low <= slot for low, _ in self.rings[level].spans())
+
     def _next_slot(self, first: int, last: int, level: int, pending) -> int:
         """The first slot from `first` on that may have something; above `last` if there is none."""
         best = last + 1

@@ -287,6 +287,11 @@ class Senses:
         with lazy(*_MODULES):
             yield from self._opened().range(number, first, last, level, lambda: self._unwritten(number))
 
+    def reaches(self, level: int, slot: int) -> bool:
+        """True if the coarser levels have nothing older that this one lacks from a slot on."""
+        with lazy(*_MODULES):
+            return self._opened().reaches(level, slot)
+
     def _unwritten(self, number: int):
         if self._pending is not None:
             for slot, aggregate in self._pending.minutes(number):

@@ -14,8 +14,8 @@ _OFF = const("turn off %|turn % off|关闭%|关掉%|关%|把%关掉|把%关上")
 """How it is asked for; % stands for the name."""
 
 
-def make_pin_rule(pins, find_timers, check_tool, keep_limit):
-    """What keeps a pin's timer that a message plainly asks for, and otherwise does as keep_limit(), if there is that.
+def make_pin_rule(pins, find_timers, check_tool):
+    """Return what keeps a pin's timer that a message plainly asks for.
 
     find_timers() and check_tool() are those of the Board.
     """
@@ -28,7 +28,7 @@ def make_pin_rule(pins, find_timers, check_tool, keep_limit):
                 if pin.name in said and not told:
                     with lazy("timers", "text.phrases"):
                         told = _add(find_timers, check_tool, said, caller, pin.name)
-        return told or (keep_limit(said, caller) if keep_limit else "")
+        return told
 
     return keep
 

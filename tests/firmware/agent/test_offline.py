@@ -16,7 +16,7 @@ class Talk:
 
     def say(self, content, caller=OWNER):
         """The answer; the message is in the journal first, as the agent does it."""
-        command = self.offline.understands(caller, content)
+        command = self.offline.understands(content)
         turn = "t" + str(self.board.journal.add(caller, "user", caller.principal, content, command=command))
         return at_once(self.offline.answer(caller, content, turn))
 
@@ -106,7 +106,7 @@ def test_what_was_left_out_of_a_memory_is_reported_and_found():
     talk = Talk()
     said = "Remember that I am vegetarian. Plan a dinner for six."
     assert talk.say(said).endswith("\nThe rest of the message is only kept in the journal.")
-    assert not talk.offline.understands(OWNER, said)
+    assert not talk.offline.understands(said)
     assert "[t3 " in talk.say("dinner?")
 
 
@@ -283,9 +283,9 @@ def test_only_commands_are_left_out_of_search():
         "我叫安",
         "列出记忆",
     ):
-        assert talk.offline.understands(OWNER, content)
+        assert talk.offline.understands(content)
     for content in ("I planted tomatoes", "remembering", "listen to me", "", "💡", "我种了西红柿"):
-        assert not talk.offline.understands(OWNER, content)
+        assert not talk.offline.understands(content)
 
 
 def test_what_another_said_in_private_is_neither_shown_nor_forgotten():

@@ -53,12 +53,19 @@ def test_events_and_sensors_that_fail_are_in_the_list():
 def test_one_sense_is_shown_by_day():
     board = house()
     lines = _said(board, "/senses outside yesterday")
-    assert (
-        lines[0] == "outside, 2026-09-22: 6.0 to 12.0 °C, mean 9.0; lowest 6.0 °C at 02:50, highest 12.0 °C at 15:00."
-    )
+    assert lines[0] == "outside, 2026-09-22: 6.0 to 12.0 °C, mean 9.0; lowest at 02:50, highest at 15:00"
     assert lines[1] == "readings: 144"
     assert _said(board, "/senses Bedroom  Temperature")[0].startswith("bedroom temperature, 2026-09-23: ")
-    assert _said(board, "/senses outside 2026-01-03")[0].startswith("There are no readings of outside for 2026-01-03.")
+    empty = "outside, 2026-01-03: no readings are kept of that time; the first are of 2026-09-21."
+    assert _said(board, "/senses outside 2026-01-03")[0] == empty
+
+
+def test_one_sense_is_shown_for_the_last_hours_or_days():
+    board = house()
+    assert _said(board, "/senses outside 3h")[0].startswith("outside, 2026-09-23 06:30 to 2026-09-23 09:30: ")
+    assert _said(board, "/senses outside 7d")[0].startswith(
+        "outside, 2026-09-16 09:30 to 2026-09-23 09:30: 6.0 to 12.0"
+    )
 
 
 def test_a_limit_is_set_shown_and_removed():

@@ -63,13 +63,12 @@ def test_a_sensor_that_has_never_worked_is_silent_after_some_minutes_and_once():
     assert cellar.listed() == ["cellar: no reading yet; silent (e1)"]
 
 
-def test_a_question_and_the_prompt_say_that_a_sensor_has_never_worked():
+def test_the_prompt_says_that_a_sensor_has_never_worked():
     cellar = _Cellar()
     view = cellar.board.sense_view
-    assert view.answer(OWNER, "how warm is the cellar?") == "There are no readings of cellar yet."
     view.most_tokens = 200
     cellar.wait(20)
-    assert "no reading of cellar for 15 min" in view.block(OWNER, "", [])
+    assert "no reading of cellar for 15 min" in view.block(OWNER)
 
 
 def test_a_sensor_that_fails_after_a_restart_on_its_first_day_is_silent():

@@ -14,7 +14,6 @@ from engram.memory.records.records import Records
 from engram.senses.events import event_file
 from engram.senses.events.event_file import EventFile
 from support import folder, let_others_run
-from turns import say
 
 HOME = Caller("owner", "net 1", False, "")
 LOW = "cellar: 4.0 °C, below the limit of 5.0 °C (e1)"
@@ -350,21 +349,3 @@ async def test_the_model_is_offered_the_tool_where_a_sense_is_seen():
     ok, said = await house.board.toolbox.call("sense_limit", {"action": "set", "sense": "cellar", "low": 5}, HOME)
     assert ok and '"low": "5.0 °C"' in said.replace('":"', '": "')
     assert await house.read(4) == [("net 1", LOW)]
-
-
-async def test_a_plain_request_sets_a_limit_without_a_model_and_another_person_sets_none():
-    house = House()
-    await house.read(20)
-    told = await house.board.make_offline().answer(HOME, "tell me if the cellar is below 5", "t1")
-    assert told == "will tell you here when cellar is below 5.0 °C (l1)"
-    told = await house.board.make_offline().answer(Caller("ann", "net 3", False, ""), "tell me if it is below 5", "t1")
-    assert "will tell" not in told and "cellar" not in told
-    assert await house.read(4) == [("net 1", LOW)]
-
-
-async def test_a_rule_keeps_the_limit_that_the_model_did_not():
-    house = House(model="I will.")
-    await house.read(20)
-    for said, notices in (("tell me if the cellar is below 5", 1), ("Tell me if the cellar is below 5.", 0)):
-        _, ear = await say(house.board, said, HOME)
-        assert len([notice for notice in ear.notices if "will tell you here" in notice]) == notices

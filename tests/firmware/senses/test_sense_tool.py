@@ -22,54 +22,36 @@ class _Model:
         return result.get("result", result)
 
 
-async def test_latest_is_the_newest_reading_with_its_age():
+async def test_the_latest_reading_has_its_age():
     model = _Model()
     model.board.now += 120
-    assert await model.call(name="Outside", what="latest") == {
-        "name": "outside",
-        "value": "9.2",
-        "unit": "°C",
-        "at": "2026-09-23 09:30",
-        "age_minutes": 2,
-    }
+    found = await model.call(name="Outside")
+    assert (found["name"], found["unit"]) == ("outside", "°C")
+    assert found["latest"] == {"value": "9.2", "at": "2026-09-23 09:30", "age_minutes": 2}
 
 
-async def test_extremes_have_their_times():
-    found = await _Model().call(name="outside", what="extremes", since="2026-09-22", until="2026-09-22")
+async def test_the_lowest_and_the_highest_have_their_times():
+    found = await _Model().call(name="outside", since="2026-09-22", until="2026-09-22")
     assert found["lowest"] == {"value": "6.0", "at": "2026-09-22 02:50"}
     assert found["highest"] == {"value": "12.0", "at": "2026-09-22 15:00"}
-    assert (found["mean"], found["readings"], found["by"]) == ("9.0", 144, "minute")
+    assert (found["mean"], found["readings"], found["level"]) == ("9.0", 144, "minute")
 
 
-async def test_a_range_has_a_bounded_number_of_rows():
+async def test_a_span_has_a_bounded_number_of_rows():
     model = _Model()
-    for since, until, minutes in (("2026-09-22 07:00", "2026-09-22 09:00", 5), ("2026-09-22", "2026-09-22", 60)):
-        found = await model.call(name="bedroom temperature", what="range", since=since, until=until)
+    for since, until, minutes in (("2026-09-22 07:00", "2026-09-22 09:00", 5), ("yesterday", "yesterday", 60)):
+        found = await model.call(name="bedroom temperature", since=since, until=until)
         assert 0 < len(found["rows"]) <= 24 and found["minutes_each"] == minutes
     assert found["rows"][3] == ["2026-09-22 03:00", "16.2", "16.0", "16.4"]
     found = await model.call(name="bedroom temperature", since="2026-01-01")
     assert [row[2:] for row in found["rows"]] == [["16.0", "22.0"]] * 2
 
 
-async def test_times_are_those_of_a_switch():
+async def test_the_level_that_is_asked_for_is_given():
     model = _Model()
-    found = await model.call(name="door", what="times", since="2026-09-22", until="2026-09-22")
-    assert (found["count"], len(found["on"]), found["on"][0]) == (3, 3, ["2026-09-22 07:58", "2026-09-22 08:01"])
-    problem = (await model.call(name="outside", what="times"))["error"]["problem"]
-    assert "open or closed" in problem
-
-
-async def test_many_times_are_cut_and_counted():
-    model = _Model()
-    senses, board = model.board.senses, model.board
-    for _ in range(200):
-        board.now += 120
-        senses.observe("door", 1)
-        board.now += 120
-        senses.observe("door", 0)
-        senses.tick()
-    found = await model.call(name="door", what="times", since="2026-09-23")
-    assert len(found["on"]) == 20 and found["left_out"] == found["count"] - 20
+    for level, highest in (("hour", "2026-09-22 15:00"), ("day", "2026-09-22 00:00")):
+        found = await model.call(name="outside", level=level, since="2026-09-22", until="2026-09-22")
+        assert (found["level"], found["highest"]["at"]) == (level, highest)
 
 
 async def test_events_have_a_sentence_each():
@@ -80,9 +62,9 @@ async def test_events_have_a_sentence_each():
         board.now += 60
         board.senses.observe("outside", 9)
         board.senses.tick()
-    (event,) = (await model.call(name="outside", what="events"))["events"]
+    (event,) = (await model.call(name="outside"))["events"]
     assert event["kind"] == "low" and "below the limit of 20.0 °C" in event["text"]
-    assert (await model.call(name="door", what="events"))["events"] == []
+    assert "events" not in await model.call(name="door")
 
 
 async def test_an_error_says_which_senses_there_are():
@@ -93,7 +75,7 @@ async def test_an_error_says_which_senses_there_are():
 async def test_times_that_are_none_are_refused():
     model = _Model()
     for since in (
-        "yesterday",
+        "last week",
         "2026-02-30",
         "2026-09-22 25:00",
         "2026-09-22 7",
@@ -108,17 +90,16 @@ async def test_times_that_are_none_are_refused():
 
 
 async def test_a_time_of_which_nothing_is_kept_has_a_reason():
-    for what in ("range", "extremes", "times"):
-        found = await _Model().call(name="door", what=what, since="2026-01-02", until="2026-01-03")
-        assert found["reason"] == "nothing is kept of that time; the first readings are of 2026-09-21."
+    found = await _Model().call(name="door", since="2026-01-02", until="2026-01-03")
+    assert found["reason"] == "no readings are kept of that time; the first are of 2026-09-21."
 
 
 async def test_while_the_clock_is_not_set_there_is_only_the_latest():
     model = _Model()
     model.board.now = 1000
     model.board.senses.observe("outside", 8)
-    assert (await model.call(name="outside", what="latest"))["value"] == "8.0"
-    assert "the clock is not set" in (await model.call(name="outside"))["error"]["problem"]
+    found = await model.call(name="outside")
+    assert found["latest"] == {"value": "8.0"} and "the clock is not set" in found["reason"]
 
 
 def test_the_tool_is_offered_to_those_who_may_see_a_sense():

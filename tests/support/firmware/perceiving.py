@@ -1,4 +1,4 @@
-"""A house with senses over three days, on the clock of a test's board, for questions about them.
+"""A house with senses over three days, on the clock of a test's board.
 
 It is Wednesday, 2026-09-23, 09:30. Readings have come every ten minutes since Monday 00:00. The bedroom is coldest at 03:00.
 """

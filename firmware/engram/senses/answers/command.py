@@ -1,14 +1,12 @@
-"""The command /senses: what the board perceives, one sense by day, limits, and a sense that is to be forgotten."""
+"""The command /senses: what the board perceives, one sense in a span, limits, and a sense that is to be forgotten."""
 
-from engram.clock import day_number
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import access
-from engram.senses import history  # noqa: F401 first: an import within an import takes more of the stack
-from engram.senses.answers.sentences import Sentences
-from engram.senses.answers.summary import first_day, latest, summarize
-from engram.senses.answers.times import day_span
-from engram.senses.events.wording import describe, summary
+from engram.senses.answers import spans
+from engram.senses.events.wording import describe, duration, summary
+from engram.senses.history import DAY_LEVEL
+from engram.senses.values import DAY, value_text
 
 _MOST_EVENTS = const(5)
 _USAGE = const("takes a name and a day, limit NAME below|above VALUE, unlimit ID, or forget NAME.")
@@ -21,12 +19,11 @@ def run(view, caller, rest: str):
     if first in ("forget", "limit", "unlimit") and not then:
         raise ArgumentError("/senses", _USAGE)
     if first == "forget":
-        yield from _forget(view, caller, then)
+        yield _forget(view, caller, then)
     elif first == "limit":
-        yield from _limit(view, caller, then)
+        yield _limit(view, caller, then)
     elif first == "unlimit":
-        gone = view.watch.limits.remove(caller, then)
-        yield "%s is removed" % gone["id"]
+        yield "%s is removed" % view.watch.limits.remove(caller, then)["id"]
     elif rest:
         yield from _one(view, caller, rest)
     else:
@@ -38,11 +35,9 @@ def _list(view, caller):
     if not visible:
         yield "there are no senses for you here: docs/guides/senses.md says how a board gets some"
         return
-    clock = view.clock
-    say = Sentences(clock, False)
     events = view.open_events(caller)
     for sense in visible:
-        found = _newest(view, sense)
+        found = spans.latest(view.senses, view.clock, sense)
         states = [fields["kind"] + " (" + fields["id"] + ")" for fields, other in events if other is sense]
         if sense.config_name in view.failing():
             states.append("failing")
@@ -50,87 +45,88 @@ def _list(view, caller):
         shown = "no reading yet"
         if found:
             report["value"], report["at"] = found[1], found[0]
-            age = say.ago(found[0]) if clock.known else "the clock is not set"
-            shown = "%s, %s" % (sense.text(found[1]), age)
+            shown = "%s, %s" % (sense.text(found[1]), _age(view.clock, found[0]))
         yield report
         yield "%s: %s%s" % (sense.name, shown, "; " + ", ".join(states) if states else "")
 
 
-def _newest(view, sense):
-    if sense.at or not view.clock.known:
-        return (sense.at, sense.last) if sense.at else None
-    return latest(view.senses, view.clock, sense)
+def _age(clock, at: int) -> str:
+    if not clock.known:
+        return "the clock is not set"
+    seconds = clock.now() - at
+    return duration(seconds) + " ago" if seconds >= 60 else "just now"
 
 
 def _one(view, caller, rest: str):
-    """One sense on a day, today if none is named."""
-    clock = view.clock
+    """Yield the lines of one sense in a span, today if none is named."""
+    senses, clock = view.senses, view.clock
     name, _, last = rest.rpartition(" ")
-    day = _day(clock, last) if name else -1
-    sense = _find(view, name if day >= 0 else rest, caller)
+    span = spans.find_span(last, clock) if name else None
+    sense = _find(view, name.strip() if span else rest, caller)
     if not clock.known:
         raise ArgumentError("/senses", "cannot tell days: the clock is not set.")
-    span = day_span(day if day >= 0 else clock.day_number(clock.now()), clock)
-    say = Sentences(clock, False)
-    found = summarize(view.senses, clock, sense, span.first, span.until) if span.first <= clock.now() else None
+    first, until = span or spans.find_span("today", clock)  # pyright: ignore[reportGeneralTypeIssues]
+    level = spans.finest_level(senses, clock, first, until)
+    found = spans.summarize(senses, clock, sense, first, until, level)
+    shown = _span_text(clock, first, until)
     if found:
-        report = {"sense": sense.name, "unit": sense.unit, "decimals": sense.decimals, "since": span.first}
-        report.update(
-            {"until": span.until, "count": found.count, "min": found.low, "max": found.high, "mean": found.mean}
-        )
-        yield report
-        yield say.range(sense, span, found)
+        yield {
+            "sense": sense.name, "unit": sense.unit, "decimals": sense.decimals, "since": first, "until": until,
+            "count": found.count, "min": found.low, "max": found.high, "mean": found.mean,
+        }  # fmt: skip
+        yield "%s, %s: %s" % (sense.name, shown, _range_text(clock, sense, found, until - first))
         yield "readings: %d" % found.count
     else:
-        yield say.none(sense, span, first_day(view.senses, sense))
-    yield from _usual(view, sense)
+        yield "%s, %s: %s" % (sense.name, shown, spans.nothing_kept(senses, clock, sense))
     yield from _limits(view, sense, caller)
-    shown = 0
-    for fields, other in view.events(caller, span.first):
-        if other is sense and fields["start"] < span.until and shown < _MOST_EVENTS:
-            shown += 1
+    count = 0
+    for fields, other in view.events(caller, first):
+        if other is sense and fields["start"] < until and count < _MOST_EVENTS:
+            count += 1
             yield "event: " + (summary(fields, sense, clock) if "end" in fields else _open(fields, sense, clock))
+
+
+def _span_text(clock, first: int, until: int) -> str:
+    day = clock.day_number(first)
+    if first == clock.moment(day) and until <= clock.moment(day + 1):
+        return clock.day(first)
+    return "%s to %s" % (clock.minute(first), clock.minute(until - 1))
+
+
+def _range_text(clock, sense, found, seconds: int) -> str:
+    if found.low == found.high:
+        return sense.text(found.low) + " all the time"
+    low, mean = value_text(found.low, sense.decimals), value_text(found.mean, sense.decimals)
+    said = "%s to %s, mean %s; " % (low, sense.text(found.high), mean)
+    shown = [clock.minute(at) for at in (found.low_at, found.high_at)]
+    if found.level == DAY_LEVEL:
+        shown = [each[:10] for each in shown]
+    elif seconds <= DAY:
+        shown = [each[11:] for each in shown]
+    return said + "lowest at %s, highest at %s" % tuple(shown)
 
 
 def _open(fields: dict, sense, clock) -> str:
     return "%s, since %s (%s)" % (describe(fields, sense), clock.minute(fields["start"]), fields["id"])
 
 
-def _day(clock, word: str) -> int:
-    """The day that a word names, counted from 1970, -1 if it names none."""
-    if word in ("today", "yesterday"):
-        return clock.day_number(clock.now()) - (word == "yesterday")
-    try:
-        return day_number(word)
-    except ValueError:
-        return -1
-
-
-def _usual(view, sense):
-    baseline = view.watch.baseline(sense.number)
-    if baseline is not None:
-        state = "what is unusual is known" if baseline.is_learned else "what is usual is being learned"
-        yield "known for %d day%s: %s" % (baseline.days, "" if baseline.days == 1 else "s", state)
-
-
 def _limits(view, sense, caller):
-    for fields in view.watch.limits.of_sense(sense):
-        is_own = fields["id"] and fields in view.watch.limits.of_caller(caller)
-        if is_own or not fields["id"]:
+    limits = view.watch.limits
+    for fields in limits.of_sense(sense):
+        if not fields["id"] or fields in limits.of_caller(caller):
             side = "low" if "low" in fields else "high"
             named = "%s %s" % ("below" if side == "low" else "above", sense.text(fields[side]))
             yield "limit: %s (%s)" % (named, fields["id"] or "config.json")
 
 
-def _limit(view, caller, rest: str):
+def _limit(view, caller, rest: str) -> str:
     for word, side in ((" below ", "low"), (" above ", "high")):
         name, found, value = rest.partition(word)
         if found:
             sense, value = _find(view, name.strip(), caller), value.strip()
             if sense.unit and value.endswith(sense.unit):
                 value = value[: -len(sense.unit)].strip()
-            yield view.limit_tool.describe(view.limit_tool.set(caller, sense, **{side: _number(value)}))
-            return
+            return view.limit_tool.describe(view.limit_tool.set(caller, sense, **{side: _number(value)}))
     raise ArgumentError("/senses", _USAGE)
 
 
@@ -148,9 +144,9 @@ def _number(said: str):
     return float(said) if point else int(said)
 
 
-def _forget(view, caller, name: str):
+def _forget(view, caller, name: str) -> str:
     sense = view.find(name, caller)
     if not access.is_owner(caller):
         raise ArgumentError("/senses", "forget is for the owner, in private.")
     view.senses.forget(sense.name)
-    yield "%s is forgotten; readings on flash leave as the files go round" % sense.name
+    return "%s is forgotten; readings on flash leave as the files go round" % sense.name

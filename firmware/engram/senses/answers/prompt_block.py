@@ -1,11 +1,10 @@
-"""The block of senses in a prompt: what is unusual, the latest readings, and those of when something was that is recalled.
+"""The block of senses in a prompt: what is unusual, and the latest readings.
 
 It travels with the last message, since it changes each turn. Names of senses are data: they cannot end the block.
 """
 
 from engram import text
 from engram.compat import const
-from engram.senses.answers import recalled
 from engram.senses.events.wording import describe
 
 _OPEN = const("<senses>")
@@ -15,39 +14,25 @@ _MOST_LATEST = const(8)
 _STALE = const(7200)  # seconds after which a reading says nothing of now
 
 
-def make(view, caller, said: str, items) -> str:
-    """The block in at most `most_tokens` tokens, and as many again of readings beside what was recalled; "" if it is empty."""
-    clock, budget = view.clock, view.most_tokens
-    if not budget or not clock.known:
+def make(view, caller) -> str:
+    """The block in at most `most_tokens` tokens; "" if it is empty."""
+    clock = view.clock
+    if not view.most_tokens or not clock.known:
         return ""
-    beside = _Lines(budget)
-    for line in recalled.beside(view, caller, said, items):
-        beside.add(line)
-    lines = _Lines(budget - text.tokens(_OPEN + _RULE + _CLOSE) - 2)
+    said = []
     for fields, sense in view.open_events(caller):
-        lines.add("unusual since %s: %s (%s)" % (clock.minute(fields["start"]), describe(fields, sense), fields["id"]))
-    shown = 0
-    for sense in view.visible(caller):
-        if clock.now() - sense.at < _STALE and shown < _MOST_LATEST:
-            shown += lines.add("%s: %s (%s)" % (sense.name, sense.text(sense.last), clock.minute(sense.at)[11:]))
-    if not lines.found and not beside.found:
-        return ""
-    return "\n".join([_OPEN, _RULE] + beside.found + lines.found + [_CLOSE])
-
-
-class _Lines:
-    """Lines within a budget of tokens."""
-
-    def __init__(self, budget: int):
-        self._left = budget
-        self.found = []
-
-    def add(self, line: str) -> bool:
-        """Add a line if it fits; whether it does."""
+        said.append(
+            "unusual since %s: %s (%s)" % (clock.minute(fields["start"]), describe(fields, sense), fields["id"])
+        )
+    current = [sense for sense in view.visible(caller) if clock.now() - sense.at < _STALE]
+    for sense in current[:_MOST_LATEST]:
+        said.append("%s: %s (%s)" % (sense.name, sense.text(sense.last), clock.minute(sense.at)[11:]))
+    left = view.most_tokens - text.tokens(_OPEN + _RULE + _CLOSE) - 2
+    lines = []
+    for line in said:
         line = "- " + line.replace("<", "(").replace(">", ")")
         cost = text.tokens(line) + 1
-        if cost > self._left:
-            return False
-        self._left -= cost
-        self.found.append(line)
-        return True
+        if cost <= left:
+            left -= cost
+            lines.append(line)
+    return "\n".join([_OPEN, _RULE] + lines + [_CLOSE]) if lines else ""

@@ -6,7 +6,6 @@ run(arguments, caller)   what the tool answers
 from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
-from engram.lazy import lazy
 from engram.memory import access
 from engram.senses.values import value_text
 
@@ -61,34 +60,19 @@ class LimitTool:
             raise NotFound("sense", sense.name)
         return self._limits.add(caller, sense, low, high, minutes)
 
-    def find(self, name: str, caller, units: str = ""):
-        """The sense that a name means to a caller, None if there is none: a part will do if no other has it, and "" if there is
-        one alone. With `units`, between which | stands, only those count that measure in one of them."""
-        fitting = [
-            sense
-            for sense in self._visible(caller)
-            if not units or not sense.unit or sense.unit.lower() in units.split("|")
-        ]
+    def find(self, name: str, caller):
+        """The sense that a name means to a caller, None if there is none: a part will do if no other has it."""
+        visible = self._visible(caller)
         sense = self._senses.find(name)
         if sense is not None:
-            return sense if sense in fitting else None
+            return sense if sense in visible else None
         wanted = list(text.terms(name))
-        found = [each for each in fitting if all(word in list(text.terms(each.name)) for word in wanted)]
-        if name and not found:
-            with lazy("senses.answers.words"):
-                from engram.senses.answers import words  # seldom needed
-
-                about = words.about(name, fitting)
-                found = [] if about.rest else about.senses
-        return found[0] if len(found) == 1 and (wanted or not name) else None
+        found = [each for each in visible if all(word in list(text.terms(each.name)) for word in wanted)]
+        return found[0] if len(found) == 1 and wanted else None
 
     def _visible(self, caller) -> list:
         senses = [self._senses.find(name) for name in self._senses.names()]
         return [sense for sense in senses if access.may_see(caller, self._scope_of(sense))]
-
-    def refs(self, caller, sense, side: str) -> list:
-        """The id of the limit of a sense on a side that a caller set here, if there is one."""
-        return [each["id"] for each in self._limits.of_caller(caller) if each["sense"] == sense.number and side in each]
 
     def _names(self, caller) -> str:
         return "there are " + (", ".join([sense.name for sense in self._visible(caller)]) or "none")
