@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from engram_host.cli.exit_status import FAILED, FINE, NOT_FOUND, NOT_INSTALLED
 from environment import ROOT, Environment, Ran
 from one_case import in_one_case
@@ -109,19 +111,51 @@ _DOCUMENTED = re.findall(
 )
 
 
-def _run(base: Environment, home: Path, *words: str, given: str = "") -> Ran:
+EACH = """
+import contextlib, importlib, os, pkgutil, sys
+import engram_host.cli
+from engram_host.__main__ import main
+for module in pkgutil.walk_packages(engram_host.cli.__path__, "engram_host.cli."):
+    with contextlib.suppress(ImportError):
+        importlib.import_module(module.name)
+for number, (words, given) in enumerate({calls}):
+    for name, text in ("in", given), ("out", ""), ("err", ""):
+        open(f"{{number}}.{{name}}", "w").write(text)
+    child = os.fork()
+    if not child:
+        for place, name in enumerate(("in", "out", "err")):
+            os.dup2(os.open(f"{{number}}.{{name}}", os.O_RDWR), place)
+        sys.argv[1:] = words
+        try:
+            main()
+        except SystemExit as end:
+            sys.stdout.flush(), sys.stderr.flush()
+            os._exit(end.code or 0)
+    open(f"{{number}}.status", "w").write(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
+"""
+"""Runs each command in a process of its own, all forked from one that has loaded them."""
+
+
+@pytest.fixture(scope="module")
+def ran(base: Environment, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ran]:
+    """What each documented command printed, and its status."""
+    home = tmp_path_factory.mktemp("home")
     (home / "notes.md").write_text("- Ada drinks tea\n")
-    return base.run(home, "engram", *words, given=given)
+    names = [name for name in _DOCUMENTED if name in CASES]
+    calls = [([*name.split(), *CASES[name].words], CASES[name].given) for name in names]
+    whole = base.run(home, "python", "-c", EACH.format(calls=calls))
+    assert whole.status == 0, whole
+    files = [[(home / f"{at}.{kind}").read_text() for kind in ("status", "out", "err")] for at in range(len(names))]
+    return {name: Ran(int(status), out, err) for name, (status, out, err) in zip(names, files, strict=True)}
 
 
 @in_one_case("name", _DOCUMENTED)
-def test_a_command_works_or_says_in_a_sentence_what_it_needs(name: str, base: Environment, tmp_path: Path):
-    case = CASES[name]
-    ran = _run(base, tmp_path, *name.split(), *case.words, given=case.given)
-    assert (ran.status, "Traceback" in ran.err) == (case.status, False), ran
-    assert case.says in ran.out + ran.err, ran
+def test_a_command_works_or_says_in_a_sentence_what_it_needs(name: str, ran: dict[str, Ran]):
+    case, found = CASES[name], ran[name]
+    assert (found.status, "Traceback" in found.err) == (case.status, False), found
+    assert case.says in found.out + found.err, found
     if case.status not in (FINE, FAILED):
-        assert len(ran.sentences) == 1 and ran.sentences[0].endswith("."), ran
+        assert len(found.sentences) == 1 and found.sentences[0].endswith("."), found
 
 
 def test_the_help_of_each_command_needs_no_extra(base: Environment, tmp_path: Path):
