@@ -94,7 +94,7 @@ bench-page: .venv  ## measure the page with 10,000 memories and 1,000 boards: ti
 screenshots: .venv chromium  ## make the pictures of the page in the docs (OUT=folder: of all views, to look at)
 	@$(BIN)/python tests/support/page/screenshots.py $(if $(OUT),"$(OUT)")
 
-bench-senses: .venv micropython  ## measure what is kept of 16 senses, and what that costs the flash and the heap
+bench-senses: .venv micropython  ## measure what senses cost the flash and the heap
 	@$(BIN)/python tools/benchmarks/bench_senses.py
 
 heap: .venv micropython  ## measure the heap of modules, the start and a turn (FROZEN=1: also with frozen modules)

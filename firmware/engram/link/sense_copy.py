@@ -27,7 +27,7 @@ async def copy_next(sync, senses, events, epoch: int, progress) -> None:
         await _list(sync, senses, events, version, epoch, progress)
         return
     for level, newest in enumerate(progress.have):
-        block = senses.next_block(level, newest[0], _check_of(newest[1]))
+        block = senses.history.rings[level].next_block(newest[0], _check_of(newest[1]))
         if block is not None:
             await _send(sync, block, level, epoch, progress)
             return

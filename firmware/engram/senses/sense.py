@@ -1,17 +1,8 @@
-"""One sense in RAM: what is declared of it, its latest readings, and the minutes that wait to be written."""
+"""One sense in RAM: what is declared of it, and its latest readings."""
 
 from array import array
-from struct import calcsize, pack_into, unpack_from
 
-from engram.compat import const
 from engram.senses.values import MINUTE, UNPLACED, value_text
-
-_ONE = const("<BIi")  # a minute of one reading: number with the highest bit set, slot, value
-_MANY = const("<BIHiiii")  # number, slot, count, min, max, mean, last
-_ONE_SIZE = calcsize("<BIi")
-_MANY_SIZE = calcsize("<BIHiiii")
-_IS_ONE = const(0x80)
-_MOST_COUNT = const(65535)
 
 
 class Sense:
@@ -74,89 +65,6 @@ class RawReadings:
         for at, value in enumerate(self._times):
             if 0 < value < UNPLACED:
                 self._times[at] = value + seconds
-
-
-class PendingMinutes:
-    """The minutes of all senses that are not on flash yet, in the order in which they ended."""
-
-    def __init__(self, most_bytes: int):
-        self._data = bytearray(most_bytes)
-        self.end = 0
-        """Where the next one goes."""
-
-    def add(self, number: int, slot: int, aggregate: tuple) -> bool:
-        """Add the minute of a sense; False if there is no room."""
-        count, low, high, mean, last = aggregate
-        if self.end + _MANY_SIZE > len(self._data):
-            return False
-        if count == 1:
-            pack_into(_ONE, self._data, self.end, number | _IS_ONE, slot, last)
-            self.end += _ONE_SIZE
-        else:
-            pack_into(_MANY, self._data, self.end, number, slot, min(count, _MOST_COUNT), low, high, mean, last)
-            self.end += _MANY_SIZE
-        return True
-
-    @property
-    def is_nearly_full(self) -> bool:
-        """Whether they should be written soon."""
-        return self.end >= 3 * len(self._data) // 4
-
-    def slots(self):
-        """Yield (slot, number of the sense, where it ends) of all."""
-        at = 0
-        while at < self.end:
-            number, slot = unpack_from("<BI", self._data, at)
-            at += _ONE_SIZE if number & _IS_ONE else _MANY_SIZE
-            yield slot, number & ~_IS_ONE, at
-
-    def minutes(self, number: int, end: int = -1):
-        """Yield (slot, aggregate) of a sense, up to an end."""
-        at, data = 0, self._data
-        end = self.end if end < 0 else end
-        while at < end:
-            if data[at] == number:
-                fields = unpack_from(_MANY, data, at)
-                yield fields[1], fields[2:]
-            elif data[at] == number | _IS_ONE:
-                _, slot, value = unpack_from(_ONE, data, at)
-                yield slot, (1, value, value, value, value)
-            at += _ONE_SIZE if data[at] & _IS_ONE else _MANY_SIZE
-
-    def first_block(self, end: int, most: int) -> tuple:
-        """(end, lowest slot, highest slot, numbers) of the first ones before an end, at most `most` of each sense."""
-        counts, last_end, low, high = {}, 0, 1 << 32, 0
-        for slot, number, after in self.slots():
-            count = counts.get(number, 0)
-            if after > end or count == most:
-                break
-            counts[number] = count + 1
-            last_end, low, high = after, min(low, slot), max(high, slot)
-        return last_end, low, high, sorted(counts)
-
-    def drop(self, end: int) -> None:
-        """Remove those up to an end that `end` had."""
-        rest = self._data[end : self.end]
-        self._data[: len(rest)] = rest
-        self.end = len(rest)
-
-    def drop_oldest(self) -> int:
-        """Remove about half of them; how many."""
-        count = end = 0
-        for _, _, end in self.slots():
-            count += 1
-            if end >= self.end // 2:
-                break
-        self.drop(end)
-        return count
-
-    def place(self, seconds: int) -> None:
-        """Give those that waited for the clock their slots: each begins later by some seconds."""
-        at = 0
-        while at < self.end:
-            (slot,) = unpack_from("<I", self._data, at + 1)
-            pack_into("<I", self._data, at + 1, placed_slot(slot, seconds))
-            at += _ONE_SIZE if self._data[at] & _IS_ONE else _MANY_SIZE
 
 
 def placed_slot(slot: int, seconds: int) -> int:

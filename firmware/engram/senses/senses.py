@@ -1,13 +1,12 @@
-"""What a board perceives: `observe` takes readings, which are kept in RAM for hours, and by minute, hour and day on flash.
-
-Only this file and what it imports stay in RAM: what packs and writes is loaded when the minutes of an hour are written.
-"""
+"""What a board perceives: `observe` takes readings, which are kept in RAM, and by minute, hour and day on flash."""
 
 from engram import diag, files
 from engram.compat import const, finish, ticks_diff, ticks_ms
 from engram.errors import ArgumentError, ConfigError, EngramError, NotFound, StoreError
-from engram.lazy import is_heap_small, lazy
-from engram.senses.sense import PendingMinutes, RawReadings, Sense, placed_slot
+from engram.senses import registry
+from engram.senses.history import MINUTE_LEVEL, History
+from engram.senses.rows import RowBuffer
+from engram.senses.sense import RawReadings, Sense, placed_slot
 from engram.senses.values import MINUTE, UNPLACED, add_to, aggregate_of, scale
 
 DECIMALS = const(1)
@@ -16,13 +15,7 @@ DECIMALS = const(1)
 _WAIT = const("readings wait in RAM: %s")
 _FILE = const("/senses.jsonl")
 _FOLDER = const("/senses")
-_MODULES = ("senses.history", "senses.packing", "senses.rings", "senses.registry")
 _RETRY_MINUTES = const(10)  # after a refusal of the flash: on a full one each try takes long
-_PENDING_BYTES = const(
-    12288
-)  # of all minutes that wait: an hour of 16 senses; with more of them they are written sooner
-_BLOCK_MINUTES = const(240)  # of a sense in a block: bounds the heap that packing takes
-_PENDING_SMALL = const(4096)  # likewise where the heap is small
 
 
 class Senses:
@@ -38,15 +31,15 @@ class Senses:
         self._folder = folder + _FOLDER
         self._clock = clock
         self._most = most
-        self._most_bytes = most_bytes
         self._write_minutes = write_minutes
         self._raw_readings = raw_readings
         self._declared = declared or {}
         self._senses = {}
         self._by_name = {}
         self._next = 0
-        self._pending = None
-        self._history = None
+        self.history = History(self._folder, most_bytes, clock)
+        self._pending = RowBuffer(self.history.file_bytes * 3 // 4)
+        """The minutes that wait to be written."""
         self._job = None
         self._retry_at = 0
         self._listeners = []
@@ -62,15 +55,13 @@ class Senses:
         """Minutes of a sense that left without having been written: the flash refused them, or the clock was not set."""
 
     def open(self) -> None:
-        """Read which senses there are."""
-        with lazy("senses.registry"):
-            from engram.senses import registry  # seldom needed
-
-            self._senses, self._next, self.damaged = registry.load(self._folder + _FILE)
-            for name, (unit, decimals) in self._declared.items():
-                sense = self._same(registry, name)
-                if sense is not None:
-                    self._declare(sense, name, unit, decimals)
+        """Read which senses there are, and what is kept of them."""
+        self._senses, self._next, self.damaged = registry.load(self._folder + _FILE)
+        for name, (unit, decimals) in self._declared.items():
+            sense = self._same(name)
+            if sense is not None:
+                self._declare(sense, name, unit, decimals)
+        self.history.open()
         for sense in list(self._senses.values()):
             if sense.is_unread and sense.config_name not in self._declared:
                 del self._senses[sense.number]
@@ -138,8 +129,6 @@ class Senses:
         slot = sense.minute[0]
         aggregate = aggregate_of(sense.minute[1:])
         sense.minute = None
-        if self._pending is None:
-            self._pending = PendingMinutes(_PENDING_SMALL if is_heap_small() else _PENDING_BYTES)
         if not self._pending.add(sense.number, slot, aggregate):
             self._make_room()
             self._pending.add(sense.number, slot, aggregate)
@@ -182,23 +171,20 @@ class Senses:
 
     def _sense_for(self, name: str, unit: str, is_read: bool = True):
         """The sense of a name, made if there is none, or if this is its first reading."""
-        with lazy("senses.registry"):
-            from engram.senses import registry  # seldom needed
-
-            plain = registry.check_name(name)
-            sense = self._same(registry, plain)
-            if sense is None or (is_read and sense.is_unread):
-                sense = self._make(registry, plain, unit, sense, not is_read)
+        plain = registry.check_name(name)
+        sense = self._same(plain)
+        if sense is None or (is_read and sense.is_unread):
+            sense = self._make(plain, unit, sense, not is_read)
         return sense
 
-    def _same(self, registry, name: str):
+    def _same(self, name: str):
         key = registry.key_of(name)
         for sense in self._senses.values():
             if registry.key_of(sense.name) == key:
                 return sense
         return None
 
-    def _make(self, registry, name: str, unit: str, unread, is_unread: bool):
+    def _make(self, name: str, unit: str, unread, is_unread: bool):
         """A new sense, in place of the one that had no reading if there is one."""
         if unread is None and len(self._senses) >= self._most:
             raise ArgumentError("name", "is new, and there are %d senses already (senses.most)." % len(self._senses))
@@ -212,10 +198,10 @@ class Senses:
         sense = Sense(number, name, registry.check_unit(unit), decimals, made, is_unread)
         senses = dict(self._senses)
         senses[number] = sense
-        self._save(registry, senses, max(self._next, number + 1))
+        self._save(senses, max(self._next, number + 1))
         return sense
 
-    def _save(self, registry, senses: dict, following: int) -> None:
+    def _save(self, senses: dict, following: int) -> None:
         files.make_folder(self._folder)
         registry.save(self._folder + _FILE, senses, following)
         self._senses, self._next = senses, following
@@ -226,31 +212,22 @@ class Senses:
         """Take the unit of a sense that had none; another one would mix readings."""
         if sense.unit:
             raise ArgumentError("unit", "is %s for %s: give the sense another name." % (sense.unit, sense.name))
-        with lazy("senses.registry"):
-            from engram.senses import registry  # seldom needed
-
-            sense.unit = registry.check_unit(unit)
-            self._save(registry, self._senses, self._next)
+        sense.unit = registry.check_unit(unit)
+        self._save(self._senses, self._next)
 
     def forget(self, name: str) -> None:
         """Remove a sense: its name and unit at once, what is kept of it as the rings go round. NotFound if there is none."""
         sense = self.find(name)
         if sense is None:
             raise NotFound("sense", str(name))
-        with lazy("senses.registry"):
-            from engram.senses import registry  # seldom needed
-
-            left = {number: other for number, other in self._senses.items() if other is not sense}
-            self._save(registry, left, self._next)
+        left = {number: other for number, other in self._senses.items() if other is not sense}
+        self._save(left, self._next)
 
     def find(self, name: str):
         """The sense of a name, however it is written, None if there is none."""
         sense = self._by_name.get(name)
         if sense is None and isinstance(name, str):
-            with lazy("senses.registry"):
-                from engram.senses import registry  # seldom needed
-
-                sense = self._same(registry, name)
+            sense = self._same(name)
         return sense
 
     @property
@@ -284,40 +261,12 @@ class Senses:
 
         From flash and RAM, in the order of the slots, each once; the minute that is not over is left out.
         """
-        with lazy(*_MODULES):
-            yield from self._opened().range(number, first, last, level, lambda: self._unwritten(number))
-
-    def reaches(self, level: int, slot: int) -> bool:
-        """True if the coarser levels have nothing older that this one lacks from a slot on."""
-        with lazy(*_MODULES):
-            return self._opened().reaches(level, slot)
-
-    def _unwritten(self, number: int):
-        if self._pending is not None:
-            for slot, aggregate in self._pending.minutes(number):
-                if slot >= UNPLACED // MINUTE:
-                    yield slot, aggregate
-
-    def next_block(self, level: int, seq: int, check: int):
-        """The block of a level on flash after the one with a seq and a check: see Ring.next_block()."""
-        with lazy(*_MODULES):
-            return self._opened().rings[level].next_block(seq, check)
+        pending = b"" if self._waits_for_clock else self._pending.bytes()
+        return self.history.range(number, first, last, level, pending)
 
     def bytes_used(self) -> int:
         """Bytes of the files on flash."""
-        with lazy(*_MODULES):
-            return self._opened().size + max(0, files.size(self._folder + _FILE))
-
-    def _opened(self):
-        history = self._history
-        if history is None:
-            from engram.senses.history import History  # loaded when minutes are written or asked for
-
-            history = History(self._folder, self._most_bytes, self._clock)
-            history.open()
-            if not is_heap_small():
-                self._history = history
-        return history
+        return self.history.size + max(0, files.size(self._folder + _FILE))
 
     # --- time
 
@@ -341,8 +290,7 @@ class Senses:
         """Give what was read before the clock was set its time."""
         self._waits_for_clock = False
         seconds = self._clock.now() - self._count_uptime()
-        if self._pending is not None:
-            self._pending.place(seconds)
+        self._pending.shift_slots(UNPLACED // MINUTE, placed_slot(0, seconds))
         for sense in self._senses.values():
             if 0 < sense.at < UNPLACED:
                 sense.at += seconds
@@ -376,7 +324,7 @@ class Senses:
                     self._close_minute(sense)
             if now >= UNPLACED:
                 self._finish_job()
-                if self._pending is not None and self._pending.end:
+                if self._pending.end:
                     finish(self._writing())
         except MemoryError as error:
             diag.error("senses", _WAIT % error)  # the board goes on to stop
@@ -391,15 +339,14 @@ class Senses:
 
     def _is_due(self) -> bool:
         pending = self._pending
-        if pending is None or not pending.end or not self._clock.known:
+        if not pending.end or not self._clock.known:
             return False
         slot = self._now() // MINUTE
         if 0 <= slot - self._retry_at < _RETRY_MINUTES:
             return False
         if pending.is_nearly_full:
             return True
-        oldest = next(pending.slots())[0]
-        return oldest // self._write_minutes != slot // self._write_minutes
+        return pending.first_slot // self._write_minutes != slot // self._write_minutes
 
     def _make_room(self) -> None:
         """Make room for a minute: write those that wait, or let the oldest of them leave."""
@@ -410,7 +357,7 @@ class Senses:
         if self._pending.is_nearly_full:
             if not self.lost_minutes:
                 diag.error("senses", "minutes that could not be written are lost")
-            self.lost_minutes += self._pending.drop_oldest()
+            self.lost_minutes += self._pending.drop_older_half()
 
     def _finish_job(self) -> None:
         job, self._job = self._job, None
@@ -418,39 +365,13 @@ class Senses:
             finish(job)
 
     def _writing(self):
-        """Write the minutes that wait, and fold what is due, in slices."""
-        with lazy(*_MODULES):
-            try:
-                history = self._opened()
-                left = self._pending.end
-                while left:
-                    left -= yield from self._written(history, left)
-                yield from history.folding()
-                self.version += 1
-                self._retry_at = 0
-            except (StoreError, MemoryError) as error:
-                # What was being written is looked for on flash the next time.
-                self._history = None
-                if not self._retry_at:
-                    diag.error("senses", _WAIT % error)
-                self._retry_at = self._now() // MINUTE
-
-    def _written(self, history, end: int):
-        """Write a block of the first minutes before an end; how many bytes of them that were."""
-        from engram.senses.packing import pack  # loaded by now
-        from engram.senses.rings import part  # likewise
-
-        pending = self._pending
-        end, base, last, numbers = pending.first_block(end, _BLOCK_MINUTES)
-        parts = []
-        for number in numbers:
-            found = {}
-            for slot, aggregate in pending.minutes(number, end):
-                add_to(found, slot, aggregate)
-            rows = [(slot,) + aggregate_of(found[slot]) for slot in sorted(found)]
-            parts.append(part(number, pack(rows, base, True)))
-            yield
-        history.append_minutes(parts, base, last)
-        self.version += 1
-        pending.drop(end)
-        return end
+        """Write the minutes that wait, and fold what leaves for them, in slices."""
+        try:
+            yield from self.history.append(MINUTE_LEVEL, self._pending)
+            self._pending.clear()
+            self.version += 1
+            self._retry_at = 0
+        except (StoreError, MemoryError) as error:
+            if not self._retry_at:
+                diag.error("senses", _WAIT % error)
+            self._retry_at = self._now() // MINUTE

@@ -13,8 +13,7 @@ DAY = const(86400)
 UNPLACED = const(1 << 30)
 """Times below are seconds since the start, of readings that wait for the clock to be set."""
 
-_LOWEST = -(1 << 31)
-_HIGHEST = (1 << 31) - 1
+_HIGHEST = (1 << 30) - 1  # what rows.py can shift into 16 bits
 
 
 def scale(value, decimals: int) -> int:
@@ -28,7 +27,7 @@ def scale(value, decimals: int) -> int:
         scaled = int(value) * 10**decimals
     else:
         raise ArgumentError("value", "must be a number.")
-    if not _LOWEST <= scaled <= _HIGHEST:
+    if not -_HIGHEST <= scaled <= _HIGHEST:
         raise ArgumentError(
             "value", "is too large: with %d decimals up to %d fit." % (decimals, _HIGHEST // 10**decimals)
         )
@@ -47,7 +46,7 @@ def value_text(scaled: int, decimals: int) -> str:
 # Readings that are added up are a list [count, min, max, sum, last]; an aggregate is (count, min, max, mean, last).
 
 
-def add_to(found: dict, slot: int, aggregate) -> None:
+def add_to(found: dict, slot, aggregate) -> None:
     """Add an aggregate to those found, by slot; what is added later has the last reading."""
     count, low, high, mean, last = aggregate
     total = found.get(slot)

@@ -5,11 +5,14 @@ import random
 
 from engram import files
 from engram.errors import StoreFull
-from engram.senses.rings import Ring, part
+from engram.senses import rings
+from engram.senses.rings import Ring
+from engram.senses.rows import SIZE, RowBuffer, rows_in
 from support import folder, raises, rounds
 
 FILE = 4096
-LIMIT = FILE - 16
+LIMIT = FILE - 64
+ROWS = 16  # of a block
 
 
 def _ring(place, cap=4 * FILE):
@@ -18,16 +21,29 @@ def _ring(place, cap=4 * FILE):
     return ring
 
 
-def _filled(place, count, size=200):
-    """A ring with blocks of a size: each has a sense for its seq."""
+def _rows(slot, count=ROWS):
+    rows = RowBuffer((count + 1) * SIZE)
+    for at in range(count - 1):
+        rows.add(at, slot, (2, 1, 9, 5, 3))
+    return rows.bytes()
+
+
+def _append(ring, slot, count=ROWS):
+    while ring.leaving(count * SIZE):
+        ring.remove(ring.leaving(count * SIZE))
+    ring.append(_rows(slot, count))
+
+
+def _filled(place, count, size=ROWS):
+    """A ring with blocks, each of a slot that is its place."""
     ring = _ring(place)
-    for seq in range(1, count + 1):
-        ring.append(part(seq % 120, bytes([seq & 0xFF]) * size), 0, seq * 10, seq * 10 + 9)
+    for slot in range(1, count + 1):
+        _append(ring, slot, size)
     return ring
 
 
-def _seqs(ring, *bounds):
-    return [block.seq for block in ring.blocks(*bounds)]
+def _slots(ring, *bounds):
+    return [next(rows_in(rows))[1] for rows in ring.rows(*bounds)]
 
 
 def _files(place):
@@ -38,57 +54,34 @@ def test_blocks_are_read_after_a_restart_as_they_were_written():
     place = folder()
     _filled(place, 30)
     ring = _ring(place)
-    assert (_seqs(ring), ring.next_seq) == (list(range(1, 31)), 31)
-    for block in ring.blocks():
-        assert bytes(block.bits_of(block.seq % 120) or b"") == bytes([block.seq & 0xFF]) * 200
-        assert block.bits_of(121) is None and block.numbers() == [block.seq % 120]
+    assert _slots(ring) == list(range(1, 31))
+    assert [bytes(rows) for rows in ring.rows()] == [bytes(_rows(slot)) for slot in range(1, 31)]
 
 
 def test_the_oldest_file_leaves_at_the_cap_and_no_other():
     place = folder()
     ring = _ring(place)
-    for seq in range(1, 200):
-        leaving = ring.leaving_seq(203)
-        before = _seqs(ring)
-        ring.append(part(1, bytes(200)), 0, seq, seq)
-        assert _seqs(ring) == [other for other in before if other > leaving] + [seq]
+    for slot in range(1, 300):
+        before, count = _slots(ring), len(ring.sizes)
+        _append(ring, slot)
+        after = _slots(ring)
+        assert after == before[len(before) + 1 - len(after) :] + [slot]
+        assert len(after) > len(before) or count == 4
         assert ring.size <= 4 * FILE and ring.size == FILE * len(_files(place))
         assert all(files.size(place + "/" + name) <= LIMIT for name in _files(place))
-        assert len(_files(place)) == min(4, 1 + (seq - 1) // (LIMIT // 227)) or leaving
-    assert len(_seqs(ring)) >= 3 * (LIMIT // 227)
+    assert len(_slots(ring)) >= 3 * (LIMIT // ((ROWS + 1) * SIZE))
 
 
-def test_a_range_of_slots_and_a_seq_choose_blocks():
-    ring = _filled(folder(), 40)
-    assert _seqs(ring, 0, 105, 129) == [10, 11, 12]
-    assert _seqs(ring, 11, 105, 129) == [12]
-    assert _seqs(ring, 38) == [39, 40] and _seqs(ring, 40) == []
+def test_only_files_that_may_have_the_slots_are_read():
+    ring = _filled(folder(), 60, 40)
+    ring = _ring(ring._folder)
+    assert _slots(ring, 900, 1000) == [] and 60 in _slots(ring, 60, 60)
+    assert all(slot >= 1 for slot in _slots(ring, 0, 0))
 
 
-def test_a_block_as_large_as_several_files_is_kept():
+def test_damage_at_any_byte_loses_one_block_at_most():
     place = folder()
-    ring = _filled(place, 3)
-    ring.append(part(5, bytes(9000)), 0, 1, 2)
-    ring.append(part(5, bytes(20)), 7, 3, 4)
-    ring = _ring(place)
-    # Four blocks of the flash: three for the large one, and the first file has left.
-    assert _seqs(ring) == [4, 5] and ring.until == 7
-    assert [len(block.bits_of(5) or b"") for block in ring.blocks()] == [9000, 20]
-
-
-def test_a_file_grows_beyond_its_size_while_much_of_a_flash_block_is_free():
-    place = folder()
-    ring = Ring(place, "hours", 16 * FILE, 2 * FILE)
-    ring.open()
-    for seq in range(1, 40):
-        ring.append(part(1, bytes(2250)), 0, seq, seq)
-    used = sum(files.size(place + "/" + name) for name in _files(place))
-    assert ring.size <= 16 * FILE and used > 0.9 * (ring.size - FILE)
-
-
-def test_damage_at_any_byte_loses_one_block_at_most_and_never_the_next_number():
-    place = folder()
-    _filled(place, 12, 30)
+    _filled(place, 12)
     path = place + "/minutes.0001"
     whole = files.read(path, 65536) or b""
     random.seed(3)
@@ -97,40 +90,74 @@ def test_damage_at_any_byte_loses_one_block_at_most_and_never_the_next_number():
         damaged[at] ^= 1 << random.randrange(8)
         files.write(path, damaged)
         ring = _ring(place)
-        found = _seqs(ring)
+        found = _slots(ring)
         assert len(found) == 11 and set(found) < set(range(1, 13)), (at, found)
-        ring.append(part(1, b"next"), 0, 500, 501)
-        assert _seqs(_ring(place)) == found + [found[-1] + 1], at
+        _append(ring, 13)
+        assert _slots(_ring(place)) == found + [13], at
         for name in _files(place):
             if name != "minutes.0001":
                 os.remove(place + "/" + name)
 
 
-def test_a_block_that_was_cut_off_is_not_there_and_the_next_ones_are():
+def test_a_block_that_was_cut_off_is_absent_and_the_next_ones_are_there():
     place = folder()
-    _filled(place, 3, 60)
+    _filled(place, 3)
     path = place + "/minutes.0001"
     whole = files.read(path, 65536) or b""
     size = len(whole) // 3
-    for cut in range(2 * size + 1, 3 * size):
+    for cut in range(2 * size + 1, 3 * size, 5):
         files.write(path, whole[:cut])
         ring = _ring(place)
-        assert (_seqs(ring), ring.next_seq) == ([1, 2], 3), cut
-        ring.append(part(1, b"next"), 0, 500, 501)
-        ring.append(part(1, b"after"), 0, 502, 503)
-        assert _seqs(_ring(place)) == [1, 2, 3, 4]
+        assert _slots(ring) == [1, 2], cut
+        _append(ring, 4)
+        _append(ring, 5)
+        assert _slots(_ring(place)) == [1, 2, 4, 5]
         os.remove(place + "/minutes.0002")
 
 
-def test_files_that_are_missing_cost_their_blocks_alone():
+def test_a_missing_file_costs_its_blocks_alone():
     place = folder()
-    ring = _filled(place, 50)
-    per_file = LIMIT // 227
+    _filled(place, 60)
+    per_file = LIMIT // ((ROWS + 1) * SIZE)
     os.remove(place + "/minutes.0002")
-    assert _seqs(_ring(place)) == list(range(1, per_file + 1)) + list(range(2 * per_file + 1, 51))
-    os.remove(place + "/minutes.%04d" % ring.files[-1][0])
-    ring = _ring(place)
-    assert ring.next_seq == _seqs(ring)[-1] + 1
+    assert _slots(_ring(place)) == list(range(1, per_file + 1)) + list(range(2 * per_file + 1, 61))
+
+
+# --- for a copy
+
+
+def _copied(ring, seq=0, check=0):
+    """The blocks that a copy gets which has one with a seq and a check."""
+    found = []
+    while len(found) < 100:
+        block = ring.next_block(seq, check)
+        if block is None:
+            return found
+        found.append(block)
+        seq, check = block.seq, block.check
+    return found
+
+
+def test_a_copy_gets_each_block_once_in_order():
+    ring = _filled(folder(), 40)
+    blocks = _copied(ring)
+    assert [next(rows_in(block.rows))[1] for block in blocks] == list(range(1, 41))
+    assert len(_copied(ring, blocks[29].seq, blocks[29].check)) == 10
+
+
+def test_a_copy_that_was_away_goes_on_with_the_oldest_block_that_is_kept():
+    ring = _filled(folder(), 5)
+    old = _copied(ring)[-1]
+    for slot in range(6, 150):
+        _append(ring, slot)
+    assert [block.seq for block in _copied(ring, old.seq, old.check)] == [block.seq for block in _copied(ring)]
+
+
+def test_a_copy_of_another_past_gets_all_again():
+    ring = _filled(folder(), 30)
+    for seq, check in ((_copied(ring)[10].seq, 5), (_copied(ring)[10].seq + 1, 0), (99 << 16, 0)):
+        assert len(_copied(ring, seq, check)) == 30
+    assert _copied(_ring(folder()), 99 << 16, 0) == []
 
 
 class _Refusing:
@@ -138,46 +165,46 @@ class _Refusing:
 
     def __init__(self, path, mode, after):
         self._file = open(path, mode)
-        self._after = after
+        self._left = after
 
     def __enter__(self):
         return self
 
     def __exit__(self, *error):
         self._file.close()
+        raise OSError(files.ENOSPC, "full")
 
     def write(self, data):
-        self._file.write(data[: self._after])
-        self._file.flush()
-        raise OSError(files.ENOSPC, "full")
+        self._file.write(data[: self._left])
+        self._left -= len(data)
+        if self._left < 0:
+            raise OSError(files.ENOSPC, "full")
 
 
 def _append_refused(ring, after):
-    from engram.senses import rings
-
     def refusing(path, mode):
         return _Refusing(path, mode, after)
 
     rings.open = refusing  # pyright: ignore[reportAttributeAccessIssue]
     try:
-        ring.append(part(1, bytes(100)), 0, 40, 49)
+        _append(ring, 4)
     finally:
         del rings.open  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def test_a_refused_append_leaves_the_ring_as_it_was_and_the_next_one_works():
-    for after in (0, 1, 50, 125):
+    for after in (0, 1, 12, 100):
         place = folder()
         ring = _filled(place, 3)
         with raises(StoreFull):
             _append_refused(ring, after)
-        assert _seqs(ring) == [1, 2, 3] == _seqs(_ring(place))
-        ring.append(part(1, bytes(100)), 0, 40, 49)
-        assert _seqs(ring) == [1, 2, 3, 4] == _seqs(_ring(place))
+        assert _slots(ring) == [1, 2, 3] == _slots(_ring(place))
+        _append(ring, 4)
+        assert _slots(ring) == [1, 2, 3, 4] == _slots(_ring(place))
 
 
 def test_an_append_that_is_refused_after_all_of_it_is_there_counts_once():
     place = folder()
     ring = _filled(place, 3)
     _append_refused(ring, 1000)
-    assert _seqs(ring) == [1, 2, 3, 4] == _seqs(_ring(place)) and ring.next_seq == 5
+    assert _slots(ring) == [1, 2, 3, 4] == _slots(_ring(place))

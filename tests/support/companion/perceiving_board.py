@@ -25,11 +25,11 @@ MINUTE, HOUR, DAY = 60, 3600, 86400
 class PerceivingBoard:
     """A board with senses in a folder, `sent` to a companion; its clock goes as it is told."""
 
-    def __init__(self, sent: Sent, folder: Path, now: int = NOW, write_minutes: int = 60):
+    def __init__(self, sent: Sent, folder: Path, now: int = NOW, most_bytes: int = 524288):
         self.sent = sent
         self.now = now
         self._folder = folder
-        self._write_minutes = write_minutes
+        self._most_bytes = most_bytes
         self.shared: set[str] = set()
         """The senses that everybody may see."""
         self.clock = Clock(0, lambda: self.now)
@@ -38,7 +38,7 @@ class PerceivingBoard:
     def start(self) -> None:
         """Start again: what is in RAM is lost."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        self.senses = Senses(str(self._folder), self.clock, 16, 524288, self._write_minutes, 0)
+        self.senses = Senses(str(self._folder), self.clock, 16, self._most_bytes, 60, 0)
         self.senses.open()
 
     def perceive(self, name: str, values: Iterable[float], every: int = MINUTE, unit: str = "") -> None:
@@ -78,7 +78,8 @@ class PerceivingBoard:
 
     def blocks(self) -> list[tuple[int, Any]]:
         """(level, block) of all that is on flash."""
-        return [(level, block) for level, ring in enumerate(self.senses._opened().rings) for block in ring.blocks()]
+        rings = enumerate(self.senses.history.rings)
+        return [(level, block) for level, ring in rings for number in ring.sizes for block in ring.blocks(number)]
 
     def send(self, level: int, block: Any, data: bytes = b"") -> dict[str, Any]:
         """Send a block; the answer's head."""
@@ -89,7 +90,7 @@ class PerceivingBoard:
         self.sent.hello()
         have = self.list_senses()["have"]
         for level in range(3):
-            if block := self.senses.next_block(level, have[level][0], int(have[level][1] or "0", 16)):
+            if block := self.senses.history.rings[level].next_block(have[level][0], int(have[level][1] or "0", 16)):
                 self.send(level, block)
                 return level, block
         return None
@@ -100,7 +101,7 @@ class PerceivingBoard:
         self.sent.hello()
         have = self.list_senses()["have"]
         for level in range(3):
-            while block := self.senses.next_block(level, have[level][0], int(have[level][1] or "0", 16)):
+            while block := self.senses.history.rings[level].next_block(have[level][0], int(have[level][1] or "0", 16)):
                 answer = self.send(level, block)
                 have = answer["have"]
                 assert have[level] == [block.seq, messages.shown(block.check)], answer
@@ -108,7 +109,7 @@ class PerceivingBoard:
 
 def bytes_of(block: Any) -> bytes:
     """A block as it is on flash."""
-    return b"".join(bytes(piece) for piece in block.pieces())
+    return bytes(block.data)
 
 
 def posted_to(store: CompanionStore, quota: LineQuota = NO_QUOTA) -> Callable[[str, bytes], bytes]:

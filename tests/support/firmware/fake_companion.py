@@ -11,6 +11,7 @@ from engram.compat import const, sleep_ms
 from engram.link import messages
 from engram.link.rpc import LinkError
 from engram.senses import rings
+from engram.senses.rows import rows_in
 
 TYPE_CHECKING = const(0)  # MicroPython has no collections.abc
 if TYPE_CHECKING:
@@ -288,9 +289,10 @@ class Companion:
 
     def _readings(self, head, body):
         block = rings.block_at(bytes(body))
-        assert block is not None and block.size == len(body) and block.seq == head["seq"]
-        assert set(block.numbers()) <= set(self.senses), "readings of a sense that was not listed"
-        row = [block.seq, messages.shown(block.check)]
+        assert block is not None and block.size == len(body)
+        numbers = {row[0] for row in rows_in(block.rows)}
+        assert numbers <= set(self.senses), "readings of a sense that was not listed"
+        row = [head["seq"], messages.shown(block.check)]
         self.readings[head["level"]][tuple(row)] = bytes(body)
         self.newest[head["level"]] = row
         return self._perceived(head)

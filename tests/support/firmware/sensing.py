@@ -1,5 +1,6 @@
 """Senses on a clock that a test sets, and a plain model of what they keep."""
 
+from engram import log_line  # noqa: F401 first: an import within an import takes more of the stack
 from engram.clock import Clock
 from engram.compat import finish
 from engram.senses.senses import Senses

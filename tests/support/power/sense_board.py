@@ -38,7 +38,7 @@ class Board:
     def __init__(self, device):
         vfs.mount(vfs.VfsLfs2(device, **flash.OPTIONS), "/flash")
         self.now = START
-        self.senses = Senses("/flash", Clock(0, lambda: self.now), 16, 65536, 60, 0)
+        self.senses = Senses("/flash", Clock(0, lambda: self.now), 16, 32768, 60, 0)
         self.senses.open()
 
     def read(self, minutes):
@@ -71,7 +71,7 @@ def play(path, trace):
         board.read(MINUTES)
         board.senses.flush()
         tell("written", device.changes, board.now // 60)
-    tell("there", board.look(), [ring.until for ring in board.senses._opened().rings])
+    tell("there", board.look(), [ring.until for ring in board.senses.history.rings])
 
 
 def look(path):

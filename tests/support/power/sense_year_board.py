@@ -3,7 +3,7 @@
     sense_year_board.py live FLASH STRETCH     STRETCH is a JSON file, see sense_year.py
     sense_year_board.py look FLASH
 
-Prints before each write how many minutes it will have, and after it the number of the next block and all erases so far.
+Prints before each write how many minutes it will have, and after it the place of the newest block and all erases so far.
 """
 
 import gc
@@ -16,6 +16,7 @@ import engram.senses.senses as senses_module
 import faulty_flash
 import flash
 from engram.clock import Clock
+from engram.senses.rows import SIZE
 from engram.senses.senses import Senses
 
 FLASH_BYTES = 2 << 20
@@ -56,8 +57,9 @@ class Board:
         return START + 60 * self.minute + self.offset if self.is_known else 0
 
     def seq(self):
-        """The number of the next block of minutes."""
-        return self.senses._opened().rings[0].next_seq
+        """The place of the newest block of minutes: a later one is higher."""
+        sizes = self.senses.history.rings[0].sizes
+        return max([number << 16 | sizes[number] // SIZE for number in sizes if sizes[number]] or [0])
 
     def live(self, steps, armed_at, after):
         """Read for some steps; from a minute on the power fails so many changes of the flash later."""
@@ -102,7 +104,7 @@ def look(path):
     """What there is."""
     board = Board(flash.Flash(path, 0), 0)
     tell("began", board.seq())
-    tell("bytes", board.senses.bytes_used(), [ring.size for ring in board.senses._opened().rings])
+    tell("bytes", board.senses.bytes_used(), [ring.size for ring in board.senses.history.rings])
     for number in range(SENSES):
         for level in (0, 1, 2):
             rows = []

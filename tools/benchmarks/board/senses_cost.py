@@ -2,7 +2,8 @@
 
     senses_cost.py FLASH SENSES DAYS RAW
 
-Prints {"readings", "erases", "programmed_bytes", "heap"}: counts of the flash, and the bytes of heap at rest, code included.
+Prints {"readings", "erases", "programmed_bytes", "kept_bytes", "heap"}: counts of the flash, the bytes of files, and those of
+heap at rest, code included.
 """
 
 import gc
@@ -10,7 +11,7 @@ import json
 import sys
 
 import flash
-from engram import diag, errors, files, lazy, text  # noqa: F401  what every board has loaded
+from engram import diag, errors, files, text  # noqa: F401  what every board has loaded
 from engram.clock import Clock
 
 FLASH_BYTES = 1 << 20
@@ -51,6 +52,7 @@ def main(path, count, days, raw):
         while senses.tick():
             pass
     figures = {"readings": count * days * 1440, "erases": device.erases, "programmed_bytes": device.programmed_bytes}
+    figures["kept_bytes"] = sum([sum(ring.sizes.values()) for ring in senses.history.rings])
     figures["heap"] = used() - before
     print(json.dumps(figures))
 

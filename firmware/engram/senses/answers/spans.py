@@ -35,7 +35,7 @@ def finest_level(senses, clock, first: int, until: int) -> int:
     """The finest level that is kept of a whole span, and not too fine for it."""
     span = until - first
     level = MINUTE_LEVEL if span <= _MINUTES_SPAN else HOUR_LEVEL if span <= _HOURS_SPAN else DAY_LEVEL
-    while level < DAY_LEVEL and not senses.reaches(level, _slot(clock, first, level)):
+    while level < DAY_LEVEL and not senses.history.reaches(level, _slot(clock, first, level)):
         level += 1
     return level
 

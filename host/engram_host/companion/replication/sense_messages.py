@@ -6,7 +6,8 @@ from typing import Any
 
 from engram import text
 from engram.link import messages
-from engram.senses import packing, registry, rings
+from engram.senses import registry, rings
+from engram.senses.rows import rows_in
 from engram_host.companion.errors import Refused
 from engram_host.companion.replication.messages import (
     DAMAGED_SECONDS,
@@ -87,19 +88,18 @@ def _refusal(why: str) -> Refused:
 def read_block(head: ReadingsHead, body: bytes) -> ReadingBlock:
     """A block of readings with the rows of each sense; Refused if it is damaged. Rows beyond their bounds are passed over."""
     block = rings.block_at(body)
-    if block is None or block.size != len(body) or block.seq != head["seq"]:
+    if block is None or block.size != len(body):
         raise Refused("readings were damaged on the way.", DAMAGED_SECONDS)
-    rows: dict[int, list[Row]] = {}
-    for number in block.numbers():
-        if number not in rows:
-            found = (Row(slot, *aggregate) for slot, aggregate in packing.unpack(block.bits_of(number), block.first))
-            sound = [row for row in found if block.first <= row.slot <= block.last and _is_sound(row)]
-            rows[number] = _newest_parts(sound, SPANS[head["level"]])
-    return ReadingBlock(head["epoch"], head["level"], block.seq, messages.shown(block.check), block.size, rows)
+    found: dict[int, list[Row]] = {}
+    for number, slot, aggregate in rows_in(block.rows):
+        found.setdefault(number, []).append(Row(slot, *aggregate))
+    rows = {number: _newest_parts(found[number], SPANS[head["level"]]) for number in found}
+    return ReadingBlock(head["epoch"], head["level"], head["seq"], messages.shown(block.check), block.size, rows)
 
 
-def _newest_parts(rows: list[Row], span: int) -> list[Row]:
-    """The rows of the newest parts, as many as a block may fill; a part has `span` slots."""
+def _newest_parts(found: list[Row], span: int) -> list[Row]:
+    """The sound rows of the newest parts, as many as a block may fill; a part has `span` slots."""
+    rows = [row for row in found if _is_sound(row)]
     parts = sorted({row.slot // span for row in rows})
     if len(parts) <= _MOST_PARTS:
         return rows

@@ -1,0 +1,152 @@
+"""Rows of 12 bytes, as they wait in RAM and are kept on flash.
+
+    number of the sense (1), slot less the base (1), count and shift (2), low, high, mean, last (2 each, signed)
+
+The count has 12 bits: above 2,048 in steps of 64, and 4,092 to 4,095 for 1 to 4 slots in a row with one reading
+each, which then take the place of low, high, mean and last. The shift has 4 bits: values beyond 16 bits lose so
+many of their lowest bits, at most one part in 16,384. The number 255 marks a row with the base (4, at byte 4) of
+the rows that follow.
+"""
+
+from struct import calcsize, pack_into, unpack_from
+
+from engram.compat import const
+
+SIZE = const(12)
+_ROW = const("<BBHhhhh")
+_BASE_ROW = const("<BBHII")
+_BASE = const(255)
+_FAR = const(255)  # slots from a base
+_FINE = const(2048)
+_STEP_BITS = const(6)
+_SINGLES = const(4091)
+_COUNT_BITS = const(12)
+_LOWEST, _HIGHEST = -32768, 32767
+
+assert calcsize(_ROW) == calcsize(_BASE_ROW) == SIZE
+
+
+class RowBuffer:
+    """Rows in a buffer of a fixed size, in the order in which they were added."""
+
+    def __init__(self, most_bytes: int):
+        self._data = bytearray(most_bytes)
+        self.clear()
+
+    def clear(self) -> None:
+        """Remove all rows."""
+        self.end = 0
+        self._base = -1
+        self._singles = {}
+
+    def bytes(self):
+        """Return all rows, valid until the next change."""
+        return memoryview(self._data)[: self.end]
+
+    @property
+    def is_nearly_full(self) -> bool:
+        """True if the rows should be written soon."""
+        return self.end >= 3 * len(self._data) // 4
+
+    @property
+    def first_slot(self) -> int:
+        """The slot of the first row."""
+        return unpack_from("<I", self._data, 4)[0]
+
+    def add(self, number: int, slot: int, aggregate: tuple) -> bool:
+        """Add the aggregate of a sense; False if there is no room."""
+        count, low, high, mean, last = aggregate
+        shift = 0
+        while low >> shift < _LOWEST or high >> shift > _HIGHEST:
+            shift += 1
+        if count == 1 and self._join(number, slot, last >> shift, shift):
+            return True
+        if self.end + 2 * SIZE > len(self._data):
+            return False
+        if self._base < 0 or not 0 <= slot - self._base <= _FAR:
+            self._set_base(slot)
+        if count == 1:
+            self._singles[number] = self.end, slot + 1
+            count = _SINGLES + 1
+        elif count > _FINE:
+            count = min(_SINGLES, _FINE + (count - _FINE >> _STEP_BITS))
+        values = low >> shift, high >> shift, mean >> shift, last >> shift
+        pack_into(_ROW, self._data, self.end, number, slot - self._base, count | shift << _COUNT_BITS, *values)
+        self.end += SIZE
+        return True
+
+    def _join(self, number: int, slot: int, value: int, shift: int) -> bool:
+        """Add a slot of one reading to the row of the slots before it."""
+        at, following = self._singles.get(number, (0, -1))
+        if slot != following:
+            return False
+        (coded,) = unpack_from("<H", self._data, at + 2)
+        place = (coded & 0xFFF) - _SINGLES
+        if place == 4 or coded >> _COUNT_BITS != shift:
+            return False
+        pack_into("<H", self._data, at + 2, coded + 1)
+        pack_into("<h", self._data, at + 4 + 2 * place, value)
+        self._singles[number] = at, slot + 1
+        return True
+
+    def _set_base(self, slot: int) -> None:
+        pack_into(_BASE_ROW, self._data, self.end, _BASE, 0, 0, slot, 0)
+        self._base = slot
+        self.end += SIZE
+
+    def shift_slots(self, below: int, slots: int) -> None:
+        """Let rows whose base is below a slot be later by some slots."""
+        for at in range(0, self.end, SIZE):
+            (base,) = unpack_from("<I", self._data, at + 4)
+            if self._data[at] == _BASE and base < below:
+                pack_into("<I", self._data, at + 4, base + slots)
+        self._base = -1
+        self._singles = {}
+
+    def drop_older_half(self) -> int:
+        """Remove the older half; how many aggregates that were."""
+        half = self.end // (2 * SIZE) * SIZE
+        base = self.first_slot
+        for at in range(0, half, SIZE):
+            if self._data[at] == _BASE:
+                (base,) = unpack_from("<I", self._data, at + 4)
+        count = sum([1 for _ in rows_in(self.bytes()[:half])])
+        rest = self._data[half : self.end]
+        self.clear()
+        self._set_base(base)
+        self._data[self.end : self.end + len(rest)] = rest
+        self.end += len(rest)
+        self._base = -1  # of the rest's last row, which has its own
+        return count
+
+
+def rows_in(data, number: int = -1):
+    """Yield (number, slot, aggregate) of some rows, or of those of one sense."""
+    base = 0
+    for at in range(0, len(data) - SIZE + 1, SIZE):
+        if data[at] == _BASE:
+            (base,) = unpack_from("<I", data, at + 4)
+            continue
+        if number >= 0 and data[at] != number:
+            continue
+        which, slot, coded, low, high, mean, last = unpack_from(_ROW, data, at)
+        slot, count, shift = slot + base, coded & 0xFFF, coded >> _COUNT_BITS
+        if count > _SINGLES:
+            for value in (low, high, mean, last)[: count - _SINGLES]:
+                value <<= shift
+                yield which, slot, (1, value, value, value, value)
+                slot += 1
+            continue
+        if count > _FINE:
+            count = _FINE + (count - _FINE << _STEP_BITS)
+        yield which, slot, (count, low << shift, high << shift, mean << shift, last << shift)
+
+
+def bases_in(data):
+    """Yield the bases of some rows: their slots are at most `REACH` above."""
+    for at in range(0, len(data), SIZE):
+        if data[at] == _BASE:
+            yield unpack_from("<I", data, at + 4)[0]
+
+
+REACH = _FAR + 3

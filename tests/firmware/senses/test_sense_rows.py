@@ -1,0 +1,88 @@
+"""Rows of 12 bytes: what is added is read back, large values and counts within their steps."""
+
+import random
+
+from engram.senses.rows import SIZE, RowBuffer, rows_in
+from support import rounds
+
+START = 29833334
+
+
+def _single(value):
+    return (1, value, value, value, value)
+
+
+def _read(rows, number=-1):
+    return list(rows_in(rows.bytes(), number))
+
+
+def _filled(*added):
+    rows = RowBuffer(4096)
+    for row in added:
+        assert rows.add(*row)
+    return rows
+
+
+def test_aggregates_are_read_back_as_they_were_added():
+    random.seed(25)
+    for _ in range(rounds(400, 60)):
+        slot, added = START, []
+        for _ in range(random.randrange(1, 40)):
+            slot += random.choice((0, 1, 1, 1, 7, 300, 100000))
+            low = random.randrange(-32768, 32000)
+            high = random.randrange(low, 32768)
+            mean, last = random.randrange(low, high + 1), random.randrange(low, high + 1)
+            aggregate = random.choice(((random.randrange(1, 2049), low, high, mean, last), _single(low)))
+            added.append((random.randrange(3), slot, aggregate))
+        assert sorted(_read(_filled(*added))) == sorted(added)
+
+
+def test_four_minutes_of_one_reading_each_are_one_row():
+    added = [(5, START + at, _single(200 + at)) for at in range(8)]
+    rows = _filled(*added)
+    assert rows.end == 3 * SIZE and _read(rows) == added
+
+
+def test_one_sense_is_read_alone():
+    rows = _filled((5, START, _single(1)), (6, START, _single(2)), (5, START + 1, _single(3)))
+    assert _read(rows, 5) == [(5, START, _single(1)), (5, START + 1, _single(3))]
+
+
+def test_values_beyond_16_bits_lose_one_part_in_16384_at_most():
+    random.seed(26)
+    for _ in range(rounds(2000, 300)):
+        low, mean, high = sorted([random.randrange(1 - (1 << 30), 1 << 30) for _ in range(3)])
+        ((_, _, found),) = _read(_filled((1, START, (2, low, high, mean, low))))
+        assert found[1] <= found[3] <= found[2]
+        for value, kept in zip((low, high, mean, low), found[1:]):
+            assert 0 <= value - kept <= max(abs(low), abs(high)) // 16384
+
+
+def test_large_counts_are_kept_in_steps_of_64():
+    for count, kept in ((2048, 2048), (3600, 3584), (86400, 86400), (1 << 30, 132800)):
+        ((_, _, found),) = _read(_filled((1, START, (count, 1, 3, 2, 2))))
+        assert found[0] == kept, count
+
+
+def test_rows_before_the_clock_was_set_get_their_slots():
+    rows = _filled((1, 3, _single(1)), (1, 4, _single(2)))
+    rows.shift_slots(1 << 24, START)
+    assert rows.add(1, START + 5, _single(3))
+    rows.shift_slots(1 << 24, START)
+    assert [slot - START for _, slot, _ in _read(rows)] == [3, 4, 5]
+
+
+def test_a_full_buffer_takes_no_more_until_its_older_half_is_dropped():
+    rows, slot = RowBuffer(20 * SIZE), START
+    while rows.add(1, slot, (2, 1, 2, 1, 1)):
+        slot += 1
+    dropped = rows.drop_older_half()
+    assert rows.add(1, slot, (2, 1, 2, 1, 1))
+    assert [at for _, at, _ in _read(rows)] == list(range(START + dropped, slot + 1))
+
+
+def test_any_bytes_are_read_without_an_error():
+    random.seed(27)
+    for _ in range(rounds(500, 100)):
+        data = bytes([random.choice((0, 1, 255, random.randrange(256))) for _ in range(random.randrange(100))])
+        assert len(list(rows_in(data))) <= 4 * (len(data) // SIZE)
