@@ -31,8 +31,7 @@ class Memory:
     def search(self, query: str, limit: int = 10, tags=(), since: int = 0, until: int = 0) -> list:
         """The memories and turns that fit best, as dicts with id, at, text, score and confidence (and who, for a turn).
 
-        The confidence, 0 to 100, says how sure it is that this is an answer; below 10 it is only what came nearest. `changes`
-        are the ids of older ones that say something else of the same, such as another home.
+        The confidence, 0 to 100, says how sure it is that this is an answer; below 10 it is only what came nearest.
         """
         with lazy("memory", "store"):
             from engram.memory.recall import make_query  # a small heap has what searches only while it does
@@ -40,8 +39,7 @@ class Memory:
             recall = self._make_recall()
             ranked = recall.rank(make_query(query, self._caller, tags, since, until))
             found = recall.find(ranked, limit)
-            changes = recall.changes(found, self._caller)
-            return [_shown(item, changes) for item in found]
+            return [_shown(item) for item in found]
 
     def plan(self, query: str, tags=(), since: int = 0, until: int = 0) -> dict:
         """What a search does with a query: its intent, the names in it, the first and last of its days, kinds and order."""
@@ -79,11 +77,8 @@ class Memory:
         return Memory(self._records, self._make_recall, self._forgetting, caller_check.check_caller(caller))
 
 
-def _shown(item, changes: list) -> dict:
+def _shown(item) -> dict:
     shown = {"id": item.id, "at": item.at, "text": item.text, "score": item.score, "confidence": item.sure // 10}
-    changed = [older for newer, older in changes if newer == item.id]
-    if changed:
-        shown["changes"] = changed
     if item.who:
         shown["who"] = item.who
     return shown

@@ -214,7 +214,7 @@ def test_each_command_of_a_page_can_be_run(page: str):
         "python3 -m engram_host_gone",
         "tools/gone.py",
         "tools/setup/versions.py",
-        "tools/benchmarks/compare_facts.py --gone",
+        "tools/benchmarks/bench_store.py --gone",
         "PYTHONPATH=gone python3 tools/setup/versions.py",
         "gone",
     ],

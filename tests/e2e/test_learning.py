@@ -29,6 +29,11 @@ def fact(turn: str, content: str, **more: Any) -> dict[str, Any]:
     return {"op": "add", "from": turn, "content": content, "tags": ["note"], **more}
 
 
+def change(of: str, turn: str, content: str) -> dict[str, Any]:
+    """An operation that lets a fact take the place of another one."""
+    return {**fact(turn, content), "op": "supersede", "id": of}
+
+
 def finds(*operations: dict[str, Any], of: str = "", **rule: Any) -> dict[str, Any]:
     """A rule by which the model finds facts, in requests whose message has `of`."""
     when = {**EXTRACTION, "contains": of} if of else EXTRACTION
@@ -173,14 +178,17 @@ def test_a_rule_and_the_model_keep_one_fact(home: Home, scripted: Scripted):
 
 def test_a_fact_corrected_three_times_and_taken_back_once(home: Home, scripted: Scripted):
     cities = ["Bonn", "Ulm", "Kiel", "Jena"]
-    rules = [
-        finds(fact(f"t{3 + 2 * n}", f"The user lives in {city}"), of=f"in {city}") for n, city in enumerate(cities)
+    kept = [f"The user lives in {city}" for city in cities]
+    first = finds(fact("t3", kept[0]), of="in Bonn")
+    # A line behind each fact says how far turns were read, one of the journal what a change makes outdated.
+    later = [
+        finds(change(f"m{2 * n - 1}", f"t{2 + 3 * n}", kept[n]), of=f"in {cities[n]}") for n in range(1, len(cities))
     ]
-    server = scripted(*rules, REPLY)
+    server = scripted(*later[::-1], first, REPLY)
     with learning(home, server) as talk:
         for city in cities:
-            say(talk, f"I live in {city}")
-            shown(talk, "/memory list", f"in {city}")
+            say(talk, f"guess where I live: in {city}")
+            shown(talk, "/memory list", f"lives in {city}")
         assert "Kiel" not in shown(talk, "/memory list", "Jena")
         talk.say("/undo")
         talk.heard("holds again")
@@ -203,7 +211,7 @@ def test_chinese_and_mixed_text_is_kept_and_changed(
 ):
     found = "用户住在北京市" if "区" in first else "用户的手机号码是 "
     server = scripted(
-        finds(fact("t5", found + then), of=said_then), finds(fact("t3", found + first), of=said_first), REPLY
+        finds(change("m1", "t5", found + then), of=said_then), finds(fact("t3", found + first), of=said_first), REPLY
     )
     with learning(home, server) as talk:
         say(talk, said_first)

@@ -8,7 +8,7 @@ from engram.agent.openings import may_name_time
 from engram.compat import const
 from engram.errors import EngramError
 from engram.memory import ids
-from engram.memory.recall import CONTRADICTION, is_certain, make_query, snippet, weak_mark
+from engram.memory.recall import is_certain, make_query, snippet, weak_mark
 
 _HELP = const(
     "I am offline, so I only understand plain commands: remember that ..., what do you know about ...?, "
@@ -116,8 +116,6 @@ class Offline(
         if stored.outcome == "duplicate":
             return "That is remembered already, as %s." % stored.id
         answer = "Remembered as %s: %s" % (stored.id, snippet(rule.content, 200))
-        if stored.supersedes:
-            answer += "\nIt takes the place of %s (/undo takes it back)." % stored.supersedes
         if stored.similar:
             answer += "\n%s says nearly the same; forget it if it is out of date." % ", ".join(stored.similar)
         return answer
@@ -140,11 +138,9 @@ class Offline(
         if self.remote_search:
             ranked = self.recall.with_remote(ranked, await self.remote_search.found(ranked, _FOUND))
         found = self.recall.find(ranked, _FOUND)
-        changes = self.recall.changes(found, caller)
         lines = [self.recall.line(item, True, weak_mark(item, ranked)) for item in found]
         if found and not is_certain(ranked):
             lines.insert(0, _UNCERTAIN)
-        lines += [CONTRADICTION % pair for pair in changes]
         if not found:
             lines.append("Nothing found: " + self.recall.why_empty(query, caller))
         if ranked.note:

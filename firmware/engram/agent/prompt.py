@@ -302,7 +302,7 @@ class PromptBuilder(_Parts):
         citations = self.config.get("recall.citations")
         # In a group, where others read the answer, ids are left out of it unless they are wanted.
         with_ids = citations == "on" or (citations == "auto" and not caller.group)
-        with lazy("memory.recall_block", "memory.contradictions", "memory.records.nearest"):
+        with lazy("memory.recall_block"):
             from engram.memory import recall_block  # leaves a small heap before the model is asked
 
             return recall_block.make(self.recall, ranked, window.for_memories, with_ids, shown_notes, shown)

@@ -213,12 +213,9 @@ class Tools(_Parts):
         ranked = self.recall.with_remote(ranked, more)
         query = ranked.query
         found = self.recall.find(ranked, arguments.get("limit", _PAGE))
-        changes = self.recall.changes(found, turn.caller)
         answer: dict = {"found": [self._shown_item(item) for item in found]}
         if found:
             _add_confidence(answer, ranked)
-            if changes:
-                answer["contradictions"] = [{"newer": newer, "older": older} for newer, older in changes]
         elif (query.since or query.until) and not self.recall.partial:
             answer["reason"] = "nothing of these days fits; try without since and until."
         else:

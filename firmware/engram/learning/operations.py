@@ -18,7 +18,7 @@ from engram.errors import ArgumentError, NotFound
 from engram.llm.types import Request, user
 from engram.memory import access, catalog
 from engram.memory.recall import make_query, snippet
-from engram.memory.records import nearest
+from engram.memory.records import dedup
 from engram.text import lenient_json
 
 _MOST_BYTES = const(6000)  # of an answer: it is held whole
@@ -157,7 +157,6 @@ class Batch:
                 self._apply(element)
             except (ArgumentError, NotFound) as error:
                 self.refused.append(str(error))
-        nearest.unload_dedup()
 
     def _apply(self, element) -> None:
         """Take one element, as a kind of batch does; ArgumentError, NotFound."""
@@ -193,11 +192,6 @@ class Batch:
             # It would only last longer: what a person wrote lasts as long as they said.
             records.used(draft.id)
             return None
-        older = None if draft.id else draft.values.get("supersedes")
-        if older and not self.is_trusted and _is_protected(records.get(older, caller)):
-            # Both stand: a person may say which holds.
-            for name in ("supersedes", "pinned"):
-                draft.values.pop(name, None)
         for ref in draft.similar:
             record = records.get(ref, caller)
             if record.get("source") == "auto_rule" and set(turns).intersection(record.get("turns", ())):
@@ -213,32 +207,26 @@ class Batch:
                 values[name] = refs[-_MOST_REFS:]
         values.update({"content": content, "tags": tags})
         draft = self._records.draft_update(record["id"], values, self._caller)
-        dedup = nearest.load_dedup()
         # In other words or in more detail what turns said holds still.
-        draft.values["rewords"] = dedup.compare(record["content"], content) != dedup.CHANGED
+        draft.values["rewords"] = True
         return draft
 
     def _may_change(self, kind: str, record: dict, content: str) -> bool:
         """Whether a record may be changed on a model's word; if not, what it proposes stands beside it."""
-        dedup = nearest.load_dedup()
-        verdict = dedup.compare(record["content"], content)
-        if verdict == dedup.CHANGED and (self.is_trusted or not _is_protected(record)):
-            return True
-        if _is_protected(record):
-            return False
-        if kind == "supersede" and self.is_trusted:
-            return True
-        return set(text.terms(record["content"])).issubset(text.terms(content))
+        is_open = not _is_protected(record)
+        if kind == "supersede":
+            is_near = dedup.compare(record["content"], content) != dedup.DIFFERENT
+            return (is_open or is_near) if self.is_trusted else (is_open and is_near)
+        return is_open and set(text.terms(record["content"])).issubset(text.terms(content))
 
     def _is_news(self, draft) -> bool:
         """Whether the answer has not said so already; what it said otherwise gives way to what it says later."""
         for place, earlier in enumerate(self.changes):
-            dedup = nearest.load_dedup()
-            verdict = dedup.compare(earlier.values["content"], draft.values["content"])
+            is_same = dedup.compare(earlier.values["content"], draft.values["content"]) == dedup.SAME
             older, newer = _changed_id(earlier), _changed_id(draft)
-            if verdict == dedup.SAME and not (newer and not older):
+            if is_same and not (newer and not older):
                 return False
-            if verdict in (dedup.SAME, dedup.CHANGED) or (newer and newer == older):
+            if is_same or (newer and newer == older):
                 self.changes.pop(place)
                 if older and not newer and not draft.id:
                     draft.values["supersedes"] = older

@@ -160,11 +160,6 @@ def with_origin(said: str, forwarded: str, quoted: str) -> str:
     return "%s%s: %s" % (_FORWARDED, forwarded, said) if forwarded else said
 
 
-def has_others_words(line: dict) -> bool:
-    """True if attributed_text() of a turn has words of somebody else."""
-    return "forwarded" in line or "quoted" in line
-
-
 def asks_replies(query: str) -> bool:
     """Whether a query asks what the assistant said: "what did you recommend?"."""
     words = " %s %s" % (" ".join(text.words(query)), query)

@@ -18,7 +18,7 @@ from engram.store.search.weights import ONE, OWN, distinct_terms, known_weights,
 from engram.memory.items import Item, most_evidence, on_one_scale, put_below, scaled, with_score
 from engram.memory import confidence
 from engram.memory.asking import repeats
-from engram.memory.line_meaning import asks_replies, attributed_text, has_others_words
+from engram.memory.line_meaning import asks_replies, attributed_text
 from engram.memory.records.importance import stated_importance
 # isort: on
 
@@ -44,9 +44,6 @@ up to which it knows records and journal; a sentence for whoever asked, or ""; a
 
 CANDIDATES = 24
 """Hits of each store, before both are put in one order."""
-
-CONTRADICTION = "%s and %s say different things: the first is newer."
-"""For two ids."""
 
 
 def make_query(text: str, caller, tags=(), since: int = 0, until: int = 0, skip=()) -> Query:
@@ -98,25 +95,6 @@ class Recall:
             shown = self.with_text(item, query.caller)
             if shown:
                 yield shown, [(named.get(what, what), point * item.score // total) for what, point in points]
-
-    def changes(self, items: list, caller) -> list:
-        """[(id of what is newer, id of what it changes), ...] among items with their texts: two homes, two prices.
-
-        In the list itself, what is newer comes to stand before what it changes.
-        """
-        with lazy("memory.contradictions", "memory.records.nearest"):
-            from engram.memory import contradictions
-
-            own = [item for item in items if contradictions.may_state(item, caller) and self._has_own_words(item)]
-            stated = [(item.at, item.id, item.text) for item in own]
-            pairs = contradictions.find(stated)
-            contradictions.put_newer_first(items, pairs)
-            return pairs
-
-    def _has_own_words(self, item: Item) -> bool:
-        """Whether an item is a record, or a turn without others' words; nobody here knows that of one that left the board."""
-        turn = None if item.id[0] == "m" else self._journal.turn(int(item.id[1:]))
-        return item.id[0] == "m" or (turn is not None and not has_others_words(turn))
 
     def plan(self, ranked: Ranked):
         """The plan.Plan by which a query was ranked."""

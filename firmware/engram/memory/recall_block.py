@@ -7,7 +7,6 @@ a note that the prompt shows anyway.
 
 from engram import text
 from engram.compat import const
-from engram.memory import contradictions
 from engram.memory.asking import asks
 from engram.memory.confidence import WEAK
 from engram.memory.items import most_evidence
@@ -27,7 +26,6 @@ _NOTHING = const(
     "Nothing in memory fits this message. If it asks for something of the person's own that is not said here, "
     "search with other words, say that you do not know it, or ask back."
 )
-_CHANGED = const("Not the same; what is newer stands first, ask which holds if it matters: %s.")
 _WEAKEST = const(4)  # what matches less than a fourth of the best hit's words is left out
 _KINDS = (("m", "Facts and rules:", 50), ("t", "Said:", 50), ("#", "Notes:", 25))
 _HEADS = const(12)  # tokens of all headings
@@ -67,8 +65,7 @@ def make(recall, ranked, budget: int, citations: bool = True, shown_notes=(), sh
     if is_answer:
         for item in chosen.items:
             recall.add_use(item, ranked.query.caller)
-    changed = chosen.changes()
-    return "\n".join([_OPEN, rule] + ([_CHANGED % changed] if changed else []) + chosen.all_lines() + [_CLOSE])
+    return "\n".join([_OPEN, rule] + chosen.all_lines() + [_CLOSE])
 
 
 def _nothing(ranked, budget: int) -> str:
@@ -92,7 +89,6 @@ class _Chosen:
         self._citations = citations
         self._marks_weak = marks_weak
         self._texts = []
-        self._stated = []  # what may contradict
         self.items = []  # as they were ranked
         self.lines = []
 
@@ -113,8 +109,6 @@ class _Chosen:
         self._room -= cost
         self._rooms[kind] -= cost
         self._texts.append(plain)
-        if self._citations and contradictions.may_state(shown, self._caller):
-            self._stated.append((item.at, item.id, shown.text))
         self.items.append(item)
         # What a turn taught stands after it, also within the same second.
         self.lines.append((kind, item.at, len(item.id), item.id, line))
@@ -128,10 +122,6 @@ class _Chosen:
             of_kind = [entry[-1] for entry in self.lines if entry[0] == sign]
             found += [heading] + of_kind if of_kind else []
         return found
-
-    def changes(self) -> str:
-        """The pairs of ids of which the first changes what the second says, such as "t9 and m3"; "" without ids."""
-        return ", ".join(["%s and %s" % pair for pair in contradictions.find(self._stated)])
 
 
 def _kind(item) -> str:

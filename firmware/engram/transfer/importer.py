@@ -14,9 +14,8 @@ from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError, StoreFull
 from engram.memory import access
+from engram.memory.records import dedup, provenance
 from engram.memory.records import fields as record_fields
-from engram.memory.records import provenance
-from engram.memory.records.nearest import load_dedup, near, unload_dedup
 from engram.memory.records.records import Draft
 from engram.memory.texts import profile
 from engram.store.types import FORGOTTEN, LIVE, SUPERSEDED
@@ -78,8 +77,7 @@ class Importer:
         """(line, code, sentence) of refused lines that were not shown yet."""
 
     def close(self) -> None:
-        """Unload the comparison, and save how often memories were used."""
-        unload_dedup()
+        """Save how often memories were used."""
         if self._counts["stored"]:
             self._uses.save()
 
@@ -254,12 +252,11 @@ class Importer:
         if not origin and [True for _, waiting, _, _, _ in self._batch if waiting["content"] == values["content"]]:
             return True
         source = origin.partition(":")[0]
-        for record in near(self._records, values["content"], values["scope"]):
+        for record in dedup.near(self._records, values["content"], values["scope"]):
             if source and provenance.origin_of(record, self._entries.epoch).partition(":")[0] == source:
                 continue
             if record.get("expires", record_fields.NEVER) < values.get("expires", record_fields.NEVER):
                 continue  # it says so for a shorter time, or has expired
-            dedup = load_dedup()
             if dedup.compare(record["content"], values["content"]) == dedup.SAME:
                 return True
         return False

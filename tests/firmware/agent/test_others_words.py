@@ -149,19 +149,6 @@ async def test_the_journal_keeps_the_origin_through_a_restart_and_shows_it():
     assert board.find("what did Bob write?", OWNER)[0].id == "t3"
 
 
-async def test_forwarded_words_change_no_statement_of_the_owner():
-    board = Board().serve()
-    network = Network(board.inbox)
-    await network.offer(message("net:1:1", "I live in Paris", HOME))
-    await network.offer(message("net:1:2", "I live in Lyon", HOME, forwarded="Bob"))
-    await network.offer(message("net:1:3", "My bike is green", HOME))
-    await network.offer(message("net:1:4", "My bike is red", HOME, forwarded="Bob"))
-    for query in ("where do I live?", "what colour is my bike?"):
-        found = board.find(query, OWNER)
-        assert len(found) > 1, found
-        assert board.recall.changes(found, OWNER) == []
-
-
 async def test_forgotten_words_leave_with_their_origin():
     board = Board().serve()
     await Network(board.inbox).offer(message("net:1:1", "hello", HOME, forwarded="Xanthippe", quoted="zanzibar"))

@@ -106,13 +106,11 @@ async def test_the_answer_to_a_corrected_message_is_not_given_any_more():
 async def test_what_a_message_had_replaced_holds_again():
     board = Board().serve()
     network = Network(board.inbox)
-    await _say(network, "1", "I live in Paris")
-    await _say(network, "2", "I live in Lyon")
-    assert _live(board) == ["I live in Lyon"]
-    await _say(network, "2.7", "I live in Rome", "2")
-    assert _live(board) == ["I live in Rome"]
-    await _say(network, "2.8", "remember that the vet has a blue door", "2")
-    assert sorted(_live(board)) == ["I live in Paris", "the vet has a blue door"]
+    board.records.store("I live in Paris", ["home"], HOME)
+    taken = (await _say(network, "1", "hello"))[0]
+    board.records.store("I live in Lyon", ["home"], HOME, turns=[taken.split(" ")[1]], supersedes="m1")
+    await _say(network, "1.7", "good morning", "1")
+    assert _live(board) == ["I live in Paris"]
 
 
 async def test_a_memory_that_has_come_from_more_than_the_message_stays():

@@ -65,15 +65,6 @@ def test_it_stays_so_through_restarts_lost_indexes_and_compactions():
             _check(board, ref, fact)
 
 
-def test_what_a_rule_of_the_board_replaces_is_outdated_too():
-    board = Board()
-    for said in ("I live in Paris", "I live in Berlin"):
-        turn = "t%d" % say(board, said)
-        stored = board.records.store(said, ["home"], OWNER, source="auto_rule", turns=[turn])
-    assert stored.supersedes == "m1"
-    assert [item.text for item in board.find("where do I live", OWNER)] == ["I live in Berlin"] * 2
-
-
 def test_undo_brings_back_what_turns_said():
     for change in (edit, replace):
         board, ref = told(FACTS[0])

@@ -150,22 +150,6 @@ def test_a_line_that_is_less_sure_than_the_others_is_marked():
     assert [" weak] " in line for line in lines] == [False, True]
 
 
-def test_memories_that_say_different_things_of_one_attribute_are_told_newest_first():
-    board = Board()
-    board.records.store("The user lives in Paris", ["home"])
-    board.now += DAY
-    turn = board.journal.add(OWNER, "user", "owner", "I live in Berlin")
-    assert "t%d and m1" % turn in board.block("where do I live", OWNER, 500)
-    assert "t%d and m1" % turn not in board.block("where do I live", OWNER, 500, citations=False)
-
-
-def test_what_somebody_else_says_of_themselves_contradicts_nothing():
-    board = Board()
-    board.records.store("The user lives in Paris", ["home"])
-    board.journal.add(ROOM, "user", "ann", "I live in Berlin")
-    assert "Not the same" not in board.block("where do I live", OWNER, 500)
-
-
 def test_what_came_in_one_second_keeps_its_order():
     board = Board()
     for number in range(12):

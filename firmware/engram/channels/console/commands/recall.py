@@ -5,7 +5,6 @@ from engram.errors import ArgumentError
 from engram.memory import ids
 from engram.memory.confidence import MadeOf
 from engram.memory.recall import (
-    CONTRADICTION,
     best_confidence,
     is_certain,
     is_weak,
@@ -52,13 +51,10 @@ def _lines(clock, recall, ranked, items, query: str, made_of):
     for item, parts in items:
         found.append(item)
         parts_of[item.id] = parts
-    changes = recall.changes(found, caller)
     if found and not is_certain(ranked):
         yield _UNCERTAIN
     for item in found:
         yield from _found_lines(clock, item, parts_of[item.id], weak_mark(item, ranked))
-    for pair in changes:
-        yield CONTRADICTION % pair
     if found:
         certainty = "" if not is_weak(ranked) else ", weak" if is_certain(ranked) else ", nothing certain"
         reasons = _reasons(surest(ranked), made_of.sure) if made_of else ""
