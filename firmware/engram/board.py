@@ -151,9 +151,9 @@ class Board:
         """What code on the board talks to."""
         return _wired(self, "memory")
 
-    def make_answerer(self, content: str, *others):
+    def make_answerer(self, *others):
         """What answers one turn; `others` are settings, journal, reminders and model for a turn that nobody said."""
-        return _wired(self, "answerer", content, *others)
+        return _wired(self, "answerer", *others)
 
     def make_recall(self):
         """What searches records and turns."""
@@ -170,10 +170,6 @@ class Board:
     def make_offline(self):
         """What answers plain commands without a model."""
         return _wired(self, "offline")
-
-    def make_post_turn(self):
-        """What follows a turn that a model answers."""
-        return _wired(self, "post_turn")
 
     def make_model(self, tls, addresses):
         """The model that the settings name."""

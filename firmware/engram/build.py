@@ -7,6 +7,7 @@ import gc
 # Lowest layers first: an import within an import takes of the stack, which is short on a chip.
 # isort: off
 from engram import diag, files, text  # noqa: F401
+from engram.text.days import find_days  # noqa: F401
 from engram.clock import Clock
 from engram.compat import const, heap_free
 from engram.config import zone_of

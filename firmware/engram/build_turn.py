@@ -14,17 +14,16 @@ def memory(board):
     return Memory(board.records, board.make_recall, board.forgetting)
 
 
-def answerer(board, content: str, config=None, journal=None, reminders=None, model=None):
-    """What answers a turn with that content; nothing is learned from one with a model of its own, which nobody said."""
+def answerer(board, config=None, journal=None, reminders=None, model=None):
+    """What answers a turn; nothing is learned from one with a model of its own, which nobody said."""
     from engram.agent.answer import Answerer  # each part of a turn comes when it is needed
-    from engram.agent.openings import may_name_time  # likewise
 
-    if board.model and not board.has_timer_tool and (board.timers or may_name_time(content)):
-        from engram.build_timers import add_timer_tool  # absent from boards without timers
+    if board.model and not board.has_timer_tool:
+        from engram.build_timers import add_timer_tool  # absent from boards without a model
 
         add_timer_tool(board)
     jobs = None if model else board.jobs
-    parts = board.make_prompts(), board.make_tools, board.make_offline, model or board.model, jobs, board.make_post_turn
+    parts = board.make_prompts(), board.make_tools, board.make_offline, model or board.model, jobs, board.flush
     memory = config or board.config, journal or board.journal, reminders or board.reminders, board.inbox.push
     return Answerer(*memory, *parts, board.remote_search(), board.toolbox)
 
@@ -62,15 +61,8 @@ def offline(board):
     """What answers plain commands without a model."""
     from engram.agent.offline import Offline  # likewise
 
-    memory = board.records, board.make_recall(), board.forgetting
-    mode = board.config.get("mode")
-    keep = None
-    if board.pins:
-        from engram.timers.pin_rule import make_pin_rule  # absent from boards without pins
-
-        keep = make_pin_rule(board.pins, board.find_timers, board.check_tool)
-    parts = board.reminders, board.find_timers, keep, board.remote_search(), board.seen_help, board.notes
-    return Offline(*memory, *parts, mode)
+    memory = board.records, board.make_recall(), board.forgetting, board.reminders
+    return Offline(*memory, board.remote_search(), board.seen_help, board.notes, board.config.get("mode"))
 
 
 def _remote_recall(board, recall):
@@ -81,14 +73,6 @@ def _remote_recall(board, recall):
 
     search = board.remote_search()
     return RemoteRecall(board.clock, board.records, recall, search, board.archive(), board.archived, board.notes)
-
-
-def post_turn(board):
-    """What follows a turn that a model answers."""
-    from engram.agent.post_turn import PostTurn  # absent from boards without a model
-
-    memory = board.config, board.records, board.journal, board.notes, board.reminders
-    return PostTurn(*memory, board.find_timers, board.jobs, board.flush)
 
 
 def deliveries(board, inbox):

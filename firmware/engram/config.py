@@ -53,7 +53,6 @@ extract.facts [3,1,10]
 extract.reply_tokens [800,100,4000]
 extract.calls_a_day [300,0,100000]
 extract.tokens_a_day [300000,0,536870912]
-rules.on [true]
 flush.on [true]
 flush.turns [2,0,50]
 flush.system ["These turns are about to leave your view. \

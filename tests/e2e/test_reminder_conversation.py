@@ -8,6 +8,7 @@ from engram_host.fake_llm import Serving
 Scripted = Callable[..., Serving]
 
 MAKE = "When the paint shop comes up, remind me to buy brushes."
+COMMAND = "/intents add paint shop: buy brushes"
 REMINDER = "· reminder: buy brushes (i1)"
 
 
@@ -38,26 +39,19 @@ def test_a_reminder_comes_once_and_not_again_after_a_restart(home: Home, scripte
     assert "standing-reminders" not in said(server.requests[-1])[-1]
 
 
-def test_a_model_that_does_not_keep_it_loses_nothing(home: Home, scripted: Scripted, api: str):
-    server = scripted({"reply": "Sure, I will remember that!"})
-    asking = home.asking(server.url, api)
-    assert "will remind (i1)" in say(asking, MAKE).printed
-    assert REMINDER in say(asking, "the paint shop").printed
-
-
 def test_a_reminder_comes_while_the_model_is_away(home: Home, scripted: Scripted, api: str):
-    server = scripted({"reply": "Fine.", "times": 1}, {"fault": "500"})
+    server = scripted({"fault": "500"})
     asking = home.asking(server.url, api).having(llm__retries=0)
-    printed = say(asking, MAKE, "the paint shop").printed
+    printed = say(asking, COMMAND, "the paint shop").printed
     assert REMINDER in printed and "! " in printed
 
 
 def test_offline_a_reminder_comes_once_and_not_again_after_a_restart(home: Home):
-    assert REMINDER not in say(home, MAKE).printed
+    assert REMINDER not in say(home, COMMAND).printed
     assert say(home, "the paint shop", "the paint shop").printed.count(REMINDER) == 1
     assert REMINDER not in say(home, "the paint shop").printed
 
 
 def test_the_cool_down_is_a_setting(home: Home):
     always = home.having(intents__cooldown_hours=0)
-    assert say(always, MAKE, "the paint shop", "the paint shop").printed.count(REMINDER) == 2
+    assert say(always, COMMAND, "the paint shop", "the paint shop").printed.count(REMINDER) == 2

@@ -30,7 +30,7 @@ def refused(home: Home, *, naming: str) -> str:
         ('{"llm": {"retries": 3.5}}', "llm.retries: must be a whole number"),
         ('{"llm": {"retries": true}}', "llm.retries: must be a whole number"),
         ('{"llm": {"retries": 1000}}', "llm.retries: must be a whole number from 0 to 10"),
-        ('{"rules": {"on": 1}}', "rules.on: must be true or false"),
+        ('{"extract": {"on": 1}}', "extract.on: must be true or false"),
         ('{"mode": "heavy"}', "mode: must be one of full, lightweight"),
         ('{"timezone": "Berlin"}', "timezone: must "),
         ('{"llm": {"url": "http://localhost"}}', "llm.model: is missing"),

@@ -10,7 +10,7 @@ from support import raises
 
 PACKAGES = {
     "transfer": ("export", "importer", "jsonl"),
-    "reminders": ("reminder_file", "rules", "tool"),
+    "reminders": ("reminder_file", "form", "tool"),
     "learning": ("distill_batch", "extract_batch", "operations"),
     "channels.console.commands": ("care", "sessions", "stats", "transfer"),
 }
@@ -75,10 +75,10 @@ def test_a_package_stays_where_the_heap_is_large():
 def test_modules_that_were_loaded_before_stay():
     with Heap(True):
         lazy.unload("reminders")
-        _import("reminders", "rules")
+        _import("reminders", "form")
         with lazy.lazy("reminders"):
             _import("reminders", "tool")
-        assert "engram.reminders.rules" in sys.modules and "engram.reminders.tool" not in sys.modules
+        assert "engram.reminders.form" in sys.modules and "engram.reminders.tool" not in sys.modules
 
 
 def test_overlapping_blocks_keep_a_package_until_the_last_one_ends():

@@ -61,18 +61,18 @@ class Origin:
 class Turn:
     """One message, with its number in the journal, while it is answered."""
 
-    def __init__(self, caller, seq: int, said: str = "", forwarded: str = ""):
+    def __init__(self, caller, seq: int, said: str = "", forwarded: str = "", command=None):
         self.caller = caller
         self.seq = seq
         self.said = said
         """What the person said, "" if these are not their own words."""
+        self.command = command
+        """The text.openers.Command that the message is without a model."""
         self.forwarded = forwarded
         """Who wrote the words that the person only forwards: no tool may change anything for them."""
         self.id = "t%d" % seq
         self.has_changed = False
         """Whether a tool has changed something."""
-        self.has_reminder = False
-        """Whether one has changed the reminders or timers."""
         self.unkept = ""
         """Why the last call of a tool that writes memory failed, "" if it did not."""
         self.has_acted = False
@@ -142,7 +142,7 @@ class Confirmations:
 
 
 class Agent:
-    """Answers turns, one at a time. make_answerer(content) gives an Answerer for each: a small heap is free of it between."""
+    """Answers turns, one at a time. make_answerer() gives an Answerer for each: a small heap is free of it between."""
 
     def __init__(self, gate, make_answerer):
         self._gate = gate
@@ -157,7 +157,7 @@ class Agent:
     async def _turn(self, caller, content: str, sink: Sink, origin) -> Outcome:
         self.turns += 1
         with lazy("build_turn", "agent", "store", "memory", "llm.types"):
-            outcome = await self._make_answerer(content).answer(caller, content, sink, origin)
+            outcome = await self._make_answerer().answer(caller, content, sink, origin)
         if outcome.problem:
             self.failed += 1
         return outcome

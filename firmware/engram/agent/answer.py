@@ -6,13 +6,15 @@ from collections import namedtuple
 
 from engram import diag, text
 from engram.agent.agent import Outcome, Sink, Turn
-from engram.agent.openings import own_words
 from engram.compat import const, sleep_ms
 from engram.errors import EngramError
 from engram.lazy import lazy
 from engram.memory.line_meaning import CORRECTED, with_origin
+from engram.reminders.reminder_file import deliver
+from engram.text.openers import own_words, parse
 
 _FOUND = const(24)  # that a companion is asked for: as many as recall takes into account
+_ORDERS = const(("remember", "forget", "list"))  # they trigger no reminder
 _NOT_THEIRS = const(
     "I am offline: this is kept as forwarded from %s, and nothing in it is carried out; say yourself what you want of it."
 )
@@ -20,23 +22,24 @@ _NOT_THEIRS = const(
 
 _Parts = namedtuple(
     "_Parts",
-    "config journal reminders push prompts make_tools make_offline model jobs make_post_turn remote_search toolbox",
+    "config journal reminders push prompts make_tools make_offline model jobs flush remote_search toolbox",
 )
 
 
 class Answerer(_Parts):
     """Answers one turn; `model` is None while there is none, and so are `jobs`, what the model does in the background.
 
-    Tools, the offline commands and what follows the turn are made when it comes to them: a search needs the heap before.
+    Tools and the offline commands are made when it comes to them: a search needs the heap before.
     """
 
     async def answer(self, caller, content: str, sink: Sink, origin) -> Outcome:
         """Keep what `caller` says, answer it, and keep the reply."""
         offline = None if self.model else self.make_offline()
         said = own_words(content)
-        command = offline is not None and origin.is_said and offline.understands(said)
-        seq = origin.keep(self.journal, caller, content, command)
-        turn = Turn(caller, seq, said if origin.is_said else "", origin.forwarded)
+        command = parse(said)
+        is_command = offline is not None and origin.is_said and bool(command.kind)
+        seq = origin.keep(self.journal, caller, content, is_command)
+        turn = Turn(caller, seq, said if origin.is_said else "", origin.forwarded, command)
         notice = self.toolbox.begin_turn(turn) if self.toolbox and origin.is_said else ""
         await sink.taken(turn.id)
         if notice:
@@ -54,7 +57,7 @@ class Answerer(_Parts):
             diag.error("agent", "a correction of t%d may do its work once more: %s" % (seq, error))
 
     async def _answer_turn(self, turn: Turn, content: str, sink: Sink, origin, offline) -> Outcome:
-        caller, said = turn.caller, own_words(content)
+        caller = turn.caller
         if origin.corrects:
             with lazy("memory.corrections"):
                 from engram.memory.corrections import take_back  # seldom needed
@@ -63,12 +66,12 @@ class Answerer(_Parts):
                     await sink.notice(line)
         # To look at the keyboard between the flash's work for the message and the search for its answer.
         await sleep_ms(0)
-        reminders = "" if turn.forwarded else await self._remind(caller, said, sink)
+        reminders = "" if turn.forwarded else await self._remind(turn, own_words(content), sink)
         if offline:
             reply = (
                 _NOT_THEIRS % turn.forwarded
                 if turn.forwarded
-                else await offline.answer(caller, said, turn.id, turn.act)
+                else await offline.answer(caller, turn.command, turn.id, turn.act)
             )
             # The answer to a command repeats what is stored: kept as a turn that is found, it would be found in its place.
             if origin.mid:
@@ -94,38 +97,32 @@ class Answerer(_Parts):
         finally:
             # Whatever ended it, a task that was cancelled or a channel that is gone: what came of it is kept.
             self._keep(turn, reply.all(), not is_whole)
-        told = self._follow(turn, is_whole) if self.jobs else ""
-        if not (is_whole or told or turn.forwarded or reply.all()):
-            offline = self.make_offline()
-            if offline.understands(said := own_words(content)):
-                told = await offline.answer(turn.caller, said, turn.id, turn.act)
-        if told:
-            await sink.notice(told)
+        if self.jobs:
+            self._begin_learning(turn, is_whole)
+        if turn.command.kind and not (is_whole or turn.forwarded or reply.all()):
+            answer = await self.make_offline().answer(turn.caller, turn.command, turn.id, turn.act)
+            await sink.notice(answer)
         if turn.unkept:
             await sink.notice(("not all was kept: " if turn.has_changed else "nothing was kept: ") + turn.unkept)
         return Outcome(turn.id, reply.all(), problem)
 
-    def _follow(self, turn: Turn, is_whole: bool) -> str:
-        """Do what follows the turn; a sentence about it, or ""."""
+    def _begin_learning(self, turn: Turn, is_answered: bool) -> None:
+        """Let the background read the turn for facts."""
         try:
-            return self.make_post_turn().turn_over(turn, is_whole)
+            if is_answered:
+                self.jobs.on_model_ok()
+            self.flush.turn_over(turn.caller, self.journal.current(turn.caller))
+            self.jobs.turn_over()
         except MemoryError:
             # The person has the answer, and it is kept.
             diag.error("agent", "what follows an answer was left out: there is not enough memory")
-            return ""
 
-    async def _remind(self, caller, content: str, sink: Sink) -> str:
+    async def _remind(self, turn: Turn, content: str, sink: Sink) -> str:
         """Show the reminders that a message triggers; returns their text for the model."""
-        due = self.reminders.due(caller, content)
-        if not due:
+        if turn.command.kind in _ORDERS:
             return ""
-        with lazy("reminders", "agent.offline", "agent.phrase_rules", "text.phrases"):
-            from engram.agent.offline import is_command
-            from engram.reminders.reminder_file import deliver
-
-            if is_command(content):
-                return ""
-            return await deliver(self.reminders, due, caller, sink, self.push)
+        due = self.reminders.due(turn.caller, content)
+        return await deliver(self.reminders, due, turn.caller, sink, self.push) if due else ""
 
     async def _converse(self, turn: Turn, content: str, sink: Sink, reply, reminders: str, origin) -> str:
         """Ask the model until it calls no more tools; why it gave no answer, or ""."""

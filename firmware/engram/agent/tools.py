@@ -10,6 +10,7 @@ from engram.lazy import lazy
 from engram.memory import access, catalog
 from engram.memory.recall import Ranked, best_confidence, is_certain, make_query, snippet, stored_notice
 from engram.memory.records import fields
+from engram.reminders import tool as reminder_tool
 
 _PAGE = const(10)
 _SNIPPET = const(400)  # characters of one memory in a list
@@ -55,7 +56,6 @@ class Tools(_Parts):
         if self.toolbox:
             done = await self.toolbox.answer(call, turn)
             if done:
-                turn.has_reminder = turn.has_reminder or (call.name == "timer" and bool(done[1]))
                 turn.has_acted = turn.has_acted or bool(done[1])
                 return Done(*done)
         if self.remote and call.name in _REMOTE:
@@ -333,12 +333,7 @@ class Tools(_Parts):
         return {"edited": name, "characters": len(keeper.text(name))}, "edited " + name
 
     def _memory_intent(self, arguments: dict, turn) -> tuple:
-        with lazy("reminders", "text.phrases"):
-            from engram.reminders import tool as reminder_tool
-
-            values, notice = reminder_tool.run(self.reminders, self.clock, arguments, turn.caller)
-        turn.has_reminder = turn.has_reminder or bool(notice)
-        return values, notice
+        return reminder_tool.run(self.reminders, self.clock, arguments, turn.caller)
 
     # --- how things look
 

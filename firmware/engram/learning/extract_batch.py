@@ -5,8 +5,6 @@ in fences of its own, as data.
 """
 
 from engram import diag, text
-from engram.agent import phrase_rules
-from engram.agent.openings import own_words
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.learning import operations
@@ -14,6 +12,7 @@ from engram.learning.operations import SNIPPET, fenced
 from engram.memory import access
 from engram.memory.recall import snippet
 from engram.memory.records import fields
+from engram.text.openers import is_question, own_words, parse
 from engram.text.secrets import secrets
 
 _TAGS = const(150)  # tokens of the tags in use
@@ -122,7 +121,7 @@ class ExtractBatch(operations.Batch):
     def _terms(self, ref: str) -> set:
         said = next(turn["text"] for turn in self._turns if "t%d" % turn["seq"] == ref)
         found = set(text.terms(said))
-        if len(found) < _SHORT and not phrase_rules.is_question(said):
+        if len(found) < _SHORT and not is_question(said):
             # "Yes, that is right": what the agent had said may be what is meant.
             found |= set(text.terms(self._before[ref]))
         return found
@@ -134,7 +133,7 @@ class ExtractBatch(operations.Batch):
 
     def _was_asked_for(self, piece: str) -> bool:
         for turn in self._turns:
-            rule = phrase_rules.match(turn["text"])
-            if rule and rule.kind == "remember" and rule.asked and piece in rule.content:
+            command = parse(turn["text"])
+            if command.kind == "remember" and piece in command.content:
                 return True
         return False

@@ -66,7 +66,7 @@ class Jobs:
     async def _work(self) -> None:
         for job in self.jobs:
             if job.is_due():
-                with lazy("learning", "agent", "memory", "store", "llm.types", "text.phrases", "text.secrets"):
+                with lazy("learning", "agent", "memory", "store", "llm.types", "text.secrets"):
                     # In a task of its own: on MicroPython, one that goes on when it is cancelled within wait_for is cancelled
                     # again.
                     self._task = start_task(job.step)

@@ -1,4 +1,4 @@
-"""What was said and kept on the days that a question names (text.named_days): it comes higher, or alone."""
+"""What was said and kept on the days that a question names (text.days): it comes higher, or alone."""
 
 from engram.compat import const
 

@@ -27,7 +27,7 @@ def of_ranked(ranked) -> Plan:
 
 
 def make_plan(query: str, days, kinds: list, is_by_days: bool = False) -> Plan:
-    """The Plan of a search for a query in these kinds; `days` are the NamedDays of the query, or None."""
+    """The Plan of a search for a query in these kinds; `days` are the Days of the query, or None."""
     first, last = (day_name(days.first), day_name(days.last)) if days else ("", "")
     order = "newest first" if is_by_days else "best first"
     return Plan(_intent(query, days, is_by_days), names_in(query), first, last, kinds, order)

@@ -8,6 +8,7 @@ from collections import namedtuple
 
 # isort: off
 from engram import text
+from engram.text.days import find_days, without_days
 from engram.clock import day_name
 from engram.compat import const
 from engram.errors import NotFound
@@ -26,8 +27,6 @@ _LONGEST = const(1000)  # characters of one text in an answer: there may be twen
 _SNIPPET = const(320)  # characters of one memory in a prompt
 _WHO_LONGEST = const(32)  # of a speaker's name there
 _AROUND = const('.,!?;:"()')
-_DAY_SIGNS = const(" las thi pas pre jan feb mar apr may jun jul aug sep oct nov dec ton ")
-_WIDE_DAY_SIGNS = const("天|日|昨|今|周|期|拜|月|年")
 
 Query = namedtuple("Query", "text caller tags since until skip")
 """The words, who asks, tags that all have to be there, the earliest time and the first time that is too late (Unix seconds, 0
@@ -35,7 +34,7 @@ leaves it open), and the seqs of turns that are not wanted."""
 
 Ranked = namedtuple("Ranked", "query items notes days has_notes is_by_days note")
 """What is found for a query, best first, without the texts: those of all candidates would fill the heap; lines of notes, which
-have theirs; the NamedDays of the query or None; whether notes were searched; whether nothing but the days decided, newest
+have theirs; the text.days.Days of the query or None; whether notes were searched; whether nothing but the days decided, newest
 first; and a sentence of a companion for whoever asked, or ""."""
 
 RemoteResults = namedtuple("RemoteResults", "ranked have note sure")
@@ -120,13 +119,10 @@ class Recall:
 
     def _without_days(self, query: str) -> tuple:
         """(the days that a query names, or None; its other words)."""
-        if not (self._clock.known and may_name_days(query)):
+        if not self._clock.known:
             return None, query
-        with lazy("text.named_days"):  # a small heap has no room for it beside the search
-            from engram.text import named_days  # leaves before the search
-
-            days = named_days.named_days(query, self._clock.day_number(self._clock.now()))
-            return days, named_days.without_days(query) if days and days.by_today else query
+        days = find_days(query, self._clock.day_number(self._clock.now()))
+        return days, without_days(query) if days and days.by_today else query
 
     def _rank(self, asked, words: str, days, made_of) -> Ranked:
         query = Query(words, asked.caller, asked.tags, asked.since, asked.until, asked.skip)
@@ -271,15 +267,6 @@ class Recall:
         if not words:
             return "the query has no word to search for, only very common ones."
         return "none of the words (%s) stands in a memory that may be shown here." % words
-
-
-def may_name_days(query: str) -> bool:
-    """Whether a query has a sign of a day: what names leave in a small heap is not spent on others."""
-    for word in query.lower().split():
-        if "day" in word or "ago" in word or " " + word[:3] + " " in _DAY_SIGNS or "0" <= word[0] <= "9":
-            return True
-    # Not one character of a text after the other: MicroPython keeps each for ever.
-    return any(sign in query for sign in _WIDE_DAY_SIGNS.split("|"))
 
 
 def _query_words(query: str):

@@ -1,7 +1,6 @@
-"""Reminders as the model asks for them, by the tool memory_intent, and as a person plainly does."""
+"""Reminders as the model asks for them, by the tool memory_intent."""
 
 from engram.errors import ArgumentError
-from engram.reminders import rules
 
 
 def run(reminders, clock, arguments: dict, caller) -> tuple:
@@ -34,14 +33,6 @@ def _list(reminders, clock, caller) -> dict:
             shown["last"] = clock.day(fields["last"])
         found.append(shown)
     return {"intents": found}
-
-
-def add_reminder_by_rule(reminders, said: str, caller) -> str:
-    """Keep the reminder that a message plainly asks for; a sentence on it, "" if it asks for none."""
-    asked = rules.match(said)
-    if asked is None:
-        return ""
-    return describe_reminder(reminders.add(caller, asked.when, asked.remind))
 
 
 def describe_reminder(fields: dict) -> str:

@@ -59,13 +59,6 @@ def secrets(content: str):
                 yield piece.decode()
 
 
-def is_free(content: str) -> bool:
-    """Whether a text has nothing that looks like a secret."""
-    for _ in secrets(content):
-        return False
-    return True
-
-
 def _private_keys(data: bytes):
     at = data.find(b"-----BEGIN")
     while at >= 0:

@@ -120,7 +120,7 @@ class TimerTurn:
 
 
 class Asking:
-    """Asks the agent for timers; make_answerer(content, config, journal, reminders, model) gives what answers one turn."""
+    """Asks the agent for timers; make_answerer(config, journal, reminders, model) gives what answers one turn."""
 
     def __init__(self, config, journal, gate, deliveries, model, jobs, make_answerer):
         self._config = config
@@ -153,7 +153,7 @@ class Asking:
         notices = Notices()
         turn = TimerTurn(self._journal, self._deliveries, mid, known, mark, late, notices)
         parts = LimitedConfig(self._config, left - 1), turn, NoReminders(), model
-        answerer = self._make_answerer(fields["what"], *parts)
+        answerer = self._make_answerer(*parts)
         if self._jobs:
             await self._jobs.preempt()  # as a person's message, it goes first
         outcome = await self._gate.run(True, answerer.answer, caller, fields["what"], notices, turn)

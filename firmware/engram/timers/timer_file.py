@@ -12,6 +12,7 @@ from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import ids
 from engram.memory.access import Caller
+from engram.text.times import Repeat, Span
 from engram.timers import schedule
 
 _FORMAT = const(1)
@@ -183,16 +184,16 @@ def _encoded(fields: dict) -> bytes:
     return log_line.encode([(name, fields.get(name)) for name in FIELDS])
 
 
-def add(timers, caller, wanted) -> dict:
-    """Keep a Wanted; its fields."""
+def add(timers, caller, spec) -> dict:
+    """Keep what a tool.TimerSpec asks for; its fields."""
     if caller.room == _NAMELESS:
         raise ArgumentError("room", "is missing: nothing can be said to %s without one." % caller.principal)
     clock = timers.clock
-    fields: dict = {"kind": wanted.kind, "what": _checked(wanted.what), "who": caller.principal, "room": caller.room}
-    if wanted.kind == "tool":
-        if len(wanted.arguments) > _ARGUMENT_CHARS:
+    fields: dict = {"kind": spec.kind, "what": _checked(spec.what), "who": caller.principal, "room": caller.room}
+    if spec.kind == "tool":
+        if len(spec.arguments) > _ARGUMENT_CHARS:
             raise ArgumentError("arguments", "have more than %d characters of JSON: give fewer." % _ARGUMENT_CHARS)
-        fields.update({"tool": wanted.tool, "arguments": wanted.arguments, "yes": wanted.yes or None})
+        fields.update({"tool": spec.tool, "arguments": spec.arguments, "yes": spec.yes or None})
     if caller.group:
         fields["group"] = True
     if caller.workspace:
@@ -201,7 +202,7 @@ def add(timers, caller, wanted) -> dict:
     fields["created"] = now
     if not clock.known:
         fields["guess"] = True
-    _set_rule(fields, wanted, clock, now)
+    _set_rule(fields, spec.time, clock, now)
     _check_new(timers, caller, fields)
     fields["id"] = "w%d" % timers.next
     if files.size(timers.path) + len(_encoded(fields)) > _ROOM:
@@ -210,30 +211,21 @@ def add(timers, caller, wanted) -> dict:
     return fields
 
 
-def _set_rule(fields: dict, wanted, clock, now: int) -> None:
-    """Add to the fields when a Wanted is due; ArgumentError if that cannot be."""
-    if wanted.every:
-        if not SHORTEST_EVERY <= wanted.every <= LONGEST_EVERY:
-            raise ArgumentError("every", "must be %d to %d minutes." % (SHORTEST_EVERY, LONGEST_EVERY))
-        fields.update({"every": wanted.every, "due": now + wanted.every * 60})
-    elif wanted.days:
-        if not 0 <= wanted.minute < 1440 or not 0 < wanted.days < 128:
-            raise ArgumentError("time", "must be a time of the day, such as 07:30, and days of the week.")
-        fields.update({"minute": wanted.minute, "days": wanted.days})
+def _set_rule(fields: dict, time, clock, now: int) -> None:
+    """Add to the fields when a Span, Moment or Repeat is due; ArgumentError if that cannot be."""
+    if isinstance(time, Repeat) and time.every:
+        if not SHORTEST_EVERY <= time.every <= LONGEST_EVERY:
+            raise ArgumentError("time", "must be every %d to %d minutes." % (SHORTEST_EVERY, LONGEST_EVERY))
+        fields.update({"every": time.every, "due": now + time.every * 60})
+    elif isinstance(time, Repeat):
+        fields.update({"minute": time.minute, "days": time.days})
         fields["due"] = schedule.next_after(fields, clock, now) if clock.known else 0
-    elif wanted.after:
-        if not 0 < wanted.after <= _MOST_DAYS * _DAY:
-            raise ArgumentError("after", "must be a time from 1 minute to %d days." % _MOST_DAYS)
-        fields["due"] = now + wanted.after
     else:
-        if not clock.known:
-            raise ArgumentError(
-                "timers", 'the clock is not set yet, so only "in 20 minutes" can be kept, or what repeats.'
-            )
-        if not now < wanted.at <= now + _MOST_DAYS * _DAY:
-            past = "has passed: it is %s." if wanted.at <= now else "is more than ten years away: it is %s."
+        at = now + time.seconds if isinstance(time, Span) else time.at
+        if not now < at <= now + _MOST_DAYS * _DAY:
+            past = "has passed: it is %s." if at <= now else "is more than ten years away: it is %s."
             raise ArgumentError("time", past % schedule.moment_name(clock, now))
-        fields["due"] = wanted.at
+        fields["due"] = at
 
 
 def _checked(value) -> str:

@@ -1,21 +1,19 @@
-"""The tool `timer`, as the Toolbox has those of a person's own; what it does is loaded when it is called."""
+"""The tool `timer`, as the Toolbox has those of a person's own."""
 
 from engram.compat import const
-from engram.lazy import lazy
+from engram.timers import tool
 
 NAME = "timer"
 DESCRIPTION = const(
-    "Timers of this chat. add: text is said at its time; with kind ask you answer text then. One of: at, a local day and "
-    "time; time with days, which repeats; in_minutes; every_minutes. list, remove by id."
+    "Timers of this chat. add: text is said at its time; with kind ask you answer text then. list, remove by id."
 )
 SCHEMA = const(
-    '{"type":"object","properties":{"action":{"type":"string","enum":["add","list","remove"]},"kind":{"type":"string",'
-    '"enum":["say","ask","tool"]},"text":{"type":"string"},"at":{"type":"string","description":"such as 2026-01-31 08:00"},'
-    '"time":{"type":"string","description":"such as 07:30"},"days":{"type":"string","description":"daily, weekdays, weekends, '
-    'or names such as monday friday"},"in_minutes":{"type":"integer","minimum":1},"every_minutes":{"type":"integer",'
-    '"minimum":5},'
-    '"tool":{"type":"string"},"arguments":{"type":"string","description":"of the tool, as JSON"},"id":{"type":"string"}},'
-    '"required":["action"],"additionalProperties":false}'
+    '{"type":"object","properties":{"action":{"type":"string","enum":["add","list","remove"]},'
+    '"kind":{"type":"string","enum":["say","ask","tool"]},"text":{"type":"string"},'
+    '"time":{"type":"string","description":"one of: in 20 min; every 30 min; 08:00; 07:30 daily; '
+    '07:30 mon fri; tomorrow 8:00; 2026-01-31 08:00"},'
+    '"tool":{"type":"string"},"arguments":{"type":"string","description":"of the tool, as JSON"},'
+    '"id":{"type":"string"}},"required":["action"],"additionalProperties":false}'
 )
 
 
@@ -43,12 +41,7 @@ class TimerTool:
 
     def run(self, caller, **arguments) -> dict:
         """The result of a call."""
-        with lazy(
-            "timers.tool", "timers.rules", "timers.english_times", "timers.unread", "timers.when", "text.phrases"
-        ):
-            from engram.timers import tool
-
-            return tool.run(self._find_timers, self._check_tool, caller, arguments)
+        return tool.run(self._find_timers, self._check_tool, caller, arguments)
 
     def notice(self, _arguments: dict, value: dict) -> str:
         """The line for the person after a call, "" for none."""
@@ -56,9 +49,4 @@ class TimerTool:
             return "no more timer " + value["removed"]
         if "id" not in value:
             return ""
-        with lazy(
-            "timers.tool", "timers.rules", "timers.english_times", "timers.unread", "timers.when", "text.phrases"
-        ):
-            from engram.timers import tool
-
-            return tool.described(value["id"], value["kind"], value["when"], value["text"])
+        return tool.describe(value["id"], value["kind"], value["when"], value["text"])

@@ -75,10 +75,10 @@ class Timers:
 
     # --- when people ask
 
-    def add(self, caller, wanted) -> dict:
-        """Keep a Wanted (see wanted.py) of a caller; its fields. ArgumentError if it cannot be; it is on flash then."""
+    def add(self, caller, spec) -> dict:
+        """Keep what a tool.TimerSpec asks for; its fields, which are on flash then. ArgumentError if it cannot be kept."""
         with lazy(*_PACKAGES):
-            fields = self._file().add(self, caller, wanted)
+            fields = self._file().add(self, caller, spec)
         self._changed.set()
         return fields
 

@@ -1,14 +1,18 @@
-"""Timers as the model sets them, by the tool `timer`, and as a person plainly asks for them."""
+"""Timers as the model sets them, by the tool `timer`, and as people do with /timers add."""
+
+from collections import namedtuple
 
 from engram import text
-from engram.clock import day_number
-from engram.compat import const
-from engram.errors import ArgumentError, EngramError
-from engram.timers import rules, schedule, when
-from engram.timers.wanted import Wanted, wanted
+from engram.errors import ArgumentError
+from engram.text.times import read_time, split_time
+from engram.timers import schedule
 
-_NAMES = const(" monday tuesday wednesday thursday friday saturday sunday ")
-_IN_A_TURN = const("a timer's own turn sets no timers: tell the person, who can.")
+_IN_A_TURN = "a timer's own turn sets no timers: tell the person, who can."
+_DOES = {"say": "I remind you: ", "ask": "I answer: ", "tool": "I call "}
+
+TimerSpec = namedtuple("TimerSpec", "kind what tool arguments yes time")
+"""kind "say", "ask" or "tool"; the text; the tool's name, its arguments as JSON and whether the
+person said yes to it; a Span, Moment or Repeat of engram.text.times."""
 
 
 def run(find_timers, check_tool, caller, arguments: dict) -> dict:
@@ -24,62 +28,20 @@ def run(find_timers, check_tool, caller, arguments: dict) -> dict:
             raise ArgumentError("id", "is missing; action list shows the ids.")
         gone = timers.remove(caller, arguments["id"])
         return {"removed": gone["id"], "text": gone["what"]}
-    return _shown(timers.add(caller, _wanted(arguments, timers.clock, caller, check_tool)), timers.clock)
+    return _shown(timers.add(caller, _spec(arguments, timers.clock, caller, check_tool)), timers.clock)
 
 
-def _wanted(arguments: dict, clock, caller, check_tool) -> Wanted:
+def _spec(arguments: dict, clock, caller, check_tool) -> TimerSpec:
     kind, what = arguments.get("kind", "say"), arguments.get("text", "")
-    given = [name for name in ("at", "time", "in_minutes", "every_minutes") if name in arguments]
-    if len(given) != 1:
-        raise ArgumentError("at", "give one of at, time, in_minutes and every_minutes.")
+    if "time" not in arguments:
+        raise ArgumentError("time", "is missing; it must be a text such as 07:30 daily.")
     tool, values = arguments.get("tool", ""), arguments.get("arguments", "{}")
     if (kind == "tool") != bool(tool):
         raise ArgumentError("tool", "goes with kind tool, and kind tool needs it.")
     if tool:
         check_tool(tool, values, caller, False)
         what = "%s %s" % (tool, values)
-    found = _timed(arguments, given[0], kind, what, clock)
-    return Wanted(kind, what, tool, values, False, *found[5:]) if tool else found
-
-
-def _timed(arguments: dict, name: str, kind: str, what: str, clock) -> Wanted:
-    value = arguments[name]
-    if name == "in_minutes":
-        return wanted(kind, what, after=60 * value)
-    if name == "every_minutes":
-        return wanted(kind, what, every=value)
-    if name == "time":
-        return wanted(kind, what, minute=_minute(name, value), days=_days(arguments.get("days", "daily")))
-    day, _, minute = value.strip().replace("T", " ").partition(" ")
-    try:
-        number = day_number(day)
-    except ValueError:
-        raise ArgumentError("at", "must be a local day and time such as 2026-01-31 08:00.") from None
-    return wanted(kind, what, at=clock.moment(number, _minute("at", minute)))
-
-
-def _minute(name: str, value: str) -> int:
-    hour, _, minutes = value.strip().partition(":")
-    digits = text.encode(hour + minutes)
-    if digits.isdigit() and len(digits) in (3, 4) and len(minutes) == 2 and int(hour) < 24 and int(minutes) < 60:
-        return 60 * int(hour) + int(minutes)
-    raise ArgumentError(name, "must have a time of the day such as 07:30.")
-
-
-def _days(said: str) -> int:
-    known = {"daily": schedule.EVERY_DAY, "weekdays": schedule.WEEKDAYS, "weekends": schedule.WEEKEND}
-    said = said.strip().lower()
-    if said in known:
-        return known[said]
-    days = 0
-    for name in said.replace(",", " ").split():
-        at = _NAMES.find(" " + name[:3])
-        if len(name) < 3 or at < 0 or not _NAMES[at + 1 :].startswith(name):
-            raise ArgumentError("days", "must be daily, weekdays, weekends, or names of days.")
-        days |= 1 << _NAMES[:at].count(" ")
-    if not days:
-        raise ArgumentError("days", "must name a day.")
-    return days
+    return TimerSpec(kind, what, tool, values, False, read_time(arguments["time"], clock))
 
 
 def _shown(fields: dict, clock) -> dict:
@@ -88,29 +50,35 @@ def _shown(fields: dict, clock) -> dict:
     return shown
 
 
-# --- what a person plainly asks for
+# --- /timers add
 
 
-def add_by_rule(find_timers, said: str, caller) -> str:
-    """Keep the timer that a message plainly asks for; a sentence on it, "" if it asks for none."""
-    asked = rules.find(said)
-    return keep(find_timers(), asked, caller) if asked else ""
+def add(timers, check_tool, caller, typed: str) -> str:
+    """Keep the timer that was typed behind /timers add: a time, and what is to be done then; a sentence on it."""
+    time, what = split_time(typed, timers.clock)
+    kind, _, rest = what.partition(" ")
+    rest = rest.strip()
+    if not rest or kind not in ("ask", "pin", "tool"):
+        kind, rest = "say", what
+    spec = TimerSpec(kind, rest, "", "", False, time)
+    if kind in ("pin", "tool"):
+        tool, arguments = _call(kind, rest)
+        check_tool(tool, arguments, caller, True)
+        spec = TimerSpec("tool", "%s %s" % (tool, arguments), tool, arguments, True, time)
+    fields = timers.add(caller, spec)
+    return describe(fields["id"], fields["kind"], schedule.describe(fields, timers.clock), fields["what"])
 
 
-def keep(timers, asked, caller) -> str:
-    """Keep what a TimerRequest asks for; a sentence on it. EngramError if its time is not understood, has passed or is none."""
-    if not asked.time:
-        raise EngramError("I did not understand that time. Write 07:50, or: in 20 min.")
-    fields = timers.add(caller, when.resolve(asked.kind, asked.what, asked.time, timers.clock))
-    return describe(fields, timers.clock)
+def _call(kind: str, rest: str) -> tuple:
+    """(name, arguments as JSON) of the tool in 'tool NAME {"a":1}' or "pin lamp off"."""
+    name, _, value = rest.partition(" ")
+    value = value.strip()
+    if kind == "tool":
+        return name, value or "{}"
+    number = int(value) if text.encode(value).isdigit() and len(value) < 6 else value
+    return "pin_set", text.dumps({"pin": name, "value": number})
 
 
-def describe(fields: dict, clock) -> str:
+def describe(ref: str, kind: str, time: str, what: str) -> str:
     """The sentence about a timer, with its day and time in full."""
-    return described(fields["id"], fields["kind"], schedule.describe(fields, clock), fields["what"])
-
-
-def described(ref: str, kind: str, time: str, what: str) -> str:
-    """As describe(), of its parts."""
-    does = {"say": "I remind you: ", "ask": "I answer: ", "tool": "I call "}[kind]
-    return "%s: %s %s%s" % (ref, time, does, what)
+    return "%s: %s %s%s" % (ref, time, _DOES[kind], what)

@@ -1,10 +1,11 @@
 """The headings of a page: the tag and the day that they give the items below them, and those of headings around them."""
 
-from engram.clock import civil
+from engram.clock import MONTHS, civil, days_from_civil
 from engram.compat import const
 from engram.memory.records import fields as record_fields
-from engram.text.named_days import month_number, number_before, number_of, whole_day, year_number
 
+_NUMBERS = const(" a one two three four five six seven eight nine ten eleven twelve ")
+_NUMERALS = const("一二三四五六七八九十")
 DEFAULT_TAG = "imported"
 NO_DAY = const(-1)
 
@@ -133,3 +134,70 @@ def _day(year: int, month: int, day: int) -> int:
     """The number of a day, NO_DAY if there is no such day."""
     found = whole_day(year, month, day) if day else None
     return found[0] if found else NO_DAY
+
+
+def number_of(word: str, most: int) -> int:
+    """1 to `most`, as digits, with an ending as in 3rd, or as a word; 0 for all else."""
+    if word[-2:] in ("st", "nd", "rd", "th") and word[:1].isdigit():
+        word = word[:-2]
+    if _is_digits(word) and len(word) <= 4:
+        number = int(word)
+    else:
+        place = _place(word, _NUMBERS)
+        number = place or 1 if place >= 0 else 0  # "a" is 1 as well
+    return number if number <= most else 0
+
+
+def _place(word: str, names: str) -> int:
+    """The place of a word among names, the first one's being 0; -1 if it is none of them."""
+    at = names.find(" " + word + " ") if word else -1
+    return names[:at].count(" ") if at >= 0 else -1
+
+
+def _is_digits(word: str) -> bool:
+    # As bytes: str.isdigit knows more digits than int() on CPython.
+    return word.encode().isdigit()
+
+
+def month_number(word: str) -> int:
+    """The number of a month by its English name or the first letters of it, in lower case; 0 for all else."""
+    if len(word) < 3:
+        return 0
+    for at, name in enumerate(MONTHS):
+        name = name.lower()
+        if word == name or word == name[:3] or (word == "sept" and at == 8):
+            return at + 1
+    return 0
+
+
+def year_number(word: str) -> int:
+    """The year that a word is, 0 if it is none."""
+    return int(word) if len(word) == 4 and _is_digits(word) and 1970 <= int(word) < 2200 else 0
+
+
+def whole_day(year: int, month: int, day: int):
+    """The first and the last day of a date, which are the same one; None if there is no such date."""
+    if not 1 <= month <= 12 or not 1970 <= year < 2200:
+        return None
+    number = days_from_civil(year, month, day)
+    return (number, number) if civil(number) == (year, month, day) else None
+
+
+def number_before(query: str, end: int) -> tuple:
+    """(where it begins, the number) of up to four digits, or of a Chinese numeral below 100, before a place; 0 for none."""
+    start = end
+    while start and _is_digits(query[start - 1]):
+        start -= 1
+    if start < end:
+        return start, int(query[start:end]) if end - start <= 4 else 0
+    while start and query[start - 1] in _NUMERALS:
+        start -= 1
+    tens, ten, ones = query[start:end].rpartition("十")
+    if len(tens) > 1 or len(ones) > 1 or "十" in tens:
+        return start, 0
+    number = _numeral(ones)
+    return start, number + 10 * (_numeral(tens) or 1) if ten else number
+
+
+def _numeral(sign: str) -> int:
+    return min(_NUMERALS.find(sign), 9) + 1 if sign else 0

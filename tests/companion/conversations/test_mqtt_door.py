@@ -107,8 +107,8 @@ def test_a_program_gets_what_a_board_begins_to_say_and_a_later_one_does_not(kitc
 
     async def work() -> None:
         async with program(port) as client:
-            asked = "When the paint shop comes up, remind me to buy brushes."
-            await said(client, id="1", text=asked, principal="ann", room="phone")
+            command = "/intents add paint shop: buy brushes"
+            await said(client, id="1", command=command, principal="ann", room="phone")
             found = await said(client, id="2", text="the paint shop is open", principal="ann", room="office")
             while not any("push" in each for each in found):
                 found += await one(client)

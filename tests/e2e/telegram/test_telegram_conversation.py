@@ -93,12 +93,19 @@ def test_an_album_is_one_message(tmp_path: Path):
 
 
 def test_an_edit_corrects_what_was_remembered(tmp_path: Path):
-    with chatting(tmp_path, {"reply": "Noted."}) as talk:
+    stores = [
+        {
+            "when": {"contains": f"on {day}", "result": False},
+            "calls": [{"name": "memory_store", "arguments": {"content": f"the dentist is on {day}", "tags": ["note"]}}],
+        }
+        for day in ("Monday", "Tuesday")
+    ]
+    with chatting(tmp_path, *stores, {"reply": "Noted."}) as talk:
         ann = talk.person("Ann", is_owner=True)
         message = talk.write(ann, "remember that the dentist is on Monday")
         talk.answers(ann, 2)
         talk.telegram.people.edit(message, "remember that the dentist is on Tuesday")
-        told = "\n".join(talk.answers(ann, 5))
+        told = "\n".join(talk.answers(ann, 4))
         assert "took back m1: the dentist is on Monday" in told and "remembered m3: the dentist is on Tuesday" in told
         shown = talk.command("/memory list")
         assert "on Tuesday" in shown and "on Monday" not in shown

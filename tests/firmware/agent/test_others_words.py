@@ -5,19 +5,18 @@ import json
 from board import Board, Script, lines_of
 from channel import Network, message
 from engram.agent.agent import Turn
-from engram.agent.openings import own_words
 from engram.llm.types import Call
 from engram.memory.access import OWNER, Caller
 from engram.senses.perceive import perceive
+from engram.text.openers import own_words
 from engram.tools.toolbox import Toolbox
 from samples import Numbers
 
 HOME = Caller("owner", "net 1", False, "")
 OBEYED = (
-    "I live in Lyon", "I prefer tea", "My name is Eve", "remember that the meeting is at 9", "list memories", "forget m1",
-    "Please remember that my code is 9876.", "记住我的车是红色的", "forget my bike", "remind me at 8 to leave", "好的", "yes",
-    "when the paint shop comes up, remind me to buy brushes", "wake me at 7", "tell me if the cellar is below 5",
-    "yes, do it", "/mode lightweight", "/memory clear",
+    "I live in Lyon", "remember that the meeting is at 9", "list memories", "forget m1", "merk dir: der Code ist 9876",
+    "Please remember that my code is 9876.", "记住我的车是红色的", "forget my bike", "olvida m1", "好的", "yes", "yes, do it",
+    "/timers add 8:00 leave", "/intents add paint: brushes", "/mode lightweight", "/memory clear",
 )  # fmt: skip
 CALLS = (
     ("memory_store", {"content": "Ann lives in Lyon", "tags": ["home"]}),
@@ -68,18 +67,9 @@ async def test_no_forwarded_or_quoted_words_change_anything_without_a_model():
     await _changes_nothing(board, Network(board.inbox))
 
 
-async def test_no_forwarded_or_quoted_words_change_anything_by_a_rule_beside_a_model():
-    board = Board().learn(Script())
-    await _changes_nothing(board, Network(board.inbox))
-
-
 async def test_the_same_words_said_by_the_person_do_change_something():
-    for said in (
-        "I live in Lyon",
-        "remember that the meeting is at 9",
-        "[photo] remember that the boiler is in the cellar",
-    ):
-        board = Board().learn(Script())
+    for said in ("remember that the meeting is at 9", "[photo] remember that the boiler is in the cellar"):
+        board = Board().serve()
         await Network(board.inbox).offer(message("net:1:1", said, HOME))
         assert board.records.count() == 1, said
 

@@ -163,17 +163,9 @@ async def test_a_full_memory_asks_the_model_nothing():
 
 async def test_a_secret_is_kept_when_the_person_asks_for_that():
     said = "remember that my wifi password is hunter2hunter2"
-    board = learner("ok", facts(add("t3", "The user's wifi password is hunter2hunter2")), rules_on=False)
+    board = learner("ok", facts(add("t3", "The user's wifi password is hunter2hunter2")))
     await learn(board, said)
     assert len(contents(board)) == 1
-
-
-async def test_in_lightweight_mode_a_rule_keeps_in_a_file_what_the_person_asks_for():
-    board = learner("ok", "nice", mode="lightweight")
-    _, ear = await tell(board, "remember that my bike is green")
-    assert "kept in MEMORY.md: my bike is green" in ear.notices
-    await tell(board, "my name is Ann")
-    assert board.notes.for_caller(OWNER).text("MEMORY.md").strip() == "- my bike is green" and not contents(board)
 
 
 async def test_more_facts_than_a_message_may_give_are_refused():
@@ -317,7 +309,7 @@ async def test_of_two_corrections_in_one_answer_the_later_holds():
         {"op": "supersede", "id": "m1", "from": turn, "content": "The user lives in " + city, "tags": ["home"]}
         for turn, city in (("t3", "Ulm"), ("t5", "Kiel"))
     ]
-    board = learner("a", "b", facts(*changes), rules_on=False)
+    board = learner("a", "b", facts(*changes))
     board.records.store("The user lives in Bonn", ["home"], OWNER, source="auto_llm")
     await tell(board, "I moved from Bonn to Ulm")
     await tell(board, "no, sorry, to Kiel")

@@ -7,6 +7,7 @@ from calls import result_of
 from engram.compat import finish
 from engram.errors import StoreFull
 from engram.memory.access import OWNER
+from engram.text.openers import Command
 from support import at_once, raises
 
 COUNT = 60
@@ -49,7 +50,7 @@ def test_until_it_is_back_a_search_says_that_it_may_lack_something():
 
 def test_until_it_is_back_the_answer_to_a_plain_question_says_so():
     board = _filled()[0]
-    assert "not in it yet" in at_once(board.serve().make_offline().answer(OWNER, "find apple", "t1"))
+    assert "not in it yet" in at_once(board.serve().make_offline().answer(OWNER, Command("find", "apple"), "t1"))
 
 
 def test_until_it_is_back_the_models_tools_say_so_with_other_filters_too():

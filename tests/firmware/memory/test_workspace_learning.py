@@ -5,13 +5,13 @@ import os
 
 from board import Board, build_prompt, lines_of, messages_of
 from calls import equipped, result_of
-from engram.agent import phrase_rules
 from engram.errors import ArgumentError, NotFound
 from engram.llm.types import Call
 from engram.memory import access, caller_check
 from engram.memory.access import OWNER, Caller
+from engram.text.openers import parse
 from learners import add, facts, learn, learner, read, tell
-from support import raises
+from support import at_once, raises
 
 GARDEN = Caller("ann", "chat#1", False, "garden")
 ANN = Caller("ann", "chat#1", False, "")
@@ -56,11 +56,10 @@ async def test_tags_that_are_no_texts_are_refused_in_a_workspace_too():
     assert scopes(board) == [] and "tags" in "".join(line for _, line in board.jobs.status_lines())
 
 
-def test_what_a_rule_keeps_is_the_workspaces_unless_the_person_says_that_it_is_for_them():
-    board = Board()
-    for said in ("I prefer tea without sugar", "remember that the hedge is wet", "remember that, just for me, I am 40"):
-        phrase_rules.store(board.records, phrase_rules.match(said), GARDEN, "t1")
-    assert [scope for _, scope in scopes(board)] == ["ws:garden", "ws:garden", "user:ann"]
+def test_what_is_remembered_without_a_model_is_the_workspaces():
+    board = Board().serve()
+    at_once(board.make_offline().answer(GARDEN, parse("remember that the hedge is wet"), "t1"))
+    assert scopes(board) == [("the hedge is wet", "ws:garden")]
 
 
 def test_a_tag_of_a_workspace_is_not_given_twice_nor_in_groups():

@@ -4,12 +4,10 @@ from board import ANN, DAY, ROOM, Board, Script, commands_of
 from calls import equipped, problem_of, result_of, run
 from engram.agent.agent import Sink
 from engram.errors import EngramError, ModelUnavailable, StoreError
-from engram.llm.types import Call
 from engram.memory.access import OWNER, Caller
 from support import raises
 from turns import Ear, kept, say
 
-BRUSHES = "when the paint shop comes up, remind me to buy brushes"
 HEARD = "reminder: buy brushes (i1)"
 
 
@@ -84,18 +82,9 @@ async def test_a_question_brings_it_up_and_a_command_does_not():
     for model in (Script(), None):
         board = Board().serve(model)
         board.reminders.add(OWNER, "paint shop", "buy brushes")
-        for content in ("remember that the paint shop is closed", "forget the paint shop", "list reminders"):
+        for content in ("remember that the paint shop is closed", "forget the paint shop", "list memories"):
             assert (await say(board, content))[1].notices == [], content
         assert (await say(board, "where is the paint shop?"))[1].notices == [HEARD]
-
-
-async def test_a_message_that_makes_an_intent_does_not_bring_it_up():
-    for model in (Script(), None):
-        board = Board().serve(model, learns=model is not None)
-        for _ in range(2):
-            assert HEARD not in (await say(board, BRUSHES))[1].notices
-        assert _whens(board) == [("the paint shop", "buy brushes")]
-        assert HEARD in (await say(board, "the paint shop"))[1].notices
 
 
 async def test_at_most_three_reminders_come_in_a_turn_and_the_others_at_the_next():
@@ -184,61 +173,6 @@ async def test_a_file_that_cannot_be_read_does_not_end_the_turn():
     assert (outcome.reply, outcome.problem, ear.notices) == ("a reply", "", [])
 
 
-# --- making, by rule
-
-
-async def test_beside_a_model_the_rule_keeps_what_the_model_did_not():
-    for mode in ("full", "lightweight"):
-        board = Board().learn(Script("I will."), mode=mode)
-        _, ear = await say(board, BRUSHES)
-        assert ear.notices == ["will remind (i1) when the paint shop comes up: buy brushes"]
-
-
-async def test_the_rule_keeps_nothing_beside_what_the_model_kept():
-    call = Call("c", "memory_intent", '{"action":"add","when":"paint","remind":"brushes"}')
-    board = Board().learn(Script([call], "Done."))
-    _, ear = await say(board, BRUSHES)
-    assert ear.notices == ["will remind (i1) when paint comes up: brushes"]
-    assert _whens(board) == [("paint", "brushes")]
-
-
-async def test_another_tool_does_not_keep_the_rule_from_it():
-    call = Call("c", "memory_store", '{"content":"wants brushes","tags":["a"]}')
-    board = Board().learn(Script([call], "Done."))
-    await say(board, BRUSHES)
-    assert _whens(board) == [("the paint shop", "buy brushes")]
-
-
-async def test_with_rules_off_only_the_model_makes_intents():
-    board = Board().learn(Script(), rules_on=False)
-    await say(board, BRUSHES)
-    assert _whens(board) == []
-
-
-async def test_the_rule_says_why_it_keeps_nothing():
-    board = _board()
-    _, ear = await say(board, BRUSHES)
-    assert ear.notices == ["no reminder: intents: that is there already as i1."]
-
-
-async def test_without_a_model_intents_are_made_listed_and_removed_by_plain_words():
-    board = Board().serve()
-    said = (
-        (BRUSHES, "i1: when the paint shop comes up, I remind you: buy brushes (/intents lists and removes)"),
-        ("提到油漆时提醒我买刷子", "i2: when 油漆 comes up, I remind you: 买刷子 (/intents lists and removes)"),
-        ("list reminders", "- i1: the paint shop -> buy brushes\n- i2: 油漆 -> 买刷子"),
-        ("forget i1", "Removed i1: the paint shop -> buy brushes"),
-        ("我有什么提醒？", "- i2: 油漆 -> 买刷子"),
-        (
-            "when the thing is mentioned, remind me to " + "x" * 301,
-            "remind: has 301 characters, at most 300 are kept: say it shorter.",
-        ),
-    )
-    for content, reply in said:
-        assert (await say(board, content))[0].reply == reply
-    assert board.records.count() == 0
-
-
 # --- the tool
 
 
@@ -300,17 +234,23 @@ def test_the_command_removes_and_shows_how_to_have_it_again():
     board.reminders.add(OWNER, "the paint shop", "buy brushes")
     (told,) = _commands(board, "/intents remove i1")
     assert _commands(board, "/intents")[0].startswith("there are none")
-    from engram.reminders.rules import match
+    _commands(board, told.partition("; ")[2].partition(" keeps")[0])
+    assert _whens(board) == [("the paint shop", "buy brushes")]
 
-    again = match(told.partition("say: ")[2])
-    assert again and (again.when, again.remind) == ("the paint shop", "buy brushes")
+
+def test_the_command_makes_an_intent():
+    board = Board().configure()
+    for line in ("/intents add paint shop: buy brushes", "/intents add 油漆：买刷子"):
+        assert _commands(board, line)[0].startswith("will remind (i")
+    assert _whens(board) == [("paint shop", "buy brushes"), ("油漆", "买刷子")]
 
 
 def test_the_command_explains_what_is_wrong():
     board = Board().configure()
     for line, problem in (
-        ("/intents remove", "takes list or remove ID"),
-        ("/intents fire i1", "takes list or remove ID"),
+        ("/intents remove", "takes list, add WORDS: TEXT, or remove ID"),
+        ("/intents add paint shop", "takes list, add WORDS: TEXT, or remove ID"),
+        ("/intents fire i1", "takes list, add WORDS: TEXT, or remove ID"),
         ("/intents remove m1", "m1 is not the id of an intent"),
         ("/intents remove i1", "there is no intent i1"),
     ):

@@ -7,7 +7,7 @@ from engram.llm.types import Call
 from engram.memory.access import OWNER
 from engram.timers.asking import LimitedModel
 from support import raises, wait_until
-from timed import ANN, CHAT, DAY, EIGHT, GROUP, HOUR, MINUTE, Timed, script
+from timed import ANN, CHAT, DAY, EIGHT, GROUP, HOUR, MINUTE, Timed, script, spec
 from turns import say
 
 
@@ -156,7 +156,7 @@ async def test_an_answer_that_the_power_cut_off_is_made_again_for_the_same_turn(
 
 
 async def test_a_timers_turn_sets_no_timers():
-    call = Call("c", "timer", '{"action":"add","text":"more","every_minutes":5}')
+    call = Call("c", "timer", '{"action":"add","text":"more","time":"every 5 min"}')
     timed = _asking([call], "No.")
     timed.add(CHAT, "ask", "do it again", at=EIGHT)
     from engram.timers.timer_tool import TimerTool
@@ -166,13 +166,13 @@ async def test_a_timers_turn_sets_no_timers():
 
     def during(_request):
         with raises(ArgumentError) as caught:
-            tool.run(CHAT, action="add", text="more", every_minutes=5)
+            tool.run(CHAT, action="add", text="more", time="every 5 min")
         refused.append(str(caught.error))
 
     timed.board.model.steps = [[during, "No."]]
     await _told(timed, EIGHT - timed.board.now + 2 * MINUTE)
     assert refused and "sets no timers" in refused[0]
-    assert tool.run(CHAT, action="add", text="more", every_minutes=5)["id"] == "w2"
+    assert tool.run(CHAT, action="add", text="more", time="every 5 min")["id"] == "w2"
 
 
 async def test_a_person_sets_timers_while_a_timers_turn_waits_for_theirs():
@@ -239,10 +239,7 @@ def _calling(**settings):
 
 
 def _add_call(timed, caller=CHAT, tool="lamp", arguments='{"value":1}', yes=False, **when):
-    from engram.timers.wanted import Wanted, wanted
-
-    found = wanted("tool", "%s %s" % (tool, arguments), **when)
-    return timed.timers.add(caller, Wanted("tool", found.what, tool, arguments, yes, *found[5:]))
+    return timed.timers.add(caller, spec("tool", "%s %s" % (tool, arguments), tool, arguments, yes, **when))
 
 
 async def test_a_tool_is_called_once_and_nothing_is_said_of_it():

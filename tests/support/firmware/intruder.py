@@ -23,8 +23,9 @@ from engram.memory import access
 from engram.memory.access import OWNER, Caller
 from engram.memory.records import provenance
 from engram.memory.records.records import Draft
-from engram.timers.wanted import wanted
+from engram.text.openers import parse
 from support import at_once, is_whole, on_micropython, rounds
+from timed import spec
 from turns import Ear
 
 ANN = Caller("ann", "chat#1", False, "garden")
@@ -146,9 +147,7 @@ SAID = (
     "forget <record>",
     "forget <word>",
     "list memories",
-    "list reminders",
     "forget <intent>",
-    "when <word> comes up, remind me to go",
     "find <word>",
 )
 """Messages to the agent: they are answered without a model, and stand in prompts."""
@@ -260,7 +259,7 @@ class House:
         records.evict([int(left[1:])], board.trash)
         word, secret = self.thing(private).split()
         self.note(private, board.reminders.add(caller, word, "take the " + secret)["id"])
-        timer = wanted("say", self.thing(private), minute=480, days=127)
+        timer = spec("say", self.thing(private), minute=480, days=127)
         self.note(private, board.find_timers().add(caller, timer)["id"])
         if caller.workspace:
             told = "ws:" + caller.workspace
@@ -442,7 +441,7 @@ class Intruder:
         offline = self.board.make_offline()
         for form in SAID:
             for said in self.house.forms(form):
-                self.check("offline", said, at_once(offline.answer(self.caller, said, "t%d" % self.turn())))
+                self.check("offline", said, at_once(offline.answer(self.caller, parse(said), "t%d" % self.turn())))
             _let_go()
 
     def try_turns(self):

@@ -4,7 +4,8 @@ from board import Board, Script
 from channel import Network
 from engram.compat import ticks_add
 from engram.memory.access import Caller
-from engram.timers.wanted import wanted
+from engram.text.times import Moment, Repeat, Span
+from engram.timers.tool import TimerSpec
 from support import let_others_run
 
 CHAT = Caller("owner", "net 1", False, "")
@@ -29,6 +30,12 @@ class Ticks:
 
     def __call__(self):
         return self.ms % (ticks_add(0, -1) + 1)  # the runtime's own period
+
+
+def spec(kind, what, tool="", arguments="", yes=False, at=0, after=0, minute=0, days=0, every=0):
+    """What somebody wants of a timer: one of at, after, days and every is given."""
+    time = Moment(at) if at else Span(after) if after else Repeat(minute, days, every)
+    return TimerSpec(kind, what, tool, arguments, yes, time)
 
 
 class Timed:
@@ -64,7 +71,7 @@ class Timed:
 
     def add(self, caller=CHAT, kind="say", what="water the plants", **when):
         """Add a timer; its fields."""
-        return self.timers.add(caller, wanted(kind, what, **when))
+        return self.timers.add(caller, spec(kind, what, **when))
 
     async def pass_time(self, seconds, step=30):
         """Let time go on, a step at a time; what was told meanwhile, as (room, text)."""

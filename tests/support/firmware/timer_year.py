@@ -13,10 +13,9 @@ from board import Board
 from channel import Network
 from engram.llm.types import Reply
 from engram.memory.access import Caller
-from engram.timers.wanted import Wanted, wanted
 from engram.zone import Zone
 from support import let_others_run
-from timed import Ticks
+from timed import Ticks, spec
 
 ZONE = "CET-1CEST,M3.5.0,M10.5.0/3"
 START = 1790000000  # 2026-09-21 14:13 in Greenwich
@@ -152,7 +151,7 @@ class Year:
         board.timers = None
         board.has_timer_tool = False
         board.clock.zone, board.clock.zone_minutes = Zone(ZONE), 60
-        board.serve(self.model, rules_on=False)
+        board.serve(self.model)
         board.toolbox = self.toolbox  # pyright: ignore[reportAttributeAccessIssue]  # it stands in for one
         self.network = Network(board.inbox)
         self.timers = board.find_timers()
@@ -160,10 +159,9 @@ class Year:
         self.timers.steady._ticks = self.ticks()
 
     def add(self, kind, what, minute=0, days=0, every=0, caller=CALLER, after=0):
-        if kind == "tool":
-            asked = Wanted("tool", what, what, "{}", True, 0, 0, minute, days, every)
-        else:
-            asked = wanted(kind, what, after=after, minute=minute, days=days, every=every)
+        is_call = kind == "tool"
+        call = {"tool": what, "arguments": "{}"} if is_call else {}
+        asked = spec(kind, what, yes=is_call, after=after, minute=minute, days=days, every=every, **call)
         ref = self.timers.add(caller, asked)["id"]
         self.known[ref] = Due(kind, what, minute, days, every, self.at + after)
 

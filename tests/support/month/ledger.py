@@ -87,7 +87,7 @@ class Ledger:
         said = life.said(self.form, day, told["turn"])
         if "said" in told:
             self.turns[int(told["said"][1:])] = said.text
-        for notice in told["notices"]:
+        for notice in told["notices"] + told["answer"]:
             if notice.startswith("remembered "):
                 self._is_known(notice.split()[1].rstrip(":"))
             elif notice.startswith("will remind ("):

@@ -131,7 +131,7 @@ def said(form, day, turn):
     elif kind == 15:
         text = "remember that %s likes the %s %s" % (person, mark, thing)
     elif kind == 16:
-        text = "when the %s comes up, remind me of the %s bill of %s" % (thing, mark, person)
+        text = "/intents add %s: the %s bill of %s" % (thing, mark, person)
     elif kind == 17:
         text = "/note %s %s was oiled by %s" % (mark, thing, person) if who != "group" else "ok"
     elif kind == 18:

@@ -23,7 +23,7 @@ from engram.clock import Clock
 from engram.errors import ModelUnavailable
 from engram.llm.types import Reply
 
-SETTINGS = {"extract.on": False, "flush.on": False, "rules.on": False, "log.level": "error", "journal.bytes": 65536}
+SETTINGS = {"extract.on": False, "flush.on": False, "log.level": "error", "journal.bytes": 65536}
 NETWORK = 100000
 SAID = (
     ("5", "", "first"),

@@ -27,7 +27,7 @@ from engram.link.rpc import LinkError
 from engram.llm.types import Reply
 from engram.memory.access import OWNER, Caller
 
-SETTINGS = {"extract.on": False, "flush.on": False, "rules.on": False, "log.level": "error", "journal.bytes": 65536}
+SETTINGS = {"extract.on": False, "flush.on": False, "log.level": "error", "journal.bytes": 65536}
 SAID = ("first", "/note the bike is green", "second", "/session new", "third", "/note the door is blue", "fourth")
 ROUNDS = 60
 FAULTY = 30  # rounds in which the link breaks

@@ -21,25 +21,27 @@ from engram.compat import sleep_ms
 from engram.errors import EngramError
 from engram.llm.types import Reply
 from engram.memory.access import Caller
-from engram.timers.wanted import Wanted, wanted
+from engram.text.times import Repeat, Span
+from engram.timers.tool import TimerSpec
 from strict_network import Chat, World, tell
 
-SETTINGS = {"extract.on": False, "flush.on": False, "rules.on": False, "log.level": "error", "journal.bytes": 65536}
+SETTINGS = {"extract.on": False, "flush.on": False, "log.level": "error", "journal.bytes": 65536}
 START = 1790000000  # 2026-09-21 14:13
 STEP = 1200
 STEPS = 150
 TRIES = 50
 FAULTY = 130  # steps in which the network loses
 CALLER = Caller("owner", "net 5", False, "")
+HOUR = 3600
 ADDED = {
-    1: wanted("say", "once", after=3 * 3600),
-    2: wanted("say", "daily", minute=480, days=127),
-    3: wanted("say", "often", every=360),
-    4: wanted("ask", "what is on?", after=5 * 3600),
-    6: Wanted("tool", "lamp on", "lamp", "{}", True, 0, 7 * 3600, 0, 0, 0),
-    8: Wanted("tool", "pump on", "pump", "{}", True, 0, 8 * 3600, 0, 0, 0),
-    10: wanted("say", "gone", after=9 * 3600),
-    30: wanted("ask", "how is it?", minute=1200, days=127),
+    1: TimerSpec("say", "once", "", "", False, Span(3 * HOUR)),
+    2: TimerSpec("say", "daily", "", "", False, Repeat(480, 127, 0)),
+    3: TimerSpec("say", "often", "", "", False, Repeat(0, 0, 360)),
+    4: TimerSpec("ask", "what is on?", "", "", False, Span(5 * HOUR)),
+    6: TimerSpec("tool", "lamp on", "lamp", "{}", True, Span(7 * HOUR)),
+    8: TimerSpec("tool", "pump on", "pump", "{}", True, Span(8 * HOUR)),
+    10: TimerSpec("say", "gone", "", "", False, Span(9 * HOUR)),
+    30: TimerSpec("ask", "how is it?", "", "", False, Repeat(1200, 127, 0)),
 }
 """What is asked for at which step."""
 REMOVED = {12: "gone"}

@@ -17,7 +17,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "general": ("mode", "timezone"),
     "model": ("llm",),
     "prompt": ("session", "profile", "catalog", "recall"),
-    "learning": ("extract", "rules", "flush", "distill"),
+    "learning": ("extract", "flush", "distill"),
     "memory": ("records", "decay", "journal", "notes", "principals"),
     "reminders": ("intents",),
     "senses": ("senses",),

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram.memory import line_meaning, on_days
-from engram.text.named_days import NamedDays, named_days
+from engram.text.days import Days, find_days
 from engram_host.companion.search.bm25 import BoardRows, WordScores
 from engram_host.companion.search.confidence import QUESTION, ConfidenceOf, value_of
 from engram_host.companion.search.request import SearchRequest, Weights
@@ -41,7 +41,7 @@ _EQUAL = 1e-6
 
 Rows = NDArray[np.intp]
 
-_named_days = lru_cache(maxsize=64)(named_days)
+_find_days = lru_cache(maxsize=64)(find_days)
 """Each board of a search asks for the same, but for its time zone."""
 
 
@@ -221,10 +221,10 @@ def _candidates(
     ]
 
 
-def days_named(request: SearchRequest, zone: BoardZone) -> NamedDays | None:
+def days_named(request: SearchRequest, zone: BoardZone) -> Days | None:
     """The days that the query names on a board in this time zone."""
     today = zone.day_of(request.now)
-    return _named_days(request.query, today) if request.dates else None
+    return _find_days(request.query, today) if request.dates else None
 
 
 def _date_points(request: SearchRequest, at: NDArray[np.int64], zone: BoardZone) -> NDArray[np.float64] | None:

@@ -8,7 +8,7 @@ from typing import Literal, cast
 import numpy as np
 
 from engram.memory.plan import Plan, make_plan
-from engram.text.named_days import without_days
+from engram.text.days import without_days
 from engram_host.companion.search import filters, vector_search
 from engram_host.companion.search.bm25 import WordScale, WordScores
 from engram_host.companion.search.explanation import explain, why_empty

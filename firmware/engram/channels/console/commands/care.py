@@ -6,6 +6,7 @@ from engram.errors import ArgumentError
 from engram.memory import access
 from engram.memory.recall import snippet
 from engram.memory.records import dedup, fields
+from engram.reminders.tool import describe_reminder
 
 _LOOK_MS = const(50)
 _LONGEST_MS = const(180_000)  # that a person waits for a distillation; it goes on without
@@ -134,22 +135,26 @@ def _taken_over(kept: dict, lesser: dict) -> dict:
 
 
 def intents_command(reminders, clock, caller, rest: str):
-    """Yield the caller's intents, or what becomes of one that is removed."""
-    action, _, ref = rest.partition(" ")
-    if action == "remove" and ref:
-        gone = reminders.remove(caller, ref)
-        again = (gone["id"], gone["when"], gone["remind"])
-        yield "removed %s; to have it again, say: when I mention %s, remind me: %s" % again
+    """Yield the caller's intents, or what becomes of one that is added or removed."""
+    action, _, rest = rest.partition(" ")
+    rest = rest.strip()
+    if action == "remove" and rest:
+        gone = reminders.remove(caller, rest)
+        yield "removed %s; /intents add %s: %s keeps it again" % (gone["id"], gone["when"], gone["remind"])
         return
-    if action not in ("", "list") or ref:
-        raise ArgumentError("/intents", "takes list or remove ID.")
+    when, colon, remind = rest.replace("：", ":").partition(":")
+    if action == "add" and colon:
+        yield describe_reminder(reminders.add(caller, when, remind))
+        return
+    if action not in ("", "list") or rest:
+        raise ArgumentError("/intents", "takes list, add WORDS: TEXT, or remove ID.")
     found = False
     for reminder in reminders.owned_by(caller):
         found = True
         yield "%-4s %s -> %s" % (reminder["id"], reminder["when"], reminder["remind"])
         yield "     " + _times_of(clock, reminder)
     if not found:
-        yield "there are none; say: when the paint shop comes up, remind me to buy brushes"
+        yield "there are none; try: /intents add paint shop: buy brushes"
     if not reminders.is_on:
         yield "they are switched off (intents.on)"
 

@@ -1,9 +1,9 @@
 """The command for timers."""
 
 from engram.errors import ArgumentError
-from engram.lazy import lazy
+from engram.timers import schedule, tool
 
-_NONE = "there are none; say: remind me to water the plants tomorrow at 8"
+_NONE = "there are none; try: /timers add tomorrow 8:00 water the plants"
 
 
 def timers_command(timers, find_timers, check_tool, caller, rest: str):
@@ -14,10 +14,7 @@ def timers_command(timers, find_timers, check_tool, caller, rest: str):
         gone = find_timers().remove(caller, what)
         yield "removed %s: %s" % (gone["id"], gone["what"])
     elif action == "add" and what:
-        with lazy("timers", "text.phrases"):
-            from engram.timers import typed  # while one is added
-
-            yield typed.add(find_timers(), check_tool, caller, what)
+        yield tool.add(find_timers(), check_tool, caller, what)
     elif action in ("", "list") and not what:
         yield from _listed(timers, caller)
     else:
@@ -28,12 +25,8 @@ def _listed(timers, caller):
     found = timers.owned_by(caller) if timers else ()
     if not found:
         yield _NONE
-        return
-    with lazy("timers.schedule"):
-        from engram.timers import schedule
-
-        for fields in found:
-            yield "%-4s %s" % (fields["id"], schedule.describe(fields, timers.clock))
-            yield "     %s: %s" % (fields["kind"], fields["what"])
-            if "last" in fields:
-                yield "     last due " + schedule.moment_name(timers.clock, fields["last"])
+    for fields in found:
+        yield "%-4s %s" % (fields["id"], schedule.describe(fields, timers.clock))
+        yield "     %s: %s" % (fields["kind"], fields["what"])
+        if "last" in fields:
+            yield "     last due " + schedule.moment_name(timers.clock, fields["last"])

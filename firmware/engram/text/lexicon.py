@@ -1,0 +1,116 @@
+"""Phrases of several languages, found in the words of a text whose places are known.
+
+Words are (word, where it begins, where it ends), as split_words() gives them: folded (see unicode_fold), each character of a
+script without spaces by itself.
+"""
+
+from engram.compat import const
+from engram.text.unicode_fold import fold
+
+_NOT_LATIN = const(0xD0)  # first byte of other scripts
+_COLON = const(0x3A)
+_HYPHEN = const(0x2D)
+_ARABIC_MARKS = b"\x8c\x9b\x9f"  # second bytes of the comma, the semicolon and the question mark
+
+
+class Lexicon:
+    """Finds phrases. lines() yields (meaning, "phrase|phrase"); the Latin ones are read when a Latin word is first
+    looked for, the others likewise.
+    """
+
+    def __init__(self, lines):
+        self._lines = lines
+        self._is_read = [False, False]
+        self._meanings = {}
+        self._sizes = {}  # by its first word, how many words the longest phrase has
+
+    def longest(self, words: list, at: int) -> tuple:
+        """(kind, value, the word behind it) of the longest phrase that begins at a word; ("", 0, at) without one."""
+        if at >= len(words):
+            return "", 0, at
+        phrase = words[at][0]
+        is_latin = phrase[0] < 0x80
+        if not self._is_read[is_latin]:
+            self._read(is_latin)
+        last = min(len(words), at + self._sizes.get(phrase, 0))
+        best, end = ("", 0, at), at
+        while end < last:
+            if end > at:
+                phrase += b" " + words[end][0]
+            end += 1
+            meaning = self._meanings.get(phrase)
+            if meaning:
+                best = meaning[0], meaning[1], end
+        return best
+
+    def _read(self, is_latin: bool) -> None:
+        self._is_read[is_latin] = True
+        for meaning, phrases in self._lines():
+            if (phrases.encode()[0] < _NOT_LATIN) != is_latin:
+                continue
+            for phrase in phrases.split("|"):
+                words = _words_of(phrase)
+                self._meanings.setdefault(b" ".join(words), meaning)
+                self._sizes[words[0]] = max(len(words), self._sizes.get(words[0], 0))
+
+
+def _words_of(phrase: str) -> list:
+    data = phrase.encode()
+    if len(data) == len(phrase) and b"'" not in data:
+        return data.rstrip(b":").split()
+    return [word for word, _, _ in split_words(data)]
+
+
+def split_words(data: bytes) -> list:
+    """The words of a UTF-8 text with their places."""
+    found = []
+    at, begin = 0, -1
+    while at < len(data):
+        byte = data[at]
+        after = at + (1 if byte < 0x80 else 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4)
+        if _is_part(data, at, begin):
+            begin = at if begin < 0 else begin
+        else:
+            _add(found, data, begin, at)
+            begin = -1
+            if 0xE3 <= byte <= 0xED and not data.startswith(b"\xe3\x80", at):
+                found.append((data[at:after], at, after))
+        at = after
+    _add(found, data, begin, len(data))
+    return found
+
+
+def _is_part(data: bytes, at: int, begin: int) -> bool:
+    """True for a character of a word in a script with spaces, and a colon or hyphen inside a time or a word."""
+    byte = data[at]
+    if byte < 0x80:
+        if byte in (_COLON, _HYPHEN):
+            is_between = begin >= 0 and _is_digit(data, at + 1) and not 0x41 <= data[at - 1] <= 0x7A
+            return is_between or (byte == _HYPHEN and begin >= 0 and _is_letter(data, at + 1))
+        return _is_letter(data, at)
+    if byte == 0xEF:  # a full-width colon
+        return data[at : at + 3] == b"\xef\xbc\x9a" and begin >= 0 and _is_digit(data, at + 3)
+    if byte == 0xD8 and data[at + 1] in _ARABIC_MARKS:
+        return False
+    return byte != 0xC2 and byte != 0xE2 and byte < 0xE3
+
+
+def _is_digit(data: bytes, at: int) -> bool:
+    """True for an ASCII or Arabic digit."""
+    byte = data[at] if at < len(data) else 0
+    return 0x30 <= byte <= 0x39 or (byte == 0xD9 and 0xA0 <= data[at + 1] <= 0xA9)
+
+
+def _is_letter(data: bytes, at: int) -> bool:
+    byte = data[at] if at < len(data) else 0
+    return 0x30 <= byte <= 0x39 or 0x41 <= byte <= 0x5A or 0x61 <= byte <= 0x7A or 0xC3 <= byte <= 0xDB
+
+
+def _add(found: list, data: bytes, begin: int, end: int) -> None:
+    if begin < 0:
+        return
+    word = data[begin:end].lower()
+    if max(word) >= 0x80:
+        word = fold(word).strip()
+    if word:
+        found.append((word, begin, end))

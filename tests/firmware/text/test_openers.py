@@ -1,0 +1,59 @@
+"""What a message asks for without a model, by its opening, in ten languages."""
+
+from engram.text.openers import is_question, parse
+
+BIKE = "bike-7"
+LANGUAGES = (
+    # remember, forget, search, a question without a mark, the list
+    ("remember that %s", "forget %s", "search for %s", "where is %s", "list memories"),
+    ("记住%s", "忘记%s", "搜索%s", "谁有%s", "列出记忆"),
+    ("Merk dir, dass %s", "Lösche: %s", "Suche nach %s", "Wo ist %s", "Liste"),
+    ("Recuerda que %s", "Olvida %s", "Busca %s", "Dónde está %s", "Lista"),
+    ("Souviens-toi que %s", "Oublie %s", "Cherche %s", "Où est %s", "Liste"),
+    ("覚えて：%s", "忘れて：%s", "検索：%s", "どこに%s", "一覧"),
+    ("기억해: %s", "잊어: %s", "검색: %s", "어디에 %s", "목록"),
+    ("Lembra-te de que %s", "Esquece %s", "Procura %s", "Onde está %s", "Lista"),
+    ("Запомни, что %s", "Забудь %s", "Найди %s", "Где %s", "Список"),
+    ("تذكر أن %s", "انس %s", "ابحث عن %s", "أين %s", "قائمة"),
+)
+
+
+def test_each_language_has_its_openers():
+    for remember, forget, find, question, everything in LANGUAGES:
+        assert parse(remember % BIKE) == ("remember", BIKE), remember
+        assert parse(forget % BIKE) == ("forget", BIKE), forget
+        assert parse(find % BIKE) == ("find", BIKE), find
+        assert parse(question % BIKE) == ("find", question % BIKE), question
+        assert parse(everything) == ("list", ""), everything
+
+
+def test_a_question_mark_of_each_script_makes_a_search():
+    for remember, *_ in LANGUAGES:
+        for mark in ("?", "？", "؟"):
+            for said in (BIKE + mark, BIKE + " " + mark + "”", remember % BIKE + mark):
+                assert parse(said) == ("find", said) and is_question(said), said
+
+
+def test_an_opener_alone_has_no_content():
+    for remember, forget, *_ in LANGUAGES:
+        assert parse(remember % "").content == parse(forget % "").content == ""
+
+
+def test_what_is_polite_may_stand_before():
+    for said in ("Please remember that X", "hey engram, please remember that X", "请记住X", "Bitte merk dir, dass X"):
+        assert parse(said) == ("remember", "X"), said
+
+
+def test_what_only_looks_like_an_opener_is_none():
+    for said in (
+        "Remember when we met", "I remember that X", "remembering that X", "don't forget milk", "forget to call Bob",
+        "vergiss nicht X", "Vergiss meinen Geburtstag nicht", "n'oublie pas X", "oublie pas X", "no olvides X",
+        "не забудь X", "لا تنس X", "忘记了X", "我忘记X", "覚えてるX", "잊지 마세요 X", "he said 'remember that X'",
+        '"remember that X"! is what he said', "list of things", "what a day", "When I was young", "", "💡",
+    ):  # fmt: skip
+        assert parse(said).kind in ("", "find") and parse(said).kind == "", said
+
+
+def test_an_id_follows_each_word_to_forget():
+    for said in ("forget m1", "忘记m1", "vergiss m1", "olvida m1", "oublie m1", "忘れて m1", "잊어 m1", "забудь m1"):
+        assert parse(said) == ("forget", "m1"), said
