@@ -2,14 +2,11 @@
 commands/handlers.py for the commands; no other file does.
 """
 
-import gc
-
 # Lowest layers first: an import within an import takes of the stack, which is short on a chip.
 # isort: off
 from engram import diag, files, text  # noqa: F401
 from engram.text.days import find_days  # noqa: F401
 from engram.clock import Clock
-from engram.compat import const, heap_free
 from engram.config import zone_of
 from engram.errors import ArgumentError, ConfigError
 from engram.lazy import is_heap_small
@@ -37,12 +34,6 @@ from engram.channels.console.commands import Commands, commands
 from engram.channels.inbox import Inbox, Message
 from engram.board import Board
 # isort: on
-
-_TELEGRAM_HEAP = const(75776)  # bytes free at the start with which a turn and learning have room (docs/design/heap.md)
-_NO_ROOM = const(
-    "the board has not enough memory for Telegram, %d KB free at the start where %d KB are needed: let a companion bring it, "
-    "see docs/start/telegram.md."
-)
 
 
 def build(config, folder: str = "", clock=None, model=None, network=None) -> Board:
@@ -185,7 +176,7 @@ def _add_companion(board: Board) -> None:
     async def answer(mid, caller, content, is_command, origin, sink):
         if board.find_people().is_blocked(caller.principal):
             raise ArgumentError(caller.principal, "is blocked on this board.")
-        await board.inbox.take(Message(mid, caller, content, is_command, None, *origin), sink)
+        await board.inbox.handle(Message(mid, caller, content, is_command, None, *origin), sink)
 
     async def redeliver():
         await board.inbox.redeliver("link")
@@ -204,18 +195,12 @@ def _add_companion(board: Board) -> None:
 
 
 def _add_telegram(board: Board) -> None:
-    """Add the bot that the settings name; on a heap that is too small for it, the reason in its place."""
+    """Add the bot that the settings name."""
     config, token = board.config, board.config.secret("telegram.token")
     if not token.partition(":")[0].isdigit() or "/" in token or "?" in token or "#" in token:
         raise ConfigError(
             "telegram.token", "is not a bot's token, which is a number, a colon and letters; paste it again."
         )
-    is_small = is_heap_small()
-    gc.collect()
-    if is_small and heap_free() < _TELEGRAM_HEAP:
-        board.telegram_refusal = _NO_ROOM % (heap_free() // 1024, _TELEGRAM_HEAP // 1024)
-        diag.error("telegram", board.telegram_refusal)
-        return
     # isort: off
     from engram.build_turn import trust  # absent from boards without a link
     from engram.llm.http import client  # noqa: F401  likewise; leaves first, as above
@@ -228,11 +213,11 @@ def _add_telegram(board: Board) -> None:
     tls = trust(board, url)
 
     def make_api(wait_s: int) -> BotApi:
-        return BotApi(url, token, tls, board.network, board.one_link, wait_s)
+        return BotApi(url, token, tls, board.network, wait_s)
 
-    parts = board.folder + "/memory", board.inbox, board.find_people, make_api, commands
+    parts = board.inbox, board.find_people, make_api, commands
     try:
-        board.telegram = Telegram(config, board.clock, *parts, is_live=not is_small)
+        board.telegram = Telegram(config, board.clock, *parts)
     except ArgumentError as error:
         raise ConfigError("telegram.url", error.problem) from None
 

@@ -76,10 +76,13 @@ def _remote_recall(board, recall):
 
 
 def deliveries(board, inbox):
-    """What answers messages that have their network's id."""
+    """What delivers answers, and what answers messages that have their network's id."""
     from engram.channels.deliveries import Deliveries  # absent from boards that only have a console
+    from engram.channels.message_handler import MessageHandler  # likewise
 
-    return Deliveries(inbox, board.journal, board.clock, board.folder + "/memory")
+    folder = board.folder + "/memory"
+    out = Deliveries(inbox, board.journal, board.clock, folder)
+    return out, MessageHandler(inbox, board.journal, board.clock, folder, out)
 
 
 def people(board):

@@ -1,12 +1,15 @@
 """Files that come with a message: one that /import reads is kept for the owner, all else is refused in a sentence."""
 
+import asyncio
+
 from engram import files
-from engram.compat import const
+from engram.compat import const, wait_for_ms
 from engram.errors import ArgumentError, EngramError
 from engram.memory import access
 from engram.text.utf8 import encode
 
 _LARGEST = const(262144)  # bytes: what a board can hold beside its memory, and bring in within minutes
+_LONGEST_MS = const(60_000)  # that a file may take: meanwhile its link serves nobody else
 _PIECE = const(1024)
 _NAME_LONGEST = const(64)
 _NAME = const(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
@@ -16,6 +19,7 @@ _FORMS = const(("jsonl", "json", "md"))
 
 _OTHERS = const("files are taken from the owner only, in private.")
 _KIND = const("only .jsonl, .json and .md files are taken.")
+_SLOW = const("takes too long over this link: send it in parts.")
 _SIZE = const("is longer than %d bytes, which is as much as is taken: send it in parts.")
 
 
@@ -45,12 +49,19 @@ async def _kept(folder: str, caller, file) -> str:
         or [byte for byte in encode(name) if byte not in _NAME]
     ):
         name = _ELSE + "." + form
+    try:
+        count = await wait_for_ms(_fetch(open_file, folder + "/" + name, shown), _LONGEST_MS)
+    except asyncio.TimeoutError:
+        raise ArgumentError(shown, _SLOW) from None
+    return "%s is kept (%d bytes): /import %s brings it in" % (name, count, name)
+
+
+async def _fetch(open_file, path: str, shown: str) -> int:
     source = await open_file()
     try:
-        count = await _copy(source, folder + "/" + name, shown)
+        return await _copy(source, path, shown)
     finally:
         await source.close()
-    return "%s is kept (%d bytes): /import %s brings it in" % (name, count, name)
 
 
 async def _copy(source, path: str, shown: str) -> int:

@@ -1,7 +1,8 @@
 """Where a message or a command of any channel is answered.
 
 A channel makes a Message, whose caller the people of the board admit (people.py), and a ChannelSink, and awaits
-Inbox.take(). A message that has its network's id is answered once, whatever the network repeats: deliveries.py.
+Inbox.handle(). A message that has its network's id is answered once, whatever the network repeats:
+message_handler.py.
 """
 
 import gc
@@ -9,9 +10,9 @@ from collections import namedtuple
 
 from engram import files
 from engram.agent.agent import Origin, Sink
+from engram.channels.attachments import receive
 from engram.compat import const, sleep_ms
 from engram.errors import EngramError
-from engram.lazy import lazy
 
 MID_LONGEST = const(64)
 """Bytes of a network's message id, printable ASCII, which begins with the name of its channel and a colon."""
@@ -19,8 +20,8 @@ MID_LONGEST = const(64)
 OUTBOX = const("/outbox.bin")
 """The file of answers that may not have been delivered, beside a board's memories: see outbox.py."""
 
-TAKEN = const("/taken.bin")
-"""The file of messages that their network offers until it has the end of the answer: of the same form."""
+OFFERED = const("/taken.bin")
+"""The file of messages that their network offers until it has the end of the answer: see outbox.py."""
 
 OUTBOX_EMPTY = const(5)
 """Bytes of it when nothing waits in it."""
@@ -45,6 +46,12 @@ class ChannelSink(Sink):
     is_confirming = False
     """Whether end() knows that the person has the answer. Until then it is kept, and delivered with Inbox.redeliver()."""
 
+    is_idempotent = False
+    """True if the person has one copy however often end() sends it."""
+
+    delivery = None
+    """The outbox.Delivery of the answer, whose seq is 0 while nothing of it is on flash."""
+
     is_offered_again = False
     """Whether the network offers the message until end() gave true: it is known by its id until then, however old it is."""
 
@@ -62,22 +69,25 @@ class ChannelSink(Sink):
         await self.problem(problem)
 
     async def kept(self, reply) -> None:
-        """A reply that was kept, to a message that came before, or what the board itself began to say: a deliveries.Kept."""
-        await self.text(reply.told())
+        """A reply that was kept, to a message that came before, or what the board itself began to
+        say: a deliveries.SavedReply.
+        """
+        await self.text(reply.with_age())
 
-    async def begun(self, part: int, place: int) -> None:
-        """An answer that is made now was begun before the power failed: what was noted with Inbox.progress(), else 0 and 0."""
+    def give_up(self, words: str) -> None:
+        """An answer may have arrived twice, and is sent no more; `words` name it."""
 
     async def end(self, outcome) -> "bool | None":
-        """The answer is over: the Outcome of a turn or None. Whether the person has all of it, or never can;
-        None if nobody knows, since the link broke before the network said so.
+        """End the answer, and send it: the Outcome of a turn or None. True if the person has all of it,
+        or never can; None if nobody knows, since the link broke before the network said so. Before
+        and after each piece but the first and last, a sink calls delivery.advance().
         """
         return True
 
 
 class Inbox:
-    """Answers the messages of all channels, on a board in a folder. make_deliveries(inbox) gives the Deliveries, for messages
-    with an id.
+    """Answers the messages of all channels, on a board in a folder. make_deliveries(inbox) gives the
+    Deliveries and the MessageHandler, for messages with an id.
     """
 
     def __init__(self, folder: str, commands, agent, make_deliveries):
@@ -85,14 +95,15 @@ class Inbox:
         self._commands = commands
         self._agent = agent
         self._make_deliveries = make_deliveries
-        self._deliveries = None
+        self._deliveries = self._handler = None
         self.channels = {}
         """(open_sink, is_let_in) of the channels that deliver by themselves, by name: see add_channel()."""
 
-    async def take(self, message: Message, sink: ChannelSink):
+    async def handle(self, message: Message, sink: ChannelSink):
         """Answer a message, once if it has an id; the Outcome of a turn, or None. The sink gets the errors."""
         if message.mid:
-            return await self.deliveries().take(message, sink)
+            self.deliveries()
+            return await self._handler.handle(message, sink)
         outcome = await tell_errors(self.answer(message, sink), sink)
         await sink.end(outcome)
         return outcome
@@ -121,27 +132,20 @@ class Inbox:
         """
         return self.deliveries().push(caller, content)
 
-    def delivered(self, turn: str) -> None:
-        """The person has the answer to a turn: for a channel that knows it only after end()."""
-        self.deliveries().delivered(turn)
-
-    def progress(self, turn: str, part: int, place: int) -> None:
-        """Note on flash how far a channel is with the answer to a turn: a number up to 255 and one of 32 bits of its own."""
-        self.deliveries().progress(turn, part, place)
+    def has_undelivered(self, name: str) -> bool:
+        """True if something for a channel waits for redeliver(), which was called before."""
+        return self._deliveries is not None and self._deliveries.has_undelivered(name)
 
     def deliveries(self):
-        """What answers messages with an id, once each."""
+        """What delivers, made when it is first needed: it reads the newest lines of the journal."""
         if self._deliveries is None:
-            self._deliveries = self._make_deliveries(self)
+            self._deliveries, self._handler = self._make_deliveries(self)
         return self._deliveries
 
     async def answer(self, message: Message, sink: ChannelSink, origin=None):
         """Answer a message as if it came for the first time; the Outcome of a turn, or None."""
         if message.file:
-            with lazy("channels.attachments"):
-                from engram.channels.attachments import receive  # seldom needed
-
-                await receive(self._folder, message, sink)
+            await receive(self._folder, message, sink)
             if not message.text.strip():
                 return None
         if message.is_command and not message.forwarded:

@@ -174,9 +174,13 @@ class People:
         if self.is_blocked(principal):
             return False
         if is_group:
-            return self._moved.get(ref, ref) in self.groups
+            return self.current_group(ref) in self.groups
         person = self._with_id(ref)
         return policy != "off" and (not person.get("blocked") if person else policy == OPEN)
+
+    def current_group(self, ref: str) -> str:
+        """The id that a group has now."""
+        return self._moved.get(ref, ref)
 
     def waiting(self) -> list:
         """(code, id, name, when) of the strangers whose code is valid."""

@@ -213,7 +213,7 @@ class Conversation:
 class Push:
     """A channel's sink for what the board begins to say in a room of the link."""
 
-    is_confirming = True
+    is_confirming = is_idempotent = True  # the companion keeps one copy, by its id
 
     def __init__(self, sync, room: str):
         self._sync = sync
@@ -227,7 +227,7 @@ class Push:
     async def kept(self, reply) -> None:
         """What it says."""
         self._turn = reply.turn
-        self._content += reply.told(False)  # the companion keeps it once, however often it comes
+        self._content += reply.with_age()
 
     async def end(self, outcome) -> bool:
         """Send it; whether the companion has it. Its id is the same each time."""

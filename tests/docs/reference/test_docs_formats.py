@@ -214,10 +214,10 @@ class _Life:
             inbox, ann = self._parts.inbox, Caller("ann", "net 5", False, "")
             inbox.add_channel("net", lambda address: (_Away(), "net 5"))
             for mid, said in (("net:5:1", "hello"), ("net:5:2", "/note it rains")):
-                await inbox.take(Message(mid, ann, said, said[0] == "/", None, "", "", ""), ChannelSink())
-            await inbox.take(Message("link:5", ann, "hello again", False, None, "Bob", "tea?", ""), _Companion())
+                await inbox.handle(Message(mid, ann, said, said[0] == "/", None, "", "", ""), ChannelSink())
+            await inbox.handle(Message("link:5", ann, "hello again", False, None, "Bob", "tea?", ""), _Companion())
             self._parts.journal.add(ann, "user", "ann", "[photo] a fox", sensed=True)
-            await inbox.take(Message("net:5:3", ann, "hello there", False, None, "", "", "net:5:1"), ChannelSink())
+            await inbox.handle(Message("net:5:3", ann, "hello there", False, None, "", "", "net:5:1"), ChannelSink())
             self._parts.journal.note_acted(1)
             self._parts.journal.add(ann, "assistant", "engram", "late", answers=1)
             await inbox.push(ann, "The paint has come")

@@ -8,7 +8,7 @@ from engram.agent.agent import Outcome
 from engram.app import App
 from engram.channels.console import json_lines
 from engram.channels.console.json_lines import JsonLines
-from engram.channels.deliveries import Kept
+from engram.channels.deliveries import SavedReply
 from engram.channels.inbox import MID_LONGEST
 from engram.memory import caller_check
 from engram.memory.access import OWNER
@@ -25,13 +25,13 @@ def _played() -> list[dict]:
         await sink.line("x" * 1001)
         await sink.report({"counts": {}})
         await sink.text("x")
-        await sink.kept(Kept("t1", "x", "", False, False, 0, 0))
+        await sink.kept(SavedReply("t1", "x", "", False, False))
         await sink.notice("x")
         await sink.problem("x")
         await sink.end(Outcome("t1", "x", "x"))
 
     lines = JsonLines(answer, sent.append, 12000)
-    asyncio.run(lines.take(bytearray(b'{"id":1,"say":"x"}')))
+    asyncio.run(lines.handle(bytearray(b'{"id":1,"say":"x"}')))
     return [json.loads(line) for line in "".join(sent).split("\n") if line]
 
 
@@ -50,7 +50,7 @@ def _errors(request: dict) -> list[str]:
         return None
 
     lines = JsonLines(answer, sent.append, 12000)
-    asyncio.run(lines.take(bytearray(json.dumps(request).encode())))
+    asyncio.run(lines.handle(bytearray(json.dumps(request).encode())))
     return [line["error"] for line in map(json.loads, "".join(sent).split("\n")[2:-1]) if "error" in line]
 
 

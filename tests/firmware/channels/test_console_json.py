@@ -40,7 +40,7 @@ class Console:
 
     async def ask(self, line):
         """What is sent for a line, without the word that it was taken."""
-        assert await self.json.take(bytearray(line if isinstance(line, bytes) else line.encode())) is True
+        assert await self.json.handle(bytearray(line if isinstance(line, bytes) else line.encode())) is True
         told = self.lines()
         if told and "taken" in told[0]:
             assert self.taken or "/json on" in str(line)
@@ -101,7 +101,7 @@ async def test_that_a_request_was_taken_is_reported_before_it_is_answered():
         assert console.lines() == [{"id": 3, "taken": True}]
 
     console.does = does
-    await console.json.take(bytearray(b'{"id":3,"say":"hello"}'))
+    await console.json.handle(bytearray(b'{"id":3,"say":"hello"}'))
     assert console.lines() == [{"id": 3, "done": True}]
 
 
@@ -164,8 +164,8 @@ async def test_empty_lines_are_passed_over():
 
 async def test_it_ends_with_a_bare_line_or_a_command():
     console = Console()
-    assert await console.json.take(bytearray(b"/json off")) is False
-    assert await console.json.take(bytearray(b'{"id":1,"command":"/json off"}')) is False
+    assert await console.json.handle(bytearray(b"/json off")) is False
+    assert await console.json.handle(bytearray(b'{"id":1,"command":"/json off"}')) is False
     assert console.lines() == [{"id": 1, "taken": True}, {"id": 1, "done": True}] and console.taken == []
 
 
@@ -346,13 +346,13 @@ async def test_a_reply_that_was_given_before_is_marked():
 
     async def take(message, sink):
         asked = Message(message.mid, OWNER, *message[2:])
-        return await board.inbox.take(asked, sink)
+        return await board.inbox.handle(asked, sink)
 
     console.json = JsonLines(take, console.sent.append, LIMIT)
     told = []
     for _ in range(2):
         console.lines()
-        await console.json.take(bytearray(b'{"say":"hi","mid":"net:1:2"}'))
+        await console.json.handle(bytearray(b'{"say":"hi","mid":"net:1:2"}'))
         told.append(console.lines())
     assert told[0] == [{"taken": True}, {"text": "Hello."}, {"done": True, "turn": "t3"}]
     assert told[1] == [{"taken": True}, {"kept": True}, {"text": "Hello."}, {"done": True, "turn": "t3"}]

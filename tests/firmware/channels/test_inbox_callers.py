@@ -3,7 +3,7 @@
 from board import Board, Script
 from channel import Network, message
 from engram.channels.console.commands import commands
-from engram.channels.deliveries import changes
+from engram.channels.message_handler import changes
 from engram.memory.access import Caller
 
 OWNERS = {

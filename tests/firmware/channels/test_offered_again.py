@@ -3,7 +3,7 @@
 from board import Board, Script
 from channel import LinkNetwork, Network, message
 from engram import files
-from engram.channels.inbox import OUTBOX_EMPTY, TAKEN
+from engram.channels.inbox import OFFERED, OUTBOX_EMPTY
 from engram.memory.access import Caller
 
 ANN = Caller("ann", "phone", False, "")
@@ -31,7 +31,7 @@ async def _lose_the_end(board, said):
 def _forget_newest_ids(board):
     """As many messages with ids as the board holds in RAM."""
     for number in range(256):
-        board.inbox.deliveries()._mids.note("net:1:%d" % number, 1)
+        board.inbox._handler._seen.note("net:1:%d" % number, 1)
 
 
 def _talk(board, lines):
@@ -41,7 +41,7 @@ def _talk(board, lines):
 
 
 def _taken(board):
-    return (files.size(board.place + "/memory" + TAKEN) - OUTBOX_EMPTY) // 9
+    return (files.size(board.place + "/memory" + OFFERED) - OUTBOX_EMPTY) // 8
 
 
 async def test_it_is_answered_once_when_it_is_offered_again_after_more_ids_than_are_held():
@@ -97,15 +97,15 @@ async def test_its_turn_that_has_left_the_journal_is_told_and_not_answered_anew(
 
 async def test_a_line_that_a_power_failure_took_leaves_its_place_to_another_message():
     board = _board("Hello.", "Hello again.")
-    deliveries = board.inbox.deliveries()
     network = await _lose_the_end(board, message("m1", "/note one", ANN))
-    (entry,) = deliveries._taken.entries
-    entry[0] = board.journal.newest + 3  # the line that the next message makes
+    handler = board.inbox._handler
+    (row,) = handler._offered.rows
+    row[0] = board.journal.newest + 3  # the line that the next message makes
     network.is_up = True
     assert (await network.offer(message("m2", "hi", ANN))).told[0] == "Hello."
-    deliveries._mids._seqs[0] = 0
+    handler._seen._seqs[0] = 0
     await network.offer(message("m1", "/note one", ANN))
-    assert board.inbox.deliveries()._taken.entries == []
+    assert handler._offered.rows == []
     assert board.notes.for_caller(ANN).text(board.notes.for_caller(ANN).today()).count("one") == 2
 
 

@@ -63,7 +63,7 @@ class Talking(Linked):
         board = self.board
 
         async def take(mid, caller, content, is_command, origin, sink):
-            await board.inbox.take(Message(mid, caller, content, is_command, None, *origin), sink)
+            await board.inbox.handle(Message(mid, caller, content, is_command, None, *origin), sink)
 
         async def redeliver():
             pass
@@ -324,10 +324,10 @@ async def test_an_entry_of_the_outbox_in_whose_place_a_message_of_the_link_stand
     board = _board()
     linked = Talking(board)
     board.inbox.add_channel("link", linked.listening.open_sink)
-    Outbox(board.place + "/memory").note(board.journal.newest + 1)
+    Outbox(board.place + "/memory").add(board.journal.newest + 1, "")
     say(board, "hello", caller=caller_of(_head(), "others"), mid="link:m1")
     assert await board.inbox.redeliver("link") == 0
-    assert not linked.companion.pushes and not Outbox(board.place + "/memory").entries
+    assert not linked.companion.pushes and not Outbox(board.place + "/memory").deliveries
 
 
 def test_the_sinks_have_all_that_a_channel_calls():

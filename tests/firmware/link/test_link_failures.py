@@ -84,7 +84,7 @@ class Talking(Linked):
             failure = self.failures.pop(0) if self.failures else None
             if failure:
                 raise failure
-            await board.inbox.take(Message(mid, caller, content, is_command, None, *origin), sink)
+            await board.inbox.handle(Message(mid, caller, content, is_command, None, *origin), sink)
 
         async def redeliver():
             self.redelivered += 1

@@ -1,6 +1,6 @@
 """Replies are cut into messages at paragraphs, sentences and words; code stays code in each of them."""
 
-from engram.channels.telegram.split import LIMIT, Splitter, split, units
+from engram.channels.telegram.split import LIMIT, split, units
 from samples import Numbers
 
 CLUSTERS = ("👩\u200d🚀", "🇩🇪", "e\u0301", "中", "ab ", "न\u094d", "👍🏽")
@@ -91,21 +91,6 @@ def test_code_within_a_line_is_no_fence():
 def test_an_endless_fence_is_text():
     parts = parts_of("`" * 500, 120)
     assert "".join(parts) == "`" * 500
-
-
-def test_pieces_give_the_same_parts_as_the_whole():
-    text = ("A sentence with a few words. " * 9 + "\n\n") * 9 + "```\n" + "code 🙂\n" * 30 + "```"
-    for size in (1, 7, 100):
-        parts = Splitter(200)
-        found = []
-        for start in range(0, len(text), size):
-            found.extend(parts.feed(text[start : start + size]))
-            assert units(parts.rest()) <= 200
-        found.append(parts.rest())
-        if size == 1:
-            assert [units(part) <= 200 for part in found] == [True] * len(found)
-        joined = "".join(found).replace("```", "").replace("\n", "").replace(" ", "")
-        assert joined == text.replace("```", "").replace("\n", "").replace(" ", "")
 
 
 def test_empty_lines_alone_are_no_part():

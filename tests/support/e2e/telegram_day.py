@@ -24,23 +24,23 @@ SECONDS = 100.0
 """How long it may take until all is accounted for: the board waits longer with each error."""
 
 BOT = "@engram_fake_bot"
-STREAMED = [{"text": "Heard: {last}\n"}, *({"text": f"Word{number} ", "delay": 0.25} for number in range(9)), END]
+SLOWLY = [{"text": "Heard: {last}\n"}, *({"text": f"Word{number} ", "delay": 0.25} for number in range(9)), END]
 
 _STORE = {"name": "memory_store", "arguments": {"content": "{rest}"}}
 RULES = (
     {"when": {"contains": "remember that ", "result": False}, "calls": [_STORE]},
     {"when": {"contains": "what about "}, "reply": "Heard: {last}\nKnown: {recalled}\n" + END},
-    {"when": {"contains": "slowly"}, "reply": STREAMED},
+    {"when": {"contains": "slowly"}, "reply": SLOWLY},
     {"when": {"contains": "at length"}, "reply": "Heard: {last}\n" + FILLER * 500 + END},
     {"reply": "Heard: {last}\n" + END},
 )
 
-CUTS = ("getUpdates", "sendChatAction", "model", "sendMessage", "sent", "editMessageText", "idle")
+CUTS = ("getUpdates", "sendChatAction", "model", "sendMessage", "sent", "idle")
 """Where the power is cut: while the board waits for the answer of a call, once the model is asked, after a message was sent,
 while nothing is to be done.
 """
 LINK_FAULTS = ("flood", "fail", "cut_before", "cut_within", "cut_after")
-METHODS = ("getUpdates", "sendMessage", "editMessageText", "sendChatAction", "")
+METHODS = ("getUpdates", "sendMessage", "sendChatAction", "")
 
 _LOCKER = re.compile(r"Z\d\d\dZ")
 
@@ -79,6 +79,9 @@ class Day:
             events.append((self._spread(number, len(faults)), lambda fault=fault: self._fail(*fault)))
         for number, cut in enumerate(cuts):
             events.append((self._spread(number, len(cuts)), lambda cut=cut: self._cut(cut)))
+        for by in (self.ann, self.bob, self.cid):
+            self.write(by, "tell")  # an empty memory is searched for no word
+        self.settle()
         while len(self.said) < self.count:
             for _, event in [entry for entry in events if entry[0] <= len(self.said)]:
                 event()
@@ -179,8 +182,6 @@ class Day:
         else:
             getattr(faults, kind)(method=method)
         self.happened[kind] += 1
-        if method == "editMessageText":
-            self.write(self.random.choice((self.ann, self.bob)), "slow")
 
     def _cut(self, cut: str) -> None:
         """Cut the power where `cut` says, and start the board again."""
@@ -200,12 +201,12 @@ class Day:
             before = server.ledger.by_method[method]
             if cut != "sent":
                 talk.telegram.faults.delay(3600, method=method)
-            self.write(by, "slow" if cut == "editMessageText" else "talk")
+            self.write(by, "talk")
             # The second one waits for the first, while one of another chat is taken.
             self.write(by, "talk")
             self.write(self.cid, "talk")
             talk.wait(lambda: server.ledger.by_method[method] > before and not self._delays(server))
-            if cut in ("sendMessage", "sent", "editMessageText"):
+            if cut in ("sendMessage", "sent"):
                 last = self.said[-1].update
                 talk.wait(lambda: any(_gave(call, last) for call in server.ledger.of_method("getUpdates")[-4:]))
         talk.kill()

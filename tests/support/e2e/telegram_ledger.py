@@ -18,8 +18,8 @@ FILLER = "and so on "
 END = "That is all."
 """How the model's answers begin, are long, and end."""
 
-READS = ("recall", "list")
-"""Commands that only read: they leave no line on flash, and run again if the power failed."""
+READS = ("recall", "list", "file")
+"""What leaves no line on flash, and is answered again if the power failed."""
 MARK = re.compile(r"q\d\d\dq")
 RATED_SECONDS = 120
 """A notice of the rate is of the same minute; it may be late, as the link is."""
@@ -37,8 +37,6 @@ class Said:
     """Whether it is right that nothing comes of it."""
     update: int
     answers: list[Message] = field(default_factory=list)
-    is_begun: bool = False
-    """Whether a message shows the beginning of an answer that never went on in it."""
 
     @property
     def chat(self) -> Chat:
@@ -60,7 +58,6 @@ class Ledger:
         self._tails: Counter[int] = Counter()
         for each in said:
             each.answers = []
-            each.is_begun = False
 
     def take(self, message: Message) -> None:
         """Take a message of the bot."""
@@ -77,8 +74,7 @@ class Ledger:
         elif _is_whole(said, text):
             said.answers.append(message)
         else:
-            said.is_begun = True
-            self.outcomes["(begun before a cut)"] += 1
+            self.problems.append(f"a part of an answer is shown: {text[:200]}")
 
     def _replied(self, message: Message) -> Said | None:
         replied = message.reply_to
@@ -127,10 +123,8 @@ class Ledger:
         if said.is_silent:
             return "ANSWERED THOUGH IT SHOULD NOT" if said.answers else "rightly ignored"
         unmarked = [answer for answer in said.answers if not answer.text.startswith(AGAIN)]
-        if said.is_begun and len(unmarked) == len(said.answers):
-            return "BEGUN, AND NOT WRITTEN AGAIN WITH A MARK"
         if len(unmarked) > 1:
-            return "a command that reads ran again" if said.kind in READS else "ANSWERED TWICE WITHOUT A MARK"
+            return "answered again, as nothing is kept of it" if said.kind in READS else "ANSWERED TWICE WITHOUT A MARK"
         if said.answers:
             return "answered once" if len(said.answers) == 1 else "answered again with a mark"
         for message in self._told_again:

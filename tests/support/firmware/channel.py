@@ -20,10 +20,6 @@ class Chat(ChannelSink):
         self.network = network
         self.is_confirming = network.is_confirming
         self.told = []
-        self.begun_at = (0, 0)
-
-    async def begun(self, part, place):
-        self.begun_at = (part, place)
 
     async def taken(self, turn):
         self.told.append("taken " + turn)
@@ -77,7 +73,7 @@ class Network:
     async def offer(self, message):
         """Let the board answer a message; the Chat."""
         chat = Chat(self)
-        await self.inbox.take(message, chat)
+        await self.inbox.handle(message, chat)
         return chat
 
 
@@ -110,7 +106,7 @@ class LinkNetwork:
         head.update({"forwarded": message.forwarded, "quoted": message.quoted, "edits": message.edits})
 
         async def take(mid, caller, content, is_command, origin, sink):
-            await self.inbox.take(Message(mid, caller, content, is_command, None, *origin), sink)
+            await self.inbox.handle(Message(mid, caller, content, is_command, None, *origin), sink)
 
         await Conversation(self, self, head).run(take, message.text, "others")
         return self

@@ -191,7 +191,9 @@ async def converse(board, network):
             kind = "group" if group else "direct"
             admitted = people.admit("net", sender, kind, group)
             sink = Chat(network, "net:%s:%d" % (chat_of(at), at))
-            await board.inbox.take(Message(sink.address, admitted.caller, said, said[0] == "/", None, "", "", ""), sink)
+            await board.inbox.handle(
+                Message(sink.address, admitted.caller, said, said[0] == "/", None, "", "", ""), sink
+            )
             if not (sink.was_taken or sink.is_delivered):
                 break  # it is offered again
             offset = max(offset, at + 1)

@@ -18,9 +18,9 @@ import vfs  # type: ignore
 import faulty_flash
 import flash
 from engram.app import App
-from engram.channels import deliveries
+from engram.channels import message_handler
 from engram.channels.inbox import Message
-from engram.channels.mids import Mids
+from engram.channels.seen_messages import SeenMessages
 from engram.clock import Clock
 from engram.link.conversation import Conversation
 from engram.link.rpc import LinkError
@@ -49,7 +49,7 @@ class Model:
         pass
 
 
-class ShortMids(Mids):
+class ShortMemory(SeenMessages):
     """Knows no ids but those of the newest lines, of which the power may have kept an entry from being written."""
 
     def find(self, mid):
@@ -98,7 +98,7 @@ async def converse(board, companion):
     """Offer each message until the end of its answer is there."""
 
     async def take(mid, caller, content, is_command, origin, sink):
-        await board.inbox.take(Message(mid, caller, content, is_command, None, *origin), sink)
+        await board.inbox.handle(Message(mid, caller, content, is_command, None, *origin), sink)
 
     for number in range(ROUNDS):
         at = len(companion.answers)
@@ -126,7 +126,7 @@ def main(path, cut):
     vfs.umount("/made")
     device = faulty_flash.FaultyFlash(path, 0, "", ("half", cut))
     vfs.mount(vfs.VfsLfs2(device, **flash.OPTIONS), "/flash")
-    deliveries.Mids = ShortMids
+    message_handler.SeenMessages = ShortMemory
     app = App("/flash", SETTINGS, clock=Clock(0, lambda: 1790000000), model=Model())
     board = app.board
     tell("opened", device.changes)

@@ -12,11 +12,12 @@ import select
 import sys
 
 from engram import text
+from engram.channels.console import push
+from engram.channels.console.json_lines import JsonLines
 from engram.channels.console.line_editor import LineEditor, TooLong
 from engram.channels.inbox import ChannelSink, Message
 from engram.compat import const
 from engram.interrupt import start_task
-from engram.lazy import release
 from engram.memory.access import OWNER, Caller
 
 _AT_ONCE = const(256)  # bytes taken between two looks at other tasks
@@ -102,29 +103,27 @@ class Console(ChannelSink):
 
     async def _handle(self, message) -> None:
         if self._json:
-            if not await self._json.take(message):
+            if not await self._json.handle(message):
                 self._be_plain()
         elif message == "/json on":
             self._be_json()
         elif message:
-            await self.take(Message("", None, message, message[0] == "/", None, "", "", ""), self)
+            await self.handle(Message("", None, message, message[0] == "/", None, "", "", ""), self)
 
-    async def take(self, message: Message, sink: ChannelSink):
+    async def handle(self, message: Message, sink: ChannelSink):
         """Answer a message, of the owner if it names no caller; what comes of it goes to `sink`. The outcome of a turn."""
         if message.caller is None:
             owner = Caller(OWNER.principal, OWNER.room, False, self._config.get("console.workspace"))
             message = Message(message.mid, owner, *message[2:])
         if message.is_command:
-            return await self._inbox.take(message, sink)
-        return await self._input.run_interruptible(self._inbox.take, message, sink)
+            return await self._inbox.handle(message, sink)
+        return await self._input.run_interruptible(self._inbox.handle, message, sink)
 
     # --- for people, or for programs
 
     def _be_json(self) -> None:
-        from engram.channels.console.json_lines import JsonLines  # for programs only
-
         self._editor.echo_to(None)
-        self._json = JsonLines(self.take, self._target.write, self._limit)
+        self._json = JsonLines(self.handle, self._target.write, self._limit)
         # What is kept for rooms of a program; the task is short, and held until the next one.
         self._redelivery = start_task(self._inbox.redeliver, _PROGRAM)
 
@@ -132,15 +131,12 @@ class Console(ChannelSink):
         if self._json:
             self._json = None
             self._editor.echo_to(self._echo)
-            release("channels.console.json_lines")
 
     # --- what the board begins to say
 
     def open_sink(self, room: str) -> tuple:
         """See Inbox.add_channel()."""
-        from engram.channels.console.push import open_sink  # seldom needed
-
-        return open_sink(self, room)
+        return push.open_sink(self, room)
 
     @property
     def is_for_programs(self) -> bool:

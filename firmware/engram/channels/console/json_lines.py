@@ -10,7 +10,7 @@ from engram import __version__, log_line, text
 from engram.channels.inbox import ChannelSink, Message
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.lazy import lazy
+from engram.memory import caller_check
 
 _PROTOCOL = const(1)  # counts up when a program that knew the last one would misunderstand this one
 _CUT = const("the answer broke off here.")
@@ -42,7 +42,7 @@ class JsonLines(ChannelSink):
     def _greet(self) -> None:
         self._write_line((("engram", __version__), ("json", _PROTOCOL), ("line_bytes", self._limit), ("reports", True)))
 
-    async def take(self, line) -> bool:
+    async def handle(self, line) -> bool:
         """Answer a line; whether there may be another one."""
         plain = bytes(line[:_SHORT]).strip()
         if plain == b"/json on":
@@ -181,8 +181,5 @@ def _caller(fields: dict):
     if room is not None and isinstance(room, str):
         # What a program calls its rooms is never the console.
         room = _ROOM + room
-    with lazy("memory.caller_check"):
-        from engram.memory import caller_check
-
-        group, workspace = False if group is None else group, "" if workspace is None else workspace
-        return caller_check.of_channel(who, room or "", group, workspace)
+    group, workspace = False if group is None else group, "" if workspace is None else workspace
+    return caller_check.of_channel(who, room or "", group, workspace)

@@ -22,7 +22,7 @@ class ConsolePush(ChannelSink):
     async def kept(self, reply) -> None:
         """What it says."""
         self._turn = reply.turn
-        self._content += reply.told()
+        self._content += reply.with_age()
 
     async def end(self, outcome) -> bool:
         """Show it."""

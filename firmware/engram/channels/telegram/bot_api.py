@@ -3,28 +3,23 @@
 What goes wrong is a BotError. The bot's token stands in the path of each request, and in no error.
 """
 
-import asyncio
-
 from engram.channels.telegram.updates import part
-from engram.clock import Timeout
-from engram.compat import const, wait_for_ms
+from engram.compat import const
 from engram.errors import EngramError
 from engram.llm.http.client import Client
 from engram.llm.http.response import ProtocolError
 from engram.llm.http.transport import CertificateRefused, reason
-from engram.llm.reply import string_field
 from engram.text import cut, decode, dumps, loads, printable
 
-# Protects against an answer without end: one update, with the message that it replies to, has about 60 KB.
+# Protects against an answer without end.
 _LONGEST_ANSWER = const(400_000)
+_LARGEST = const(131_072)  # bytes of updates that are read at once: one has about 60 KB at most
 _SMALL = const(2048)  # bytes of an answer that is read whole: a bot, a file's path, an error
-_HEAD = const(256)  # bytes of an answer in which the id of a sent message stands
-_BEGINNING = const(1000)  # bytes in which the number of an update, its sender and its chat stand
 _WORDS = const(200)  # characters of the service's own words
 _CONNECT_MS = const(10_000)
 _ANSWER_MS = const(20_000)  # the longest silence of the service, besides the wait of a long poll
-_FILE_MS = const(60_000)  # what a file may take: meanwhile its link serves nobody else
 _JSON = const((("Content-Type", "application/json"),))
+_NUMBER = const(b'"update_id":')
 
 UPDATES = ("message", "edited_message")
 """The kinds of updates that are asked for."""
@@ -44,35 +39,24 @@ class BotError(EngramError):
         self.moved_to = moved_to
 
     def says(self, words: str) -> bool:
-        """Whether the service's description has these words."""
+        """True if the service's description has these words."""
         return words in str(self).lower()
 
 
-class Unreadable(Exception):
-    """An update that the board cannot read; `update_id`, `chat`, `sender` and `message_id` are 0 if its beginning does not tell
-    them. `sender` is 0 for a bot, too, in whose name chats write.
-    """
+class TooLarge(Exception):
+    """An update that the board cannot read, with its number."""
 
-    def __init__(self, beginning: bytes):
-        super().__init__("an update is too large for the board")
-        self._beginning = beginning = beginning[:_BEGINNING]
-        self.update_id = _number_after(beginning, b'"update_id":')
-        self.message_id = _number_after(beginning, b'"message_id":')
-        self.chat = _number_after(beginning, b'"chat":{"id":')
-        sender = b"" if b'"is_bot":true' in beginning[: beginning.find(b'"chat"')].replace(b" ", b"") else beginning
-        self.sender = _number_after(sender, b'"from":{"id":')
-
-    def names(self, username: str) -> bool:
-        """Whether its beginning names a bot."""
-        return b"@" + username.lower().encode() in self._beginning.lower()
+    def __init__(self, update_id: int):
+        super().__init__("update %d is too large for the board" % update_id)
+        self.update_id = update_id
 
 
 class BotApi:
     """Calls of one bot over one link, one at a time."""
 
-    def __init__(self, url: str, token: str, tls=None, network=None, one_link=None, wait_s: int = 0):
+    def __init__(self, url: str, token: str, tls=None, network=None, wait_s: int = 0):
         stall_ms = _ANSWER_MS + 1000 * wait_s
-        self.client = Client(url, _CONNECT_MS, stall_ms, _LONGEST_ANSWER, tls=tls, network=network, one_link=one_link)
+        self.client = Client(url, _CONNECT_MS, stall_ms, _LONGEST_ANSWER, tls=tls, network=network)
         self._token = token
         self._network = network
 
@@ -85,95 +69,83 @@ class BotApi:
         """Close a link that idles; to be called now and then."""
         self.client.tidy()
 
-    async def close(self) -> None:
-        """Close the link after the call under way."""
-        await self.client.close()
-
     async def call(self, method: str, **fields):
         """The result of a method that gives little."""
-        return await self._result(await self._ask(method, fields))
+        answer = await self._ask(method, fields)
+        try:
+            await self._check(answer)
+            return _result(await self._guarded(answer.collect(_SMALL)))
+        finally:
+            self.client.release(answer)
 
-    async def send(self, method: str, **fields) -> int:
-        """Call what must not happen twice; the id of the message that it made, 0 if it makes none."""
+    async def send(self, method: str, **fields) -> None:
+        """Call what must not happen twice."""
         answer = await self._ask(method, fields, is_repeatable=False)
         try:
             await self._check(answer)
-            head = await self.guarded(answer.collect(_HEAD))
-            while not answer.ended:
-                await self.guarded(answer.read())  # the message again, which the board has
+            await self._skip(answer)  # the message again, which the board has
         finally:
             self.client.release(answer)
-        return _number_after(head, b'"message_id":')
 
-    async def updates(self, offset: int, limit: int, wait_s: int, most: int) -> list:
-        """The updates from `offset` on, of at most `most` bytes of JSON; Unreadable if the first one is larger."""
+    async def updates(self, offset: int, limit: int, wait_s: int) -> list:
+        """The updates from `offset` on; TooLarge if the first one is."""
         fields = {"offset": offset, "limit": limit, "timeout": wait_s, "allowed_updates": UPDATES}
         answer = await self._ask("getUpdates", fields)
         try:
             await self._check(answer)
-            data = await self.guarded(answer.collect(most))
+            data = await self._guarded(answer.collect(_LARGEST))
             is_whole = answer.ended
-            while not answer.ended:
-                await self.guarded(answer.read())
+            await self._skip(answer)
         finally:
             self.client.release(answer)
         try:
-            found = _result(data) if is_whole and len(data) <= most else None
-        except (MemoryError, ValueError):
-            found = None
-        if isinstance(found, list):
-            return found
+            if is_whole:
+                found = _result(data)
+                if not isinstance(found, list):
+                    raise _no_telegram()
+                return found
+        except MemoryError:
+            pass
         if limit > 1:
-            del data, found, answer
-            return await self.updates(offset, 1, 0, most)
-        large = Unreadable(data)
-        if not large.update_id:
-            raise BotError(0, "the service does not answer as Telegram does; check telegram.url")
-        raise large
+            return await self.updates(offset, 1, 0)
+        number = bytes(data[:_SMALL]).replace(b" ", b"").partition(_NUMBER)[2].partition(b",")[0]
+        if not number.isdigit():
+            raise _no_telegram()
+        raise TooLarge(int(number))
 
-    async def open_file(self, path: str, longest_ms: int = _FILE_MS) -> "Download":
-        """The file at a path that getFile has given, as it comes; no other call is made before it is closed.
-
-        BotError, also as it is read, if it takes longer than that.
-        """
-        end = Timeout()
-        end.begin(longest_ms)
+    async def open_file(self, path: str) -> "Download":
+        """The file at a path that getFile has given; no other call is made before it is closed."""
         asked = self.client.ask("GET", "/file/bot%s/%s" % (self._token, path))
-        answer = await self.guarded(_until(end, asked))
-        download = Download(self, answer, end)
-        if answer.status != 200:
+        download = Download(self, await self._guarded(asked))
+        if download.answer.status != 200:
             await download.close()
-            raise BotError(answer.status, "the file is not there any more")
+            raise BotError(download.answer.status, "the file is not there any more")
         return download
 
     async def _ask(self, method: str, fields: dict, is_repeatable: bool = True):
+        # In the same order each time, which a dict of MicroPython does not promise.
+        pairs = [dumps(name) + ":" + dumps(fields[name]) for name in sorted(fields)]
+        body = ("{" + ",".join(pairs) + "}").encode()
         path = "/bot%s/%s" % (self._token, method)
-        return await self.guarded(self.client.ask("POST", path, _JSON, lambda: _body(fields), is_repeatable))
+        return await self._guarded(self.client.ask("POST", path, _JSON, lambda: (body,), is_repeatable))
 
-    async def _result(self, answer):
-        try:
-            await self._check(answer)
-            data = await self.guarded(answer.collect(_SMALL))
-        finally:
-            self.client.release(answer)
-        try:
-            return _result(data)
-        except ValueError:
-            raise BotError(0, "the service does not answer as Telegram does; check telegram.url")
+    async def _skip(self, answer) -> None:
+        """Read the rest of an answer, so that its link can be used again."""
+        while not answer.ended:
+            await self._guarded(answer.read())
 
     async def _check(self, answer) -> None:
         """BotError if an answer is an error."""
         if answer.status == 200:
             return
-        data = await self.guarded(answer.collect(_SMALL))
+        data = await self._guarded(answer.collect(_SMALL))
         try:
             error = loads(data)
         except ValueError:
             error = None
-        error = error if isinstance(error, dict) else {}
-        words, more = error.get("description"), error.get("parameters")
+        words, more = part(error, "description", str), part(error, "parameters", dict)
         retry_after = part(more, "retry_after", int) or max(0, answer.retry_after)
-        words = printable(words if isinstance(words, str) else decode(b"" if data[:1] == b"<" else data))
+        words = printable(words or decode(b"" if data[:1] in (b"<", b"{") else data))
         words = cut(" ".join(words.split()), _WORDS)
         problem = "Telegram answers %d%s" % (answer.status, ": " + words if words else "")
         # What answers for a service that is in trouble does not know what that has done.
@@ -181,7 +153,7 @@ class BotApi:
         moved_to = part(more, "migrate_to_chat_id", int)
         raise BotError(answer.status, problem.replace(self._token, "***"), retry_after, is_unknown, moved_to)
 
-    async def guarded(self, awaitable):
+    async def _guarded(self, awaitable):
         """Await something of the client; its errors become ours."""
         client = self.client
         try:
@@ -196,63 +168,38 @@ class BotApi:
 
 
 class Download:
-    """A file that comes over the link of a BotApi, until a Timeout ends."""
+    """A file that comes over the link of a BotApi."""
 
-    def __init__(self, api: BotApi, answer, end: Timeout):
+    def __init__(self, api: BotApi, answer):
         self._api = api
-        self._answer = answer
-        self._end = end
+        self.answer = answer
         self._piece = memoryview(b"")
+        self._is_open = True
 
     async def read(self, size: int):
         """At most `size` bytes that come next, lent until the next call; none at the end."""
         if not len(self._piece):
-            self._piece = await self._api.guarded(_until(self._end, self._answer.read()))
+            self._piece = await self._api._guarded(self.answer.read())
         piece = self._piece[:size]
         self._piece = self._piece[size:]
         return piece
 
     async def close(self) -> None:
         """Be done with the file."""
-        if self._answer:
-            self._api.client.release(self._answer)
-            self._answer = None
+        if self._is_open:
+            self._is_open = False
+            self._api.client.release(self.answer)
 
 
-async def _until(end: Timeout, awaitable):
-    """Await what a file needs, no longer than until a Timeout ends."""
-    try:
-        return await wait_for_ms(awaitable, end.left_ms)
-    except asyncio.TimeoutError:
-        raise BotError(0, "it takes too long over this link: send it in parts") from None
-
-
-def _body(fields: dict):
-    """The pieces of a JSON object; a long text is written a slice at a time."""
-    mark = b"{"
-    for name in sorted(fields):  # the same order each time, which a dict of MicroPython does not promise
-        value = fields[name]
-        head = mark + b'"' + name.encode() + b'":'
-        if isinstance(value, str):
-            yield from string_field(head, value)
-        else:
-            yield head + dumps(value).encode()
-        mark = b","
-    yield b"{}" if mark == b"{" else b"}"
+def _no_telegram() -> BotError:
+    return BotError(0, "the service does not answer as Telegram does; check telegram.url")
 
 
 def _result(data: bytes):
-    document = loads(data)
-    if not isinstance(document, dict) or document.get("ok") is not True:
-        raise ValueError
+    try:
+        document = loads(data)
+    except ValueError:
+        document = None
+    if part(document, "ok", bool) is not True:
+        raise _no_telegram()
     return document.get("result")
-
-
-def _number_after(data: bytes, name: bytes) -> int:
-    """The whole number that stands behind `name` for the first time, 0 if none does; white space is left out."""
-    data = data[:_BEGINNING].replace(b" ", b"")
-    at = data.find(name)
-    end = at = at + len(name) if at >= 0 else len(data)
-    while end < len(data) and (data[end : end + 1].isdigit() or (end == at and data[end] == 0x2D)):
-        end += 1
-    return int(data[at:end]) if data[at:end].lstrip(b"-") else 0

@@ -1,4 +1,4 @@
-"""Cuts a reply into messages of at most a number of UTF-16 units, as it comes.
+"""Cuts a reply into messages of at most a number of UTF-16 units.
 
 A cut is made between two paragraphs; where there is none in the second half of a message, after a line or a sentence; then
 between two words; and in the end between two characters, but not inside of one that a person sees as one. A fence of code
@@ -35,36 +35,15 @@ def units(text: str) -> int:
     return count
 
 
-class Splitter:
-    """Takes the pieces of a reply, and gives its parts as they become full."""
-
-    def __init__(self, most: int = LIMIT):
-        self._most = most
-        self._kept = bytearray()
-        self._units = 0
-
-    def feed(self, piece: str):
-        """Yield the parts that are full with `piece` added."""
-        self._kept.extend(piece.encode())
-        self._units += units(piece)
-        while self._units > self._most:
-            head, rest = _divide(bytes(self._kept), self._most)
-            self._kept = bytearray(rest)
-            self._units = units(decode(rest))
-            if head.strip():
-                yield decode(head)
-
-    def rest(self) -> str:
-        """The part that is not full; "" if there is nothing to show in it."""
-        return decode(self._kept.rstrip())
-
-
 def split(text: str, most: int = LIMIT):
-    """Yield the parts of a whole text."""
-    parts = Splitter(most)
-    yield from parts.feed(text)
-    if parts.rest():
-        yield parts.rest()
+    """Yield the parts of a text, without white space around them."""
+    rest = text
+    while units(rest) > most:
+        head, rest = [decode(part) for part in _divide(rest.encode(), most)]
+        if head.strip():
+            yield head
+    if rest.strip():
+        yield rest.rstrip()
 
 
 def fence_of(line: bytes) -> bytes:

@@ -2,6 +2,7 @@
 
 from collections import namedtuple
 
+from engram.channels.telegram.destination import Destination, message_id
 from engram.compat import const
 from engram.text import cut, printable
 
@@ -33,16 +34,6 @@ _SERVICE = const((
     "forum_topic_reopened", "video_chat_started", "video_chat_ended", "boost_added", "chat_background_set",
 ))  # fmt: skip
 
-Incoming = namedtuple(
-    "Incoming",
-    "chat kind topic message_id sender name text is_command is_mentioned file refusal forwarded quoted is_edit album",
-)
-"""A message for the board: chat, topic and sender are numbers, `kind` is the chat's, `topic` is 0 outside of one. `file` is a
-File that may be imported, or None; `refusal` is a sentence on what the board cannot take, or "". `forwarded` is who wrote its
-words, if its sender only forwards or quotes them, `quoted` the first line of what it answers, or "". With `is_edit` it is the
-new form of an earlier message; `album` is the same for all messages of an album, "" for others.
-"""
-
 File = namedtuple("File", "id name bytes")
 
 Bot = namedtuple("Bot", "id username")
@@ -52,77 +43,88 @@ class Ignored(Exception):
     """An update that is no message for the board; it says why."""
 
 
+class Incoming:
+    """The message of an update for a Bot; Ignored if it has none for the board."""
+
+    def __init__(self, update, bot: Bot):
+        edited = part(update, "edited_message", dict)
+        message = edited or part(update, "message", dict)
+        if not message:
+            raise Ignored("it has no message")
+        self._read_sender(message, bot)
+        chat = part(part(message, "chat", dict), "id", int)
+        topic = part(message, "message_thread_id", int) if part(message, "is_topic_message", bool) else 0
+        number = update_id(update)
+        self.updates = [number]
+        """The numbers of its updates: an album has several."""
+        is_group = part(part(message, "chat", dict), "type", str) != "private"
+        self.destination = Destination(chat, topic, part(message, "message_id", int), is_group)
+        self.mid = message_id(self.destination, number if edited else 0)
+        """Its id for the journal."""
+        self.edits = message_id(self.destination) if edited else ""
+        """The id of the message whose new form it is, "" for none."""
+        said, block, self.forwarded = _whose(message)
+        """`forwarded` is who wrote its words, "" if its sender did."""
+        self.quoted = _quoted(message, topic, block)
+        """The first line of what it answers, or ""."""
+        text, self.is_command, is_named = _addressed(said, bot)
+        self.is_mentioned = is_named or _replies(message, topic, bot) or _names_bot(message, bot)
+        text = text or said  # the bot's name alone
+        held, self.file, self.refusal = _held(message, text)
+        """`file` is a File that may be imported, or None; `refusal` why it cannot be read, or ""."""
+        self.text = text if self.is_command else held
+        if self.is_command and self.forwarded:
+            self.is_command, self.refusal = False, _FORWARDED
+        if edited and self.refusal:
+            raise Ignored("it is edited and cannot be read")  # such as a place that moves
+        if edited:
+            self.file = None
+        self.album = "" if edited else part(message, "media_group_id", str)
+        """The same for all messages of an album, "" for others."""
+
+    def _read_sender(self, message: dict, bot: Bot) -> None:
+        """Ignored if a message is of nobody who may talk to the board."""
+        chat, sender = part(message, "chat", dict), part(message, "from", dict)
+        self.sender = part(sender, "id", int)
+        self.name = _full_name(sender)
+        is_room = part(chat, "type", str) in _ROOMS and part(chat, "id", int)
+        if not is_room or not self.sender or part(message, "message_id", int) <= 0:
+            raise Ignored("it is not from a person in a chat")
+        if part(sender, "is_bot", bool) or self.sender == bot.id:
+            raise Ignored("it is from a bot")
+        if message.get("sender_chat"):
+            # An anonymous administrator, a channel: nobody says who that is.
+            raise Ignored("it is written in the name of a chat")
+        for name in _SERVICE:
+            if name in message:
+                raise Ignored(name + " is not read")
+
+    def is_with(self, more: "Incoming") -> bool:
+        """True if two messages are of one album, and one message holds both."""
+        is_one = self.album and (self.album, self.destination.chat) == (more.album, more.destination.chat)
+        is_plain = not (self.is_command or more.is_command or (self.file and more.file))
+        return bool(is_one) and self.sender == more.sender and is_plain
+
+    def join(self, more: "Incoming") -> None:
+        """Take in the next message of an album."""
+        (marks, words), (more_marks, more_words) = _parted(self.text), _parted(more.text)
+        self.text = " ".join([piece for piece in (marks, more_marks, words, more_words) if piece])
+        self.file = self.file or more.file
+        self.refusal = "" if self.text or self.file else self.refusal
+        self.is_mentioned = self.is_mentioned or more.is_mentioned
+        self.forwarded = self.forwarded or more.forwarded
+        self.quoted = self.quoted or more.quoted
+        self.updates += more.updates
+
+    def has_words(self) -> bool:
+        """True if it has more than the mark of what came with it."""
+        return bool(_parted(self.text)[1])
+
+
 def update_id(update) -> int:
     """The number of an update, -1 if it has none."""
     number = part(update, "update_id", int)
     return number if number > 0 else -1
-
-
-def incoming(update, bot: Bot) -> Incoming:
-    """The message of an update; Ignored if it has none for the board."""
-    edited = part(update, "edited_message", dict)
-    message = edited or part(update, "message", dict)
-    if not message:
-        for name in update:
-            if name != "update_id":
-                raise Ignored(name + " is not read")
-        raise Ignored("it is empty")
-    chat, sender = part(message, "chat", dict), part(message, "from", dict)
-    _check_sender(message, chat, sender, bot)
-    topic = part(message, "message_thread_id", int) if part(message, "is_topic_message", bool) else 0
-    said, block, forwarded = _whose(message)
-    text, is_command, is_mentioned = _addressed(said, bot)
-    text = text or said  # the bot's name alone
-    is_mentioned = is_mentioned or _replies(message, topic, bot) or _names_bot(message, bot)
-    held, file, refusal = _held(message, text)
-    text = text if is_command else held
-    if is_command and forwarded:
-        is_command, refusal = False, _FORWARDED
-    if edited and refusal:
-        raise Ignored("it is edited and cannot be read")  # such as a place that is shown as it moves
-    place = part(chat, "id", int), part(chat, "type", str), topic, part(message, "message_id", int)
-    who = part(sender, "id", int), _full_name(sender)
-    words = text, is_command, is_mentioned, None if edited else file, refusal, forwarded, _quoted(message, topic, block)
-    album = "" if edited else part(message, "media_group_id", str)
-    return Incoming(*(place + who + words + (bool(edited), album)))
-
-
-def _check_sender(message: dict, chat: dict, sender: dict, bot: Bot) -> None:
-    """Ignored if a message is of nobody who may talk to the board."""
-    sender_id = part(sender, "id", int)
-    is_room = part(chat, "type", str) in _ROOMS and part(chat, "id", int)
-    if not is_room or not sender_id or part(message, "message_id", int) <= 0:
-        raise Ignored("it is not from a person in a chat")
-    if part(sender, "is_bot", bool) or sender_id == bot.id:
-        raise Ignored("it is from a bot")
-    if message.get("sender_chat"):
-        # An anonymous administrator, a channel: nobody says who that is.
-        raise Ignored("it is written in the name of a chat")
-    for name in _SERVICE:
-        if name in message:
-            raise Ignored(name + " is not read")
-
-
-def is_of_album(said: Incoming, more: Incoming) -> bool:
-    """True if two messages are of one album, and one message holds both."""
-    is_one = said.album and (said.album, said.chat, said.sender) == (more.album, more.chat, more.sender)
-    return bool(is_one) and not (said.is_command or more.is_command or (said.file and more.file))
-
-
-def joined(said: Incoming, more: Incoming) -> Incoming:
-    """The message of an album with the next one of it."""
-    (marks, words), (more_marks, more_words) = _parted(said.text), _parted(more.text)
-    text = " ".join([piece for piece in (marks, more_marks, words, more_words) if piece])
-    file = said.file or more.file
-    refusal = "" if text or file else said.refusal
-    words = text, False, said.is_mentioned or more.is_mentioned, file, refusal
-    words += said.forwarded or more.forwarded, said.quoted or more.quoted, False, said.album
-    return Incoming(*(said[:6] + words))
-
-
-def has_words(said: Incoming) -> bool:
-    """True if a message has more than the mark of what came with it."""
-    return bool(_parted(said.text)[1])
 
 
 def _parted(text: str) -> tuple:

@@ -6,14 +6,13 @@ from binascii import crc32
 from engram.compat import const
 from engram.errors import StoreError
 
-_KEPT = const(
-    256
-)  # ids in RAM, 2 KB: a network offers again what it offered last, a companion after a link was away, too
+# Ids in RAM, 2 KB: a network offers again what it offered last, a companion after an outage, too.
+_KEPT = const(256)
 _LINES = const(256)  # of the journal that are read for them after a start, and looked through for a reply
 _BITS = const(0x3FFFFFFF)  # what fits a small int
 
 
-class Mids:
+class SeenMessages:
     """The newest ids of a journal, by a hash and the seq of their line."""
 
     def __init__(self, journal):

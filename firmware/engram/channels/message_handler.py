@@ -1,0 +1,217 @@
+"""Messages with their network's id: each is answered once.
+
+The id stands in the line of the person's turn. So a message that comes again, after a power cut, a
+reconnect or by another way, is found: its reply is given again from the journal, or it is answered
+now if the power went before that. A command that changes something leaves a line before it runs,
+and is never run twice. A message that its network offers until it has the end of the answer is
+known by its id for as long. A message that corrects another one of the last hour is a turn of its
+own, in whose flush the other one and its reply are forgotten.
+"""
+
+from engram.agent.agent import Origin
+from engram.channels.deliveries import SavedReply, age_of, message_of
+from engram.channels.inbox import MID_LONGEST, Message, tell_errors
+from engram.channels.outbox import Delivery, Offered
+from engram.channels.seen_messages import SeenMessages
+from engram.compat import const, sleep_ms
+from engram.errors import ArgumentError, EngramError, NotFound
+from engram.memory.access import is_shown
+from engram.text.utf8 import is_printable_ascii
+
+_LOOK_MS = const(50)
+_HOUR = const(3600)
+
+# Commands that read; and those that do so without an argument, or with "list".
+_READS = ("help", "memory", "recall", "export", "stats", "json")
+_READS_ALONE = ("telegram", "session", "intents", "timers", "mode", "companion", "workspace", "people")
+
+_NOT_AGAIN = const("this came before and is not carried out again; it may have been: look with /memory or /stats.")
+_GONE = const("this came before, and has left the journal: say it again.")
+_LATE = const("this answers a message from %s ago")
+_EDITED_COMMAND = const("An edited command is not carried out: send it as a new message.")
+_EDITED_UNKNOWN = const("I do not have the message that you edited: send the correction as a new message.")
+_EDITED_OLD = const("You edited a message of %s ago, and I correct those of the last hour: send it as a new message.")
+_EDITED_ACTED = const("What you asked for there was done already: send what is to change as a new message.")
+
+
+class NewMessage(Origin):
+    """The origin of a message that is not in the journal yet; on_saved(seq) is called once it is."""
+
+    def __init__(self, message: Message, on_saved, redacts: tuple):
+        super().__init__(message.forwarded, message.quoted, message.mid)
+        self._on_saved = on_saved
+        self.redacts = redacts
+        self.corrects = redacts[0] if redacts else 0
+
+    def keep(self, journal, caller, content: str, command: bool) -> int:
+        seq = super().keep(journal, caller, content, command)
+        self._on_saved(seq)
+        return seq
+
+
+class RepeatedMessage(Origin):
+    """The origin of a message that is in the journal already."""
+
+    def __init__(self, message: Message, line: dict):
+        super().__init__(message.forwarded, message.quoted, message.mid)
+        self._seq = line["seq"]
+        self.corrects = line.get("corrects", 0)
+
+    def keep(self, journal, caller, content: str, command: bool) -> int:
+        return self._seq
+
+
+class MessageHandler:
+    """Answers messages with an id for an Inbox; some Deliveries deliver the answers."""
+
+    def __init__(self, inbox, journal, clock, folder: str, deliveries):
+        self._inbox = inbox
+        self._journal = journal
+        self._clock = clock
+        self._deliveries = deliveries
+        self._seen = SeenMessages(journal)
+        self._offered = Offered(folder)
+        self._in_progress = []  # the ids of messages
+
+    async def handle(self, message: Message, sink):
+        """See Inbox.handle()."""
+        mid = message.mid
+        while mid in self._in_progress or message.edits in self._in_progress:
+            await sleep_ms(_LOOK_MS)
+        self._in_progress.append(mid)
+        sink.delivery = Delivery()
+        try:
+            outcome = await tell_errors(self._answer(message, sink), sink)
+            if await self._deliveries.finish(sink, outcome):
+                self._offered.remove(sink.delivery.seq)
+            return outcome
+        finally:
+            self._in_progress.remove(mid)
+            sink.delivery.is_in_progress = False
+
+    async def _answer(self, message: Message, sink):
+        mid = message.mid
+        if not 0 < len(mid) <= MID_LONGEST or not is_printable_ascii(mid):
+            raise ArgumentError("mid", "must have 1 to %d printable ASCII characters." % MID_LONGEST)
+        line = self._find(mid, sink)
+        if line is not None:
+            return await self._answer_again(message, sink, line)
+        redacts = ()
+        if message.edits:
+            redacts = self._corrected(message)
+            if not redacts:
+                return None  # its words are the same
+        elif message.is_command and not message.forwarded:
+            if changes(message.text):
+                await self._save_command(message, sink)
+            return await self._inbox.answer(message, sink)
+        origin = NewMessage(message, lambda seq: self._note(message, seq, sink), redacts)
+        return await self._inbox.answer(message, sink, origin)
+
+    def _note(self, message: Message, seq: int, sink) -> None:
+        """Note that a message makes the line with that seq."""
+        self._seen.note(message.mid, seq)
+        if sink.is_offered_again:
+            self._offered.note(seq, message.mid)
+        self._deliveries.open(seq, message.caller.room, sink)
+
+    async def _save_command(self, message: Message, sink) -> None:
+        """Put the line of a command that changes something on flash, before it runs."""
+        # In this order: a command whose line is not in the outbox any more has been answered.
+        seq = self._journal.newest + 1
+        self._note(message, seq, sink)
+        try:
+            self._journal.note_command(message.mid)
+        except (EngramError, MemoryError):
+            self._deliveries.remove(seq)  # the next line has this seq
+            self._offered.remove(seq)
+            sink.delivery = Delivery()
+            raise
+        await sink.taken("t%d" % seq)
+
+    def _corrected(self, message: Message) -> tuple:
+        """The seqs of the turn that a message corrects and of its reply, none if its words are the
+        same; EngramError says why it cannot be corrected.
+        """
+        if message.is_command:
+            raise EngramError(_EDITED_COMMAND)
+        line, has_acted = self._seen.newest_of(message.edits)
+        if line is None or ("op" not in line and not self._is_theirs(message, line)):
+            raise EngramError(_EDITED_UNKNOWN)
+        if line.get("text") == message.text:
+            return ()
+        if self._clock.now() - line["at"] > _HOUR:
+            raise EngramError(_EDITED_OLD % age_of(line, self._clock))
+        if "op" in line or has_acted:
+            raise EngramError(_EDITED_ACTED)
+        reply = self._seen.reply_to(line["seq"])
+        return (line["seq"], reply["seq"]) if reply else (line["seq"],)
+
+    def _is_theirs(self, message: Message, line: dict) -> bool:
+        """True if a line is a turn in which the sender of a message has said something."""
+        is_said = line.get("who") == message.caller.principal and line.get("role") == "user"
+        is_there = self._journal.turn(line["seq"]) is not None
+        return is_said and is_shown(message.caller, line) and is_there
+
+    def _find(self, mid: str, sink):
+        """The line that a message made before, None if it is new."""
+        for seq in self._offered.seqs_of(mid):
+            line = self._journal.entries.line(seq)
+            if line is not None and line.get("mid") == mid:
+                return line
+            if line is None and seq <= self._journal.newest:
+                sink.delivery = Delivery(seq)
+                raise NotFound("turn", "t%d" % seq, _GONE)
+            self._offered.remove(seq)  # the power failed before the line was there
+        return self._seen.find(mid)
+
+    async def _answer_again(self, message: Message, sink, line: dict):
+        """Answer a message that made a line before."""
+        seq = line["seq"]
+        if "op" not in line and not is_shown(message.caller, line):
+            raise ArgumentError("mid", "is that of somebody else's message.")
+        is_open = self._deliveries.reopen(seq, sink)
+        await sink.taken("t%d" % seq)
+        if "op" in line:
+            return await self._refuse_again(message, sink, is_open)
+        newest, _ = self._seen.newest_of(message.mid)
+        if newest and newest["seq"] != seq:
+            return None  # it was corrected: the answer to that stands in its place
+        reply = self._seen.reply_to(seq)
+        for turn in (seq,) if reply is None else (seq, reply["seq"]):
+            if self._journal.turn(turn) is None:
+                raise NotFound("turn", "t%d" % turn, "it was forgotten.")
+        if reply is not None:
+            return await self._deliveries.give(seq, reply, sink)
+        if line.get("command"):
+            raise ArgumentError("t%d" % seq, _NOT_AGAIN)
+        if not is_open:
+            self._deliveries.open(seq, message.caller.room, sink)
+        return await self._answer_late(message, sink, line)
+
+    async def _refuse_again(self, message: Message, sink, is_open: bool) -> None:
+        """Give what a command has said; if that is not kept, tell that it is not run again."""
+        if sink.delivery.pieces is not None:
+            await sink.kept(SavedReply("t%d" % sink.delivery.seq, "", "", False, False))
+        elif is_open or not sink.is_confirming:
+            raise ArgumentError(message.text.partition(" ")[0] or "command", _NOT_AGAIN)
+
+    async def _answer_late(self, message: Message, sink, line: dict):
+        """Answer a message whose turn has no reply, since the power failed or the model did."""
+        sink.delivery.restart()
+        age = age_of(line, self._clock)
+        if age:
+            await sink.notice(_LATE % age)
+        late = message_of(message.mid, message.caller, line)
+        return await self._inbox.answer(late, sink, RepeatedMessage(late, line))
+
+
+def changes(line: str) -> bool:
+    """True if a command may not run again, as far as its words tell: it changes something."""
+    name, _, rest = line[1:].partition(" ")
+    rest = rest.strip()
+    if name in _READS:
+        return False
+    if name == "import" and rest[:1] == "{":
+        return '"was"' in rest  # without a version, it finds what it has stored: "there already"
+    return bool(rest) and rest != "list" if name in _READS_ALONE else name != "profile" or " " in rest

@@ -1,0 +1,33 @@
+"""Where messages go, and how rooms and messages are named: telegram CHAT TOPIC, telegram:CHAT:ID."""
+
+from collections import namedtuple
+
+NAME = "telegram"
+
+Destination = namedtuple("Destination", "chat topic reply_to is_group")
+"""A chat, its topic or 0, and the message that is answered, 0 for none."""
+
+
+def destination_of(address: str) -> Destination:
+    """The Destination of a message's id or a room."""
+    parts = address.replace(":", " ").split(" ")
+    chat = int(parts[1])
+    is_message = ":" in address
+    message = parts[2].partition(".")[0] if is_message else "0"
+    topic = parts[2 + is_message :]
+    return Destination(chat, int(topic[0]) if topic else 0, int(message), chat < 0)
+
+
+def room_of(destination: Destination) -> str:
+    """The room of a Destination."""
+    topic = " %d" % destination.topic if destination.topic else ""
+    return "%s %d%s" % (NAME, destination.chat, topic)
+
+
+def message_id(destination: Destination, edit: int = 0) -> str:
+    """The id, for the journal, of the message that is answered there; `edit` is the update that
+    edited it, 0 for the message as it came.
+    """
+    mark = ".%d" % edit if edit else ""
+    topic = ":%d" % destination.topic if destination.topic else ""
+    return "%s:%d:%d%s%s" % (NAME, destination.chat, destination.reply_to, mark, topic)
