@@ -87,7 +87,7 @@ class Deliveries:
 
     async def finish(self, sink, outcome) -> bool:
         """Have a sink send what it was told; True if that is delivered, or given up."""
-        delivery = sink.delivery
+        delivery, has_arrived = sink.delivery, False
         if not sink.is_confirming or sink.is_idempotent:
             has_arrived = await sink.end(outcome)
         elif self._outbox.is_behind(delivery):

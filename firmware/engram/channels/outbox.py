@@ -45,7 +45,7 @@ class Delivery:
         self.arrived = arrived
         """How many of its pieces have arrived."""
         self.state = state
-        self.pieces = None
+        self.pieces: "list | None" = None
         """Those that have not, as its channel sends them; None after a restart."""
         self.room = ""
         self.is_in_progress = False

@@ -147,7 +147,7 @@ async def test_what_a_channel_was_answering_when_it_was_stopped_comes_again():
     channel, _ = _channel()
     begun, offered = asyncio.Event(), [_update()]
 
-    async def hang(_message, _sink):
+    async def hang(message, sink):
         begun.set()
         await asyncio.Event().wait()
 

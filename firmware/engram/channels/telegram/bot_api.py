@@ -200,6 +200,6 @@ def _result(data: bytes):
         document = loads(data)
     except ValueError:
         document = None
-    if part(document, "ok", bool) is not True:
+    if not isinstance(document, dict) or document.get("ok") is not True:
         raise _no_telegram()
     return document.get("result")

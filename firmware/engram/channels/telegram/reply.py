@@ -116,7 +116,7 @@ class Reply(ChannelSink):
 
     async def _send(self, delivery: Delivery) -> "bool | None":
         """Send one piece after the other; of the one that failed, whether it has arrived."""
-        pieces = delivery.pieces
+        pieces = delivery.pieces or []
         while pieces:
             text, is_marked = pieces[0]
             heading = self._heading if not delivery.arrived else ""
