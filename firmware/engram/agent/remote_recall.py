@@ -2,7 +2,6 @@
 
 from collections import namedtuple
 
-from engram import text
 from engram.compat import const
 from engram.memory.items import Item
 from engram.memory.recall import is_certain, make_query, snippet
@@ -10,8 +9,6 @@ from engram.memory.texts.notes import MEMORY, is_note
 
 _MOST = const(50)  # items of an answer of the companion
 _TAG_LONGEST = const(64)  # characters of one in a message
-_MOST_NAMED = const(3)  # tags that a sentence names
-_MOST_LISTED = const(10)  # tags under a page
 _SNIPPET = const(400)  # characters of one memory, as in tools.py
 
 
@@ -53,7 +50,7 @@ class RemoteRecall(namedtuple("RemoteRecall", "clock records recall search archi
             # The companion may find turns before the memories.
             return await self.search.found(ranked, limit if tags else _MOST)
         wanted = make_query(" ".join(tags), query.caller, tags, query.since, query.until)
-        if self._count_archived(query, tags) and self.records.count(query.caller, tags) < limit:
+        if self.archived and self.archived.total and self.records.count(query.caller, tags) < limit:
             # However good the board's own answer is, one with the tag may have left it; newer ones go before it.
             return await self.search.search(wanted, _MOST)
         return await self.search.found(self.recall.rank(wanted), _MOST)
@@ -86,58 +83,13 @@ class RemoteRecall(namedtuple("RemoteRecall", "clock records recall search archi
         return items[:limit]
 
     def add_notes(self, answer: dict, more, query) -> None:
-        """Add to an answer what the companion notes, and which archived memories may fit unless it has answered."""
+        """Add to an answer what the companion notes, and that archived memories may fit unless it has answered."""
         if more and more.note:
             answer["note"] = more.note
         if not self.archived or not self.archived.total or (more and (more.ranked or not more.note)):
             return
-        note = self._describe_archived(query) if "reason" in answer or query.tags else ""
-        if note and "reason" in answer:
-            answer["reason"] = "on the board, " + answer["reason"] + " " + note
-        elif note:
-            answer["older"] = note
-
-    def with_archived(self, answer: dict, caller, tags) -> dict:
-        """A page of tags or memories with what it lacks since it is with the companion."""
-        if self.archived and self.archived.total:
-            counts = self.archived.tags(caller)
-            wanted = tags or sorted(counts, key=lambda tag: (-counts[tag], tag))[:_MOST_LISTED]
-            about = ", ".join(["%d about %s" % (counts[tag], tag) for tag in wanted if tag in counts])
-            if about:
-                answer["older"] = "with the companion, memory_recall finds them: " + about
-        return answer
-
-    def _describe_archived(self, query) -> str:
-        """A sentence on archived memories that may fit, by the board's index of them; "" if none may."""
-        if query.tags:
-            count = self._count_archived(query, query.tags)
-            about = ["%d more about %s" % (count, " and ".join(query.tags))] if count else []
-        else:
-            terms = set(text.terms(query.text))
-            fitting = [tag for tag in sorted(self.archived.tags(query.caller)) if _stands_in(tag, terms)]
-            counted = [(self._count_archived(query, (tag,)), tag) for tag in fitting[:_MOST_NAMED]]
-            about = ["%d more about %s" % pair for pair in counted if pair[0]]
-            if not about:
-                count = self._count_archived(query, ())
-                has_days = query.since or query.until
-                about = ["%d older" % count + (" of about these days" if has_days else "")] if count else []
-        if not about:
-            return ""
-        is_one = len(about) == 1 and about[0].startswith("1 ")
-        note = ", ".join(about) + (" is" if is_one else " are") + " with the companion"
-        return note + ("." if self.search and self.search.is_connected else ", which is not connected.")
-
-    def _count_archived(self, query, tags) -> int:
-        """The number of archived memories that may be of the query's days and have all `tags`."""
-        total = 0
-        for entry in self.archived.entries(query.caller) if self.archived else ():
-            if entry["until"] >= query.since and (not query.until or entry["since"] < query.until):
-                counts = dict(entry["tags"])
-                total += min([entry["count"]] + [counts.get(tag, 0) for tag in tags])
-        return total
-
-
-def _stands_in(tag: str, terms) -> bool:
-    """Whether all words of a tag, of which it has some, are among the words of a query."""
-    words = set(text.terms(tag))
-    return bool(words) and words.issubset(terms)
+        away = "" if self.search and self.search.is_connected else ", which is not connected"
+        if "reason" in answer:
+            answer["reason"] = "on the board, %s More may be with the companion%s." % (answer["reason"], away)
+        elif query.tags:
+            answer["older"] = "more may be with the companion%s." % away

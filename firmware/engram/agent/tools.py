@@ -239,7 +239,7 @@ class Tools(_Parts):
         if arguments.get("what") == "tags":
             tags = catalog.ranked(self.records, turn.caller)
             shown = [{"tag": tag, "count": count} for tag, count in tags[first : first + _PAGE]]
-            answer, tags = self._page("tags", shown, page, len(tags)), ()
+            answer = self._page("tags", shown, page, len(tags))
         else:
             shown, position, tags = [], 0, arguments.get("tags", ())
             for record in self.records.newest(turn.caller, tags):
@@ -249,7 +249,7 @@ class Tools(_Parts):
                     shown.append(self.shown(record))
                 position += 1
             answer = self._page("memories", shown, page, max(position, self.records.count(turn.caller, tags)))
-        return self.remote.with_archived(answer, turn.caller, tags) if self.remote else answer, ""
+        return answer, ""
 
     def _page(self, name: str, shown: list, page: int, total: int) -> dict:
         pages = max(1, (total + _PAGE - 1) // _PAGE)

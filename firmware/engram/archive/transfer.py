@@ -2,8 +2,7 @@
 
     keep      the lines of some memories, by their seqs, and the digest over them        kept: how many
     check     a span of the journal's oldest segment                                     same, differs
-    holds     the archive index, where the companion has less or asks                    kept: how many
-    list      which memories are archived, where it has more: see rebuild.py             listed
+    holds     the ids of the archive, where the companion has less or asks               kept: how many
     get       one memory or turn by its id                                               got: its line, in parts
 
 docs/design/archive.md describes what happens on the board in between, and what a cut after each step leaves.
@@ -13,13 +12,11 @@ import asyncio
 from binascii import crc32
 
 from engram import diag, log_line
-from engram.archive.index import MOST_ENTRIES, SEVERAL
 from engram.compat import const, sleep_ms, ticks_add, ticks_diff, ticks_ms, wait_for_ms
 from engram.errors import ArgumentError, StoreError
-from engram.lazy import lazy
 from engram.link.messages import shown
 from engram.link.rpc import LinkError
-from engram.memory import ALL, access, ids
+from engram.memory import access, ids
 from engram.memory.records import fields
 from engram.store.types import LIVE
 
@@ -56,9 +53,7 @@ class ArchiveTransfer:
         self.is_greeted = False
         self._is_counted = True  # whether the companion told how many it holds when both were in step
         self._has_to_tell = False
-        self._has_to_rebuild = False
-        self._held = 0  # how many the companion has
-        self._done_for = None  # how many each side counted, after which nothing more could be done
+        self._told_for = None  # how many each side had, after which nothing more could be done
         self.why = ""
         """Why nothing more was archived, "" if it was."""
 
@@ -90,51 +85,23 @@ class ArchiveTransfer:
         self._is_counted = self._sync.is_done("records")
         if not self._is_counted:
             return
-        total = self._archived.total
-        if asks or (held < total and self._done_for != (held, total)):
+        if asks or (held < self._archived.total and self._told_for != (held, self._archived.total)):
             self._has_to_tell = True
         else:
-            self._compare(held)
+            self._archived.compare_held(held)
 
     def disconnected(self) -> None:
         """The link has ended."""
         self.is_greeted = False
 
-    def _compare(self, held: int) -> None:
-        self._held = held
-        has_more = self._archived.compare_held(held)
-        self._has_to_rebuild = has_more and self._done_for != (held, self._archived.total)
-
-    async def _send(self) -> None:
-        """Tell the companion what the index has: it looks whether it has more of that than it thought."""
+    async def _tell(self) -> None:
+        """Tell the companion where the archive is: it looks whether it has more of that than it thought."""
         self._has_to_tell = False
         archived = self._archived
-        entries = [list(entry) for entry in archived.ranges]
-        if archived.damage:
-            # A memory that a damaged index lacks need not be forgotten.
-            entries = [[SEVERAL, 1, self._records_raw.store.next_seq]]
-        answer = await self._ask("holds", epoch=self._records_raw.store.epoch, entries=entries)
-        self._done_for = (answer["count"], archived.total) if answer["count"] < archived.total else None
-        self._compare(answer["count"])
-
-    async def _rebuild(self) -> None:
-        """Rebuild the index, since the companion has more than it says."""
-        self._has_to_rebuild = False
-        archived = self._archived
-        before = archived.total
-        try:
-            with lazy("archive.rebuild"):
-                from engram.archive.rebuild import rebuild_index
-
-                self._is_counted = await rebuild_index(self._ask, archived, self._records_raw)
-            if self._is_counted:
-                self._done_for = (self._held, archived.total)
-                diag.warning(
-                    "archive", "the index was rebuilt: it has %d memories, and had %d" % (archived.total, before)
-                )
-        except StoreError as error:
-            self._pause("the archive's index cannot be rebuilt: %s" % error)
-            self._is_counted = False
+        epoch = self._records_raw.store.epoch
+        answer = await self._ask("holds", epoch=epoch, first=archived.first, last=archived.last)
+        self._told_for = answer["count"], archived.total
+        archived.compare_held(answer["count"])
 
     async def step(self) -> bool:
         """Do a little of the work, when all is copied; whether there was any."""
@@ -145,9 +112,7 @@ class ArchiveTransfer:
             self._is_counted = True
             self._sync.greet_again()
         elif self._has_to_tell:
-            await self._send()
-        elif self._has_to_rebuild:
-            await self._rebuild()
+            await self._tell()
         elif self._eviction.wanted > 0:
             await self._archive()
         elif surplus and not (self._is_unread and self._is_unread(surplus)):
@@ -191,15 +156,8 @@ class ArchiveTransfer:
         """(number, seq) of those records that the companion has promised to keep."""
         raw, have = self._records_raw, self._link_state.have("records")
         named, digest = [], 0
-        scopes = {entry[0] for entry in self._archived.ranges}
         for number in numbers:
             record = self._records.entries.get(number)
-            scope = record.get("scope", ALL) if record else ALL
-            if scope not in scopes and len(scopes) >= MOST_ENTRIES:
-                # Without an entry of its scope nobody could be shown it.
-                self.why = "the archive takes memories of %d people and workspaces, and no more." % MOST_ENTRIES
-                continue
-            scopes.add(scope)
             crc = raw.crc(record["seq"]) if record else ""
             if crc and record["seq"] <= have:
                 named.append((number, record["seq"]))
@@ -316,10 +274,6 @@ class ArchiveTransfer:
             parts.append("%s, until %s" % (left, self._clock.day(first["at"])) if first else left)
         return " and ".join(parts)
 
-    def problems(self) -> list:
-        """Sentences on what is wrong with the archive."""
-        return [problem for problem in (self.why, self._archived.damage) if problem]
-
 
 def archive(records, archived, promised) -> int:
     """Archive records that the companion has promised to keep, (number, seq of its latest line) each; how many were archived.
@@ -331,8 +285,7 @@ def archive(records, archived, promised) -> int:
         record = records.entries.get(number)
         if record is None or record["seq"] != seq or record.get("pinned") or records.entries.state(number) != LIVE:
             continue
-        line = records.tombstone("archive", record, records.lineage(record)[0])
-        lines.append(line + [(name, record[name]) for name in ("scope", "tags", "created") if name in record])
+        lines.append(records.tombstone("archive", record, records.lineage(record)[0]))
     if lines:
         records.entries.append(*lines, urgent=True)
         archived.fold()

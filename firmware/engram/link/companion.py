@@ -298,8 +298,8 @@ class Companion:
         if self.archive:
             if self.archive.status():
                 yield "  archive   %s with the companion%s" % (self.archive.status(), self.unreachable())
-            for sentence in self.archive.problems():
-                yield "  archive   " + sentence
+            if self.archive.why:
+                yield "  archive   " + self.archive.why
         if self.ask.asked:
             yield "  searches  asked: %d, answered: %d" % (self.ask.asked, self.ask.answered)
         if self._refusal:

@@ -40,6 +40,7 @@ class LinkState:
         self.board = saved["board"]
         self.link = saved["link"]
         self._have = saved["have"][:4]
+        self._noted = self._have
         self.missed = 0
         """The seq up to which turns left that the companion may not have."""
         at, turns = self._place("journal")
@@ -62,6 +63,11 @@ class LinkState:
         """The seq up to which the companion has acknowledged a log, as far as is known."""
         at, store = self._place(name)
         return self._have[at + 1] if self._have[at] == store.epoch else 0
+
+    def noted(self, name: str) -> int:
+        """As have(), as far as the file says so."""
+        at, store = self._place(name)
+        return self._noted[at + 1] if self._noted[at] == store.epoch else 0
 
     def acknowledged(self, name: str, seq: int) -> None:
         """Note that the companion has a log up to a seq; it is written now and then."""
@@ -99,6 +105,7 @@ class LinkState:
         fields = (("board", self.board), ("chip", self._chip), ("link", self.link), ("have", have))
         try:
             files.write(self._path, log_line.encode(fields))
+            self._noted = list(self._have)
         except StoreError as error:
             diag.warning("companion", "the link's number could not be kept: %s" % error)
 

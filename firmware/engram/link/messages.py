@@ -96,8 +96,7 @@ FROM_BOARD = {
     "check": _RANGE + (("digest", _CRC),),
     "agreed": (_OF_LOG, _OF_EPOCH, ("rewrites", _COUNT)),
     "keep": (_OF_LOG, _OF_EPOCH, ("seqs", (_SEQS, 1, 16)), ("digest", _CRC)),
-    "holds": (_OF_EPOCH, ("entries", (_LIST, 0, 32))),
-    "list": (_OF_EPOCH, ("after", _SEQ)),
+    "holds": (_OF_EPOCH, ("first", _SEQ), ("last", _SEQ)),
     "notes": (_OF_EPOCH, ("after", _NOTE), ("to", _NOTE), ("files", (_LIST, 0, NOTES_AT_ONCE))),
     "note": (_OF_EPOCH, ("file", _NOTE), ("digest", _CRC)),
     "get": (("id", (_TEXT, 1, 16)),) + _CALLER,
@@ -125,7 +124,6 @@ TO_BOARD = {
     "found": (("part", _PART), ("parts", _PART), ("items", (_LIST, 0, 50)), ("note", (_TEXT, 0, 300)))
     + (("confidence", _SURE), ("sure", (_NUMBERS, 0, 50))),
     "kept": (("count", _COUNT),),
-    "listed": (("items", (_LIST, 0, 64)), ("next", _SEQ)),
     "noted": (("lacks", (_NUMBERS, 0, NOTES_AT_ONCE)), ("state", _CRC)),
     "perceived": (("have", (_LIST, 3, 3)), ("events", _COUNT), ("state", _CRC)),
     "got": (("part", _PART), ("parts", _PART), ("text", (_TEXT, 0, ANSWER_BYTES))),

@@ -7,6 +7,7 @@ from engram.compat import const, wait_for_ms
 from engram.errors import ArgumentError
 from engram.link.messages import is_row
 from engram.link.rpc import LinkError
+from engram.memory import access
 from engram.memory.recall import RemoteResults, is_weak
 
 _QUERY_LONGEST = const(2000)  # characters
@@ -88,8 +89,8 @@ class RemoteSearch:
 
     def _alone(self, caller) -> str:
         """What an answer without the companion lacks."""
-        archived = self._archived.count(caller) if self._archived else 0
-        return _ALONE if not archived else _ALONE[:-1] + ", without the archive (memories: %d)." % archived
+        total = self._archived.total if self._archived and access.is_owner(caller) else 0
+        return _ALONE if not total else _ALONE[:-1] + ", without the archive (memories: %d)." % total
 
     async def _search(self, query, limit: int, folders: bool, items: list, sure: list) -> dict:
         """Collect what is found in `items` and how sure it is of each in `sure`; the head of the last part of the answer."""

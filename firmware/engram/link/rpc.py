@@ -18,7 +18,6 @@ _ANSWERS = {
     "search": "found",
     "keep": "kept",
     "holds": "kept",
-    "list": "listed",
     "notes": "noted",
     "note": "noted",
     "get": "got",

@@ -1,7 +1,7 @@
 """Forgets memories together with the turns that they came from and their copies in the trash."""
 
-from engram.lazy import lazy
 from engram.memory import access, ids
+from engram.memory.records.provenance import origin_of
 
 
 class Forgetting:
@@ -18,20 +18,19 @@ class Forgetting:
 
         Undo does not bring back what stood in the trash alone ("left" in the record) or was with the companion ("archived").
         """
-        if self._archived and self._archived.is_away(ids.number("id", ref, "m"), caller):
+        number = ids.number("id", ref, "m")
+        record = None
+        if self._trash.bytes and not self._records.entries.get(number):
+            record = self._trash.find(number, caller)
+        if not record and self._archived and self._archived.is_away(number, caller):
             return self._archived.forget(ref, caller), []
-        if not self._trash.bytes:
-            return self._forget(ref, caller, with_turns)
-        with lazy("memory.records.provenance"):
-            return self._forget_with_copies(ref, caller, with_turns)
+        if self._trash.bytes:
+            return self._forget_with_copies(ref, record, caller, with_turns)
+        return self._forget(ref, caller, with_turns)
 
-    def _forget_with_copies(self, ref: str, caller, with_turns: bool) -> tuple:
-        from engram.memory.records.provenance import origin_of  # seldom needed
-
+    def _forget_with_copies(self, ref: str, record, caller, with_turns: bool) -> tuple:
         records = self._records
         epoch = records.entries.epoch
-        number = ids.number("id", ref, "m")
-        record = None if records.entries.get(number) else self._trash.find(number, caller)
         if record:
             origins = [origin_of(record, epoch)]
             forgotten = record, self._present(record.get("turns", ()), caller) if with_turns else []
@@ -50,8 +49,7 @@ class Forgetting:
         """Take the copies of a record with that origin out of the trash; whether there were any."""
         if not self._trash.bytes:
             return False
-        with lazy("memory.records.provenance"):
-            return self._trash.remove_origins((origin,), self._records.entries.epoch, caller) > 0
+        return self._trash.remove_origins((origin,), self._records.entries.epoch, caller) > 0
 
     def _forget(self, ref: str, caller, with_turns: bool) -> tuple:
         # Turns that have gone before are no part of this: undo must not bring them back.

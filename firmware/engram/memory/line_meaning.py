@@ -41,9 +41,6 @@ def describe_record(line: dict) -> Entry:
     if "id" not in line:
         return no_entry(line.get("at", 0))
     number = ids.number("id", line["id"], "m")
-    if "scopes" in line:
-        # Whether it is one that may be forgotten so is for the companion to say.
-        return no_entry(line.get("at", 0))
     if "op" in line:
         state = ARCHIVED if line["op"] == "archive" else FORGOTTEN
         shows = (_number(line["restores"]),) if "restores" in line else ()

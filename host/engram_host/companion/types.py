@@ -60,23 +60,6 @@ class Hello:
     rule: str = ""
 
 
-ANY_SCOPE = "*"
-"""Stands for any scope in what a board says that its archive has."""
-
-
-@dataclass(frozen=True)
-class ArchiveRange:
-    """Of its archive a board knows that some memories are of a scope and have numbers from `first` to `last`."""
-
-    scope: str
-    first: int
-    last: int
-
-    def covers(self, number: int, scope: str) -> bool:
-        """Whether a memory may be one of these."""
-        return self.first <= number <= self.last and self.scope in (scope, ANY_SCOPE)
-
-
 @dataclass(frozen=True)
 class SeqRange:
     """The seqs after `after` up to `to` of one log of one board, in one epoch."""

@@ -70,6 +70,11 @@ class _Acknowledged:
     def have(self, log: str) -> int:
         return self.seq
 
+    noted = have
+
+    def save(self) -> None:
+        return
+
 
 class _Away(ChannelSink):
     """A network that cannot be reached."""
@@ -179,6 +184,7 @@ class _Life:
         self.note_lines()
         acknowledged.seq = records.entries.next_seq
         finish(records.compacting())
+        archived.add_use(int(refs[2][1:]), OWNER)
         self._parts.forgetting.forget(refs[2])
         records.forget(refs[0])
         records.evict([int(refs[3][1:])], self._parts.trash)

@@ -5,8 +5,10 @@ import os
 from archiving import Archiving, full_archive, store_many
 from board import ANN, Board
 from engram import files, log_line
+from engram.errors import NotFound
 from engram.link.rpc import LinkError
-from engram.memory.access import OWNER, Caller
+from engram.memory.access import OWNER
+from support import raises
 
 
 def _place(linked):
@@ -27,48 +29,37 @@ def _restarted(linked):
     linked.connect()
 
 
-def _damaged(path, line):
-    """Change one bit of a line of a file."""
+def _lost(path):
+    files.remove(path)
+
+
+def _damaged(path):
     with open(path, "rb") as file:
-        lines = file.read().split(b"\n")
-    lines[line] = lines[line][:9] + bytes((lines[line][9] ^ 1,)) + lines[line][10:]
-    files.write(path, b"\n".join(lines))
+        data = file.read()
+    files.write(path, data[:9] + bytes((data[9] ^ 1,)) + data[10:])
 
 
-async def test_a_lost_index_is_rebuilt_from_the_companion():
-    linked = await _away()
-    before = list(linked.board.archived.entries())
-    files.remove(_place(linked))
-    _restarted(linked)
-    assert linked.board.archived.total == 0
-    await linked.work()
-    after = list(linked.board.archived.entries())
-    for name in ("scope", "first", "last", "count", "since", "until", "tags"):
-        assert [entry[name] for entry in after] == [entry[name] for entry in before], name
-    gone = linked.kept()[0]
-    assert (await linked.archive.fetched("m%d" % gone, OWNER))[0] is not None
-
-
-async def test_a_flipped_bit_is_reported_and_mended():
-    for line in (0, 1):
+async def test_of_a_lost_or_damaged_index_the_companions_number_holds():
+    for lose in (_lost, _damaged):
         linked = await _away()
-        count = linked.board.archived.total
-        _damaged(_place(linked), line)
+        lose(_place(linked))
         _restarted(linked)
-        assert linked.board.archived.total < count
-        assert "damaged" in linked.board.archived.damage
+        assert linked.board.archived.total == 0
         await linked.work()
-        assert linked.board.archived.total == count and linked.board.archived.damage == ""
+        assert linked.board.archived.total == len(linked.kept())
+        gone = linked.kept()[0]
+        assert (await linked.archive.fetched("m%d" % gone, OWNER))[0] is not None
         _restarted(linked)
-        assert linked.board.archived.total == count and linked.board.archived.damage == ""
+        assert linked.board.archived.total == len(linked.kept())
 
 
-async def test_a_rebuilt_index_counts_on():
+async def test_an_index_that_was_lost_counts_on():
     linked = await _away()
-    files.remove(_place(linked))
+    _lost(_place(linked))
     _restarted(linked)
     await linked.work()
     gone = linked.kept()[0]
+    await linked.archive.fetched("m%d" % gone, OWNER)
     linked.board.forgetting.forget("m%d" % gone)
     await linked.work()
     assert gone not in linked.kept() and linked.board.archived.total == len(linked.kept())
@@ -80,40 +71,15 @@ async def test_a_rebuilt_index_counts_on():
     assert linked.board.archived.total == len(linked.kept())
 
 
-async def test_a_change_during_a_rebuild_restarts_it():
+async def test_what_was_not_shown_is_not_forgotten_once_only_the_companion_knows_whose_it_is():
     linked = await _away()
-    files.remove(_place(linked))
-    _restarted(linked)
-    await linked.copy()
-    while not linked.archive._has_to_rebuild:
-        await linked.archive.step()
-        await linked.copy()
-    original, left = linked.archive._ask, [linked.kept()[0]]
-
-    async def changing(op, **fields):
-        answer = await original(op, **fields)
-        if left:
-            linked.board.records.entries.append(
-                [("op", "forget"), ("id", "m%d" % left.pop()), ("at", 1), ("scopes", ["all", "user:owner"])]
-            )
-        return answer
-
-    linked.archive._ask = changing
-    await linked.archive.step()
-    linked.archive._ask = original
-    await linked.work()
-    assert linked.board.archived.total == len(linked.kept()) > 0
-
-
-async def test_a_companion_that_has_more_than_it_lists_is_not_asked_for_ever():
-    linked = await _away()
-    linked.companion.copy("records").kept[9999999] = b"not a line"
-    linked.companion._list = lambda head, body: linked.companion._answer("listed", head, items=[["x"]], next=0)
-    await linked.work()
-    linked.companion.counts.clear()
-    for _ in range(3):
-        await linked.work()
-    assert linked.companion.counts.get("list", 0) == 0
+    gone = linked.kept()[0]
+    with raises(NotFound):
+        linked.board.forgetting.forget("m%d" % gone)
+    await linked.archive.fetched("m%d" % gone, OWNER)
+    with raises(NotFound):
+        linked.board.forgetting.forget("m%d" % gone, ANN)
+    assert linked.board.forgetting.forget("m%d" % gone)[0]["archived"]
 
 
 # --- a database that is an older one
@@ -132,11 +98,11 @@ async def test_lines_about_the_archive_stay_until_it_is_noted_what_the_companion
 async def test_where_it_cannot_be_noted_the_lines_stay():
     linked, _ = await full_archive()
     gone = linked.kept()[0]
-    archived = linked.board.archived
-    path, archived._path = archived._path, linked.board.place + "/none/archive.jsonl"
+    noting = linked.board.archived._link_state
+    path, noting._path = noting._path, linked.board.place + "/none/link.json"
     linked.board.compact()
     assert linked.board.records.entries.line(gone) is not None
-    archived._path = path
+    noting._path = path
     linked.board.compact()
     assert linked.board.records.entries.line(gone) is None
 
@@ -149,39 +115,6 @@ async def test_a_companion_that_asks_gets_what_the_index_has():
     await linked.work()
     assert len(linked.kept()) == linked.board.archived.total and 9999 not in linked.kept()
     assert linked.board.archived.lost == 0
-
-
-# --- many scopes
-
-
-def _person(at):
-    return Caller("p%d" % at, "console", False, "")
-
-
-async def test_of_more_people_than_entries_the_later_ones_memories_stay():
-    linked = Archiving(records_most=200)
-    numbers = [store_many(linked.board, 1, at, scope="user:p%d" % at)[0] for at in range(34)]
-    await linked.copy()
-    from engram.archive.transfer import archive
-
-    for number in numbers:
-        archive(linked.board.records, linked.board.archived, await linked.archive._promised([number]))
-    await linked.copy()
-    assert linked.kept() == numbers[:32] and linked.live() == numbers[32:]
-    assert "32 people" in linked.archive.why
-    for at, number in enumerate(numbers[:32]):
-        assert (await linked.archive.fetched("m%d" % number, _person(at)))[0] is not None
-
-
-def test_an_entry_of_several_scopes_covers_what_is_checked_by_its_line_only():
-    board = Board(companion_url="http://companion")
-    for at in range(40):
-        line = [("op", "archive"), ("id", "m%d" % (at + 1)), ("was", at), ("scope", "user:p%d" % at), ("created", at)]
-        board.records_store.append(line)
-        board.archived.fold()
-    covered = [board.archived.is_away(at + 1, _person(at)) for at in range(40)]
-    assert all(covered)
-    assert not all(board.archived.is_away(at + 1, _person(at), False) for at in range(40))
 
 
 # --- uses
@@ -201,7 +134,7 @@ async def test_after_many_others_one_that_is_used_often_still_comes_back():
     assert archived.pop_often_used() == (1, ANN)
     archived.add_use(1000, OWNER)
     assert archived.pop_often_used() == (1000, OWNER)
-    assert len(archived._uses) <= 32
+    assert len(archived._shown) <= 32
 
 
 # --- turns

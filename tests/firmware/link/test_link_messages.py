@@ -17,8 +17,7 @@ SAMPLES = (
     (FROM_BOARD, "check", {"log": "records", "epoch": 8, "after": 3, "to": 9, "count": 6, "digest": "0011aabb"}),
     (FROM_BOARD, "agreed", {"log": "records", "epoch": 8, "rewrites": 4}),
     (FROM_BOARD, "keep", {"log": "records", "epoch": 8, "seqs": [4, 7], "digest": "0011aabb"}),
-    (FROM_BOARD, "holds", {"epoch": 8, "entries": [["user:owner", 3, 88]]}),
-    (FROM_BOARD, "list", {"epoch": 8, "after": 4}),
+    (FROM_BOARD, "holds", {"epoch": 8, "first": 3, "last": 88}),
     (FROM_BOARD, "notes", {"epoch": 8, "after": "", "to": "MEMORY~ann.md", "files": [["MEMORY.md", 12, "0011aabb"]]}),
     (FROM_BOARD, "note", {"epoch": 8, "file": "2026-01-31~_c3_a9.md", "digest": "0011aabb"}),
     (
@@ -64,7 +63,6 @@ SAMPLES = (
     (TO_BOARD, "kept", {"count": 2}),
     (TO_BOARD, "noted", {"lacks": [0, 3], "state": "0011aabb"}),
     (TO_BOARD, "perceived", {"have": [[9, "0011aabb"], [0, ""], [0, ""]], "events": 4, "state": "0011aabb"}),
-    (TO_BOARD, "listed", {"items": [[12, "user:owner", 1795247156, ["bike"]]], "next": 0}),
     (TO_BOARD, "got", {"part": 1, "parts": 1, "text": '{"seq":4}'}),
     (
         TO_BOARD,

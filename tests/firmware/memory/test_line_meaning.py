@@ -64,11 +64,6 @@ def test_a_record_that_left_is_forgotten_and_one_that_is_archived_is_not():
     assert list(describe_record({"seq": 9, "op": "archive", "id": "m2", "at": AT}).hides) == [(2, ARCHIVED)]
 
 
-def test_what_the_companion_is_to_forget_hides_nothing_on_the_board():
-    entry = describe_record({"seq": 9, "op": "forget", "id": "m2", "at": AT, "scopes": ["all"]})
-    assert entry.number == -1 and list(entry.hides) == []
-
-
 def test_other_operations_on_records_are_no_entries():
     for operation in ("profile", "note", "part", "compacted", "learned", "distilled", "of a later version"):
         entry = describe_record({"seq": 9, "op": operation, "at": AT})

@@ -97,8 +97,7 @@ def _message(chance: random.Random, victim: str) -> bytes:
         "check": {**log, "after": 0, "to": 3, "count": 3, "digest": "00000000"},
         "agreed": {**log, "rewrites": 5},
         "keep": {**log, "seqs": [1, 2], "digest": "00000000"},
-        "holds": {"epoch": 11, "entries": []},
-        "list": {"epoch": 11, "after": 0},
+        "holds": {"epoch": 11, "first": 0, "last": 0},
         "notes": {
             "epoch": 11,
             "after": "",

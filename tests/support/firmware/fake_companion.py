@@ -219,21 +219,11 @@ class Companion:
 
     def _holds(self, head, body):
         copy = self.copy("records")
-        for number, line in copy.doubted.items():
-            told = log_line.decode(line).get("scope", "all")
-            if any(entry[0] in (told, "*") and entry[1] <= number <= entry[2] for entry in head["entries"]):
-                copy.kept[number] = line
+        copy.kept.update(
+            {number: line for number, line in copy.doubted.items() if head["first"] <= number <= head["last"]}
+        )
         copy.doubted = {}
         return self._answer("kept", head, count=len(copy.kept))
-
-    def _list(self, head, body):
-        kept = self.copy("records").kept
-        numbers = [number for number in sorted(kept) if number > head["after"]]
-        items = []
-        for number in numbers[:3]:
-            line = log_line.decode(kept[number])
-            items.append([number, line.get("scope", "all"), line.get("created", 0), line.get("tags", [])])
-        return self._answer("listed", head, items=items, next=numbers[2] if len(numbers) > 3 else 0)
 
     def _got(self, head):
         ref = head["id"]

@@ -163,6 +163,7 @@ class Linked:
             await self.work()
         away = self.kept().get(said(AWAY_FORGOTTEN))
         if away and self.archive.is_away(away, OWNER):
+            self.parts.archived.add_use(int(away[1:]), OWNER)
             self.parts.forgetting.forget(away)
         finish(self.parts.records.compacting())
         await self.work()

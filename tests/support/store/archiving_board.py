@@ -7,7 +7,7 @@ from engram_host.companion.entries.reader import LogCopy
 from engram_host.companion.search.engine import SearchEngine
 from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.types import ArchiveRange, LogName
+from engram_host.companion.types import LogName
 from plain_board import PlainBoard
 from search_store import asked, ids
 from sending import digest
@@ -16,7 +16,7 @@ RECORDS: LogName = "records"
 
 
 def _is_about_archive(line: bytes) -> bool:
-    return any(field in line for field in (b'"op":"archive"', b'"left"', b'"scopes"', b'"restored":'))
+    return any(field in line for field in (b'"op":"archive"', b'"scopes"', b'"restored":'))
 
 
 class ArchivingBoard(PlainBoard):
@@ -72,9 +72,8 @@ class ArchivingBoard(PlainBoard):
         if number in self.live:
             self._remove("forget", number)
             return
-        line = self.archived.pop(number)
-        more = {"left": True} if line in self.log.lines.values() else {"scopes": ["all", "user:owner"]}
-        self.write(op="forget", id=f"m{number}", at=1, **more)
+        del self.archived[number]
+        self.write(op="forget", id=f"m{number}", at=1, scopes=["all", "user:owner"])
 
     def leave(self, number: int) -> None:
         """Move a live record to the trash."""
@@ -94,11 +93,7 @@ class ArchivingBoard(PlainBoard):
     def compact_records(self) -> None:
         """As the board's own: what the companion was not told of stays."""
         have = self.store.device(self.name).have[RECORDS] if self.is_known else 0
-        telling = [
-            seq
-            for seq, line in self.log.lines.items()
-            if b'"op":"archive"' in line or b'"left"' in line or b'"scopes"' in line
-        ]
+        telling = [seq for seq, line in self.log.lines.items() if b'"op":"archive"' in line or b'"scopes"' in line]
         pending = any(seq > have for seq in telling)
         self.durable_seq = max([seq for seq in telling if seq <= have], default=self.durable_seq)
         kept = set(self.live.values())
@@ -115,14 +110,10 @@ class ArchivingBoard(PlainBoard):
 
     def tell(self) -> int:
         """Say what the archive has; how many memories the companion has in it then."""
-        held = [
-            ArchiveRange(log_line.decode(line).get("scope", "all"), number, number)
-            for number, line in self.archived.items()
-        ]
-        return self.tell_ranges(held)
+        return self.tell_range(range(min(self.archived, default=0), max(self.archived, default=-1) + 1))
 
-    def tell_ranges(self, held: list[ArchiveRange]) -> int:
-        """As tell(), of ranges."""
+    def tell_range(self, held: range) -> int:
+        """As tell(), of the numbers of a range."""
         epoch = self.log.epoch
 
         def make():

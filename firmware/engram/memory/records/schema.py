@@ -6,10 +6,8 @@
     {"seq","op":"forget","id","at","was","with":[ids],"redacts":[turn ids],"undoes","restores",
      "back","crc"}                                                                 a record that has gone
     {"seq","op":"leave","id","at","was","with":[ids],"back","crc"}                 a record that left for want of room
-    {"seq","op":"archive","id","at","was","with":[ids],"scope","tags","created",
-     "crc"}                                                                        one that left for the companion
+    {"seq","op":"archive","id","at","was","with":[ids],"crc"}                      one that left for the companion
     {"seq","op":"forget","id","at","scopes":[..],"crc"}                            forget it, if it has one of these scopes
-    {"seq","op":"forget","id","at","left":true,"scope","tags","crc"}               or one of which the board still has the line
     {"seq","op":"profile"|"note","file","old","parts","length","at","undoes","crc"}   a text file before an edit
     {"seq","op":"part","old","crc"}                                                how a long one begins
     {"seq","op":"compacted","at","crc"}                                            undo goes back to here
@@ -83,7 +81,7 @@ class RecordSchema:
 
 def is_about_archive(line: dict) -> bool:
     """Whether a line archives a record, brings one back, or forgets an archived one."""
-    return line.get("op") == "archive" or "scopes" in line or "left" in line or "restored" in line
+    return line.get("op") == "archive" or "scopes" in line or "restored" in line
 
 
 def _are_numbers(values, count: int) -> bool:

@@ -82,19 +82,12 @@ class KeepHead(Head):
 
 
 class HoldsHead(Head):
-    """What the board's archive has; of each entry (scope, first, last)."""
+    """Between which numbers are the memories of the board's archive."""
 
     op: Literal["holds"]
     epoch: int
-    entries: list[Any]
-
-
-class ListHead(Head):
-    """Asks for the archived records after a seq."""
-
-    op: Literal["list"]
-    epoch: int
-    after: int
+    first: int
+    last: int
 
 
 class CallerHead(Head):
@@ -223,7 +216,7 @@ StateHead = NotesHead | NoteHead | StatusHead | SensesHead | ReadingsHead | Even
 
 ConversationHead = ListenHead | ReplyHead | PushHead
 
-ReplicationHead = HelloHead | LinesHead | CheckHead | AgreedHead | KeepHead | HoldsHead | ListHead | StateHead
+ReplicationHead = HelloHead | LinesHead | CheckHead | AgreedHead | KeepHead | HoldsHead | StateHead
 
 BoardHead = ReplicationHead | GetHead | SearchHead | FileHead | ConversationHead
 

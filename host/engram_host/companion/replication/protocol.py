@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engram import log_line
 from engram.link import messages
 from engram_host.companion.errors import CompanionError, Refused, Stale, StoreUnavailable
 from engram_host.companion.metrics import Metrics
@@ -27,7 +26,6 @@ from engram_host.companion.replication.messages import (
     Head,
     HelloHead,
     KeepHead,
-    ListHead,
     ReplicationHead,
     SearchHead,
     StateHead,
@@ -38,11 +36,10 @@ from engram_host.companion.replication.messages import (
 from engram_host.companion.replication.messages import (
     decode as decode_any_version,
 )
-from engram_host.companion.store.replica import MOST_LISTED, NO_QUOTA, ReplicaWriter
+from engram_host.companion.store.replica import NO_QUOTA, ReplicaWriter
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import (
     LOGS,
-    ArchiveRange,
     Hello,
     LineBatch,
     LineQuota,
@@ -185,13 +182,10 @@ class Replication:
             case "keep":
                 return await self._promise(device, sender, head)
             case "holds":
-                held = sender, device, head["epoch"], _ranges(head["entries"]), int(self._clock())
+                held = sender, device, head["epoch"], range(head["first"], head["last"] + 1), int(self._clock())
                 count = await asyncio.to_thread(self._store.resolve_archive, *held)
                 self._taken()
                 return _answer("kept", head, count=count)
-            case "list":
-                asked = sender, device, head["epoch"], head["after"]
-                return _list_answer(head, await asyncio.to_thread(self._store.list_archived, *asked))
             case _:
                 return await self._keep_state(device, sender, head, body)
 
@@ -281,30 +275,6 @@ def _set_outcome(waiting: _Waiting, outcome: Outcome) -> None:
 
 def _answer(op: str, head: Head, **fields: Any) -> bytes:
     return messages.encode(op, head["board"], head["link"], head["n"], **fields)
-
-
-def _ranges(entries: list[Any]) -> list[ArchiveRange]:
-    kinds = [str, int, int]
-    if not all(isinstance(entry, list) and [type(value) for value in entry] == kinds for entry in entries):
-        raise Refused("an entry of the archive has another form: the board's firmware is at fault.")
-    return [ArchiveRange(*entry) for entry in entries]
-
-
-def _list_answer(head: ListHead, found: list[tuple[int, bytes]]) -> bytes:
-    """As many archived records as fit in an answer; `next` is the seq after which there are more, 0 if there are none."""
-    items: list[list[Any]] = []
-    last, answer = head["after"], _answer("listed", head, items=[], next=0)
-    for at, (seq, line) in enumerate(found):
-        fields = log_line.decode(line)
-        number = int(fields["id"][1:])
-        items.append([number, fields.get("scope", "all"), fields.get("created", 0), fields.get("tags", [])])
-        # Whether there are more behind those that were read is found out by asking once more.
-        is_end = at + 1 == len(found) < MOST_LISTED
-        bigger = _answer("listed", head, items=items, next=0 if is_end else seq)
-        if len(bigger) > messages.ANSWER_BYTES and len(items) > 1:
-            return _answer("listed", head, items=items[:-1], next=last)
-        last, answer = seq, bigger
-    return answer
 
 
 def _held_fields(welcome: Welcome, name: LogName) -> list[int | str]:

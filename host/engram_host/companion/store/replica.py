@@ -23,7 +23,6 @@ from engram_host.companion.store.replication_rules import (
     forget_beyond_board,
     sync_copies,
 )
-from engram_host.companion.store.retention import Line
 from engram_host.companion.store.row_types import DeviceRow, LogRow, line_bytes
 from engram_host.companion.store.senses.copies import sense_state
 from engram_host.companion.store.senses.events import SenseTables
@@ -31,7 +30,6 @@ from engram_host.companion.store.sql.statements import OF_COPY, PRESENT
 from engram_host.companion.types import (
     FOLDER,
     LOGS,
-    ArchiveRange,
     Change,
     Device,
     Hello,
@@ -204,9 +202,6 @@ def _device(row: DeviceRow, copies: Sequence[LogRow]) -> Device:
 SILENCE_SECONDS = 150
 """How long a board has to be silent before another one may take its name."""
 
-MOST_LISTED = 64
-"""Archived records that one answer lists: more do not fit in an answer."""
-
 
 class ReplicaWriter(NoteFileTable, BoardStatusTable, SenseTables):
     """Takes a board's messages, by the rules of replication_rules. Refused or Stale says why one is not taken."""
@@ -312,9 +307,7 @@ class ReplicaWriter(NoteFileTable, BoardStatusTable, SenseTables):
         return len(seqs)
 
     @writes
-    def resolve_archive(
-        self, rows: Rows, sender: Sender, device: str, epoch: int, held: Sequence[ArchiveRange], now: int
-    ) -> int:
+    def resolve_archive(self, rows: Rows, sender: Sender, device: str, epoch: int, held: range, now: int) -> int:
         """Take what a board knows that its archive has, where the database is older than what was confirmed to the board, or
         the board's log is a backup that was put back: how many memories are archived now. Refused, Stale.
         """
@@ -327,14 +320,6 @@ class ReplicaWriter(NoteFileTable, BoardStatusTable, SenseTables):
             if count:
                 rows.add_event(device, now, EVENTS.say("archived_again", n=count))
         return rows.count_archived(copy)
-
-    @writes
-    def list_archived(
-        self, rows: Rows, sender: Sender, device: str, epoch: int, after: int, limit: int = MOST_LISTED
-    ) -> list[Line]:
-        """(seq, line) of archived records, for the board itself: as archived(). Refused, Stale."""
-        copy = admitted(rows, sender, device, "records", epoch)
-        return rows.archived(copy, after, limit)
 
 
 def _count_resets(copies: Sequence[LogRow], hello: Hello) -> int:

@@ -19,7 +19,6 @@ from typing import Any
 from engram import log_line
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine, fields_of
-from engram_host.companion.types import ArchiveRange
 
 PROMISED = -1
 DOUBTED = -2
@@ -83,13 +82,13 @@ def is_doubted(rows: Rows, copy: LogRow) -> bool:
     return rows.has_marked(copy, DOUBTED)
 
 
-def resolve_archive(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[ArchiveRange], now: int) -> int:
+def resolve_archive(rows: Rows, device: DeviceRow, copy: LogRow, held: range, now: int) -> int:
     """Take what a board says that its archive has: how many memories came back to it. Both sides must have compared the log."""
     count = _end_doubt(rows, device, copy, held, now) if is_doubted(rows, copy) else 0
     return count + _inherit_archive(rows, device, copy, held, now)
 
 
-def _end_doubt(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[ArchiveRange], now: int) -> int:
+def _end_doubt(rows: Rows, device: DeviceRow, copy: LogRow, held: range, now: int) -> int:
     marked = rows.marked(copy)
     latest = _latest(rows.lines_between(copy, 0, copy.next, archived=True))
     free = _free_seqs(copy, rows.present_seqs(copy))
@@ -101,7 +100,7 @@ def _end_doubt(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[Archi
         if not fields:
             continue  # it is damaged: what it was about only a backup can say
         number = _number(fields)
-        is_archived = "content" in fields and _is_held(held, number, fields)
+        is_archived = "content" in fields and number in held
         if mark > 0 and is_beyond and not is_archived and "content" in fields:
             # It was forgotten, or brought back, since the database was saved.
             gone.extend((one[0], one[3]) for one in marked if one[1] == mark and one[2])
@@ -115,7 +114,7 @@ def _end_doubt(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[Archi
     return count
 
 
-def _inherit_archive(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence[ArchiveRange], now: int) -> int:
+def _inherit_archive(rows: Rows, device: DeviceRow, copy: LogRow, held: range, now: int) -> int:
     """Take over what the archive of a former epoch has, where this log goes on from lines of that one: a backup put back."""
     count = 0
     for former in rows.copies(copy.device, copy.log):
@@ -129,7 +128,7 @@ def _inherit_archive(rows: Rows, device: DeviceRow, copy: LogRow, held: Sequence
             fields = fields_of(line)
             number = _number(fields)
             is_free = seq not in taken and seq < copy.next and number not in known
-            if is_free and _is_held(held, number, fields):
+            if is_free and number in held:
                 rows.put_lines(copy, [NewLine(seq, device.next_version(), line)], now)
                 put_beyond(rows, device, copy, [(seq, line)])
                 _archive_record(rows, device, copy, (seq, number), free, now)
@@ -158,10 +157,6 @@ def _archive_record(
         rows.put_lines(copy, [NewLine(place, device.next_version(), line)], now)
         put_beyond(rows, device, copy, [(place, line)])
         rows.set_archive(copy, place, number, device.next_version())
-
-
-def _is_held(held: Sequence[ArchiveRange], number: int, fields: dict[str, Any]) -> bool:
-    return any(each.covers(number, fields.get("scope", "all")) for each in held)
 
 
 def _latest(lines: Iterable[Line]) -> dict[int, int]:

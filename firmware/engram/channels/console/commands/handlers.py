@@ -24,7 +24,7 @@ def handlers(board) -> dict:
     texts = (forgetting, board.profile, notes)
     source = Source(clock, records, journal, board.trash, *texts)
     return {
-        "memory": ("memory", (config, clock, records, journal, notes, forgetting, archived, archive)),
+        "memory": ("memory", (config, clock, records, journal, notes, forgetting, archive)),
         "recall": ("recall", (clock, make_recall, search)),
         "forget": ("recall", (clock, records, make_recall, journal, forgetting)),
         "undo": ("recall", (board.undo,)),

@@ -14,12 +14,12 @@ from engram.memory.records import fields
 _PAGE = const(20)
 
 
-def memory_command(config, clock, records, journal, notes, forgetting, archived, archive, caller, rest: str):
+def memory_command(config, clock, records, journal, notes, forgetting, archive, caller, rest: str):
     """Show what is remembered."""
-    return _View(config, clock, records, journal, notes, forgetting, archived, archive).run(caller, rest)
+    return _View(config, clock, records, journal, notes, forgetting, archive).run(caller, rest)
 
 
-class _View(namedtuple("_View", "config clock records journal notes forgetting archived archive")):
+class _View(namedtuple("_View", "config clock records journal notes forgetting archive")):
     def run(self, caller, rest: str):
         """Yield the answer to /memory."""
         what, _, more = rest.partition(" ")
@@ -72,9 +72,6 @@ class _View(namedtuple("_View", "config clock records journal notes forgetting a
         tags = catalog.ranked(self.records, caller)
         for tag, count in tags:
             yield "%5d  %s" % (count, tag)
-        archived = self.archived
-        for tag, count in sorted(archived.tags(caller).items()) if archived else ():
-            yield "%5d  %s, older, with the companion" % (count, tag)
         if not tags:
             yield "no tags yet: nothing is remembered"
 

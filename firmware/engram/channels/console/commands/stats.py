@@ -73,8 +73,6 @@ def _archive(companion, archived):
         told = companion.archive.status()
         if told:
             yield _row("archive", "%s with the companion%s" % (told, companion.unreachable()))
-        if archived.damage:
-            yield _row("archive", archived.damage)
         if companion.archive.missed:
             missed = companion.archive.missed
             yield _row("journal", "turns up to t%d were evicted; the companion may not have them" % missed)
