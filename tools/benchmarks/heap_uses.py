@@ -14,7 +14,7 @@ _PINS = {
     "soil": {"pin": 34, "mode": "adc"},
 }
 _SENSES = {"free heap": {"kind": "heap"}}
-_PIN, _TIMER, _SENSE, _HELLO = "/pin lamp on", "/timers add tomorrow at 8 water the plants", "/senses", "hello"
+_PIN, _TIMER, _SENSE, _HELLO = "/pin lamp on", "/timers add tomorrow 8:00 water the plants", "/senses", "hello"
 _PIN_SET, _TIMER_SET, _SENSE_READ = "lamp: on (", "I remind you: water the plants", "free heap: "
 
 PACKAGES = ("tools", "timers", "senses", "senses/events", "senses/answers")

@@ -18,8 +18,6 @@ import asyncio  # noqa: E402, F401
 import json  # noqa: E402, F401
 import random  # noqa: E402, F401
 
-import engram.agent.post_turn  # noqa: E402
-
 import engram.agent.answer  # noqa: E402
 import engram.app  # noqa: E402
 import engram.build  # noqa: E402
