@@ -213,7 +213,7 @@ class App:
             await sleep_ms(0)
         if board.senses:
             is_busy = board.senses.tick() or is_busy
-            board.sense_watch.tick()
+            is_busy = board.sense_watch.tick() or is_busy
         if board.toolbox:
             board.toolbox.tick()
         if board.note_retention.is_new_day:

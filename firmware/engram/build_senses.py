@@ -19,7 +19,7 @@ def add_senses(board) -> None:
     senses = _senses(board)
     memory = board.records, board.journal, board.notes, push, may_push
     watch, limits = make_watch(board.config, board.folder + "/memory/senses", board.clock, senses, *memory)
-    senses.listen(watch.on_minute)
+    senses.listen(watch.on_minute, watch.on_hour)
     config = board.config
     settings = config.table("senses"), config.get("senses.share"), config.get("senses.tokens")
     failing = board.sampling.failing if board.sampling else tuple

@@ -13,7 +13,7 @@ from engram.compat import sleep_ms
 from engram.link.messages import EVENTS_AT_ONCE, is_row, shown
 from engram.link.rpc import LinkError
 
-_EVENT_FIELDS = ("id", "sense", "kind", "start", "end", "value", "usual", "limit", "days", "evidence", "told")
+_EVENT_FIELDS = ("id", "sense", "kind", "start", "end", "value", "usual", "limit", "evidence", "told")
 """Of an event, what is told: whom it concerns stays on the board."""
 
 

@@ -122,7 +122,7 @@ async def test_nothing_is_told_of_events_that_nobody_asked_for_unless_the_settin
     for room, count in (("", 0), (HOME.room, 1)):
         house = House(senses_tell=room)
         await house.read(20)
-        house.watch.baseline(0).numbers[94] = 1
+        house.watch._declared["cellar"] = {"kind": "dht22"}
         for _ in range(30):
             house.board.now += 60
             house.watch.tick()

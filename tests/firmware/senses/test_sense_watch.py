@@ -1,9 +1,8 @@
-"""Limits, readings that stay the same, and readings that do not come: when an event begins, and when it is over."""
+"""Limits, unusual hours, and sensors that are silent: when an event begins, and when it is over."""
 
 from board import ANN
 from engram.errors import ArgumentError, NotFound
 from engram.memory.access import OWNER, Caller
-from engram.senses.events.baseline import GAP, REST
 from engram.senses.events.limits import MOST
 from samples import Numbers
 from support import raises
@@ -114,92 +113,41 @@ def test_damaged_lines_of_limits_are_set_aside():
     assert cellar.limit(ANN, high=30)["id"] == "l3", "no number is given twice"
 
 
-# --- readings that stay the same
-
-
-def test_readings_that_stay_the_same_much_longer_than_usual_are_an_event():
-    cellar = Cellar()
-    assert cellar.read(*_noise(8 * DAY)) == []
-    assert cellar.read(*[203] * 110) == []
-    assert cellar.read(*[203] * 20) == ["stuck at 203"]
-    assert cellar.read(*[203] * 60) == []
-    assert cellar.read(204) == ["stuck over, 203"]
-
-
-def test_before_a_week_has_passed_they_are_not():
-    cellar = Cellar()
-    assert cellar.read(*[203] * 5 * DAY) == []
-
-
-def test_what_usually_stays_the_same_for_long_may():
-    cellar = Cellar()
-    for _ in range(8):
-        assert cellar.read(*([203] * (DAY - 30) + _noise(30))) == []
-    assert cellar.watch.baseline(2).numbers[REST] > 1300
-    assert cellar.read(*[203] * 2 * DAY) == []
-
-
-def test_what_was_stuck_hardly_teaches_that_this_is_usual():
-    cellar = Cellar()
-    cellar.read(*_noise(8 * DAY))
-    before = cellar.watch.baseline(2).numbers[REST]
-    cellar.read(*[203] * 1000 + [204])
-    assert before < cellar.watch.baseline(2).numbers[REST] <= 2 * before + 10
-
-
 # --- readings that do not come
 
 
-def test_readings_that_do_not_come_are_an_event_until_one_does():
-    cellar = Cellar()
-    assert cellar.read(*_noise(DAY + 60)) == []
-    assert cellar.read(*[None] * 13) == []
-    assert [line[:6] for line in cellar.read(*[None] * 5)] == ["silent"]
+def test_a_sensor_that_is_not_read_for_three_times_its_interval_is_silent_until_it_is():
+    cellar = Cellar({"cellar": {"kind": "dht22", "every": 600}})
+    assert cellar.read(200, *[None] * 28) == []
+    assert [line[:6] for line in cellar.read(*[None] * 3)] == ["silent"]
     assert cellar.read(*[None] * 500) == []
     assert [line[:11] for line in cellar.read(200, 201)] == ["silent over"]
 
 
-def test_readings_may_be_as_far_apart_as_usual():
-    cellar = Cellar()
-    sparse = [200] + [None] * 59
-    assert cellar.read(*sparse * 24 * 3) == []
-    assert cellar.read(*[None] * 100) == []
-    assert [line[:6] for line in cellar.read(*[None] * 100)] == ["silent"]
-
-
-def test_a_sense_of_config_json_is_silent_before_it_is_known_for_a_day():
-    cellar = Cellar({"cellar": {"kind": "dht22", "every": 300}})
-    assert cellar.read(200) == []
-    assert cellar.watch.baseline(2).numbers[GAP] == 5
-    assert [line[:6] for line in cellar.read(*[None] * 20)] == ["silent"]
-
-
-def test_a_sense_of_config_json_is_silent_though_it_is_read_more_than_once_a_minute():
+def test_a_sensor_that_is_read_often_is_silent_after_15_minutes():
     cellar = Cellar({"cellar": {"kind": "dht22", "every": 10}})
-    assert cellar.read(200) == []
-    assert [line[:6] for line in cellar.read(*[None] * 20)] == ["silent"]
+    assert cellar.read(200, *[None] * 13) == []
+    assert [line[:6] for line in cellar.read(*[None] * 3)] == ["silent"]
 
 
-def test_a_longer_pace_in_config_json_makes_no_silence_of_what_was_learned():
-    cellar = Cellar({"cellar": {"kind": "dht22"}})
-    cellar.read(*_noise(3 * DAY))
-    cellar.declared["cellar"]["every"] = 3600
-    cellar.start()
-    assert cellar.read(200, *[None] * 60) == []
+def test_a_sense_of_code_is_silent_only_if_config_json_says_its_interval():
+    cellar = Cellar({"cellar": {"kind": "code"}})
+    assert cellar.read(200, *[None] * 100) == []
+    cellar.declared["cellar"]["every"] = 60
+    assert [line[:6] for line in cellar.read(None)] == ["silent"]
 
 
 def test_time_in_which_the_board_was_off_is_not_silence():
     cellar = Cellar({"cellar": {"kind": "dht22"}})
-    cellar.read(*_noise(DAY))
+    cellar.read(200)
     cellar.now += 3 * DAY * 60
     cellar.start()
     assert cellar.read(None, None, 200, 201) == []
-    assert cellar.watch.baseline(2).numbers[GAP] < 10
 
 
 def test_a_clock_that_jumps_makes_no_event():
     cellar = Cellar({"cellar": {"kind": "dht22"}})
-    cellar.read(*_noise(2 * DAY))
+    cellar.read(200)
     for jump in (400 * DAY, -400 * DAY):
         cellar.now += jump * 60
         assert cellar.read(*_noise(60)) == []
@@ -224,14 +172,6 @@ def test_events_of_a_sense_that_is_forgotten_are_over_and_its_limits_gone():
     assert cellar.limits.of_caller(OWNER) == []
 
 
-def test_what_is_usual_is_written_once_a_day():
-    cellar = Cellar()
-    cellar.read(*_noise(3 * DAY))
-    assert cellar.watch.baseline(2).days >= 2
-    cellar.start()
-    assert 1 <= cellar.watch.baseline(2).days <= 3
-
-
 def test_hours_that_are_off_are_an_event_with_what_was_usual():
     cellar = Cellar()
     assert cellar.read(*_noise(20 * DAY)) == []
@@ -243,9 +183,13 @@ def test_hours_that_are_off_are_an_event_with_what_was_usual():
     assert [line[:12] for line in cellar.read(*_noise(180))] == ["unusual over"]
 
 
-def test_a_drift_whose_baseline_was_lost_is_over_at_the_end_of_the_day():
+def test_what_is_usual_is_learned_again_from_the_hours_on_flash():
     cellar = Cellar()
-    fields = cellar.events.begin(2, "drift", cellar.now, 240, [190, 210], None, 40)
+    cellar.read(*_noise(20 * DAY))
     cellar.start()
-    assert fields["id"] in cellar.events.open
-    assert cellar.read(*_noise(DAY + 30)) == ["drift at 240", "drift over, 240"]
+    assert [line[:7] for line in cellar.read(*_noise(120, 240))] == ["unusual"]
+
+
+def test_in_the_first_two_weeks_nothing_is_unusual():
+    cellar = Cellar()
+    assert cellar.read(*_noise(13 * DAY), *_noise(120, 900)) == []

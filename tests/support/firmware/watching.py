@@ -15,6 +15,12 @@ class OneSense:
 
     def __init__(self):
         self.cellar: Sense | None = Sense(2, "cellar", "°C", 1, NOW)
+        self.history = self
+        self.past = []
+        """(sense, hour, mean) of the hours on flash."""
+
+    def past_hours(self):
+        yield from self.past
 
     def sense(self, number):
         return self.cellar if self.cellar and number == 2 else None
@@ -31,7 +37,7 @@ class Noted:
         self.lines = []
         self._next = 1
 
-    def begin(self, number, kind, start, value, usual, limit, days):
+    def begin(self, number, kind, start, value, usual, limit):
         fields = {"id": "e%d" % self._next, "sense": number, "kind": kind, "start": start, "value": value}
         fields["usual"] = usual
         fields["by"] = [limit["id"], limit["who"]] if limit and limit["id"] else None
@@ -60,6 +66,7 @@ class Cellar:
         self.senses = OneSense()
         self.events = Noted()
         self.declared = declared or {}
+        self._hour = (0, [])
         self.start()
 
     def start(self):
@@ -67,10 +74,10 @@ class Cellar:
         self.clock = Clock(0, lambda: self.now)
         self.limits = Limits(self.folder + "/limits.jsonl", self.senses, self.declared)
         self.limits.load()
-        self.watch = Watch(
-            self.senses, self.clock, self.limits, self.events, self.folder + "/baseline.bin", self.declared
-        )
+        self.watch = Watch(self.senses, self.clock, self.limits, self.events, self.declared)
         self.watch.open()
+        while self.watch.tick():
+            pass
 
     def limit(self, caller=OWNER, **more):
         """Set a limit."""
@@ -82,6 +89,15 @@ class Cellar:
             self.now += 60
             if value is not None:
                 self.watch.on_minute(2, self.now // 60 - 1, (1, value, value, value, value))
+                self._add_to_hour(self.now // 3600, value)
             self.watch.tick()
         found, self.events.lines = self.events.lines, []
         return found
+
+    def _add_to_hour(self, hour, value):
+        before, values = self._hour
+        if before != hour and values:
+            mean = sum(values) // len(values)
+            self.watch.on_hour(2, before, (len(values), min(values), max(values), mean, values[-1]))
+            self.senses.past.append((2, before, mean))
+        self._hour = hour, (values if before == hour else []) + [value]

@@ -30,6 +30,6 @@ def make_watch(config, folder: str, clock, senses, records, journal, notes, push
     tell, cool_down = config.get("senses.tell"), config.get("senses.cooldown_minutes") * 60
     parts = clock, records, journal, push, may_push, tell, cool_down, scope_of
     events = Events(file, senses, *parts, add_day if config.get("senses.day_notes") else None)
-    watch = Watch(senses, clock, limits, events, folder + "/baseline.bin", declared, config.get("senses.unusual"))
+    watch = Watch(senses, clock, limits, events, declared, config.get("senses.unusual"))
     watch.open()
     return watch, LimitTool(senses, limits, scope_of)

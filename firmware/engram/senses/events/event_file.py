@@ -14,7 +14,7 @@ _BUFFER = const(512)
 _MOST_BYTES = const(24576)
 _KEPT_BYTES = const(12288)  # of the newest events when it is full
 FIELDS = (
-    "id", "sense", "name", "kind", "start", "end", "value", "usual", "limit", "by", "days", "evidence", "scope", "turn",
+    "id", "sense", "name", "kind", "start", "end", "value", "usual", "limit", "by", "evidence", "scope", "turn",
     "record", "told",
 )  # fmt: skip
 """Of an event's line, in their order."""

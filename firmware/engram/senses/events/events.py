@@ -68,7 +68,7 @@ class Events:
 
     # --- beginning and end
 
-    def begin(self, number: int, kind: str, start: int, value: int, usual, limit, days: int):
+    def begin(self, number: int, kind: str, start: int, value: int, usual, limit):
         """Keep and tell an event of a sense; its fields, None if that is forgotten or whoever set the limit may not see it."""
         self.settle()
         sense = self._senses.sense(number)
@@ -77,7 +77,7 @@ class Events:
         now = self._clock.now()
         by = _by(limit) if limit and limit["id"] else None
         fields: dict = {"id": "e%d" % self._file.next, "sense": number, "name": sense.name, "kind": kind}
-        fields.update({"start": start, "value": value, "usual": usual, "by": by, "days": days, "told": now})
+        fields.update({"start": start, "value": value, "usual": usual, "by": by, "told": now})
         fields["limit"] = limit[kind] if limit else None
         fields["evidence"] = _evidence(sense, start - _HOUR, now, start)
         fields["scope"] = access.own_scope(caller_of(limit)) if by else self.scope_of(sense)

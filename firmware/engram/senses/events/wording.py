@@ -9,26 +9,10 @@ def describe(fields: dict, sense) -> str:
     kind = fields["kind"]
     if kind in ("low", "high"):
         return "%s: %s, %s the limit of %s" % (name, value, _side(kind), sense.text(fields["limit"]))
-    if kind == "stuck":
-        lasted = duration(fields["told"] - fields["start"])
-        return "%s has been %s for %s; until now it stayed the same for %s at most" % (
-            name, value, lasted, duration(60 * fields["usual"][1]),
-        )  # fmt: skip
     if kind == "silent":
         lasted = duration(fields["told"] - fields["start"])
-        return "no reading of %s for %s; usually they are at most %s apart" % (
-            name, lasted, duration(60 * fields["usual"][1]),
-        )  # fmt: skip
-    low, high = [value_text(bound, sense.decimals) for bound in fields["usual"]]
-    usual = sense.text(fields["usual"][1]).replace(high, "%s to %s" % (low, high), 1)
-    if kind == "drift":
-        return "%s has drifted: %s is the mean of a day, %s was usual in the last weeks" % (name, value, usual)
-    return "%s is unusual: %s, where %s would be usual at this hour (%d days learned)" % (
-        name,
-        value,
-        usual,
-        fields["days"],
-    )
+        return "no reading of %s for %s; its interval is %s" % (name, lasted, duration(60 * fields["usual"][1]))
+    return "%s is unusual: %s, where %s would be usual at this hour" % (name, value, _usual(fields, sense))
 
 
 def summary(fields: dict, sense, clock) -> str:
@@ -37,13 +21,10 @@ def summary(fields: dict, sense, clock) -> str:
     span = "from %s to %s" % (clock.minute(fields["start"]), clock.minute(fields["end"]))
     if kind in ("low", "high"):
         said = "%s was %s %s %s, %s at the %sest" % (name, _side(kind), sense.text(fields["limit"]), span, value, kind)
-    elif kind == "stuck":
-        said = "%s stayed at %s %s" % (name, value, span)
     elif kind == "silent":
         said = "no reading of %s came %s" % (name, span)
     else:
-        low, high = [value_text(bound, sense.decimals) for bound in fields["usual"]]
-        said = "%s was unusual %s: %s, where %s to %s was usual" % (name, span, value, low, high)
+        said = "%s was unusual %s: %s, where %s was usual" % (name, span, value, _usual(fields, sense))
     return "%s (%s)" % (said, fields["id"])
 
 
@@ -57,3 +38,8 @@ def duration(seconds: int) -> str:
 
 def _side(kind: str) -> str:
     return "below" if kind == "low" else "above"
+
+
+def _usual(fields: dict, sense) -> str:
+    low, high = fields["usual"]
+    return "%s to %s" % (value_text(low, sense.decimals), sense.text(high))

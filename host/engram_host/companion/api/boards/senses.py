@@ -59,10 +59,10 @@ class PointShown(BaseModel):
 
 
 class SenseEventShown(BaseModel):
-    """Something unusual, beyond a limit, stuck or silent."""
+    """Something unusual, beyond a limit, or silent."""
 
     id: str
-    kind: str = Field(description="such as low, high, unusual, drift, stuck, silent")
+    kind: str = Field(description="such as low, high, unusual, silent")
     start: int = Field(description="Unix seconds")
     end: int = Field(description="0 while it lasts")
     value: float | None = Field(description="the reading that stands for it")
