@@ -1,7 +1,7 @@
 """Captions of a camera or a microphone of one's own: kept as turns or events, and found again."""
 
 from board import ANN, NOW, Board
-from engram.channels.telegram.updates import Bot, incoming
+from engram.channels.telegram.updates import Bot, Incoming
 from engram.errors import ArgumentError
 from engram.memory.access import OWNER
 from engram.senses.perceive import perceive
@@ -97,7 +97,7 @@ def test_what_is_wrong_is_said():
 def test_a_photo_of_telegram_is_found_by_its_caption():
     message = {"message_id": 7, "chat": {"id": 5, "type": "private"}, "from": {"id": 5, "first_name": "Ann"}}
     message.update({"photo": [{"file_id": "a"}], "caption": "the new fence in the garden"})
-    said = incoming({"update_id": 1, "message": message}, Bot(9, "engram_bot")).text
+    said = Incoming({"update_id": 1, "message": message}, Bot(9, "engram_bot")).text
     board = Board().serve()
     board.journal.add(OWNER, "user", "owner", said)
     assert [item.text for item in board.find("fence", OWNER)] == ["[photo] the new fence in the garden"]

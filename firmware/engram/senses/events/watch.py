@@ -104,7 +104,7 @@ class Watch:
         usual = None if self._past else watched.baseline.usual(hour)
         fields = watched.events.get("unusual")
         watched.off = watched.off + 1 if usual and not usual[0] <= mean <= usual[1] else 0
-        if watched.off:
+        if usual and watched.off:
             if fields is None and watched.off >= HOURS_OFF:
                 self._begin(number, watched, "unusual", (slot + 1 - HOURS_OFF) * 60, mean, list(usual))
             elif fields is not None:
