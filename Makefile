@@ -14,7 +14,6 @@ ERASE_MEMORY ?=
 DAYS ?= 30
 SEED ?= 1
 SECRETS ?=
-FROZEN ?=
 COMPANION ?=
 TELEGRAM ?=
 BIN = .venv/bin
@@ -24,7 +23,7 @@ export PYTHONPATH = host
 export PYTHONDONTWRITEBYTECODE =
 export PYTHONPYCACHEPREFIX = $(CURDIR)/build/pycache
 
-.PHONY: help run serve bench-companion bench-workers bench-bridges bench-page screenshots test soak eval bench-store bench-senses heap month lint format lock clean
+.PHONY: help run serve bench-companion bench-workers bench-bridges bench-page screenshots test soak eval bench-store bench-senses month lint format lock clean
 .PHONY: image package flash deploy monitor chat setup backup restore
 
 help:  ## list the targets
@@ -41,7 +40,7 @@ serve: .venv  ## run the companion: HTTP API, MQTT broker and database in one pr
 image: .venv  ## write a board's file system to one file (BOARD=..., optional: CONFIG=config.json OUT=fs.bin)
 	@$(BOARDS) image --board "$(BOARD)" $(TAKE_CONFIG) $(if $(OUT),--out "$(OUT)")
 
-package: .venv  ## write a folder from which `mpremote mip install` fills a board with PSRAM (BOARD=..., optional: OUT=...)
+package: .venv  ## write a folder from which `mpremote mip install` fills a board (BOARD=..., optional: OUT=...)
 	@$(BOARDS) package --board "$(BOARD)" $(TAKE_CONFIG) $(if $(OUT),--out "$(OUT)")
 
 flash: .venv  ## write MicroPython and Engram to a board (BOARD=... FIRMWARE=official.bin PORT=...; ERASE_MEMORY=1)
@@ -96,9 +95,6 @@ screenshots: .venv chromium  ## make the pictures of the page in the docs (OUT=f
 
 bench-senses: .venv micropython  ## measure what senses cost the flash and the heap
 	@$(BIN)/python tools/benchmarks/bench_senses.py
-
-heap: .venv micropython  ## measure the heap of modules, the start and a turn (FROZEN=1: also with frozen modules)
-	@$(BIN)/python tools/benchmarks/heap.py $(if $(FROZEN),--frozen)
 
 month: .venv micropython  ## play a month of conversation on a board, with power cuts and a wrong clock (DAYS=30 SEED=1)
 	@$(BIN)/python tests/support/month/month.py "$(DAYS)" "$(SEED)"

@@ -99,7 +99,3 @@ if is_stopped:
     _mount_packs()  # Ctrl-C may have struck in these two; done again they do nothing
     _feed_on()
     raise KeyboardInterrupt
-# The app needs their room on the heap.
-for name in ("_remount", "_finish_deploy", "_is_there", "_make_folders", "_remove", "_mount_packs", "_feed_on", "step"):
-    globals().pop(name)
-del name, is_stopped

@@ -3,18 +3,21 @@
 engram.device.boot does the work. What it leaves over lands here: a damaged module, no memory, a crash.
 """
 
+import gc
 import os
 import sys
 
 app = None
 
-_NO_MEMORY = (
-    "there is not enough memory: freeze Engram into MicroPython, or take a board with PSRAM (see docs/start/boards.md)."
-)
+_LEAST_HEAP = 1 << 20
+_NO_PSRAM = "Engram did not start: it needs PSRAM. Take a board and a MicroPython with it, see docs/start/boards.md."
 
 
 def _start():
     global app
+    if gc.mem_free() + gc.mem_alloc() < _LEAST_HEAP:
+        print(_NO_PSRAM)
+        return
     try:
         os.stat("/next/READY")
     except OSError:
@@ -32,7 +35,6 @@ def _start():
         app = begin()
     finally:
         module_packs.show_progress(False)
-    del begin
     if app:
         app.run()
 
@@ -67,21 +69,6 @@ except KeyboardInterrupt:
     _end_well()
     print("stopped; app.run() goes on." if app else "stopped before there was an app; machine.reset() begins anew.")
 except Exception as error:  # noqa: BLE001 behind this is only the prompt
-    import gc
-
-    if app:
-        _make_pins_safe()
+    _make_pins_safe()
     sys.print_exception(error)  # pyright: ignore
-    if app:
-        print("Engram crashed; app.run() goes on.")
-    else:
-        # At a prompt without memory nobody can do anything. What feeds the watchdog stays: its timer holds it anyway, and
-        # a second one that is loaded later would not know of it.
-        for _name in list(sys.modules):
-            if _name.startswith("engram") and _name != "engram.device.watchdog":
-                del sys.modules[_name]
-        is_full = isinstance(error, MemoryError)
-        print("Engram could not be started:", _NO_MEMORY if is_full else "deploy it again.")
-    gc.collect()
-    if not app:
-        _make_pins_safe()
+    print("Engram crashed; app.run() goes on." if app else "Engram could not be started: deploy it again.")

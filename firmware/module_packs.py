@@ -16,6 +16,9 @@ import os
 import sys
 from time import ticks_diff, ticks_ms  # pyright: ignore
 
+import deflate
+import vfs
+
 _FOLDER = "/engram"
 _MOUNT = "/packs"
 _TOP = "engram"
@@ -119,8 +122,6 @@ class _Packs:
         raise OSError(_ENOENT)
 
     def open(self, path, mode):
-        import deflate  # a MicroPython with frozen modules may have none
-
         error, self._kept = self._kept, None
         if error:
             raise error
@@ -157,7 +158,7 @@ def show_progress(is_wanted: bool) -> None:
 
 
 def mount() -> None:
-    """Let `import engram` find the packs, before frozen modules; nothing where there are none.
+    """Let `import engram` find the packs; nothing where there are none.
 
     It can be called again, also after Ctrl-C has struck in it.
     """
@@ -167,8 +168,6 @@ def mount() -> None:
     for name in _BUILT_IN.split():
         sys.modules[name] = __import__(name)
     if not _is_there(_MOUNT):
-        import vfs
-
         vfs.mount(_packs, _MOUNT)
     if _MOUNT not in sys.path:
         sys.path.insert(0, _MOUNT)

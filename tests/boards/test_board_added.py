@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from engram_host.firmware import BOARDS
-from extent import extent
 
 ROOT = BOARDS.parent
 PAGE = (BOARDS / "README.md").read_text(encoding="utf-8")
@@ -124,32 +123,18 @@ def failed(copy: Copy, files: tuple[str, ...] = ("",)) -> set[str]:
     return set(re.findall(r"^FAILED [^:]+::(\w+)", ended.stdout, re.MULTILINE))
 
 
-def test_the_pages_steps_are_enough_for_a_board_with_psram(copy: Copy):
-    for path in (copy.root / "boards" / NEW).iterdir():
-        if path.name != "board.json":
-            path.unlink()
+def test_the_pages_steps_are_enough(copy: Copy):
     name_it_in_the_pages(copy)
     image = copy.python("-m", "engram_host", "board", "image", "--board", NEW, "--out", "fs.bin")
     assert image.returncode == 0 and (copy.root / "fs.bin").stat().st_size == 6 << 20, image.stderr
     assert failed(copy) == set()
 
 
-@pytest.mark.shortened
-def test_the_pages_steps_are_enough_for_a_frozen_build(copy: Copy):
-    copy.change(f"boards/{NEW}/partitions.csv", "0xD00000", "0x500000")
-    copy.change(f"boards/{NEW}/sdkconfig.board", "8MB=\nCONFIG_ESPTOOLPY_FLASHSIZE_16MB=y", "8MB=y")
-    name_it_in_the_pages(copy)
-    assert failed(copy, extent(("",), FROM_ITS_FILES)) == set()
-
-
 def test_a_step_that_was_left_out_is_named_by_a_test(copy: Copy):
     copy.change(f"boards/{NEW}/board.json", "1245184", "2376256")
     assert failed(copy, FROM_ITS_FILES) == {
         "test_full_logs_with_their_indexes_leave_room_for_a_deploy",
-        "test_a_frozen_build_ends_with_the_flash",
-        "test_a_frozen_build_says_the_flashs_size",
         "test_the_table_of_boards_has_a_row_for_each_profile_and_no_other",
         "test_a_row_of_the_table_is_what_the_profile_says",
         "test_the_list_to_choose_from_names_the_board",
-        "test_a_board_without_psram_is_said_to_need_a_frozen_build",
     }

@@ -32,7 +32,7 @@ from engram_host.boards.progress import Progress
 from engram_host.firmware import FIRMWARE
 from one_case import in_one_case
 
-BOARD = profile.load_profile("ESP32_GENERIC")
+BOARD = profile.load_profile("ESP32_GENERIC_SPIRAM")
 SIZE = 1 << 20
 CUTS = (3, 14, 19, 21, 30)
 

@@ -28,7 +28,7 @@ def test_under_make_a_message_names_its_target_and_variable(monkeypatch: pytest.
 def test_else_a_message_names_the_command_and_its_option():
     names = (errors.command_name("backup"), errors.option_name("PORT"), errors.option_name("ERASE_MEMORY"))
     assert names == ("`engram board backup`", "--port", "--erase-memory")
-    assert errors.option_name("BOARD", "ESP32_GENERIC") == "--board ESP32_GENERIC"
+    assert errors.option_name("BOARD", "ESP32_GENERIC_SPIRAM") == "--board ESP32_GENERIC_SPIRAM"
 
 
 def test_a_port_that_is_not_there_asks_for_the_option():
@@ -37,7 +37,10 @@ def test_a_port_that_is_not_there_asks_for_the_option():
 
 
 def test_flash_without_a_file_and_backup_without_a_name_speak_of_no_make():
-    assert "name the MicroPython to flash (--firmware): " in engram("board", "flash", "--board", "ESP32_GENERIC").err
+    assert (
+        "name the MicroPython to flash (--firmware): "
+        in engram("board", "flash", "--board", "ESP32_GENERIC_SPIRAM").err
+    )
     assert engram("board", "backup").err.endswith("such as board.tar.gz.\n")
 
 

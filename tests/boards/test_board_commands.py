@@ -59,7 +59,7 @@ def test_the_page_says_how_each_command_is_called(name: str):
 
 def test_an_image_is_made_by_make(tmp_path: Path):
     out = tmp_path / "fs.bin"
-    make = ["make", "-s", "image", "BOARD=ESP32_GENERIC", f"OUT={out}"]
+    make = ["make", "-s", "image", "BOARD=ESP32_GENERIC_SPIRAM", f"OUT={out}"]
     done = subprocess.run(make, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert out.stat().st_size == 2 << 20 and "at offset 0x200000" in done.stderr
@@ -68,11 +68,11 @@ def test_an_image_is_made_by_make(tmp_path: Path):
 @pytest.mark.parametrize(
     ("words", "status", "sentence"),
     [
-        (["image", "--board", ""], 2, "no board is named: BOARD takes ESP32_GENERIC"),
+        (["image", "--board", ""], 2, "no board is named: BOARD takes ESP32_GENERIC_SPIRAM"),
         (["image", "--board", "PICO"], 2, "there is no profile 'PICO'"),
-        (["image", "--board", "ESP32_GENERIC", "--config", "none.json"], 4, "none.json cannot be read"),
-        (["flash", "--board", "ESP32_GENERIC"], 2, "name the MicroPython to flash"),
-        (["flash", "--board", "ESP32_GENERIC", "--firmware", "none.bin"], 4, "none.bin cannot be read"),
+        (["image", "--board", "ESP32_GENERIC_SPIRAM", "--config", "none.json"], 4, "none.json cannot be read"),
+        (["flash", "--board", "ESP32_GENERIC_SPIRAM"], 2, "name the MicroPython to flash"),
+        (["flash", "--board", "ESP32_GENERIC_SPIRAM", "--firmware", "none.bin"], 4, "none.bin cannot be read"),
         (["deploy", "--port", "/dev/ttyNONE"], 4, "there is no port /dev/ttyNONE"),
         (["setup", "--port", "/dev/ttyNONE"], 4, "there is no port /dev/ttyNONE"),
         (["chat", "--port", "/dev/ttyNONE"], 4, "there is no port /dev/ttyNONE"),
@@ -94,8 +94,8 @@ def test_an_error_is_one_sentence_and_a_status(words: list[str], status: int, se
     [
         (["image"], "no board is named"),
         (["package", "BOARD=PICO"], "there is no profile 'PICO'"),
-        (["flash", "BOARD=ESP32_GENERIC"], "FIRMWARE=..."),
-        (["flash", "BOARD=ESP32_GENERIC", "FIRMWARE=none of these.bin"], "none of these.bin cannot be read"),
+        (["flash", "BOARD=ESP32_GENERIC_SPIRAM"], "FIRMWARE=..."),
+        (["flash", "BOARD=ESP32_GENERIC_SPIRAM", "FIRMWARE=none of these.bin"], "none of these.bin cannot be read"),
         (["deploy", "PORT=/dev/ttyNONE", "CONFIG=none.json"], "none.json cannot be read"),
         (["monitor", "PORT=/dev/ttyNONE"], "/dev/ttyNONE"),
         (["chat", "PORT=/dev/ttyNONE"], "/dev/ttyNONE"),

@@ -219,7 +219,7 @@ FAILS: dict[str, tuple[Words, int]] = {
     "board list": (NOBODY, FAILED),
     "board image": (("--board", "PICO"), WRONG_USAGE),
     "board package": (("--board", "PICO"), WRONG_USAGE),
-    "board flash": (("--board", "ESP32_GENERIC", "--firmware", "none.bin"), NOT_FOUND),
+    "board flash": (("--board", "ESP32_GENERIC_SPIRAM", "--firmware", "none.bin"), NOT_FOUND),
     "board deploy": (("--port", "/dev/ttyNONE"), NOT_FOUND),
     "board backup": (("b.tar.gz", "--port", "/dev/ttyNONE"), NOT_FOUND),
     "board restore": (("none.tar.gz", "--port", "/dev/ttyNONE"), NOT_FOUND),

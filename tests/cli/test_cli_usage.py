@@ -67,7 +67,7 @@ def test_all_commands_but_the_conversations_have_an_option_for_json():
         (("board", "restore", "none.tar.gz", "--port", "/dev/ttyNONE"), 4),
         (("board", "image", "--board", "PICO"), 2),
         (("board", "deploy", "--port", "/dev/ttyNONE"), 4),
-        (("board", "flash", "--board", "ESP32_GENERIC", "--firmware", "none.bin"), 4),
+        (("board", "flash", "--board", "ESP32_GENERIC_SPIRAM", "--firmware", "none.bin"), 4),
         (("backup", "saved.db"), 4),
         (("restore", "none.db"), 4),
         (("import", "none.jsonl"), 4),
@@ -285,7 +285,7 @@ def test_run_is_the_simulated_board(tmp_path: Path):
 
 def test_an_image_of_a_board_is_made(tmp_path: Path):
     out = tmp_path / "fs.bin"
-    told = fine("board", "image", "--board", "ESP32_GENERIC", "--out", out, "--json").json
+    told = fine("board", "image", "--board", "ESP32_GENERIC_SPIRAM", "--out", out, "--json").json
     assert told["done"] and out.stat().st_size == 2 << 20
 
 

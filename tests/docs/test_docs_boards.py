@@ -19,10 +19,9 @@ def test_the_table_of_boards_has_a_row_for_each_profile_and_no_other():
 
 @in_one_case("name", sorted(PROFILES))
 def test_a_row_of_the_table_is_what_the_profile_says(name):
-    profile, (_, chip, flash, psram, micropython) = PROFILES[name], TABLE[name]
+    profile, (_, chip, flash, _, micropython) = PROFILES[name], TABLE[name]
     assert chip.split()[0] == CHIPS[profile["chip"]]
     assert int(flash.split()[0]) << 20 == profile["flash_bytes"]
-    assert profile["psram"] == ("none" not in psram)
     assert profile["micropython_board"] in in_backticks(micropython)
     assert re.findall(r"variant (\w+)", micropython) == [profile["micropython_variant"]][: "variant" in micropython]
     assert ("variant" in micropython) == bool(profile["micropython_variant"])
@@ -31,8 +30,3 @@ def test_a_row_of_the_table_is_what_the_profile_says(name):
 @in_one_case("name", sorted(PROFILES))
 def test_the_list_to_choose_from_names_the_board(name):
     assert name in in_backticks(section(read("boards/README.md"), "## How to choose"))
-
-
-@in_one_case("name", sorted(PROFILES))
-def test_a_board_without_psram_is_said_to_need_a_frozen_build(name):
-    assert ("frozen" in TABLE[name][-1]) == (not PROFILES[name]["psram"])

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+import chip
 import get_micropython
-import small
 from driving import SECONDS, Home, Talk, body_of, said, talking
 from engram_host.fake_llm import RecordedRequest, Serving
 from waiting import wait_until
@@ -55,8 +55,8 @@ def micropython_32() -> None:
 def learning(home: Home, server: Serving, **settings: object) -> Iterator[Talk]:
     """A board on the 32-bit build that reads for facts as soon as it is quiet."""
     named = {"extract__on": True, "flush__on": True, "extract__pause_seconds": 0, "llm__retries": 0, **settings}
-    command = small.on_small_board("mpy", "2048")
-    with talking(home.asking(server.url).having(**named), command=command) as talk:
+    command = (str(chip.MICROPYTHON), "-X", "heapsize=2m", "-m", "main")
+    with talking(home.knowing(MICROPYPATH=chip.PATH).asking(server.url).having(**named), command=command) as talk:
         yield talk
 
 

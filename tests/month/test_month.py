@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import get_micropython
-import heap_builds
 import ledger
 import life
 import month
@@ -95,7 +94,7 @@ def two_days(tmp_path_factory: pytest.TempPathFactory) -> Played:
     return shared(
         tmp_path_factory,
         "two-days",
-        lambda: _play(month.from_files("short"), tmp_path_factory.mktemp("month"), SHORT_DAYS, SHORT_SEED),
+        lambda: _play(Stage("short"), tmp_path_factory.mktemp("month"), SHORT_DAYS, SHORT_SEED),
     )
 
 
@@ -133,21 +132,7 @@ def test_two_days_have_all_that_may_go_wrong_in_them(two_days: Played):
 
 
 def test_two_days_that_are_played_again_give_the_same_memory(two_days: Played, tmp_path: Path):
-    assert _is_alike(two_days, _play(month.from_files("short"), tmp_path, SHORT_DAYS, SHORT_SEED))
-
-
-@needs_32
-def test_the_stand_ins_take_the_heap_that_is_added_for_them(tmp_path: Path):
-    done = Stage(heap_builds.mpy(), 1024, "short").run("weigh_board", tmp_path / "flash.bin")
-    stand_ins = int(done.stdout.split()[-1])
-    assert (month.STAND_IN_KILOBYTES - 2) << 10 < stand_ins <= month.STAND_IN_KILOBYTES << 10, done.stdout + done.stderr
-
-
-@needs_32
-def test_a_heap_that_is_too_small_ends_the_play(tmp_path: Path):
-    stage = Stage(heap_builds.mpy(), 200, "short")
-    with pytest.raises(month.Failed, match="too small"):
-        month.play(stage, tmp_path / "flash.bin", 1, SHORT_SEED)
+    assert _is_alike(two_days, _play(Stage("short"), tmp_path, SHORT_DAYS, SHORT_SEED))
 
 
 # --- the ledger
@@ -241,7 +226,7 @@ def test_a_month_in_a_chips_heap_keeps_its_promises_and_gives_the_same_memory_wh
     played = []
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        played.append(_play(month.as_on_a_chip("month"), tmp_path / name, life.DAYS, MONTH_SEED))
+        played.append(_play(Stage("month"), tmp_path / name, life.DAYS, MONTH_SEED))
     for promise in (_keeps_within_caps, _loses_nothing, _shows_nobody_what_is_of_others, _reminds_once_a_day):
         promise(played[0])
     heaps = played[0].month.heaps

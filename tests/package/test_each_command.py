@@ -95,9 +95,11 @@ CASES = {
     "page": Case((), FAILED, "engram serve"),
     "board list": Case(ELSEWHERE, FAILED, NOBODY),
     "board erase": Case(("kitchen", "--yes"), NOT_INSTALLED, COMPANION),
-    "board image": Case(("--board", "ESP32_GENERIC"), NOT_INSTALLED, BOARD),
+    "board image": Case(("--board", "ESP32_GENERIC_SPIRAM"), NOT_INSTALLED, BOARD),
     "board package": Case(("--board", "ESP32_GENERIC_SPIRAM"), NOT_INSTALLED, BOARD),
-    "board flash": Case(("--board", "ESP32_GENERIC", "--firmware", "none.bin"), NOT_FOUND, "none.bin cannot be read"),
+    "board flash": Case(
+        ("--board", "ESP32_GENERIC_SPIRAM", "--firmware", "none.bin"), NOT_FOUND, "none.bin cannot be read"
+    ),
     "board deploy": Case(("--port", "/dev/ttyNONE"), NOT_INSTALLED, BOARD),
     "board monitor": Case(("--port", "/dev/ttyNONE"), NOT_INSTALLED, BOARD),
     "board chat": Case(("--port", "/dev/ttyNONE"), NOT_INSTALLED, BOARD),

@@ -7,7 +7,7 @@ import pytest
 
 from store_boards import run
 
-HEAP = "192k"
+HEAP = "2m"
 HEAP_GROWTH = 2048
 """Bytes by which the median of a run's second half may be above that of its first: a table or a name more."""
 HEAP_SWING = 12288

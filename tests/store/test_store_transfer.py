@@ -7,8 +7,7 @@ import pytest
 
 from store_boards import run
 
-HEAP = "400k"
-"""For the code, which a board has frozen in its flash, too; the same as for unit files."""
+HEAP = "2m"
 
 HEAP_GROWTH = 61440
 """Bytes that a command may hold at any time: its code, which is loaded for it, is most of that."""

@@ -19,7 +19,7 @@ import firmware_build  # noqa: E402
 import get_micropython  # noqa: E402
 
 OUT = ROOT / "build" / "bench" / "senses.json"
-HEAP = "200k"
+HEAP = "2m"
 
 
 def cost(folder: Path, senses: int, days: int, raw: int) -> dict[str, int]:

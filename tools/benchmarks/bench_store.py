@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What the store with its index in flash costs on a board without PSRAM, at several sizes.
+"""What the store with its index in flash costs, at several sizes.
 
-Runs the store from .mpy on the 32-bit MicroPython with a heap of 144 KB, on a littlefs of 6 MB whose flash is a file of
+Runs the store from .mpy on the 32-bit MicroPython on a littlefs of 6 MB whose flash is a file of
 the host (4096-byte blocks, read and prog 32) that counts what is done to it. Prints a table and one JSON object, which is
 kept in build/bench/store.json. The texts are the turns of a folder of conversations, varied, else made up; figures of the
 two are not comparable: words that are made up have no stop words, so the common ones stand in far more rows.
@@ -35,19 +35,16 @@ SEARCHES = 200
 CHAT_LINES = 800
 """Lines that are appended after the last size, as whole chat turns."""
 
-HEAP = 144 << 10
-HEAP_STEP = 1024
-ROOMY = 192 << 10
-"""A heap for finding out what a smaller one lacks."""
+HEAP = "2m"
+"""The smallest PSRAM of a board."""
 
 KEYS = (
     "put_erases", "put_max_erases", "put_max_loops", "put_programmed_bytes", "put_read_bytes", "open_read_bytes",
     "open_programmed_bytes", "open_erases", "open_heap_bytes",
-    "search_p50_read_bytes", "search_p95_read_bytes", "search_p50_loops", "search_p95_loops", "search_peak_heap_bytes",
+    "search_p50_read_bytes", "search_p95_read_bytes", "search_p50_loops", "search_p95_loops",
     "search_programmed_bytes", "search_erases", "update_read_bytes", "update_all_read_bytes", "update_programmed_bytes",
     "update_erases", "forget_read_bytes", "forget_all_read_bytes", "forget_programmed_bytes", "forget_erases",
     "index_to_log", "rebuild_seconds", "chat_turn_erases", "chat_turn_programmed_bytes", "chat_turn_read_bytes",
-    "least_heap_bytes", "change_heap_bytes", "rebuild_heap_bytes",
 )  # fmt: skip
 """In the order of the table. put_erases, put_programmed_bytes and put_read_bytes are means of all puts up to n, put_max_* the
 worst of them.
@@ -123,10 +120,10 @@ class Board:
         self.texts, self.queries = folder / "texts.jsonl", folder / "queries.txt"
         self.kind = kind
 
-    def run(self, *steps: str, heap: int = HEAP, flash: Path | None = None) -> Figures:
+    def run(self, *steps: str, flash: Path | None = None) -> Figures:
         """Run steps; their figures. BoardFailed when it fails."""
         path = firmware_build.compile_small()
-        command = [str(get_micropython.HOME / "32"), "-X", f"heapsize={heap}", "-m", "store_bench"]
+        command = [str(get_micropython.HOME / "32"), "-X", f"heapsize={HEAP}", "-m", "store_bench"]
         done = subprocess.run(
             [*command, str(flash or self.flash), self.kind, str(self.texts), str(self.queries), *steps],
             capture_output=True,
@@ -142,31 +139,13 @@ class Board:
         return figures
 
     def run_on_copy(self, step: str) -> Figures:
-        """Open the store and run a step on a copy of the flash, with more heap if HEAP is too little; STEP_heap_bytes tells."""
+        """Open the store and run a step on a copy of the flash."""
         copy = self.flash.with_suffix(".copy")
-        for heap in range(HEAP, ROOMY + 1, HEAP_STEP << 2):
-            shutil.copyfile(self.flash, copy)
-            try:
-                return self.run("open", step, heap=heap, flash=copy) | {f"{step}_heap_bytes": heap}
-            except BoardFailed as failure:
-                if "MemoryError" not in str(failure) or heap == ROOMY:
-                    raise
-            finally:
-                copy.unlink()
-        raise AssertionError("the range ends with ROOMY")
-
-
-def least_heap(board: Board) -> int:
-    """The smallest heap, in steps of HEAP_STEP, with which the searches pass."""
-    low, high = 64 << 10, ROOMY
-    while high - low > HEAP_STEP:
-        middle = (low + high) // 2
+        shutil.copyfile(self.flash, copy)
         try:
-            board.run("open", "search", heap=middle)
-            high = middle
-        except BoardFailed:
-            low = middle
-    return high
+            return self.run("open", step, flash=copy)
+        finally:
+            copy.unlink()
 
 
 def measure(folder: Path, kind: str, sizes: Sequence[int]) -> list[Figures]:
@@ -185,8 +164,6 @@ def measure(folder: Path, kind: str, sizes: Sequence[int]) -> list[Figures]:
         figures["put_read_bytes"] = read / puts
         figures["index_to_log"] = put["index_to_log"]
         figures |= board.run("open", "search")
-        least = least_heap(board)
-        figures |= {"least_heap_bytes": least, "search_peak_heap_bytes": least - figures.pop("used_heap_bytes")}
         for step in ("change", "rebuild"):
             changed = board.run_on_copy(step)
             figures |= {key: value for key, value in changed.items() if not key.startswith(("open", "used"))}
@@ -209,9 +186,7 @@ def worse(one: Figures, other: Figures) -> Figures:
 
 def main(arguments: list[str]) -> int:
     """Measure both kinds, at the sizes given or at all; print the table and the JSON object."""
-    parser = argparse.ArgumentParser(
-        description="Measure the store with its index in flash, as on a board without PSRAM."
-    )
+    parser = argparse.ArgumentParser(description="Measure the store with its index in flash.")
     parser.add_argument("sizes", nargs="*", type=int, metavar="SIZE", help=f"how many lines; {SIZES} if not given")
     parser.add_argument(
         "--sets", type=Path, default=SETS, help="a folder of conversations; texts are made up if it is missing"

@@ -14,7 +14,7 @@ SUPPORT = OUT / "tests" / "support" / "firmware"
 POWER = OUT / "tests" / "support" / "power" / "board"
 SIM = OUT / "boards" / "SIM"
 SMALL = ROOT / "build" / "mpy-small"
-"""The same without line numbers, which take a twentieth of the heap that code takes."""
+"""The same without line numbers, for figures of its size and its cost."""
 
 
 def compile_file(source: Path, target: Path, *options: str) -> None:
@@ -40,7 +40,7 @@ def compile_all() -> None:
 
 
 def compile_small() -> list[Path]:
-    """Compile what runs where the heap is small, without line numbers; the folders to import from."""
+    """Compile what is measured, without line numbers; the folders to import from."""
     folders = ("firmware", "boards/SIM", "tools/benchmarks/board")
     _compile(SMALL, folders, "-O3")
     return [*(SMALL / folder for folder in folders), Path(".frozen")]

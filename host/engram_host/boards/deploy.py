@@ -109,8 +109,6 @@ def deploy(named_port: str, board: str, config: Path | None, progress: Progress)
         present = session.list_around([_CODE_FOLDER, "profile/"], Tally(progress, "Comparing"))
         wanted = profile.load_profile(board or _board_on(session, present))
         _check_chip(session, wanted)
-        if note := micropython_image.heap_note(session.read_info().free_heap):
-            progress.say(note)
         files, removals = _changes(session, present, wanted, given)
         if not files and not removals:
             progress.say("The board has this code already; nothing was sent.")

@@ -17,13 +17,10 @@ _file = None
 
 
 def about():
-    """Print what runs here: platform, version, the form of .mpy files, the board's name, free heap."""
-    import gc
-
-    gc.collect()
+    """Print what runs here: platform, version, the form of .mpy files, the board's name."""
     here = sys.implementation
     board = getattr(here, "_machine", "")
-    print(json.dumps([sys.platform, list(here.version[:3]), here._mpy & 0x3FF, board, gc.mem_free()]))
+    print(json.dumps([sys.platform, list(here.version[:3]), here._mpy & 0x3FF, board]))
 
 
 def standing():

@@ -31,7 +31,7 @@ from typing import Any
 from zlib import DEFLATED, compressobj, crc32
 
 from engram_host import root_certificates
-from engram_host.boards import micropython_image, profile
+from engram_host.boards import profile
 from engram_host.boards.errors import BadRequest, BoardError
 from engram_host.boards.profile import BoardProfile, Settings, check_hardware, config_json
 from engram_host.boards.progress import Progress
@@ -49,8 +49,6 @@ OWN_CODE = "own.py"
 """A person's own code, which the board runs at its start: no deploy touches it."""
 PLAIN = ("boot.py", "main.py")
 PACKS_MODULE = "module_packs.mpy"
-WITHOUT_LINES = ("-O3",)
-"""Compiles without line numbers and assertions: the modules then take a thirtieth less of the heap."""
 
 _WINDOW_BITS = 10
 _HASH_DIGITS = 16
@@ -62,13 +60,11 @@ def short_hash(content: bytes) -> str:
     return sha256(content).hexdigest()[:_HASH_DIGITS]
 
 
-def code_files(profile: BoardProfile, *, is_frozen: bool = False) -> Files:
-    """All code for a board, code.json last; of a MicroPython with frozen modules only what is not frozen."""
+def code_files(profile: BoardProfile) -> Files:
+    """All code for a board, code.json last."""
     files = {name: (FIRMWARE / name).read_bytes() for name in PLAIN}
-    options = compiler_options(profile)
-    files[PACKS_MODULE] = compile_module(FIRMWARE / "module_packs.py", *options)
-    if not is_frozen:
-        files.update(module_packs(_modules(*options)))
+    files[PACKS_MODULE] = compile_module(FIRMWARE / "module_packs.py")
+    files.update(module_packs(_modules()))
     files[CODE_JSON] = _code_json(files, profile)
     return files
 
@@ -87,7 +83,7 @@ def module_packs(modules: Files) -> Files:
 
 
 def _compress(module: bytes) -> bytes:
-    """A module in a quarter less of flash; with a window that the smallest heap has room for."""
+    """A module in a quarter less of flash."""
     squeezed = compressobj(9, DEFLATED, -_WINDOW_BITS)
     return squeezed.compress(module) + squeezed.flush()
 
@@ -100,11 +96,6 @@ def _pack(modules: Files) -> bytes:
     index = "".join(lines).encode("ascii")
     head = f"engram-pack 2 {len(index)} {crc32(index):08x}\n".encode("ascii")
     return b"".join((head, index, *(modules[path] for path in sorted(modules))))
-
-
-def compiler_options(profile: BoardProfile) -> tuple[str, ...]:
-    """Line numbers, which a traceback shows, are kept where there is PSRAM; on other boards the heap is too scarce."""
-    return () if profile.psram else WITHOUT_LINES
 
 
 def parse_code_json(code_json: bytes) -> dict[str, Any]:
@@ -128,11 +119,11 @@ def seed_files(board: BoardProfile, given: Settings) -> Files:
     return files
 
 
-def _modules(*options: str) -> Files:
+def _modules() -> Files:
     """The compiled modules by path."""
     sources = list(_sources())
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        compiled = pool.map(lambda source: compile_module(source, *options), sources)
+        compiled = pool.map(compile_module, sources)
         return {_name(source, ".mpy"): module for source, module in zip(sources, compiled, strict=True)}
 
 
@@ -222,8 +213,6 @@ def make_package(board: str, config: Path | None, out: Path, url: str, progress:
     wanted = profile.load_profile(board)
     seeds = seed_files(wanted, profile.read_settings(config) if config else {})
     code = code_files(wanted)
-    if not wanted.psram:
-        progress.say(micropython_image.NOTE_WITHOUT_ENGRAM)
     version = parse_code_json(code[CODE_JSON])["version"]
     lists = {
         PACKAGE_JSON: _package_list(_in_order(code), version, url),

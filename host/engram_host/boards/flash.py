@@ -124,6 +124,7 @@ class Chip:
 
     def __init__(self, loader: Any, tools: Any, name: str, flash_bytes: int):
         self.name = name
+        self.has_psram = any("PSRAM" in feature for feature in loader.get_chip_features())
         self.flash_bytes = flash_bytes
         self._loader = loader
         self._tools = tools
@@ -226,6 +227,12 @@ class _NoText:
 
 
 _MAGIC = b"littlefs"
+REPORT_PSRAM = ("esp32s3",)
+"""Chips whose PSRAM is in their own package, which they report; beside an ESP32 it is another chip."""
+
+WITHOUT_PSRAM = (
+    "Note: the chip reports no PSRAM, which Engram needs: take a board with PSRAM (see docs/start/boards.md)."
+)
 _ADVICE = (
     f"save it with {command_name('backup')}, flash with {option_name('ERASE_MEMORY')},"
     f" then restore it with {command_name('restore')}."
@@ -264,16 +271,15 @@ def flash(
     """Write MicroPython from the file `path`, and Engram's file system. MemoryAtRisk if the board holds something."""
     wanted = profile.load_profile(board)
     given = profile.read_settings(config) if config else {}
-    files = file_set.seed_files(wanted, given)
     micropython = micropython_image.read_image(path, wanted)
-    files |= file_set.code_files(wanted, is_frozen=micropython.has_engram)
+    files = file_set.seed_files(wanted, given) | file_set.code_files(wanted)
     progress.say(f"{path.name}: {micropython.version}, for {wanted.chip}.")
-    if not (micropython.has_engram or wanted.psram):
-        progress.say(micropython_image.NOTE_WITHOUT_ENGRAM)
     where = ports.choose_port(named_port)
     progress.step(f"Connecting to {where}")
     with connect_chip(where, baud, progress) as chip:
         _check_chip(chip, wanted)
+        if chip.name in REPORT_PSRAM and not chip.has_psram:
+            progress.say(WITHOUT_PSRAM)
         place = _filesystem(micropython, chip, wanted)
         if not may_erase:
             progress.step("Looking for a memory on the board")

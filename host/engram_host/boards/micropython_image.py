@@ -1,8 +1,7 @@
-"""MicroPython for a chip: image files, partition tables, and whether the heap holds modules from files.
+"""MicroPython for a chip: image files and partition tables.
 
 A MicroPython of 1.26 or newer has no partition for its file system in the official images' tables: it makes one at each
-start, from the end of the last partition to the end of the flash. Older images, and frozen builds, have one with the
-label vfs.
+start, from the end of the last partition to the end of the flash. Older images have one with the label vfs.
 
 An image file holds bootloader, partition table and application as they stand in the flash from the chip's first offset on.
 """
@@ -23,7 +22,6 @@ APP = 0
 
 _ENTRY = struct.Struct("<HBBII16sI")
 _MARK, _CHECKSUM_MARK = 0x50AA, 0xEBEB
-_TYPES = {"app": 0, "data": 1}
 _LABELS = ("vfs", "ffat")
 
 
@@ -49,17 +47,6 @@ def parse_partitions(data: bytes) -> list[Partition]:
     return found
 
 
-def parse_partition_csv(text: str) -> list[Partition]:
-    """The partitions of a csv; ValueError if a line cannot be read."""
-    found = []
-    for line in text.splitlines():
-        cells = [cell.strip() for cell in line.split("#")[0].split(",")]
-        if len(cells) > 1:
-            label, kind, _, offset, size = cells[:5]
-            found.append(Partition(label, _TYPES[kind], Region(int(offset, 0), int(size, 0))))
-    return found
-
-
 def find_filesystem(table: list[Partition], flash_bytes: int) -> Region | None:
     """Where MicroPython has its file system on a flash with this table; None if there is no room for one."""
     for partition in table:
@@ -80,7 +67,6 @@ _CHIP_ID_AT = 12
 _CHIP_IDS = {0: "esp32", 2: "esp32s2", 5: "esp32c3", 9: "esp32s3", 12: "esp32c2", 13: "esp32c6", 16: "esp32h2"}
 _OTHER_KINDS = {b"UF2\n": "UF2", b"\x7fELF": "ELF"}
 _VERSION = re.compile(rb"MicroPython v(\d+)\.(\d+)[^ \0]* on \d{4}-\d\d-\d\d")
-_FROZEN_APP = re.compile(rb"engram/app\.m?py\0")
 _OFFICIAL = re.compile(rb"Generic ESP32(?:S3)? module(?: with (?:Octal-)?SPIRAM)?\b")
 _VARIANTS = {b"with SPIRAM": "SPIRAM", b"with Octal-SPIRAM": "SPIRAM_OCT"}
 """The official variants that handle PSRAM, by the end of the board's name in them."""
@@ -94,7 +80,6 @@ class MicroPythonImage:
     offset: int
     version: str
     table: list[Partition]
-    has_engram: bool
 
 
 def read_image(path: Path, profile: BoardProfile) -> MicroPythonImage:
@@ -128,7 +113,7 @@ def read_image(path: Path, profile: BoardProfile) -> MicroPythonImage:
         raise WrongFirmware(f"{path} is {version[0].decode()}, and Engram needs {oldest} or newer: {advice}")
     if _variant(data, profile) != profile.micropython_variant:
         raise WrongFirmware(f"{path} is of another variant, which handles PSRAM otherwise: {advice}")
-    return MicroPythonImage(data, offset, version[0].decode(), table, bool(_FROZEN_APP.search(data)))
+    return MicroPythonImage(data, offset, version[0].decode(), table)
 
 
 def _variant(data: bytes, profile: BoardProfile) -> str:
@@ -146,26 +131,3 @@ def _check_length(path: Path, data: bytes, offset: int, table: list[Partition]) 
             if not partition.place.offset < offset + len(data) <= partition.place.end:
                 raise WrongFirmware(f"{path} is cut short or damaged: its length does not fit its own partition table.")
             return
-
-
-# --- heap
-
-
-TWO_WAYS = "freeze Engram into MicroPython, or take a board with PSRAM (see docs/start/boards.md)"
-"""The board itself says the same when it has no memory for Engram: see firmware/main.py."""
-
-HEAP_FOR_FILES = 400 << 10
-"""Bytes of heap in which modules from files run (figures: docs/design/heap.md). A chip without PSRAM has less than half."""
-
-NOTE_WITHOUT_ENGRAM = (
-    f"Note: this MicroPython has no Engram in it, and from files Engram needs more heap than a chip without PSRAM has:"
-    f" {TWO_WAYS}."
-)
-"""Printed before a MicroPython without frozen modules goes to a board that may have no PSRAM."""
-
-
-def heap_note(free_heap: int) -> str:
-    """The note for a board with so much free heap, "" if modules from files run there."""
-    if free_heap >= HEAP_FOR_FILES:
-        return ""
-    return f"Note: the board has no PSRAM, and Engram does not start there from files: {TWO_WAYS}."

@@ -41,7 +41,6 @@ class BoardProfile:
     micropython_variant: str
     flash_bytes: int
     filesystem: Region
-    psram: bool
     forbidden_pins: tuple[int, ...]
     settings: dict[str, Any]
 
@@ -71,7 +70,6 @@ def load_profile(name: str) -> BoardProfile:
             str(given["micropython_variant"]),
             int(given["flash_bytes"]),
             place,
-            bool(given["psram"]),
             tuple(int(number) for number in given["forbidden_pins"]),
             dict(given["settings"]),
         )

@@ -67,7 +67,6 @@ class BoardInfo:
     version: tuple[int, ...]
     mpy: tuple[int, int]
     machine: str
-    free_heap: int
 
     @property
     def chip(self) -> str:
@@ -102,8 +101,8 @@ class BoardSession:
 
     def read_info(self) -> BoardInfo:
         """What runs on the board."""
-        ((platform, version, mpy, machine, heap),) = self._run_and_parse("about()")
-        return BoardInfo(platform, tuple(version), (mpy & 0xFF, mpy >> 8), machine, heap)
+        ((platform, version, mpy, machine),) = self._run_and_parse("about()")
+        return BoardInfo(platform, tuple(version), (mpy & 0xFF, mpy >> 8), machine)
 
     def free_flash(self) -> int:
         """How many bytes of its flash are free."""

@@ -95,7 +95,7 @@ def package(
     url: Annotated[str, typer.Option(help="URL where you publish the folder; only an older mip needs it")] = "",
     config: Config = None,
 ) -> None:
-    """Write a folder from which `mpremote mip install` installs Engram on a board with PSRAM.
+    """Write a folder from which `mpremote mip install` installs Engram on a board.
 
     Example: engram board package --board ESP32_GENERIC_S3_OCT --out mip
     """

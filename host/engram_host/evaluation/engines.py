@@ -34,7 +34,7 @@ from engram.clock import MONTHS
 from engram.memory import line_meaning
 from engram.memory.access import OWNER
 from engram.store.types import EIGHTHS, HEAD, MOST_TERMS
-from engram_host.boards.file_set import WITHOUT_LINES, compile_module
+from engram_host.boards.file_set import compile_module
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.search.engine import SearchEngine
 from engram_host.companion.search.indexes.cache import IndexCache
@@ -57,8 +57,8 @@ class Ranking:
 
 # --- board
 
-HEAP = "240k"
-"""148 KB that a board without PSRAM has for data, as in `make heap`, and 92 KB of code, which comes from .mpy here."""
+HEAP = "2m"
+"""The smallest PSRAM of a board."""
 
 _SCRIPT = Path(__file__).with_name("board_script.py")
 
@@ -80,7 +80,7 @@ class BoardEngine:
     def rank(self, conversation: Conversation, limit: int, work: Path) -> list[Ranking]:
         """An engine (see run.py). EvaluationFailed, BoardError."""
         turns, given, questions, answers = (work / name for name in ("turns", "ids", "questions", "answers"))
-        (work / "board_script.mpy").write_bytes(compile_module(_SCRIPT, *WITHOUT_LINES))
+        (work / "board_script.mpy").write_bytes(compile_module(_SCRIPT))
         _write(
             turns,
             [[turn.session, turn.at, turn.speaker, turn.text, turn.caption, turn.role] for turn in conversation.turns],
@@ -130,7 +130,7 @@ def own_board(work: Path) -> BoardEngine:
         for source in sources:
             target = work / source.relative_to(folder).with_suffix(".mpy")
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(compile_module(source, *WITHOUT_LINES))
+            target.write_bytes(compile_module(source))
     return BoardEngine(micropython, [work])
 
 

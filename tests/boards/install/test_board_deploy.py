@@ -171,28 +171,6 @@ def test_an_old_micropython_is_reported(tmp_path: Path, monkeypatch: pytest.Monk
         run(board)
 
 
-def test_the_error_for_a_board_without_psram_names_two_ways_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    with StandIn(flash_with(tmp_path, with_code_json(OLD) | KEPT)) as board:
-        run(board)
-    assert (
-        f"Note: the board has no PSRAM, and Engram does not start there from files: {micropython_image.TWO_WAYS}."
-        in told(capsys)
-    )
-
-
-def test_for_a_board_with_psram_no_heap_is_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    monkeypatch.setattr(micropython_image, "HEAP_FOR_FILES", 50 << 10)  # the stand-in has 100 KB
-    with StandIn(flash_with(tmp_path, with_code_json(OLD) | KEPT)) as board:
-        run(board)
-    assert "PSRAM" not in told(capsys)
-
-
-def told(capsys: pytest.CaptureFixture[str]) -> str:
-    return " ".join(capsys.readouterr().err.split())
-
-
 def test_another_kind_of_board_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(session, "PLATFORM", "rp2")
     with StandIn(flash_with(tmp_path, OLD)) as board, pytest.raises(WrongBoard, match="MicroPython for esp32"):

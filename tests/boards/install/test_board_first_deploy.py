@@ -19,4 +19,4 @@ def test_the_app_runs_from_what_was_deployed(tmp_path: Path, monkeypatch: pytest
     with StandIn(flash) as board:
         deploy.deploy(board.port, BOARD.name, None, Progress())
     assert files_on(flash) == code | file_set.seed_files(BOARD, {})
-    assert run_on(flash, STORE_IN_APP, heap="600k").split() == ["1"]
+    assert run_on(flash, STORE_IN_APP).split() == ["1"]

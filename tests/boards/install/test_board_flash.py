@@ -34,7 +34,7 @@ def board(request: pytest.FixtureRequest) -> BoardProfile:
 
 @pytest.fixture
 def plain() -> BoardProfile:
-    return profile.load_profile("ESP32_GENERIC")
+    return profile.load_profile("ESP32_GENERIC_SPIRAM")
 
 
 @pytest.fixture
@@ -96,28 +96,14 @@ def test_the_file_system_is_where_the_firmwares_own_table_has_it(plain: BoardPro
         assert chip.writes[-1] == VFS[3:]
 
 
-def test_a_frozen_build_gets_no_modules(plain: BoardProfile, tmp_path: Path):
-    path = saved(tmp_path, micropython(plain, more=b"engram/app.py\0"))
-    with Loader("esp32", 4 << 20) as chip:
-        run(plain, chip.port, path)
-        files = flash.LittlefsReader(lambda offset, length: bytes(chip.flash[0x200000 + offset :][:length])).sizes()
-    assert "main.py" in files and not any(name.startswith("engram/") for name in files)
-
-
-def test_the_error_for_a_board_without_psram_names_two_ways_out_before_a_flash(
-    board: BoardProfile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("psram", "is_told"), [(True, False), (False, True)])
+def test_a_chip_that_reports_no_psram_is_told_before_it_is_written(
+    psram: bool, is_told: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    with Loader(board.chip, board.flash_bytes) as chip:
-        run(board, chip.port, saved(tmp_path, micropython(board)))
-    assert (micropython_image.NOTE_WITHOUT_ENGRAM in capsys.readouterr().err) == (not board.psram)
-
-
-def test_for_a_frozen_build_no_heap_is_reported(
-    plain: BoardProfile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
-    with Loader("esp32", 4 << 20) as chip:
-        run(plain, chip.port, saved(tmp_path, micropython(plain, more=b"engram/app.py\0")))
-    assert "PSRAM" not in capsys.readouterr().err
+    octal = profile.load_profile("ESP32_GENERIC_S3_OCT")
+    with Loader(octal.chip, octal.flash_bytes, psram=psram) as chip:
+        run(octal, chip.port, saved(tmp_path, micropython(octal)))
+    assert (flash.WITHOUT_PSRAM in capsys.readouterr().err) == is_told
 
 
 # --- a memory is not lost
@@ -204,9 +190,9 @@ def test_another_chip_or_a_smaller_flash_is_refused(
 
 
 def firmware_cases() -> Iterator[tuple[str, bytes, str]]:
-    plain = profile.load_profile("ESP32_GENERIC")
+    plain = profile.load_profile("ESP32_GENERIC_SPIRAM")
     good = micropython(plain)
-    yield plain.name, micropython(plain, chip="esp32s3"), "is for esp32s3, and ESP32_GENERIC has an esp32"
+    yield plain.name, micropython(plain, chip="esp32s3"), "is for esp32s3, and ESP32_GENERIC_SPIRAM has an esp32"
     yield plain.name, good[0xF000:], "no partition table"
     yield plain.name, good[:0xF000], "cut short"
     yield plain.name, good + bytes(0x1F0000), "cut short or damaged"

@@ -62,7 +62,7 @@ def test_the_same_is_made_twice(
 
 @needs_micropython
 def test_the_app_runs_from_it_and_stores(board: BoardProfile, tmp_path: Path):
-    assert run_on(make(tmp_path, board), STORE_IN_APP, heap="600k").split() == ["1"]
+    assert run_on(make(tmp_path, board), STORE_IN_APP).split() == ["1"]
 
 
 @needs_micropython
@@ -87,7 +87,7 @@ def test_each_module_of_the_firmware_is_imported_from_the_packs(board: BoardProf
     sources = (file_set.FIRMWARE / "engram").rglob("*.py")
     names = sorted(".".join(path.relative_to(file_set.FIRMWARE).with_suffix("").parts) for path in sources)
     names = [name.removesuffix(".__init__") for name in names]
-    found = run_on(make(tmp_path, board), FIND_MODULES.format(names=names), heap="1m").split()
+    found = run_on(make(tmp_path, board), FIND_MODULES.format(names=names)).split()
     assert found == ["True", str(len(names))]
 
 
@@ -150,7 +150,7 @@ def test_ctrl_c_and_a_lack_of_memory_while_a_module_is_looked_for_are_not_lost(
 ):
     program = INTERRUPTED.replace("{error}", error).replace("{module}", "log.reserve")
     program = program.replace("{strikes}", str(strikes))
-    found = run_on(make(tmp_path, profile.load_profile("ESP32_GENERIC")), program, heap="1m").split()
+    found = run_on(make(tmp_path, profile.load_profile("ESP32_GENERIC_SPIRAM")), program).split()
     assert found == ["struck", "struck", "1"]
 
 
@@ -174,19 +174,8 @@ def test_code_json_shows_the_hash_of_every_other_file(board: BoardProfile):
     assert told["micropython"] == "6.3" and told["board"] == board.name
 
 
-def test_line_numbers_are_kept_where_there_is_psram():
-    boards = [profile.load_profile(name) for name in profile.profile_names()]
-    sizes = {board.psram: len(file_set.code_files(board)["engram/engram.pack"]) for board in boards}
-    assert sizes[False] < sizes[True]
-    assert all(len(file_set.code_files(board)["engram/engram.pack"]) == sizes[board.psram] for board in boards)
-
-
-def test_modules_are_not_doubled_where_they_are_frozen(board: BoardProfile):
-    assert set(file_set.code_files(board, is_frozen=True)) == {"boot.py", "main.py", "module_packs.mpy", "code.json"}
-
-
 def test_settings_go_before_the_profiles(tmp_path: Path):
-    board = profile.load_profile("ESP32_GENERIC")
+    board = profile.load_profile("ESP32_GENERIC_SPIRAM")
     given = {"llm": {"url": "http://10.0.0.2:8000/v1", "model": "m"}, "records": {"most": 100}, "timezone": "+01:00"}
     data = make(tmp_path, board, given).read_bytes()
     config = json.loads(
@@ -209,7 +198,7 @@ def test_settings_go_before_the_profiles(tmp_path: Path):
 )
 def test_a_wrong_setting_is_reported_and_nothing_is_written(config: object, sentence: str, tmp_path: Path):
     with pytest.raises(BadRequest, match=sentence):
-        make(tmp_path, profile.load_profile("ESP32_GENERIC"), config)  # type: ignore[arg-type]
+        make(tmp_path, profile.load_profile("ESP32_GENERIC_SPIRAM"), config)  # type: ignore[arg-type]
     assert not (tmp_path / "fs.bin").exists()
 
 

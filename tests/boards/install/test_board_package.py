@@ -94,11 +94,6 @@ def test_settings_of_ones_own_are_what_a_new_board_gets(few: Files, tmp_path: Pa
     assert json.loads((out / "config.json").read_text())["llm"]["model"] == "mine"
 
 
-def test_a_board_that_may_have_no_psram_gets_a_note(few: Files, tmp_path: Path):
-    ran = fine("board", "package", "--board", "ESP32_GENERIC", "--out", tmp_path / "mip", "--json")
-    assert "PSRAM" in ran.json["told"][0]
-
-
 def test_a_folder_that_cannot_be_written_is_said(few: Files, tmp_path: Path):
     (tmp_path / "file").touch()
     ran = engram("board", "package", "--board", BOARD.name, "--out", tmp_path / "file", "--json")
@@ -122,7 +117,7 @@ def test_the_app_runs_from_what_mpremote_installed(tmp_path: Path):
     assert files_on(flash) == file_set.seed_files(BOARD, {}) | {
         path: (out / path).read_bytes() for path, _ in _named(out / "package.json")
     }
-    assert run_on(flash, STORE_IN_APP, heap="600k").split() == ["1"]
+    assert run_on(flash, STORE_IN_APP).split() == ["1"]
 
 
 @pytest.mark.skipif(not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython")

@@ -9,7 +9,6 @@ from pages import ROOT, read, rows
 PAGE = "docs/design/port.md"
 OTHERWISE = {
     "only a board shows it",
-    "`make heap`",
     "`tests/store`, `tests/power`",
     "each unit test, as `32`",
     "each unit test, as `64` and `32`",

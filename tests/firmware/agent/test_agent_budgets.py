@@ -2,7 +2,7 @@
 
 import random
 
-from board import DAY, ROOM, Board, board_with_prompts, build_prompt, has_large_heap, messages_of, say
+from board import DAY, ROOM, Board, board_with_prompts, build_prompt, messages_of, say
 from engram import files, text
 from engram.agent import schemas
 from engram.errors import ArgumentError
@@ -96,7 +96,7 @@ def test_no_prompt_is_larger_than_the_window():
             board = board_with_prompts(mode=mode, llm_context_tokens=window)
             _fill(board)
             for _ in range(4):
-                prompt = build_prompt(board, _words(random.choice((1, 10, 400 if has_large_heap() else 40))))
+                prompt = build_prompt(board, _words(random.choice((1, 10, 400))))
                 total = _tokens(prompt, schemas.tools(mode))
                 assert total + min(prompt.room, 200) <= window, (window, mode, total)
                 say(board, _words(100), "assistant")
@@ -118,7 +118,7 @@ def test_a_prompt_with_as_many_own_tools_as_fit_is_not_larger_than_the_window():
                 toolbox.add(OwnTool("tool_%d" % number, "word " * 60, {"seconds": "1..60"}, len))
         board.prompts = board.make_prompts()
         _fill(board)
-        for words in (1, 40, 400 if has_large_heap() else 60):
+        for words in (1, 40, 400):
             prompt = build_prompt(board, _words(words))
             total = _tokens(prompt, schemas.tools(mode) + toolbox.listed(OWNER))
             assert total <= 4096, (mode, words, total)
@@ -138,7 +138,7 @@ def test_own_tools_leave_the_history_less_room():
 
 
 def _fill(board):
-    many, words = (12, 600) if has_large_heap() else (3, 80)
+    many, words = 12, 600
     for name in ("user.md", "soul.md", "identity.md"):
         board.profile.for_caller(OWNER).write(name, _words(words // 5))
     files.write(board.place + "/memory/MEMORY.md", _words(words))

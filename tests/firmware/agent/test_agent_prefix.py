@@ -1,16 +1,17 @@
 """The prompts of turns in a row begin alike, byte for byte as both APIs send them, so that a provider's cache fits."""
 
-from board import Board, Script, has_large_heap
+from board import Board, Script
 from engram import files
 from engram.agent.agent import Sink
+from engram.llm.anthropic import Anthropic
 from engram.llm.openai import OpenAI
 from engram.llm.types import Call, Request
 from engram.memory.access import OWNER
 from support import rounds
 
-TURNS = rounds(40, 24) if has_large_heap() else 12
+TURNS = rounds(40, 24)
 FEWER = 12
-LONGEST = 800 if has_large_heap() else 300
+LONGEST = 800
 _MARKER = b',"cache_control":{"type":"ephemeral"}'
 _BLOCK = 512
 
@@ -62,7 +63,7 @@ def _common(path, other):
 async def _breaks(say, turns=TURNS, **settings):
     """How often the beginning of a prompt changed; `say(number)` gives a turn's (message, steps)."""
     board = Board().serve(Script(), **settings)
-    sent = [Sent(adapter, board.place + "/") for adapter in _adapters()]
+    sent = [Sent(adapter, board.place + "/") for adapter in (OpenAI(), Anthropic())]
 
     def look(request):
         for each in sent:
@@ -79,15 +80,6 @@ async def _breaks(say, turns=TURNS, **settings):
     # Both APIs alike, or it is not the prompt that changed.
     assert sent[0].breaks == sent[-1].breaks
     return sent[0].breaks
-
-
-def _adapters():
-    """Both APIs, where the heap has room for two."""
-    if not has_large_heap():
-        return [OpenAI()]
-    from engram.llm.anthropic import Anthropic
-
-    return [OpenAI(), Anthropic()]
 
 
 def _store(number):
@@ -158,7 +150,7 @@ async def test_sessions_in_turn_keep_their_own_beginnings():
     board = Board().serve(Script())
     sent = {}
     refs = [board.journal.begin(OWNER) for _ in range(3)]
-    for number in range(18 if has_large_heap() else 6):
+    for number in range(18):
         ref = refs[number % 3]
         board.journal.switch(OWNER, ref)
         if ref not in sent:

@@ -3,7 +3,7 @@
 import json
 import random
 
-from board import Board, has_large_heap
+from board import Board
 from calls import say
 from engram.agent.agent import Turn
 from engram.llm.types import Call
@@ -28,7 +28,7 @@ def _run(board, name, **arguments):
 
 def test_get_reads_a_long_turn_piece_by_piece():
     board = _board()
-    content = "".join([f'{number} "quoted" 字\n' for number in range(400 if has_large_heap() else 110)]).strip()
+    content = "".join([f'{number} "quoted" 字\n' for number in range(400)]).strip()
     seq = board.journal.add(OWNER, "user", "owner", content)
     read, first = "", 1
     while first:
@@ -40,7 +40,7 @@ def test_get_reads_a_long_turn_piece_by_piece():
 
 def test_a_long_note_is_read_piece_by_piece():
     board = _board(mode="lightweight")
-    count = 200 if has_large_heap() else 110
+    count = 200
     lines = [f'line {number} of "many" words' for number in range(count)]
     board.notes.for_caller(OWNER).write("MEMORY.md", "\n".join(lines))
     read, first = [], 1
@@ -78,7 +78,7 @@ def test_whatever_is_sent_the_result_is_a_bounded_object():
 
 def test_long_memories_are_shortened_so_that_a_page_fits():
     board = _board()
-    count = 12 if has_large_heap() else 7
+    count = 12
     for number in range(count):
         board.records.store(f'{number} "quoted" ' + '"' * 450, ["a"])
     for name, arguments in (

@@ -3,7 +3,7 @@
 import os
 import random
 
-from board import ANN, ROOM, Board, has_large_heap
+from board import ANN, ROOM, Board
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import access, caller_check, principal_files
 from engram.memory.access import OWNER, Caller
@@ -314,7 +314,7 @@ def test_who_begins_many_sessions_pushes_out_none_of_others():
 
 
 def test_long_names_of_rooms_and_people_fit_into_a_segments_header():
-    most = 64 if has_large_heap() else 24
+    most = 64
     board = Board(session_live=most)
     for number in range(most):
         who = "%02d" % number + "n" * (caller_check.NAME_BYTES - 2)

@@ -2,7 +2,7 @@
 
 import random
 
-from board import ANN, DAY, NOW, has_large_heap
+from board import ANN, DAY, NOW
 from engram import log_line
 from engram.memory.access import OWNER
 from movers import MANY, answered, comparable, fill, imported, live, memories, mover, restarted, rows, stored
@@ -301,7 +301,7 @@ def test_a_text_has_the_names_and_lengths_that_it_may_have():
 
 
 def test_long_texts_come_back_whole_in_lines_that_an_import_takes():
-    count = 8000 if has_large_heap() else 2500
+    count = 8000
     board = mover(records_content_chars=4000, notes_chars=8000)
     memory, content = "私は東京に住んでいます。" * (count // 12), "a" + "\u202e" * min(3999, count)
     board.notes.for_caller(OWNER).write("MEMORY.md", memory)

@@ -3,7 +3,6 @@
 import json
 import random
 
-from board import has_large_heap
 from engram.errors import ArgumentError, NotFound
 from engram.memory.access import OWNER
 from movers import answered, fill, imported, live, mover, put, rows, stored
@@ -95,8 +94,6 @@ def test_a_line_that_is_too_long_is_passed_over():
 
 
 def test_a_memory_that_makes_too_long_a_line_is_refused_alone():
-    if not has_large_heap():
-        return
     board = mover(records_content_chars=4000)
     # Each of these characters takes six bytes in the log.
     told = imported(board, [{"content": "a"}, {"content": "x" + "\x01" * 2722 + "y"}, {"content": "b"}])

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[3]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "host")}
 """For `python -m engram_host board` in a process of its own."""
 
-BOARD = profile.load_profile("ESP32_GENERIC")
+BOARD = profile.load_profile("ESP32_GENERIC_SPIRAM")
 BOOT = (FIRMWARE / "boot.py").read_bytes()
 KEPT: Files = {
     "config.json": b'{"mode": "lightweight"}',

@@ -21,7 +21,7 @@ VARIANTS = {"": b"", "SPIRAM": b" with SPIRAM", "SPIRAM_OCT": b" with Octal-SPIR
 TABLE = [("nvs", 1, 2, 0x9000, 0x6000), ("phy_init", 1, 1, 0xF000, 0x1000), ("factory", 0, 0, 0x10000, 0x1F0000)]
 VFS = ("vfs", 1, 0x81, 0x240000, 0x1C0000)
 BANNER = b"MicroPython v1.26.1 on 2025-09-11"
-HEAP = "640k"
+HEAP = "2m"
 
 needs_micropython = pytest.mark.skipif(
     not get_micropython.usable(get_micropython.HOME / "32", 32),
@@ -98,10 +98,10 @@ print(len(app.memory.search("key")))
 """Starts the app from the flash, stores a memory and prints how many are found."""
 
 
-def run_on(flash: Path, code: str, *, heap: str = HEAP) -> str:
+def run_on(flash: Path, code: str) -> str:
     """What a program prints under the 32-bit MicroPython, which gets the flash's path as its argument."""
     done = subprocess.run(
-        [get_micropython.HOME / "32", "-X", f"heapsize={heap}", "-c", code, flash],
+        [get_micropython.HOME / "32", "-X", f"heapsize={HEAP}", "-c", code, flash],
         env={**os.environ, "MICROPYPATH": f"{firmware_build.SIM}:.frozen"},
         capture_output=True,
         text=True,

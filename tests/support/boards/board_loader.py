@@ -1,7 +1,7 @@
 """A stand-in for a chip in its loader, on a pty: what esptool speaks with, and a flash in RAM behind it.
 
     with Loader("esp32", flash_bytes=4 << 20) as chip:
-        flash.flash("ESP32_GENERIC", chip.port, ...)
+        flash.flash("ESP32_GENERIC_SPIRAM", chip.port, ...)
     assert chip.flash[0x1000:0x1004] == ...
 
 It knows the commands that esptool uses to tell the chip and its flash apart, to start its own helper program (which is
@@ -28,6 +28,9 @@ _READ_ID, _START_BIT = 0x9F, 1 << 18
 _BY_ID = ("esp32s3", "esp32c3")
 """Chips that tell their id; the others have a magic number at an address."""
 
+_PSRAM_EFUSE, _PSRAM_8_MB = 0x60007054, 1 << 3
+"""Where an ESP32-S3 tells the PSRAM in its package."""
+
 SYNC, READ_REG, WRITE_REG, SECURITY_INFO = 0x08, 0x0A, 0x09, 0x14
 MEM_END, FLASH_MD5, READ_FLASH = 0x06, 0x13, 0xD2
 DEFLATED_BEGIN, DEFLATED_DATA = 0x10, 0x11
@@ -36,13 +39,13 @@ DEFLATED_BEGIN, DEFLATED_DATA = 0x10, 0x11
 class Loader:
     """The chip; `fails_at` is a command that it does not answer any more, as if the cable had come off."""
 
-    def __init__(self, chip: str, flash_bytes: int, content: bytes = b"", fails_at: int = -1):
+    def __init__(self, chip: str, flash_bytes: int, content: bytes = b"", fails_at: int = -1, *, psram: bool = True):
         self.flash = bytearray(content.ljust(flash_bytes, b"\xff"))
         self.writes: list[tuple[int, int]] = []
         self.bytes_read = 0
         self._chip = chip
         self._fails_at = fails_at
-        self._registers: dict[int, int] = {}
+        self._registers: dict[int, int] = {_PSRAM_EFUSE: _PSRAM_8_MB} if psram else {}
         self._is_helper = False
         self._typed = b""
         self._stop, self._stopper = os.pipe()

@@ -25,7 +25,7 @@ import get_micropython
 from power.flashes import Change, read_trace
 
 PYTHON = Path(__file__).with_name("board_python.py")
-HEAP = "100k"
+HEAP = "2m"
 """What a plain ESP32 has free with Wi-Fi up, less what TLS takes."""
 
 RESET, BOOTED = 77, b"\x06"

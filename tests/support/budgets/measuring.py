@@ -34,7 +34,7 @@ def store(kind: str, folder: Path) -> Figures:
     board = bench_store.Board(folder, kind)
 
     def run(*steps: str) -> bench_store.Figures:
-        return board.run("open", *steps, heap=bench_store.ROOMY)
+        return board.run("open", *steps)
 
     put = run(f"put:{COUNT}")
     found = run(f"search:{SEARCHES}")

@@ -9,18 +9,16 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-import chip
 import firmware_build
 import get_micropython
 from driving import PIPE, Ended, Home, Talk, say, talking
 from engram_host.boards import file_set, flash, profile
 
 MICROPYTHON = get_micropython.HOME / "32"
-BOARD = "ESP32_GENERIC"
+BOARD = "ESP32_GENERIC_SPIRAM"
 GLUE = Path(__file__).with_name("chip_board.py")
-DATA_KILOBYTES = 136
-"""The heap beside the code; the stand-ins, which no chip has, take some of it, and the index of the packs, which only boards
-with PSRAM have."""
+HEAP_KILOBYTES = 2048
+"""The smallest PSRAM of a board."""
 
 POWER_ON, HARD_RESET, WATCHDOG, SOFT_RESET = 1, 2, 3, 5
 RESET = 85
@@ -82,7 +80,7 @@ class Chip:
 
 
 def _command(options: dict[str, Any]) -> tuple[str, ...]:
-    heap = options.pop("heap", 0) or chip.code_kilobytes() + DATA_KILOBYTES
+    heap = options.pop("heap", HEAP_KILOBYTES)
     return (str(MICROPYTHON), "-X", f"heapsize={heap}k", str(GLUE))
 
 

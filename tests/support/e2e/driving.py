@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import Any
 
 import firmware_build
-import small
 from engram_host.fake_llm import RecordedRequest
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -101,7 +100,7 @@ CHIP_SOCKETS = Path(__file__).with_name("chip_sockets")
 
 _COMPILED = f"{CHIP_SOCKETS}:{firmware_build.FIRMWARE}:{firmware_build.SIM}:{firmware_build.SUPPORT}:.frozen"
 _ROOTS = str(ROOT / "build" / "test-roots.pem")
-COMMAND = small.launcher((sys.executable, str(Path(__file__).with_name("compiled.py")), _COMPILED, _ROOTS))
+COMMAND = (sys.executable, str(Path(__file__).with_name("compiled.py")), _COMPILED, _ROOTS)
 """The launcher with the firmware as it was compiled before the tests began."""
 
 

@@ -27,11 +27,8 @@ ROOM = Caller("ann", "chat#2", True, "")
 _last = None
 
 if hasattr(gc, "mem_free"):
-    # Less often than the app does it: a collection walks the whole heap, and was most of what the tests cost. A small heap
-    # would then be left without a piece that is long enough for a long text.
-    gc.threshold(  # pyright: ignore[reportAttributeAccessIssue]  # MicroPython has it
-        (heap_used() + heap_free()) // (16 if heap_used() + heap_free() < 1 << 20 else 4)
-    )
+    # Less often than the app does it: a collection walks the whole heap, and was most of what the tests cost.
+    gc.threshold((heap_used() + heap_free()) // 4)  # pyright: ignore[reportAttributeAccessIssue]  # MicroPython has it
 
 
 DEFAULTS = {"records.bytes": 524288, "records.most": 10000, "journal.bytes": 786432}
@@ -249,11 +246,6 @@ class Script:
         reply = Reply(text, tuple(calls), "tools" if calls else "end", (-1, -1, -1))
         reply.kept = self.kept
         return reply
-
-
-def has_large_heap() -> bool:
-    """Whether there is more heap than on a chip without PSRAM, so that texts of the longest length can be tried."""
-    return not 0 <= heap_free() < 400000
 
 
 def is_folder(path: str) -> bool:

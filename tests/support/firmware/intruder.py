@@ -9,15 +9,13 @@ with what an intruder would give it: <word>, <tag>, <record>, <origin>, <foreign
 import asyncio
 import json
 import random
-import sys
 from binascii import crc32
 
-from board import DAY, Board, Script, commands_of, has_large_heap, prompt_of
+from board import DAY, Board, Script, commands_of, prompt_of
 from channel import LinkNetwork, Network, message
 from engram import text
 from engram.agent.agent import Turn
 from engram.errors import EngramError
-from engram.lazy import unload
 from engram.llm.types import Call
 from engram.memory import access
 from engram.memory.access import OWNER, Caller
@@ -158,8 +156,6 @@ _PLACES = (
 _EXAMPLES = {"m12", "t12"}
 """Ids that sentences for people give as examples."""
 _FEW = 2 if on_micropython() else 8  # values of one placeholder, in `make test`
-_LOADED = set(sys.modules)
-_HAS_LARGE_HEAP = has_large_heap()
 
 _TRICKS = (
     "%s~ann.md",
@@ -198,7 +194,6 @@ class House:
         board.journal.add(BOB, "user", "bob", "I am Bob")
         board.notes.for_caller(BOB).note("Bob went out")
         self.code = self.asked_for()
-        _let_go()
         self.before = {told: self.seen(told) for told in self.ids}
 
     def asked_for(self):
@@ -369,7 +364,6 @@ class Intruder:
 
     def check_unharmed(self):
         """Fail if something of others has changed."""
-        _let_go()
         for told in self.hidden:
             now = self.house.seen(told)
             gone = [thing for thing in self.house.before[told] if thing not in now]
@@ -419,7 +413,6 @@ class Intruder:
             for form in forms:
                 for rest in self.house.forms(form):
                     self.type(("/%s %s" % (name, rest)).strip())
-            _let_go()
 
     def try_channel(self):
         """Type every command on a network, and ask for the answers to what others have said there."""
@@ -442,7 +435,6 @@ class Intruder:
         for form in SAID:
             for said in self.house.forms(form):
                 self.check("offline", said, at_once(offline.answer(self.caller, parse(said), "t%d" % self.turn())))
-            _let_go()
 
     def try_turns(self):
         """Say everything to the agent, and look at what it tells and at what the model is shown."""
@@ -500,20 +492,12 @@ def every(attempt):
         intruder.check_unharmed()
         tried += intruder.tried
         intruder = None  # its board: two do not fit into a small heap
-        _let_go()
     return tried
 
 
 def _may_see(caller, told):
     """Whether something with a scope is a caller's to see, as docs/guides/security.md has it."""
     return not caller.group and told in ("user:" + caller.principal, "ws:" + caller.workspace)
-
-
-def _let_go():
-    """Forget the code that was loaded for what was tried: a small heap does not hold all of the firmware at once."""
-    for name in () if _HAS_LARGE_HEAP else sorted(sys.modules, key=len, reverse=True):
-        if name not in _LOADED and name.startswith("engram."):
-            unload(name[len("engram.") :])
 
 
 def _of(line):

@@ -14,35 +14,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-sys.path.extend(
-    str(Path(__file__).resolve().parents[3] / name)
-    for name in ("host", "tools/setup", "tools/build", "tools/benchmarks")
-)
+sys.path.extend(str(Path(__file__).resolve().parents[3] / name) for name in ("host", "tools/setup", "tools/build"))
 
-import debian
 import firmware_build
-import heap_builds
+import get_micropython
 import ledger
 import life
-from heap_bench import CHIP_KILOBYTES
-from heap_builds import Build
 from ledger import Ledger
 
 ROOT = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).resolve().parent
 OUT = ROOT / "build" / "bench" / "month.json"
 
-STAND_IN_KILOBYTES = 21
-"""What is on the heap and on no chip: the flash, the model and the modules of the play, all loaded from .mpy. test_month.py
-measures it. What a chip has in their place, its network and the link to the model, takes some KB: docs/design/heap.md.
-"""
-
-CODE_KILOBYTES = 316
-"""What the code takes where it is loaded from .mpy: the heap in use in two days, less that with the frozen build. Modules that
-a small heap lets go of are in it, as they stay in so large a one.
-It was measured as 308; the rest is for what the code has grown by since, and for the length of the paths. The emulated flash
-is Python: where it has no heap left in the middle of a change, littlefs is left half changed, and may never return.
-"""
+HEAP = "2m"
+"""The smallest PSRAM of a board."""
 
 POWER_CUT = -9
 SPENT = ("calls", "tokens", "erases", "programmed", "read", "left", "trash_left")
@@ -63,7 +48,7 @@ _COLUMNS = {
     "intents": "intents",
 }
 """Those of the report, with their titles: see docs/design/month.md."""
-_ON_BOARD = ("month_board", "export_board", "weigh_board", "witness", "life", "scripted_month")
+_ON_BOARD = ("month_board", "export_board", "witness", "life", "scripted_month")
 _LONGEST_SECONDS = 3600
 
 
@@ -73,34 +58,19 @@ class Failed(Exception):
 
 @dataclass(frozen=True)
 class Stage:
-    """A MicroPython with the firmware, the heap it has, and what is played there (a name of life.FORMS)."""
+    """The 32-bit MicroPython with the firmware, and what is played there (a name of life.FORMS)."""
 
-    build: Build
-    kilobytes: int
     form: str
 
     def run(self, program: str, *arguments: object) -> subprocess.CompletedProcess[str]:
         """Run a program of this folder on the board; Failed if memory runs out, whoever catches that."""
-        command = self.build.command(self.kilobytes, program, *map(str, arguments))
-        environment = os.environ | {"MICROPYPATH": f"{_compiled()}:{self.build.path}"}
+        command = [get_micropython.HOME / "32", "-X", f"heapsize={HEAP}", "-m", program, *map(str, arguments)]
+        folders = [_compiled(), *firmware_build.compile_small()]
+        environment = os.environ | {"MICROPYPATH": ":".join(map(str, folders))}
         done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=_LONGEST_SECONDS)
         if "MemoryError" in done.stdout + done.stderr or "memory allocation failed" in done.stdout + done.stderr:
-            raise Failed(f"the heap of {self.kilobytes} KB is too small: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+            raise Failed(f"the heap of {HEAP} is too small: {done.stdout[-2000:]}{done.stderr[-2000:]}")
         return done
-
-
-def as_on_a_chip(form: str) -> Stage:
-    """A board with the code frozen and the heap that a chip without PSRAM has; from .mpy where that cannot be built."""
-    try:
-        return Stage(heap_builds.frozen(), CHIP_KILOBYTES + STAND_IN_KILOBYTES, form)
-    except debian.Unavailable as problem:
-        print(f"from .mpy: {problem}", file=sys.stderr)
-        return from_files(form)
-
-
-def from_files(form: str) -> Stage:
-    """A board that loads its code from .mpy, with as much more heap as that takes."""
-    return Stage(heap_builds.mpy(), CHIP_KILOBYTES + STAND_IN_KILOBYTES + CODE_KILOBYTES, form)
 
 
 def _compiled() -> Path:
@@ -213,11 +183,9 @@ def table(month: Month) -> list[str]:
     return [f"| {' | '.join(row)} |" for row in rows]
 
 
-def report(stage: Stage, month: Month, seed: int, problems: list[str]) -> dict[str, Any]:
+def report(month: Month, seed: int, problems: list[str]) -> dict[str, Any]:
     """All that is known of a play, for a file."""
     return {
-        "build": stage.build.name,
-        "heap_kilobytes": stage.kilobytes,
         "seed": seed,
         "starts": month.starts,
         "cuts": month.cuts,
@@ -234,19 +202,16 @@ def main(days: int, seed: int) -> int:
     if days < 1:
         print("DAYS must be 1 or more.", file=sys.stderr)
         return 2
-    stage = as_on_a_chip("month")
+    stage = Stage("month")
     with tempfile.TemporaryDirectory() as folder:
         flash = Path(folder) / "flash.bin"
         month = play(stage, flash, days, seed, tell=lambda day: print(f"day {day + 1}", file=sys.stderr, flush=True))
         there = ledger.found(exports(stage, flash, days))
     problems = month.ledger.problems + month.ledger.hasty() + month.ledger.missing(there, life.moment(days, 0))
     OUT.parent.mkdir(parents=True, exist_ok=True)
-    OUT.write_text(json.dumps(report(stage, month, seed, problems), indent=1))
+    OUT.write_text(json.dumps(report(month, seed, problems), indent=1))
     print("\n".join(table(month)))
-    print(
-        f"\nthe code is {stage.build.name}, the heap {CHIP_KILOBYTES} KB and {stage.kilobytes - CHIP_KILOBYTES} KB more"
-    )
-    print(f"{month.starts} starts, {month.cuts} power cuts, {len(month.ledger.reminders)} reminders,", end=" ")
+    print(f"\n{month.starts} starts, {month.cuts} power cuts, {len(month.ledger.reminders)} reminders,", end=" ")
     print(f"{month.ledger.counts['distillations']} distillations, at most {max(month.heaps)} bytes of heap in use")
     print("\n".join(["missing or wrong:", *problems] if problems else ["nothing that was acknowledged is missing"]))
     return 1 if problems else 0

@@ -1,10 +1,8 @@
 """Searching in the store of the benchmark."""
 
-import gc
 import time
 from array import array
 
-import engram.store.search.ranking  # noqa: F401  code that searching loads, before the heap is measured
 from engram.store.types import Query
 
 SEARCHES = 200
@@ -21,11 +19,6 @@ def search(bench, count):
     with open(bench.queries) as file:
         for at in range(searches):
             terms = file.readline().split()
-            if at == 0:
-                # Without what this benchmark holds itself; and with the code loaded, since on a board with frozen modules
-                # code takes no heap.
-                gc.collect()
-                print('{"used_heap_bytes":%d}' % gc.mem_alloc())
             before = device.read_bytes
             start = time.ticks_us()
             found = list(store.search(Query(terms, (), (), 0, 0, "", None, bench.kind == "records"), FETCHED))

@@ -3,7 +3,7 @@
     senses_cost.py FLASH SENSES DAYS RAW
 
 Prints {"readings", "erases", "programmed_bytes", "kept_bytes", "heap"}: counts of the flash, the bytes of files, and those of
-heap at rest, code included.
+heap at rest beside the code.
 """
 
 import gc
@@ -11,8 +11,9 @@ import json
 import sys
 
 import flash
-from engram import diag, errors, files, text  # noqa: F401  what every board has loaded
 from engram.clock import Clock
+from engram.senses import history, registry, rings  # noqa: F401  all code, before the heap is measured
+from engram.senses.senses import Senses
 
 FLASH_BYTES = 1 << 20
 START = 1790000400
@@ -32,13 +33,10 @@ def value_of(number, minute):
 
 def main(path, count, days, raw):
     """Let the days pass."""
-    gc.threshold(8000)  # pyright: ignore[reportAttributeAccessIssue]  # as collect_often() does it
     device = flash.mount(path, FLASH_BYTES, "/flash")
     now = [START]
     clock = Clock(0, lambda: now[0])
     before = used()
-    from engram.senses.senses import Senses
-
     senses = Senses("/flash", clock, 16, 524288, 60, raw, {})
     senses.open()
     names = ["room number %d" % number for number in range(count)]

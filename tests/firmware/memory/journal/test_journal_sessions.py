@@ -2,7 +2,7 @@
 
 import os
 
-from board import ANN, ROOM, Board, has_large_heap
+from board import ANN, ROOM, Board
 from engram.compat import finish
 from engram.errors import ArgumentError, NotFound
 from engram.memory.access import OWNER, Caller
@@ -180,7 +180,7 @@ def test_a_lower_limit_takes_effect_with_the_next_session():
 
 
 def test_all_sessions_with_long_titles_fit_into_a_segments_header():
-    most = 64 if has_large_heap() else 24
+    most = 64
     board = Board(session_live=most)
     for number in range(most):
         room = Caller("ann", f"chat#{number:02d} of some network", False, "")

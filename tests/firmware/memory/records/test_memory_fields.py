@@ -1,6 +1,6 @@
 """What each field of a record may hold: a wrong value is refused by the field's name, before anything is written."""
 
-from board import Board, has_large_heap
+from board import Board
 from engram.errors import ArgumentError, NotFound
 from engram.memory.access import OWNER
 from support import raises
@@ -120,7 +120,7 @@ def test_an_id_may_have_spaces_around_and_a_capital():
 
 
 def test_content_of_the_longest_length_is_kept_whole():
-    limit = 2000 if has_large_heap() else 1000
+    limit = 2000
     for letter in ("x", "字", "\x01"):
         board = Board(records_content_chars=limit)
         ref = board.records.store(letter * (limit - 1) + "x", ["a"]).id

@@ -1,6 +1,6 @@
 """Undo takes back one change after another, of every kind, after a restart too, and as far as the last compaction."""
 
-from board import NOW, Board, has_large_heap
+from board import NOW, Board
 from engram.errors import NotFound
 from engram.memory.access import OWNER
 from samples import distinct_content
@@ -135,7 +135,7 @@ def test_edits_of_a_note_are_taken_back_one_by_one():
 def test_a_long_text_in_any_script_is_taken_back():
     for letter in ("x", "字", "\x01"):
         board = Board()
-        content = letter * (5000 if has_large_heap() else 2500)
+        content = letter * 5000
         board.notes.for_caller(OWNER).write("MEMORY.md", content)
         board.notes.for_caller(OWNER).write("MEMORY.md", "short")
         _undo(board)
