@@ -2,14 +2,16 @@
 commands/handlers.py for the commands; no other file does.
 """
 
-# Lowest layers first: an import within an import takes of the stack, which is short on a chip.
+# Leaves first: an import within an import takes of the stack, which is short on a chip.
 # isort: off
-from engram import diag, files, text  # noqa: F401
+from engram import diag, files, text, log_line  # noqa: F401
 from engram.text.days import find_days  # noqa: F401
 from engram.clock import Clock
 from engram.config import zone_of
 from engram.errors import ArgumentError, ConfigError
 from engram.lazy import is_heap_small
+from engram.store.index import merge_policy  # noqa: F401
+from engram.store.search import ranking  # noqa: F401
 from engram.store.store import Store
 from engram.store.log.reserve import Reserve
 from engram.store.log.segments import Log

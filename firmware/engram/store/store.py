@@ -11,9 +11,13 @@ A line that concerns an entry other than its own first version has the label "=N
 from engram import diag
 from engram.compat import const
 from engram.errors import ArgumentError, EngramError, StoreError, StoreFull
+from engram.store import queries
 from engram.store.entry_state import EntryStates
 from engram.store.index.index import Index
+from engram.store.log.compaction import compacting
+from engram.store.log.reader import LogReader
 from engram.store.log.seq_seek import begins_at, lines_backwards
+from engram.store.search.ranking import Ranking, search
 from engram.store.types import LIVE, SUPERSEDED, Entry, Query, concerned, no_entry
 from engram.store.upkeep import Upkeep
 
@@ -250,27 +254,23 @@ class Store:
         self.ready()
         return self.log.read(seq)
 
-    def _queries(self):
-        """What lists and counts, once all that is in the log is known."""
-        self.ready()
-        from engram.store import queries  # the heap of a board that only answers is for searches
-
-        return queries
-
     def newest(self, labels=(), scopes=()):
         """Yield the lines of live entries that have all `labels` and one of `scopes`, newest first.
 
         For a log without threads. What is appended or changed meanwhile does not come.
         """
-        return self._queries().newest(self, labels, scopes)
+        self.ready()
+        return queries.newest(self, labels, scopes)
 
     def thread(self, session: int):
         """Yield the seqs of a thread's lines, newest first, as far as they are in the index."""
-        return self._queries().thread_backwards(self, session)
+        self.ready()
+        return queries.thread_backwards(self, session)
 
     def following(self, session: int, seq: int):
         """Yield the seqs of a thread's lines after a line, oldest first, as far as they are in the index."""
-        return self._queries().thread_after(self, session, seq)
+        self.ready()
+        return queries.thread_after(self, session, seq)
 
     def lines_backwards(self):
         """Yield all lines, newest first, as dicts."""
@@ -279,8 +279,6 @@ class Store:
 
     def raw(self):
         """The lines as they stand on flash, for whoever copies the log; see log/reader.py."""
-        from engram.store.log.reader import LogReader  # for boards with a companion
-
         return LogReader(self)
 
     # --- searching
@@ -291,32 +289,32 @@ class Store:
         Lines with a seq in `skip` are passed over unread: a long one would take much of the heap. `own` is (seq, session) of
         the line that asks: it is no evidence for those beside it.
         """
-        from engram.store.search.ranking import search  # with what it imports 7 KB of heap: not before the first one
-
         return search(self, query, limit, explain, skip, own)
 
     def frequencies(self, terms) -> tuple:
         """(number of live rows, {term: number of rows that have it})."""
-        from engram.store.search.ranking import Ranking  # as search() does
-
         self.ready()
         return self.index.rows, Ranking(self.index, terms).frequencies()
 
     def names(self, prefix: str):
         """Yield the labels of "#tag", "%speaker" and "@scope" that begin with a prefix, in no order."""
-        return self._queries().names_with_prefix(self, prefix)
+        self.ready()
+        return queries.names_with_prefix(self, prefix)
 
     def labels(self, prefix: str, scopes=()):
         """Yield (label, number of live entries within the scopes) of the labels that begin with a prefix, in no order."""
-        return self._queries().labels(self, prefix, scopes)
+        self.ready()
+        return queries.labels(self, prefix, scopes)
 
     def count(self, labels=(), scopes=()) -> int:
         """The number of live entries that have all `labels` and one of `scopes`."""
-        return self._queries().count(self, labels, scopes)
+        self.ready()
+        return queries.count(self, labels, scopes)
 
     def is_used(self, label: str, scopes) -> bool:
         """Whether a live entry with one of `scopes` has the label, as far as hashes tell."""
-        return self._queries().is_used(self, label, scopes)
+        self.ready()
+        return queries.is_used(self, label, scopes)
 
     # --- making room
 
@@ -339,8 +337,6 @@ class Store:
         """Rewrite the log without what is not wanted any more: a generator that pauses between slices, in which other calls may
         come. decide(line): see compaction.py.
         """
-        from engram.store.log.compaction import compacting  # compactions are seldom
-
         return compacting(self, decide)
 
     def release_reserve(self) -> None:

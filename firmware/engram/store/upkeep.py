@@ -3,8 +3,10 @@
 from engram import diag
 from engram.compat import const, finish
 from engram.errors import StoreError
+from engram.store.index import merge_policy
+from engram.store.index.rebuild import Rebuild
 
-_MOST_TABLES = const(12)  # beyond which a merge begins though the heap is needed: each table takes 600 bytes of it
+_MOST_TABLES = const(12)  # beyond which a merge begins though somebody waits for an answer
 _RETRY_TICKS = const(32)  # that pass before work is tried again that the flash had no room for, doubled each time
 _MOST_TRIES = const(5)  # without a table that was finished: a full flash is not to be worn out
 _UNFINISHED = const("no try to write it came to its end.")
@@ -110,8 +112,6 @@ class Upkeep:
 
     def _seal_rows(self, tail: list) -> None:
         """As seal(), but that the manifest is written later: a cut before has its lines read from the log again."""
-        from engram.store.index import merge_policy  # when a board only reads, its heap is for searches
-
         store, index = self._store, self._store.index
         store.log.refresh()
         first, last = self.tail[2], tail[2] - 1
@@ -190,8 +190,6 @@ class Upkeep:
         index = self._store.index
         if index.job is None and (self._is_merge_put_off or self._merged == self._tables()):
             return False
-        from engram.store.index import merge_policy  # not on a board that idles
-
         for _ in range(slices):
             if merge_policy.step(index, bool(self.unindexed)):
                 if not may_seal:
@@ -210,15 +208,13 @@ class Upkeep:
 
     @property
     def _is_merge_put_off(self) -> bool:
-        """Whether no merge is to begin now: it takes a dozen KB of heap, which the answer to a message needs."""
+        """True while a merge has to wait for the answer to a message."""
         store = self._store
         may_wait = store.index.job is None and not store.is_compacting and len(store.index.tables) < _MOST_TABLES
         return may_wait and store.is_active()
 
     def _fill(self) -> None:
         if self.filling is None:
-            from engram.store.index.rebuild import Rebuild  # 2 KB of heap, seldom needed
-
             store = self._store
             self.filling = Rebuild(
                 store.log, store.index, store.describe, self.unindexed, store.entry_states.pending.add

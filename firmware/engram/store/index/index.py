@@ -7,14 +7,12 @@ All of this is a cache: what is damaged or missing is rebuilt from the log, in s
 what there is.
 """
 
-import gc
 import os
 from binascii import a2b_base64
 
 from engram import diag, files
 from engram.compat import const
-from engram.lazy import lazy
-from engram.store.index import codec
+from engram.store.index import codec, manifest
 from engram.store.index.memtable import MemTable
 from engram.store.index.table import Table, TableDamaged
 from engram.store.search.session_scores import SessionSizes
@@ -52,10 +50,7 @@ class Index:
     def open(self, epoch: int):
         """Open the tables that count; the manifest's fields as a dict, None if there is nothing to go on from."""
         self.epoch = epoch
-        with lazy("store.index.manifest"):
-            from engram.store.index import manifest
-
-            saved = manifest.read(self.base + ".index")
+        saved = manifest.read(self.base + ".index")
         if saved is None or saved["epoch"] != epoch:
             self.remove()
             return None
@@ -65,7 +60,6 @@ class Index:
         for number in saved["drop"]:
             files.discard(self.path_of(number))
         for number, first in saved["pieces"]:
-            gc.collect()  # so that what stays does not lie behind what goes
             try:
                 table = Table(self.path_of(number), number)
                 if table.epoch != epoch or table.first != first:
@@ -84,8 +78,6 @@ class Index:
 
     def save(self, tail, pending, state) -> None:
         """Write the manifest."""
-        from engram.store.index import manifest  # seldom: with a seal or a merge
-
         drop = self.retired + ([self.job.number] if self.job else [])
         lines = manifest.lines(self, tail, drop, pending, state)
         files.write_parts(self.base + ".index", lines)

@@ -4,7 +4,6 @@ The words of each row stand one after the other as hashes of 24 bits. Whoever ne
 few bytes are needed for a word, and never many in one table.
 """
 
-import gc
 from array import array
 
 from engram.compat import const
@@ -63,8 +62,6 @@ class MemTable:
         for at in range(len(self.dead)):
             self.dead[at] = 0
         if len(self._highs) > self._most_words:
-            self._lows, self._highs = array("H"), bytearray()
-            gc.collect()  # so that the new ones lie where the old ones were
             self._make_words(self._most_words)
 
     @property

@@ -4,13 +4,12 @@ Tables are merged when three new ones have come, along with older ones of at mos
 so far: five at most at once. So their number stays about logarithmic, and a row is rewritten few times.
 """
 
-import gc
-
 from engram import diag, files
 from engram.compat import const
 from engram.errors import StoreError
-from engram.lazy import lazy, release
 from engram.store.index import codec, memtable
+from engram.store.index.memtable_writer import write_table
+from engram.store.index.merge import Merge
 from engram.store.index.table import Table, TableDamaged
 
 _MOST_TABLES = const(5)  # that are merged at once: each takes about 4 bytes a session and a kilobyte
@@ -21,18 +20,11 @@ _MOST_ROWS = const(6144)  # of a merged table: a search takes a byte of heap for
 
 def insert(index, rows: memtable.MemTable, first: int, last: int) -> None:
     """Make a table of some rows, all that there are from seq `first` to `last`, in its place among the tables."""
-    gc.collect()  # so that what stays does not lie behind what goes
     path = index.path_of(index.next_number)
     try:
-        with lazy(
-            "store.index.memtable_writer", "store.index.table_writer"
-        ):  # their room is for the merge that may follow
-            from engram.store.index.memtable_writer import write_table
-
-            mean = index.mean()
-            index.begun += 1  # from here on the flash is worn: a heap without room for the code wears nothing
-            write_table(rows, path, mean, index.epoch, first, last)
-        gc.collect()  # likewise, now that it is written
+        mean = index.mean()
+        index.begun += 1  # from here on the flash is worn
+        write_table(rows, path, mean, index.epoch, first, last)
         table = Table(path, index.next_number)
         _mark_dead(table, rows)
     except OSError as error:
@@ -132,9 +124,6 @@ def step(index, is_filling: bool = False) -> bool:
             return False
     try:
         if tables:
-            gc.collect()
-            from engram.store.index.merge import Merge  # merges are seldom
-
             index.begun += 1
             left = index.has_words if tables[0].number < index.tidy_below else None
             index.job = Merge(tables, index.path_of(index.next_number), index.next_number, left)
@@ -153,8 +142,6 @@ def step(index, is_filling: bool = False) -> bool:
     is_tidy = len(index.job.tables) == 1
     index.job = None
     index.begun = 0
-    # Merges are seldom: the room of their code is for the searches in between.
-    release("store.index.merge", "store.index.table_writer")
     return is_filling or is_tidy
 
 
@@ -167,7 +154,6 @@ def untidy(index) -> list:
 
 
 def _finish(index, job) -> None:
-    gc.collect()
     at = index.tables.index(job.tables[0])
     made = []
     if job.rows:

@@ -18,6 +18,8 @@ from engram import diag, files, log_line
 from engram.compat import const
 from engram.errors import StoreError
 from engram.store.log import header, seq_seek
+from engram.store.log.recovery import recover
+from engram.store.log.repair import Repair
 
 SMALLEST_SEGMENT = 16384
 """Bytes of a segment of a small log."""
@@ -41,7 +43,7 @@ class Log:
         self.name = name
         self.segment_bytes = segment_bytes or max(SMALLEST_SEGMENT, min(cap // SEGMENTS, _LARGEST_SEGMENT))
         self.may_mend = True  # while it is compacted, damage is passed over: both rewrite segments
-        self._repair = None
+        self.repair = Repair(self.base, self.lines)
         self._file = None  # the live segment, for appending and reading
         self._files = {}  # sealed segments that are open: number -> file
         self._unsure = False
@@ -69,16 +71,7 @@ class Log:
     @property
     def damaged(self) -> int:
         """Lines that were set aside since the log was opened."""
-        return self._repair.damaged if self._repair else 0
-
-    @property
-    def repair(self):
-        """The module that takes damage out of a segment."""
-        if self._repair is None:
-            from engram.store.log.repair import Repair  # 4 KB of heap, seldom needed
-
-            self._repair = Repair(self.base, self.lines)
-        return self._repair
+        return self.repair.damaged
 
     @property
     def bytes(self) -> int:
@@ -106,8 +99,6 @@ class Log:
             self._reopen()
         self.size = self._file.seek(0, 2)
         if not header.read(self, self._file):
-            from engram.store.log.recovery import recover  # only after a cut
-
             self.close_live()
             recover(self, owner)
             self.is_recovered = True

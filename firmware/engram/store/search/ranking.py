@@ -21,6 +21,7 @@ from engram.compat import const
 from engram.store.index import codec
 from engram.store.index.memtable import NO_ROW
 from engram.store.search import filters
+from engram.store.search.explain import parts
 from engram.store.search.session_scores import NO_SLOT, slot_of, slots_of
 from engram.store.search.top_k import BLOCK, BLOCK_BITS, FAR, NEAR, Look, TopK, clear_dead
 from engram.store.search.weights import ONE, OWN, distinct_terms, inverse_frequency
@@ -61,8 +62,6 @@ def search(store, query, limit: int, explain: bool, skip, own):
             # One by one, since all lines at once could fill the heap.
             made_of = ()
             if explain:
-                from engram.store.search.explain import parts  # 1 KB of heap, seldom needed
-
                 made_of = store.index.guarded(table, parts, ranking, place, row, speaker_rows, halves) or ()
             yield Hit(entry.number, score, evidence, line, made_of)
 
