@@ -8,12 +8,12 @@ docs/reference/settings.md says what each is for; a test keeps the two in step.
 
 import json
 
-from engram import files, text
+from engram import files, text, wifi_config
 from engram.clock import zone_minutes
 from engram.compat import const
 from engram.errors import ConfigError
-from engram.lazy import lazy
 from engram.text.utf8 import is_printable_ascii
+from engram.zone import Zone
 
 _FILE = const("config.json")
 _SECRETS = const("secrets.json")
@@ -204,10 +204,7 @@ class Config:
         if name not in SECRETS:
             raise ConfigError(name, "is not a secret; " + _SECRETS + " takes " + ", ".join(SECRETS) + ".")
         if name == "wifi":
-            with lazy("wifi_config"):
-                from engram import wifi_config
-
-                wifi_config.check(value)
+            wifi_config.check(value)
         elif not isinstance(value, str) or len(value) > 500 or " " in value or not is_printable_ascii(value):
             raise ConfigError(name, "must be a text of at most 500 printable ASCII characters.")
         self._secrets[name] = value
@@ -228,8 +225,6 @@ def zone_of(setting: str) -> tuple:
     """(minutes east of Greenwich of standard time, its Zone or None) of what `timezone` may be; ValueError if it is none."""
     if setting[:1] in "+-":
         return zone_minutes(setting), None
-    from engram.zone import Zone  # 2 KB that boards without a rule do without
-
     zone = Zone(setting)
     return zone.standard, zone
 

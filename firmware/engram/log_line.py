@@ -13,6 +13,7 @@ from binascii import crc32
 from engram import files
 from engram.compat import const
 from engram.errors import ArgumentError
+from engram.text.json_reader import loads
 from engram.text.json_writer import dumps_open
 from engram.text.utf8 import is_valid
 
@@ -86,8 +87,6 @@ def _parsed(text: str):
     put behind a right crc, escaped surrogates and thousands of brackets, is not.
     """
     if "\\u" in text or text.count("[") + text.count("{") > _MOST_BRACKETS:
-        from engram.text.json_reader import loads  # 5 KB of heap, seldom needed
-
         return loads(text)
     return json.loads(text)
 

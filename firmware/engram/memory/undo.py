@@ -1,10 +1,22 @@
-"""What undo needs of text files is kept, and the code of undo is loaded when somebody asks for it."""
+"""The last changes, and taking them back.
+
+The log of records holds each change with what it replaced (see records.py), so undo works after a restart too. Undo
+goes back one change at a time, as far as the last compaction, and is itself a change: a line that names the line it
+undoes.
+"""
 
 from engram.compat import const
-from engram.lazy import lazy
+from engram.errors import ArgumentError, NotFound
 from engram.memory import access
+from engram.memory.journal import past
+from engram.store.types import LIVE
 
 _PIECE = const(2000)  # characters of an old text in one line, which log_line.MAX_LINE bounds, however they are escaped
+_FARTHEST = const(200)  # lines that undo looks back over: bounds its reads
+
+_TEXT_CHANGES = const(("profile", "note"))
+_OTHER = const("the latest change is of %s, not of %s; /undo alone takes it back.")
+_NOT_KEPT = const(("seq", "was", "undoes", "with", "past", "restored", "outdated"))  # of a version that holds again
 
 
 class TextChanges:
@@ -37,17 +49,153 @@ class TextChanges:
 
 
 class Undo:
-    """Takes changes back; the arguments are those of UndoLog."""
+    """Undoes changes of all kinds, as the log of records tells them.
 
-    def __init__(self, *arguments):
-        self._arguments = arguments
+    `files` has by kind, "profile" and "note", who puts files back: named(principal) gives an object with
+    put_back(name, content) and text(name); and `changes`, which notes that it was done.
+    """
+
+    def __init__(self, store, journal, clock, files):
+        self._store = store
+        self._journal = journal
+        self._clock = clock
+        self._files = files
 
     def undo(self, caller=access.OWNER, ref: str = "") -> str:
         """Take back the latest change that this caller may see; a sentence that says what was done.
 
         ArgumentError if a `ref` is given and that change is of something else.
         """
-        with lazy("memory.records.undo"):
-            from engram.memory.records.undo import UndoLog
+        undone = set()
+        for looked, line in enumerate(self._store.lines_backwards()):
+            if looked == _FARTHEST or line.get("op") == "compacted":
+                break
+            if "undoes" in line:
+                undone.add(line["undoes"])
+            elif line["seq"] not in undone and self._may_undo(line, caller):
+                if ref and line.get("id") != ref:
+                    raise ArgumentError("/undo", _OTHER % (line.get("id") or "a text", ref))
+                return self._undo(line, caller)
+        raise NotFound("change", "to undo", "changes are kept until the memory is compacted.")
 
-            return UndoLog(*self._arguments).undo(caller, ref)
+    def _may_undo(self, line: dict, caller) -> bool:
+        if line.get("op") == "distilled":
+            return access.may_see(caller, line.get("scope", ""))
+        if "restored" in line:
+            return False
+        if line.get("op") in _TEXT_CHANGES:
+            whose = caller.principal if line["op"] == "profile" else access.notebook_of(caller)
+            return not caller.group and _whose(line) == whose
+        if line.get("op") == "forget":
+            return _is_seen(self._store.line(line["was"]) if "was" in line else None, caller)
+        # What it has become since, and what would come back, count too: a private record may have gone to a workspace.
+        latest = self._store.get(int(line["id"][1:])) if "id" in line else None
+        if not _is_seen(line, caller) or (latest is not None and not _is_seen(latest, caller)):
+            return False
+        older = None
+        if line.get("was"):
+            older = self._store.line(line["was"])
+        elif "supersedes" in line:
+            older = self._store.get(int(line["supersedes"][1:]))
+        return older is None or "content" not in older or _is_seen(older, caller)
+
+    def _undo(self, line: dict, caller) -> str:
+        if line.get("op") in _TEXT_CHANGES:
+            return self._undo_text(line)
+        if line.get("op") == "distilled":
+            return self._undo_distillation(line, caller)
+        taken_back, sentence = self._reversed(line)
+        self._store.append(taken_back)
+        for turn in line.get("redacts", ()):
+            self._journal.show(turn, caller)
+        self._unmark((line,))
+        return sentence
+
+    def _unmark(self, lines) -> None:
+        """What turns say holds again that lines have made outdated."""
+        for line in lines:
+            past.unmark(self._journal.entries, line.get("outdated", ()), self._clock.now())
+
+    def _undo_distillation(self, line: dict, caller) -> str:
+        """Take back what all batches of a distillation did that are the caller's, each with one flush, the last one first."""
+        count = stays = 0
+        reached = set()  # lines that hold again since what came after them in the same distillation was taken back
+        run = line["run"]
+        while line is not None and line.get("op") == "distilled" and line["run"] == run:
+            if not access.may_see(caller, line.get("scope", "")):
+                line = self._store.line(line.get("before", 0))
+                continue
+            lines = [self._store.line(seq) for seq in range(line["seq"] - line["lines"], line["seq"])]
+            # Whoever has changed one since has read it, and wants it so.
+            latest = [each for each in lines if each is not None and (each["seq"] in reached or self._is_latest(each))]
+            stays += len(lines) - len(latest)
+            reached.update(each["was"] for each in latest if "was" in each)
+            taken_back = [self._reversed(each)[0] for each in latest]
+            mark = [("op", "distilled"), ("run", run), ("at", self._clock.now()), ("undoes", line["seq"])]
+            self._store.append(*taken_back, mark)
+            self._unmark(latest)
+            count += len(taken_back)
+            line = self._store.line(line.get("before", 0))
+        sentence = (
+            "the last distillation was taken back: %d memories are as before; its notes are not read again." % count
+        )
+        return sentence + (" %d were changed since, or have gone, and stay so." % stays if stays else "")
+
+    def _is_latest(self, line: dict) -> bool:
+        """Whether a line is what holds of its record."""
+        state, latest = self._store.state_and_latest(int(line["id"][1:]))
+        return state == LIVE and latest["seq"] == line["seq"]
+
+    def _reversed(self, line: dict) -> tuple:
+        """The line that takes back what a line did to a record, and a sentence on it."""
+        if line.get("op") == "forget":
+            return self._brought_back(line, "%s is remembered again: %s")
+        if line.get("was"):
+            return self._brought_back(line, "%s is again: %s")
+        return self._taken_out(line)
+
+    def _brought_back(self, line: dict, sentence: str) -> tuple:
+        """The version before a line once more."""
+        old = self._store.line(line["was"])
+        if old is None or "content" not in old:
+            raise NotFound("earlier version", "of " + line["id"], "it left the flash when the memory was compacted.")
+        kept = [(name, value) for name, value in old.items() if name not in _NOT_KEPT]
+        # A tombstone leaves with compaction: the way to the versions before must not lead over it.
+        kept += [("was", line["was"] if "op" in line else line["seq"]), ("undoes", line["seq"])]
+        if "with" in line:
+            kept.append(("with", line["with"]))
+        return kept, sentence % (line["id"], old["content"])
+
+    def _taken_out(self, line: dict) -> tuple:
+        """A new record goes; what it superseded is live again."""
+        gone = [("op", "forget"), ("id", line["id"]), ("at", self._clock.now()), ("undoes", line["seq"])]
+        sentence = "%s was taken back: %s" % (line["id"], line["content"])
+        if "supersedes" in line:
+            gone.append(("restores", line["supersedes"]))
+            sentence += " (%s holds again)" % line["supersedes"]
+        return gone, sentence
+
+    def _undo_text(self, line: dict) -> str:
+        files, name = self._files[line["op"]], line["file"]
+        keeper = files.named(_whose(line))
+        # Put back first: cut off in between, the next undo does the same once more.
+        keeper.put_back(name, self._old(line) if "old" in line else keeper.text(name)[: line["length"]])
+        self._store.append(files.changes.line(line["op"], name, _whose(line)) + [("undoes", line["seq"])])
+        return name + " is again as it was before the last change."
+
+    def _old(self, line: dict) -> str:
+        """The text that a line keeps, with the parts that stand before it."""
+        pieces = [self._store.line(line["seq"] - back) for back in range(line.get("parts", 0), 0, -1)]
+        if None in pieces:
+            raise NotFound("whole earlier text", "of " + line["file"], "a part of it was damaged on the flash.")
+        return "".join([piece["old"] for piece in pieces]) + line["old"]
+
+
+def _is_seen(version, caller) -> bool:
+    """Whether a version of a record is still there and may be shown to who asks."""
+    return bool(version) and "content" in version and access.may_see_line(caller, version)
+
+
+def _whose(line: dict) -> str:
+    """The principal, or the workspace, whose text a line changes."""
+    return line.get("who", access.OWNER.principal)

@@ -7,14 +7,11 @@ encode, decode, is_valid              UTF-8 as the standard has it              
 tokens, cut, cut_bytes, printable     how much, how far, and what to show         engram.text.truncate
 """
 
+# Leaves first: an import within an import takes of the stack, which is short on a chip.
+# isort: off
+from engram.text.utf8 import REPLACEMENT, code_at, decode, encode, is_valid  # noqa: F401
 from engram.text.json_writer import dumps, dumps_fields  # noqa: F401
+from engram.text.json_reader import loads  # noqa: F401
 from engram.text.tokenizer import MAX_TERM, STOP_WORDS, index_terms, terms, words  # noqa: F401
 from engram.text.truncate import cut, cut_bytes, printable, tokens  # noqa: F401
-from engram.text.utf8 import REPLACEMENT, code_at, decode, encode, is_valid  # noqa: F401
-
-
-def loads(data):
-    """The value of a JSON text or its bytes, read strictly; ValueError if it is not valid (see engram.text.json_reader)."""
-    from engram.text import json_reader  # 5 KB of heap: a board that only stores needs it seldom
-
-    return json_reader.loads(data)
+# isort: on

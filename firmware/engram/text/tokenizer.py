@@ -9,6 +9,7 @@ The retrieval figures were measured with these steps: a change here changes rank
 """
 
 from engram.compat import const
+from engram.text.unicode_fold import fold
 from engram.text.utf8 import encode
 
 # The longest word in bytes; the rest of a longer one is left out. It bounds an index's entries.
@@ -77,8 +78,6 @@ def _words(text: str, singles: bool = False):
 
 
 def _load_fold():
-    from engram.text.unicode_fold import fold  # its tables are large, and most texts need none
-
     return fold
 
 

@@ -11,8 +11,11 @@ long as there is any room: only at the caps themselves they leave to the trash.
 from engram import diag
 from engram.compat import const
 from engram.errors import StoreError, StoreFull
-from engram.lazy import lazy
+from engram.memory.records.importance import stated_importance
 
+_CHUNK = const(32)  # records for which the uses are read once
+_LOOKED_AT = const(3)  # between two pauses
+_EXPIRED = const(-1)  # leaves before all that has any importance
 _SHARE = const(50)  # 1/50 of records.most leaves at a time
 _MOST_AT_ONCE = const(64)
 _BYTES_SHARE = const(16)  # of records.bytes: so much before the cap it begins, and so much is made free
@@ -99,7 +102,7 @@ class Eviction:
 
     def least_important(self, count: int):
         """Yield None while it searches, then the numbers of at most `count` records, the first to go first."""
-        yield (yield from self._least_important(count))
+        yield (yield from _least_important(self._records, count))
 
     # --- whether there is room
 
@@ -176,7 +179,7 @@ class Eviction:
         What has expired goes first, then the least important, of these the one that was touched longest ago; never one that is
         pinned or in `keeping`. `is_enough()` tells, before some leave, whether there is room meanwhile.
         """
-        weakest = yield from self._least_important(count, keeping)
+        weakest = yield from _least_important(self._records, count, keeping)
         left = 0
         while weakest and not is_enough():
             left += self._records.evict(weakest[:_FLUSHED], self._trash)
@@ -187,12 +190,30 @@ class Eviction:
             diag.info("memory", "%d of the least important memories left to the trash, for want of room" % left)
         return left
 
-    def _least_important(self, count: int, keeping=()):
-        with lazy("memory.records.eviction_order"):
-            from engram.memory.records.eviction_order import least_important
-
-            return (yield from least_important(self._records, count, keeping))
-
 
 def _never() -> bool:
     return False
+
+
+def _least_important(records, count: int, keeping=()):
+    """Pauses, then gives the numbers of at most `count` records, the first to go first."""
+    found = []
+    chunk = []
+    for record in records.entries.newest():
+        if not record.get("pinned") and int(record["id"][1:]) not in keeping:
+            chunk.append((stated_importance(record), records.is_expired(record)))
+        if not len(chunk) % _LOOKED_AT:
+            yield
+        if len(chunk) == _CHUNK:
+            found = _lowest(records, found, chunk, count)
+            chunk = []
+            yield
+    return [number for _, _, number in _lowest(records, found, chunk, count)]
+
+
+def _lowest(records, found: list, chunk: list, count: int) -> list:
+    importances = records.importance.importance_of([stated for stated, _ in chunk], exactly=True)
+    for (stated, is_expired), (importance, touched) in zip(chunk, importances):
+        found.append((_EXPIRED if is_expired else importance, touched, stated[0]))
+    found.sort()
+    return found[:count]

@@ -7,6 +7,7 @@ memory/trash.old.jsonl    those before them: they go when the first file has hal
 from engram import diag, files, log_line
 from engram.compat import const
 from engram.memory import access
+from engram.memory.records.provenance import origin_of
 
 _FILE = const("/trash.jsonl")
 _OLD = const("/trash.old.jsonl")
@@ -85,8 +86,6 @@ class Trash:
 
         `epoch` is that of the records.
         """
-        from engram.memory.records.provenance import origin_of  # seldom needed
-
         return self.remove(lambda record: origin_of(record, epoch) in origins and access.may_see_line(caller, record))
 
     def remove(self, wanted) -> int:

@@ -20,11 +20,11 @@ from engram import diag, files, log_line, text
 from engram.clock import day_number
 from engram.compat import const, first_of
 from engram.errors import StoreError
-from engram.lazy import lazy
 from engram.memory import principal_files
 from engram.memory.texts.notes import is_note
 
 _FILE = const("/daily.json")
+_BLOCK = const(4096)  # of the flash: a file takes whole ones
 _LARGEST = const(65536)  # bytes of that file
 _MOST_FILES = const(300)  # of which that is kept: of more, the oldest count as read
 _MOST_LEFT = const(128)  # files of which the companion has to learn: of more, the oldest count as cleared
@@ -213,14 +213,11 @@ class NoteRetention:
                 return first_of(self._unread(file, state["read"].get(file))) is None
 
             bounds = (self._days, self._most_bytes)
-            with lazy("memory.texts.retention_sweep"):  # once a day
-                from engram.memory.texts.retention_sweep import remove_old
-
-                notes = self._all_files()
-                yield from remove_old(self._notes, notes, today, bounds, is_read, waits_for_reading, self._note_left)
+            notes = self._all_files()
+            yield from _remove_old(self._notes, notes, today, bounds, is_read, waits_for_reading, self._note_left)
 
     def left(self) -> list:
-        """The files that left the board, as remove_old() lets them, and of which the companion does not know yet."""
+        """The files that left the board, as _remove_old() lets them, and of which the companion does not know yet."""
         found = self._read().get("left")
         return [file for file in found if isinstance(file, str)] if isinstance(found, list) else []
 
@@ -253,3 +250,35 @@ def _is_known(state) -> bool:
         if not (isinstance(mark, list) and len(mark) == 2 and isinstance(mark[0], int) and isinstance(mark[1], int)):
             return False
     return isinstance(state.get("seq"), int) and "guess" in state
+
+
+def _remove_old(keeper, notes: list, today: str, bounds: tuple, is_read, waits_for_reading: bool, leaves):
+    """A generator that pauses after each note. `notes` are (day, file, principal), oldest first; `bounds` the days that they
+    are kept and the bytes that they may take. A note that is_read(file) denies stays beyond its days if it waits for that.
+    leaves(file) is called before each that goes.
+    """
+    days, most_bytes = bounds
+    last = day_number(today) - days
+    left = []
+    total = 0
+    for day, file, _ in notes:
+        yield
+        path = keeper.folder + "/" + file
+        if day_number(day) < last and not (waits_for_reading and not is_read(file)):
+            leaves(file)
+            keeper.drop(path)
+            diag.info("daily", "the note %s left: its days are over (notes.days)" % file)
+            continue
+        size = (files.size(path) + _BLOCK - 1) // _BLOCK * _BLOCK
+        total += size
+        left.append((day, file, path, size))
+    for may_be_unread in (False, True):
+        for day, file, path, size in left:
+            if total <= most_bytes:
+                return
+            yield
+            if day != today and files.size(path) >= 0 and (may_be_unread or is_read(file)):
+                leaves(file)
+                keeper.drop(path)
+                diag.warning("daily", "the note %s left: all notes together take too much (notes.bytes)" % file)
+                total -= size
