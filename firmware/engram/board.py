@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from engram.learning.jobs import Jobs
     from engram.link.companion import Companion
     from engram.link.link_state import LinkState
-    from engram.llm.http.one_link import OneLink
-    from engram.llm.on_demand import ModelOnDemand
+    from engram.llm.model import Model
     from engram.memory.forgetting import Forgetting
     from engram.memory.journal.journal import Journal
     from engram.memory.records.eviction import Eviction
@@ -88,7 +87,7 @@ class Board:
     distillation: "Distillation | None" = None
     jobs: "Jobs | None" = None
     flush: "Flush | None" = None
-    model: "ModelOnDemand | None" = None
+    model: "Model | None" = None
     senses: "Senses | None" = None
     """What the board perceives, None until something is observed or configured."""
     sampling: "Sampling | None" = None
@@ -109,12 +108,8 @@ class Board:
     """(bytes used, bytes in all, bytes of the logs) as the file system was last walked, see status.py."""
     begin = None
     """begin(name, run) runs what is added while the app runs."""
-    telegram_refusal = ""
-    """Why there is no Telegram although a token is set."""
     tls: "object | None" = None
     """The TLS context that the board's links share, None as long as none is over TLS."""
-    one_link: "OneLink | None" = None
-    """Where the memory has room for one link over TLS: lets the model's and Telegram's take turns."""
     toolbox: "Toolbox | None" = None
     """A person's own tools and pins, None until there is one."""
     _people: "People | None" = None
@@ -170,10 +165,6 @@ class Board:
     def make_offline(self):
         """What answers plain commands without a model."""
         return _wired(self, "offline")
-
-    def make_model(self, tls, addresses):
-        """The model that the settings name."""
-        return _wired(self, "model", tls, addresses)
 
     def make_deliveries(self, inbox):
         """What answers messages that have their network's id."""

@@ -9,7 +9,6 @@ from engram.text.days import find_days  # noqa: F401
 from engram.clock import Clock
 from engram.config import zone_of
 from engram.errors import ArgumentError, ConfigError
-from engram.lazy import is_heap_small
 from engram.store.index import merge_policy  # noqa: F401
 from engram.store.search import ranking  # noqa: F401
 from engram.store.store import Store
@@ -48,10 +47,6 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
         standard, zone = zone_of(config.get("timezone"))
         clock = Clock(standard, None, zone)
     board = Board(config, folder, clock, network)
-    if config.secret("telegram.token") and is_heap_small():
-        from engram.llm.http.one_link import OneLink  # absent from boards without Telegram
-
-        board.one_link = OneLink()
     board.model = model or _model(board)
     add_memory(board)
     if config.get("companion.url"):
@@ -168,6 +163,21 @@ def _add_companion(board: Board) -> None:
     from engram.link.companion import Companion  # absent from boards without one
 
     config, records, journal = board.config, board.records, board.journal
+    url = config.get("companion.url")
+    tls = trust(board, url)
+
+    def make_transport(device: str, take):
+        token = config.secret("companion.token")
+        try:
+            if url.lower().startswith("mqtt"):
+                from engram.link.mqtt import Mqtt  # one of the two ways
+
+                return Mqtt(url, device, board.link_state.board, token, take, tls)
+            from engram.link.http import Http  # one of the two ways
+
+            return Http(url, device, token, take, tls)
+        except ArgumentError as error:
+            raise ConfigError("companion.url", error.problem) from None
 
     def make_archive(exchange, replication):
         from engram.archive.transfer import ArchiveTransfer  # absent from boards that have no archive
@@ -183,17 +193,25 @@ def _add_companion(board: Board) -> None:
     async def redeliver():
         await board.inbox.redeliver("link")
 
-    chat = None if config.get("companion.chat") == "off" else (answer, redeliver)
-    logs = (("records", records.entries.raw()), ("journal", journal.entries.raw()))
-    parts = config, board.clock, logs, board.link_state, board.gate.is_busy, board.notes, board.note_retention
-    tls = trust(board, config.get("companion.url"))
-    archive = make_archive if config.get("archive.on") else None
-
     def find_senses():
         return board.senses, board.sense_watch and board.sense_watch.events
 
-    more = archive, chat, find_senses
-    board.companion = Companion(*parts, board.find_status, board.network, tls, board.archived, *more)
+    board.companion = Companion(
+        config,
+        board.clock,
+        (("records", records.entries.raw()), ("journal", journal.entries.raw())),
+        board.link_state,
+        is_busy=board.gate.is_busy,
+        notes=board.notes,
+        retention=board.note_retention,
+        find_status=board.find_status,
+        make_transport=make_transport,
+        network=board.network,
+        archived=board.archived,
+        make_archive=make_archive if config.get("archive.on") else None,
+        chat=None if config.get("companion.chat") == "off" else (answer, redeliver),
+        find_senses=find_senses,
+    )
 
 
 def _add_telegram(board: Board) -> None:
@@ -257,7 +275,6 @@ def _model(board: Board):
         return None
     if not url or not name:
         raise ConfigError("llm.url" if name else "llm.model", "is missing: a model needs both llm.url and llm.model.")
-    from engram.build_turn import trust  # absent from boards without a link
-    from engram.llm.on_demand import ModelOnDemand  # absent from boards without a model
+    from engram.build_turn import make_model  # absent from boards without a model
 
-    return ModelOnDemand(name, board.make_model, trust(board, url))
+    return make_model(board)

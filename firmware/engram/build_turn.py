@@ -93,7 +93,7 @@ def people(board):
     return People(board.folder, board.clock, config.get("people.policy"), config.get("people.rate"))
 
 
-def model(board, tls, addresses):
+def make_model(board):
     """The model that the settings name; ConfigError if one of them is wrong."""
     from engram.llm.http.client import Client  # absent from boards without a model
     from engram.llm.model import Model  # absent, too
@@ -105,10 +105,8 @@ def model(board, tls, addresses):
             url,
             connect_ms=connect * 1000,
             stall_ms=stall * 1000,
-            tls=tls,
+            tls=trust(board, url),
             network=board.network,
-            addresses=addresses,
-            one_link=board.one_link,
         )
     except ArgumentError as error:
         raise ConfigError("llm.url", error.problem) from None

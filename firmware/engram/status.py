@@ -83,7 +83,7 @@ def reset_cause() -> str:
 def _telegram(board) -> tuple:
     """("off", "on", "away" or "stopped", why it is away or stopped)."""
     if board.telegram is None:
-        return ("stopped" if board.telegram_refusal else "off"), _sentence(board.telegram_refusal)
+        return "off", ""
     poller = board.telegram.poller
     if not poller.problem:
         return "on", ""

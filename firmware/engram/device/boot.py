@@ -4,12 +4,14 @@ starts in a row the next one is without the app.
     >>> import engram.device.boot as start; start.again()     # leaves safe mode
 """
 
-import gc
 import sys
 
 import machine
 
+from engram import diag
+from engram.config import Config
 from engram.device import boot_count
+from engram.device.serial import Serial
 from engram.device.watchdog import Watchdog
 from engram.errors import EngramError
 
@@ -46,8 +48,6 @@ def again() -> None:
 
 
 def _assemble(watchdog):
-    from engram.config import Config  # a start that fails before needs no more than this file
-
     config = Config()
     if config.table("pins"):
         _make_pins_safe(config.table("pins"))  # before the app, which takes seconds
@@ -55,30 +55,20 @@ def _assemble(watchdog):
     # Before the app: the Wi-Fi driver needs memory in one piece, which the Python heap would have taken.
     wifi = _wifi(config) if config.secret("wifi") else None
     from engram.app import App  # after the settings: they may be wrong
-    from engram.device.serial import Serial  # likewise
-    from engram.lazy import unload  # likewise
 
     app = App(config=config, network=wifi)
     app.attach_hardware(watchdog, Serial())
     app.load_own_code()
-    unload("device.boot")
-    unload("device.boot_count")
-    unload("tools.safe_pins")
-    gc.collect()
     return app
 
 
 def _make_pins_safe(table=None) -> None:
-    try:
-        from engram.tools.safe_pins import make_safe  # absent from boards without pins
-    except ImportError:
-        return
+    from engram.tools.safe_pins import make_safe  # for boards with pins
+
     make_safe(table)
 
 
 def _wifi(config):
-    from engram import diag  # likewise
-
     try:
         from engram.device.wifi import Wifi  # for boards with a network in their settings
 

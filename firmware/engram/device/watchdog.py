@@ -8,8 +8,8 @@ firmware itself, where no timer's callback gets a turn, is reset in any state.
 import machine
 
 from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
+from engram.device import boot_count
 from engram.errors import ConfigError
-from engram.lazy import lazy
 
 _SHORTEST = const(30)  # seconds: a name server that does not answer holds the whole board up for as long as that
 _TICK_SECONDS = const(5)
@@ -42,11 +42,11 @@ class Watchdog:
         global _timer
         _timer = _timer or _new_timer()
         _timer.init(period=_TICK_SECONDS * 1000, callback=self._tick)
-        _call("set_watchdog", seconds)
+        boot_count.set_watchdog(seconds)
 
     def resume(self) -> None:
         """After a soft reset, which stops timers but not the watchdog: feed it on, if it runs."""
-        self.guard(_call("watchdog"))
+        self.guard(boot_count.watchdog())
 
     def watch(self) -> None:
         """From now on the app has to beat."""
@@ -70,7 +70,7 @@ class Watchdog:
         self._left = self._ticks
         if not self._is_proven and ticks_diff(ticks_ms(), self._since) >= _PROVEN_MS:
             self._is_proven = True
-            _call("set_bad", 0)
+            boot_count.set_bad(0)
 
     def _tick(self, _timer) -> None:
         # Without a new object: it is called between any two steps of the app.
@@ -87,11 +87,3 @@ def _new_timer():
         except ValueError:
             pass
     return machine.Timer(0)
-
-
-def _call(what: str, *value):
-    """Call a function of engram.device.boot_count, which is needed for a moment only."""
-    with lazy("device.boot_count"):
-        from engram.device import boot_count
-
-        return getattr(boot_count, what)(*value)

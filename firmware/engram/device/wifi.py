@@ -1,14 +1,13 @@
-"""The board's Wi-Fi: joins the strongest network that it knows, again when it is lost, and keeps the clock set.
+"""The board's Wi-Fi: joins the strongest network that it knows, again when it is lost, and keeps the clock set."""
 
-Joining and asking for the time are in modules of their own, which leave the heap when they are done.
-"""
+import os
 
 import network
 
 from engram import diag, text
 from engram.compat import const, sleep_ms
+from engram.device import ntp, wifi_join
 from engram.errors import ConfigError
-from engram.lazy import lazy
 
 _LOOK_MS = const(2000)  # between two looks at whether the network is still there
 _FIRST_PAUSE_MS = const(2000)  # before joining is tried again; doubles up to the longest
@@ -77,22 +76,16 @@ class Wifi:
                 pause = min(2 * pause, _LONGEST_PAUSE_MS)
 
     async def _configure(self) -> None:
-        with lazy("device.wifi_join"):
-            from engram.device import wifi_join
-
-            try:
-                await wifi_join.configure(self.wlan, self._saves_power)
-            except (OSError, RuntimeError) as error:  # the port raises either
-                diag.warning("network", "Wi-Fi did not take its settings: %s" % error)
+        try:
+            await wifi_join.configure(self.wlan, self._saves_power)
+        except (OSError, RuntimeError) as error:  # the port raises either
+            diag.warning("network", "Wi-Fi did not take its settings: %s" % error)
 
     async def _join(self) -> bool:
         if self.wlan.isconnected():
             self.joined = self._name()  # still, after a soft reset or a stop of the app
             return True
-        with lazy("device.wifi_join"):
-            from engram.device import wifi_join
-
-            self.joined, self.problem = await wifi_join.join(self.wlan, self.networks)
+        self.joined, self.problem = await wifi_join.join(self.wlan, self.networks)
         if self.joined:
             diag.info("network", "joined %s as %s" % (self.joined, self.wlan.ifconfig()[0]))
         return bool(self.joined)
@@ -106,17 +99,14 @@ class Wifi:
 
     async def _set_clock(self) -> int:
         """Set the clock from the network; in how many looks to do so again."""
-        with lazy("device.ntp"):
-            from engram.device import ntp
-
-            try:
-                diag.info("clock", await ntp.set_clock(self._server))
-                self._retry_looks = _FIRST_RETRY_LOOKS
-                self.changes += not self._has_time
-                self._has_time = True
-                return _DAY_LOOKS
-            except OSError as error:
-                diag.info("clock", "%s gave no time: %s" % (self._server, error))
+        try:
+            diag.info("clock", await ntp.set_clock(self._server))
+            self._retry_looks = _FIRST_RETRY_LOOKS
+            self.changes += not self._has_time
+            self._has_time = True
+            return _DAY_LOOKS
+        except OSError as error:
+            diag.info("clock", "%s gave no time: %s" % (self._server, error))
         looks = self._retry_looks
         self._retry_looks = min(2 * looks, _LONGEST_RETRY_LOOKS)
         return looks
@@ -124,6 +114,4 @@ class Wifi:
 
 def _jittered(pause: int) -> int:
     """Up to a quarter more: boards that lost one network together do not come back together."""
-    import os  # seldom needed
-
     return pause + pause * os.urandom(1)[0] // 1024

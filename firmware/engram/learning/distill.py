@@ -9,6 +9,7 @@ from engram import diag
 from engram.compat import const
 from engram.errors import ArgumentError, EngramError, ModelGarbled
 from engram.learning.cursor import SPENT
+from engram.learning.distill_batch import DistillBatch
 from engram.learning.jobs import Backoff, Rejections
 
 _HOUR = const(3600)
@@ -141,8 +142,6 @@ class Distillation:
         if batch is None:
             return False
         self._records.check_room()
-        from engram.learning.distill_batch import DistillBatch  # leaves with the job
-
         distilling = DistillBatch(self._config, self._records, batch)
         try:
             elements = await distilling.ask(self._model, self._cursor)

@@ -9,6 +9,7 @@ from engram import diag, text
 from engram.compat import const
 from engram.errors import ArgumentError, EngramError, ModelGarbled, ModelRefused
 from engram.learning.cursor import MANY, SPENT
+from engram.learning.extract_batch import ExtractBatch
 from engram.learning.jobs import Backoff, Rejections
 
 _ATTEMPTS = const(3)  # with which a model may give no answer that can be read, before the messages are passed over
@@ -103,8 +104,6 @@ class Extraction:
             self._pass_over(turns, "%d readings of it did not come to an end" % _ATTEMPTS, batch.until)
             return
         self._begun += 1
-        from engram.learning.extract_batch import ExtractBatch  # leaves with the job
-
         reading = ExtractBatch(self._config, self._clock, self._records, self._journal, self._notes, turns)
         try:
             elements = await reading.ask(self._model, cursor)

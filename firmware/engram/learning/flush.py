@@ -8,6 +8,7 @@ comes, turns leave first and have their look in the next pause, from the journal
 from engram.compat import const
 from engram.errors import EngramError
 from engram.learning.jobs import Backoff
+from engram.learning.last_look import LastLook
 
 _SESSIONS = const(4)  # that may wait for their last look at once
 _MOST = const(200)  # turns of one session: of more, the older ones were there before this was on, or a model
@@ -83,8 +84,6 @@ class Flush:
         return prompts.fitting(caller, found[: config.get("session.messages")])
 
     async def _show(self, caller, sid: str, turns: list, prompts) -> None:
-        from engram.learning.last_look import LastLook  # leaves with the job
-
         records, journal, cursor = self._records, self._journal, self._cursor
         look = LastLook(self._config, records, journal, cursor, self._make_tools, prompts, self._model)
         if await look.show(caller, sid, turns):

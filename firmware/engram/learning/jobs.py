@@ -7,7 +7,6 @@ from engram.clock import Timeout
 from engram.compat import const, sleep_ms
 from engram.errors import ModelError
 from engram.interrupt import start_task
-from engram.lazy import lazy
 
 _FIRST_PAUSE_MS = const(30_000)  # of a job that failed
 _LONGEST_PAUSE_MS = const(3_600_000)
@@ -66,11 +65,10 @@ class Jobs:
     async def _work(self) -> None:
         for job in self.jobs:
             if job.is_due():
-                with lazy("learning", "agent", "memory", "store", "llm.types", "text.secrets"):
-                    # In a task of its own: on MicroPython, one that goes on when it is cancelled within wait_for is cancelled
-                    # again.
-                    self._task = start_task(job.step)
-                    await self._finish(self._task)
+                # In a task of its own: on MicroPython, one that goes on when it is cancelled within wait_for is cancelled
+                # again.
+                self._task = start_task(job.step)
+                await self._finish(self._task)
                 return
 
     async def _finish(self, task) -> None:

@@ -6,9 +6,10 @@ import random
 from engram import diag
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms, ticks_ms
-from engram.errors import ArgumentError, ConfigError, EngramError
+from engram.errors import ConfigError, EngramError
 from engram.interrupt import start_task
-from engram.lazy import lazy
+from engram.link import note_copy, sense_copy, status
+from engram.link.listening import Listening
 from engram.link.remote_search import RemoteSearch
 from engram.link.replication import Replication
 from engram.link.rpc import LinkError, NoAnswer, Refused, Rpc
@@ -25,37 +26,15 @@ _NAME_LONGEST = const(32)
 _NAME = const("abcdefghijklmnopqrstuvwxyz0123456789-")
 
 
-class NoteProgress:
-    """How far the companion's copy of the notes is: those up to the file `cursor` were compared, all of them if it is None;
-    `state` is what the companion had when it last answered.
-    """
-
-    def __init__(self):
-        self.cursor = None
-        self.state = None
-
-    def is_due(self, sync, notes) -> bool:
-        """True if there is something to tell the companion."""
-        state = sync.note_state
-        if state is not None and self.state != state:
-            # It has not heard of them since the start, or has lost some.
-            self.take(sync, "", state)
-        return state is not None and (self.cursor is not None or bool(notes.uncopied))
-
-    def take(self, sync, cursor, state: str) -> None:
-        """Note how far it is, and what the companion then has."""
-        self.cursor = cursor
-        self.state = sync.note_state = state
-
-
 class Companion:
     """A board's companion, as `config` names it; `link_state` tells what it has acknowledged of the logs.
 
-    `is_busy()` tells whether a message is being answered, `network` is a board's Wi-Fi, `tls` a tls_context() if the URL wants
-    one. `archived` is the archive's index; make_archive(exchange, replication) gives what moves memories to the companion.
-    Both are None where that is not wanted, and so is `chat`, (take, redeliver) of engram.link.listening. `notes` are copied,
-    of which `retention` knows why they left. find_status() tells how the board is, find_senses() its senses and their events,
-    both None without any. ConfigError if a setting is wrong.
+    `is_busy()` tells whether a message is being answered; make_transport(device, take) gives the way to the
+    companion, which calls take(bytes) with each answer; `network` is a board's Wi-Fi. `archived` is the
+    archive's index; make_archive(exchange, replication) gives what moves memories to the companion. Both are
+    None where that is not wanted, and so is `chat`, (take, redeliver) of engram.link.listening. `notes` are
+    copied, of which `retention` knows why they left. find_status() tells how the board is, find_senses() its
+    senses and their events, both None without any. ConfigError if a setting is wrong.
     """
 
     def __init__(
@@ -64,12 +43,13 @@ class Companion:
         clock,
         logs,
         link_state,
+        *,
         is_busy,
         notes,
         retention,
         find_status,
+        make_transport,
         network=None,
-        tls=None,
         archived=None,
         make_archive=None,
         chat=None,
@@ -83,10 +63,10 @@ class Companion:
         self._notes = notes
         notes.uncopied = set()
         self._retention = retention
-        self._note_progress = NoteProgress()
+        self._note_progress = note_copy.NoteProgress()
         self._find_status = find_status
         self._find_senses = find_senses
-        self._sense_progress = None
+        self._sense_progress = sense_copy.SenseProgress()
         self._status_pause = Timeout()
         self._run = [0, ticks_ms(), 0]  # see engram.link.status
         self._archived = archived
@@ -95,7 +75,7 @@ class Companion:
             raise ConfigError("companion.device", "must have only a to z, 0 to 9 and -.")
         self._exchange = Rpc(link_state.board)
         self._exchange.close(LinkError("it is not connected yet"))
-        self._exchange.transport = self._transport = self._make_transport(config.secret("companion.token"), tls)
+        self._exchange.transport = self._transport = make_transport(self.device, self._exchange.receive)
         parts = clock, is_busy, self._greeted, self._idle_work, archived
         self._sync = Replication(self._exchange, logs, link_state, *parts)
         self.archive = make_archive(self._exchange, self._sync) if make_archive else None
@@ -105,8 +85,6 @@ class Companion:
         self.listening = None
         """What takes messages of people who talk through the companion, None if nobody does."""
         if chat:
-            from engram.link.listening import Listening  # absent where nobody talks over the link
-
             self.listening = Listening(self._exchange, self._sync, chat, lambda: config.get("companion.chat"))
         self.is_connected = None  # a bool once there was a link
         self._problem = ""
@@ -116,19 +94,6 @@ class Companion:
         self._unanswered = 0  # tries in a row that ended without an answer
         self._patience = Timeout()
         self._needs_number = True  # whether the next link has to have a new one
-
-    def _make_transport(self, token: str, tls):
-        take = self._exchange.receive
-        try:
-            if self.url.lower().startswith("mqtt"):
-                from engram.link.mqtt import Mqtt  # one of the two ways
-
-                return Mqtt(self.url, self.device, self.link_state.board, token, take, tls)
-            from engram.link.http import Http  # one of the two ways
-
-            return Http(self.url, self.device, token, take, tls)
-        except ArgumentError as error:
-            raise ConfigError("companion.url", error.problem) from None
 
     # --- running
 
@@ -218,10 +183,7 @@ class Companion:
     async def _idle_work(self) -> bool:
         if self._sync.is_greeted and self._status_pause.is_over and not self._is_busy():
             self._status_pause.begin(_STATUS_MS)
-            with lazy("link.status"):
-                from engram.link import status  # seldom needed
-
-                await status.tell(self._sync, self._find_status, self._run)
+            await status.tell(self._sync, self._find_status, self._run)
             return True
         return (self.archive and await self.archive.step()) or await self._copy_notes() or await self._copy_senses()
 
@@ -230,11 +192,8 @@ class Companion:
         progress = self._note_progress
         if not progress.is_due(self._sync, self._notes) or self._is_busy():
             return False
-        with lazy("link.note_copy"):
-            from engram.link import note_copy  # seldom needed
-
-            epoch = self.logs[0][1].store.epoch
-            await note_copy.copy_next(self._sync, self._notes, self._retention, epoch, progress)
+        epoch = self.logs[0][1].store.epoch
+        await note_copy.copy_next(self._sync, self._notes, self._retention, epoch, progress)
         return True
 
     async def _copy_senses(self) -> bool:
@@ -243,16 +202,9 @@ class Companion:
         if senses is None or self._is_busy():
             return False
         progress = self._sense_progress
-        if progress is None:
-            from engram.link.sense_progress import SenseProgress  # absent from boards without senses
-
-            progress = self._sense_progress = SenseProgress()
         if not progress.is_due(self._sync, senses, events):
             return False
-        with lazy("link.sense_copy"):
-            from engram.link import sense_copy  # absent from boards without senses
-
-            await sense_copy.copy_next(self._sync, senses, events, self.logs[0][1].store.epoch, progress)
+        await sense_copy.copy_next(self._sync, senses, events, self.logs[0][1].store.epoch, progress)
         return True
 
     def _greeted(self, archived: int, asks: bool) -> None:

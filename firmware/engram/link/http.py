@@ -1,9 +1,9 @@
 """The same messages over HTTP: each is posted, and the answers stand in the body of the answer, one line each."""
 
 from engram.compat import const, sleep_ms
-from engram.lazy import is_heap_small
 from engram.link.messages import ANSWER_BYTES
 from engram.link.rpc import LinkError, Refused
+from engram.llm.http import errors
 from engram.llm.http.client import Client
 from engram.llm.http.response import ProtocolError
 from engram.llm.http.transport import CertificateRefused, reason
@@ -13,7 +13,6 @@ _WAIT_SECONDS = const(25)  # that the companion may wait for somebody to say som
 _STALL_MS = const(15_000)  # the longest silence of a companion that works on a message
 _ANSWERS_BYTES = const(65536)  # of all answers to one message
 _WORDS = const(300)  # bytes of a refusal that are read
-_POLL_MS = const(4000)  # between two looks for what somebody says, on a heap with no room for a second link
 _TIDY_MS = const(5000)  # between two looks whether the link idles
 _REFUSED_AGAIN = const(300)  # seconds after which a token that was refused is tried again
 
@@ -21,14 +20,12 @@ _REFUSED_AGAIN = const(300)  # seconds after which a token that was refused is t
 class Http:
     """A device's way to the companion at a base URL; take(bytes) is given each answer."""
 
+    wait_seconds = _WAIT_SECONDS
+
     def __init__(self, url: str, device: str, token: str, take, tls=None):
-        self._client = self._listener = _client(url, tls, _STALL_MS)
-        self.wait_seconds = 0 if is_heap_small() else _WAIT_SECONDS
-        self.pause_ms = _POLL_MS
-        if self.wait_seconds:
-            # A link of its own: what waits for a message is not to keep the others waiting.
-            self._listener = _client(url, tls, _WAIT_SECONDS * 1000 + _STALL_MS)
-            self.pause_ms = 0
+        self._client = _client(url, tls, _STALL_MS)
+        # A link of its own: what waits for a message is not to keep the others waiting.
+        self._listener = _client(url, tls, _WAIT_SECONDS * 1000 + _STALL_MS)
         self._path = "/v1/devices/%s/messages" % device
         self._headers = [("Content-Type", "application/octet-stream")]
         if token:
@@ -100,8 +97,6 @@ class Http:
             raise LinkError("the companion's answer ended in the middle")
 
     async def _refusal(self, answer) -> LinkError:
-        from engram.llm.http import errors  # seldom needed
-
         words = await answer.collect(_WORDS)
         detail = errors.describe_status(answer.status, errors.error_text(words))
         if answer.status in (401, 403):

@@ -14,7 +14,7 @@ from engram.clock import Timeout
 from engram.compat import const, sleep_ms, wait_for_ms
 from engram.errors import EngramError
 from engram.interrupt import start_task
-from engram.lazy import lazy
+from engram.link.conversation import ROOM, Conversation, Push
 from engram.link.rpc import LinkError, NoAnswer, Refused
 
 _LOOK_MS = const(500)  # between two looks whether the companion has answered the greeting
@@ -64,9 +64,9 @@ class Listening:
             while self._pause_ms:
                 pause_ms, self._pause_ms = self._pause_ms, 0
                 await sleep_ms(pause_ms)
-            pause_ms = self._exchange.transport.pause_ms
+            pause_ms = 0
             try:
-                pause_ms = max(pause_ms, await self._listen())
+                pause_ms = await self._listen()
             except NoAnswer:
                 pass  # it was lost on the way: again
             except Refused as error:
@@ -91,8 +91,6 @@ class Listening:
 
     def open_sink(self, room: str) -> tuple:
         """A sink for what the board begins to say in a room of the link, and the room; none for a message's id."""
-        from engram.link.conversation import ROOM, Push  # seldom needed
-
         if not room.startswith(ROOM):
             return None, ""
         return Push(self._sync, room), room
@@ -166,11 +164,8 @@ class Listening:
     async def _answer(self, head: dict, content: str) -> None:
         is_sent = False
         try:
-            with lazy("link.conversation"):
-                from engram.link.conversation import Conversation  # while somebody talks
-
-                conversation = Conversation(self._sync, self, head)
-                is_sent = await conversation.run(self._take, content, self._find_mode())
+            conversation = Conversation(self._sync, self, head)
+            is_sent = await conversation.run(self._take, content, self._find_mode())
         except (EngramError, MemoryError) as error:
             # The companion offers the message again.
             diag.error("companion", "a message was not answered: %s" % error)

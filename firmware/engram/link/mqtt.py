@@ -53,8 +53,6 @@ class Mqtt:
 
     wait_seconds = 25
     """How long the companion may wait before it answers listen()."""
-    pause_ms = 0
-    """Between two of them."""
 
     def __init__(self, url: str, device: str, board: str, token: str, take, tls=None, ping_ms: int = _PING_MS):
         is_secure, self._host, self._port, prefix = split_url(url, SCHEMES)

@@ -4,8 +4,7 @@
     note       a file                                                                    noted
 
 A span says which files there are and no others, so what was cleared while there was no link goes at the companion too. Each
-message says all of what it is about, so one that comes twice, or a link that breaks anywhere, does no harm. This is loaded
-while there is something to tell: what is left of it meanwhile stands in a NoteProgress of companion.py.
+message says all of what it is about, so one that comes twice, or a link that breaks anywhere, does no harm.
 """
 
 from engram import files
@@ -16,6 +15,29 @@ from engram.memory import principal_files
 from engram.memory.texts.notes import MEMORY, is_note
 
 _PIECE = const(512)  # bytes of a file that are read at once
+
+
+class NoteProgress:
+    """How far the companion's copy of the notes is: those up to the file `cursor` were compared, all of them if it is None;
+    `state` is what the companion had when it last answered.
+    """
+
+    def __init__(self):
+        self.cursor = None
+        self.state = None
+
+    def is_due(self, sync, notes) -> bool:
+        """True if there is something to tell the companion."""
+        state = sync.note_state
+        if state is not None and self.state != state:
+            # It has not heard of them since the start, or has lost some.
+            self.take(sync, "", state)
+        return state is not None and (self.cursor is not None or bool(notes.uncopied))
+
+    def take(self, sync, cursor, state: str) -> None:
+        """Note how far it is, and what the companion then has."""
+        self.cursor = cursor
+        self.state = sync.note_state = state
 
 
 async def copy_next(sync, notes, retention, epoch: int, progress) -> None:

@@ -6,7 +6,7 @@
 
 Blocks are only appended, so the newest one says what is there. A block is known by its seq and check: where the ring has no
 such block, since the board's flash went back to an older state, all of its blocks are sent again, and the companion passes
-over those that it has. This is loaded while there is something to tell: a SenseProgress stays.
+over those that it has.
 """
 
 from engram.compat import sleep_ms
@@ -15,6 +15,39 @@ from engram.link.rpc import LinkError
 
 _EVENT_FIELDS = ("id", "sense", "kind", "start", "end", "value", "usual", "limit", "evidence", "told")
 """Of an event, what is told: whom it concerns stays on the board."""
+
+
+class SenseProgress:
+    """How far the companion's copy of the senses is. `told` is the version that it has in full, `begun` the one that it gets;
+    `have` is what it has of that, (seq, check) of the newest block of each level, None before it was asked. It has the events
+    up to `event`, and all of the version `told_events`.
+    """
+
+    def __init__(self):
+        self.told = None
+        self.begun = None
+        self.have = None
+        self.event = 0
+        self.told_events = -1
+        self.state = None
+
+    def is_due(self, sync, senses, events) -> bool:
+        """True if there is something to tell the companion."""
+        state = sync.sense_state
+        if state is not None and self.state != state:
+            # It has not heard of them since the start, or has lost some.
+            self.told = self.have = None
+            self.told_events, self.state = -1, state
+        return state is not None and self.told != (senses.version, events.version)
+
+    def take(self, sync, have, state: str) -> None:
+        """Note what the companion has after a message."""
+        self.have = have
+        self.state = sync.sense_state = state
+
+    def end(self) -> None:
+        """Everything has been sent."""
+        self.told, self.have = self.begun, None
 
 
 async def copy_next(sync, senses, events, epoch: int, progress) -> None:

@@ -7,7 +7,9 @@ adapter  OpenAI, Anthropic    what the API says, both ways (see reply.py)
 import random
 
 from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
-from engram.errors import ConfigError, ModelCut, ModelGarbled, ModelUnavailable
+from engram.errors import ConfigError, ModelCut, ModelError, ModelGarbled, ModelUnavailable
+from engram.llm.fit import refused_name
+from engram.llm.http.errors import describe_status, error_text, is_busy, model_error
 from engram.llm.http.response import Events, ProtocolError
 from engram.llm.http.transport import CertificateRefused, reason
 from engram.llm.http.trimmed_json import REFUSAL, TrimmedJson
@@ -61,15 +63,16 @@ class Model:
         """The names of models whose last thought came without its opening mark."""
         self._callers = set()
         """The names of models that have called a tool through their service: plain JSON of theirs is an answer."""
+        self.calls = 0
+        """Requests since the start."""
+        self.tokens = 0
+        """Tokens that they took, both ways, as far as the service counts them."""
+        self.problem = ""
+        """Why the latest request failed, "" if it did not."""
 
-    @property
-    def addresses(self):
-        """The addresses of the service's host, None while they are not known."""
-        return self._client.addresses
-
-    def tidy(self, at_once: bool = False) -> bool:
-        """Close a link that was idle for long, or at once; whether none is open. To be called now and then."""
-        return self._client.tidy(at_once)
+    def tidy(self) -> None:
+        """Close a link that was idle for long; to be called now and then."""
+        self._client.tidy()
 
     async def stream(self, request: Request, on_text, on_retry=None) -> Reply:
         """The model's reply; `on_text(piece)` is awaited for each piece of its text as it comes.
@@ -80,6 +83,17 @@ class Model:
         Failures that may pass are tried again as long as no text was passed on; after that it is ModelCut. What a service
         refuses by name is left out from then on.
         """
+        self.calls += 1
+        try:
+            reply = await self._stream(request, on_text, on_retry)
+        except ModelError as error:
+            self.problem = str(error)
+            raise
+        self.problem = ""
+        self.tokens += max(0, reply.usage[0]) + max(0, reply.usage[1])
+        return reply
+
+    async def _stream(self, request: Request, on_text, on_retry) -> Reply:
         name = request.model or self.name
         without = known = self._without.get(name, ())
         told = ""
@@ -137,13 +151,9 @@ class Model:
         """What to leave out of the request after a refusal, "" if it names nothing of the kind."""
         if refusal.status not in _UNFIT:
             return ""
-        from engram.llm.fit import refused_name  # seldom needed
-
         return refused_name(refusal.words, request, self._adapter.optional, without)
 
     def _without_tools(self, name, refusal):
-        from engram.llm.http.errors import describe_status  # seldom needed
-
         problem = (
             "the model "
             + name
@@ -243,14 +253,10 @@ class Model:
         raise refusal
 
     def _refusal(self, status, body):
-        from engram.llm.http.errors import error_text  # seldom needed
-
         return Refusal(402 if b"insufficient_quota" in body else status, error_text(body))
 
     def _judged(self, refusal, name: str):
         """The error to raise for a service's refusal; the key, should it repeat it, is blotted out."""
-        from engram.llm.http.errors import describe_status, is_busy, model_error  # seldom needed
-
         words = self._blotted(refusal.words)
         if is_busy(refusal.status):
             problem = "the model's service cannot answer now" + describe_status(refusal.status, words)

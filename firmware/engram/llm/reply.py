@@ -19,10 +19,12 @@ from binascii import crc32
 
 from engram.compat import const
 from engram.errors import ArgumentError, ModelGarbled
+from engram.llm import text_calls
 from engram.llm.answer_filter import AnswerFilter
+from engram.llm.http.errors import refusal_in
 from engram.llm.kept import Kept
 from engram.llm.types import Call, Reply, plain_name, user
-from engram.text import cut_bytes, decode, dumps, encode, loads
+from engram.text import cut_bytes, decode, dumps, encode, lenient_json, loads
 
 # Bounds of a reply; they protect the heap from a model that runs away. A text that is longer is cut there,
 # and the reply's stop says "length". A call is never cut, since half a call must not run: ModelGarbled.
@@ -78,8 +80,6 @@ class ReplyBuilder:
         if event is None:
             return ""  # a sign of life
         if event.get("error") or event.get("object") == "error" or event.get("detail"):
-            from engram.llm.http.errors import refusal_in  # seldom needed
-
             raise Refusal(*refusal_in(event))
         return self.take(event)
 
@@ -133,8 +133,6 @@ class ReplyBuilder:
 
     def _take_written_calls(self, written: str, names) -> str:
         """Take calls that are written as text; what of it is an answer."""
-        from engram.llm import text_calls  # seldom needed
-
         calls = text_calls.read(written, names)
         if calls and any(text_calls.is_echo(calls, message.text) for message in self.answer_filter.messages()):
             return written  # words of others, such as a page that the person pasted
@@ -221,8 +219,6 @@ class _Call:
             self.ref = "%09x" % random.getrandbits(30)
         arguments = decode(self._arguments).strip() or "{}"
         if not is_object(arguments):
-            from engram.text import lenient_json  # seldom needed
-
             try:
                 arguments = dumps(lenient_json.loads(arguments, dict))
             except (ValueError, ArgumentError):

@@ -12,6 +12,7 @@ tokens, cut, cut_bytes, printable     how much, how far, and what to show       
 from engram.text.utf8 import REPLACEMENT, code_at, decode, encode, is_valid  # noqa: F401
 from engram.text.json_writer import dumps, dumps_fields  # noqa: F401
 from engram.text.json_reader import loads  # noqa: F401
+from engram.text import unicode_fold  # noqa: F401
 from engram.text.tokenizer import MAX_TERM, STOP_WORDS, index_terms, terms, words  # noqa: F401
 from engram.text.truncate import cut, cut_bytes, printable, tokens  # noqa: F401
 # isort: on

@@ -3,6 +3,7 @@
 from engram import files
 from engram.compat import const
 from engram.errors import EngramError
+from engram.tools import pin_config, pin_driver
 
 _PATH = const("/config.json")
 _LONGEST = const(8192)  # bytes of config.json, as in config.py
@@ -15,8 +16,6 @@ def make_safe(table=None) -> None:
     """
     if table is None and not _has_pins():
         return
-    from engram.tools import pin_config, pin_driver  # most boards have no pins
-
     if table is None:
         table = pin_config.read_json(_PATH, _LONGEST).get("pins")
     if not isinstance(table, dict):

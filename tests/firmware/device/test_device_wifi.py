@@ -4,9 +4,8 @@ import fakes
 
 fakes.install()
 
-from engram import compat  # noqa: E402
 from engram.config import Config  # noqa: E402
-from engram.device import wifi  # noqa: E402
+from engram.device import wifi, wifi_join  # noqa: E402
 from engram.errors import ConfigError  # noqa: E402
 from fakes import network, world  # noqa: E402
 from support import folder, raises  # noqa: E402
@@ -50,17 +49,11 @@ async def _run(board, milliseconds):
             raise Enough
         await world.sleep_ms(pause)
 
-    wifi.sleep_ms = sleep_ms
-    join_sleep[:] = [sleep_ms]
+    wifi.sleep_ms = wifi_join.sleep_ms = sleep_ms
     try:
         await board.run()
     except Enough:
         pass
-
-
-# The module that joins is loaded each time anew, and takes what it sleeps with from there.
-join_sleep = []
-compat.sleep_ms = lambda pause: join_sleep[0](pause)
 
 
 async def test_a_known_network_is_joined():
@@ -213,22 +206,6 @@ async def test_an_attempt_that_the_driver_refuses_is_reported_and_repeated():
     assert board.status() == "down: Home: Wifi Unknown Error 0x3001"
 
 
-async def test_the_module_that_joins_leaves_a_small_heap():
-    import sys
-
-    from engram import lazy
-
-    board = _board(HOME)
-    _hear(HOME)
-    lazy.unload("device.wifi_join")
-    real, lazy.is_heap_small = lazy.is_heap_small, lambda: True
-    try:
-        await _run(board, MINUTE)
-    finally:
-        lazy.is_heap_small = real
-    assert "engram.device.wifi_join" not in sys.modules
-
-
 # --- settings
 
 
@@ -319,22 +296,12 @@ class Server:
 
 async def _asks(milliseconds, fails=0, **settings):
     """At which moments the server was asked, after the network was there."""
-    import sys
-
-    from engram import device
-
     board = _board(HOME, **settings)
     _hear(HOME)
     server = Server()
     server.fails = fails
-    # What is loaded before it is used stays: it stands in for the module.
-    sys.modules["engram.device.ntp"] = server  # pyright: ignore[reportArgumentType]
-    device.ntp = server  # pyright: ignore[reportAttributeAccessIssue]
-    try:
-        await _run(board, milliseconds)
-    finally:
-        del sys.modules["engram.device.ntp"]
-        del device.ntp  # pyright: ignore[reportAttributeAccessIssue]
+    wifi.ntp = server  # pyright: ignore[reportAttributeAccessIssue]
+    await _run(board, milliseconds)
     return server.asked
 
 

@@ -5,12 +5,11 @@ import fakes
 fakes.install()
 
 from board import Board  # noqa: E402
-from engram import compat, device  # noqa: E402
 from engram.channels.telegram import poller as polling  # noqa: E402
 from engram.channels.telegram.bot_api import BotApi, BotError  # noqa: E402
 from engram.channels.telegram.poller import Poller  # noqa: E402
 from engram.config import Config  # noqa: E402
-from engram.device import wifi  # noqa: E402
+from engram.device import wifi, wifi_join  # noqa: E402
 from engram.link import companion as linking  # noqa: E402
 from engram.link.companion import Companion  # noqa: E402
 from engram.link.rpc import NoAnswer  # noqa: E402
@@ -36,8 +35,6 @@ class Station:
 
     async def run(self, milliseconds):
         """Let it do its work for some time."""
-        import sys
-
         end = world.now + milliseconds
 
         async def sleep_ms(milliseconds):
@@ -45,14 +42,12 @@ class Station:
                 raise Enough
             await world.sleep_ms(milliseconds)
 
-        wifi.sleep_ms = _wifi_sleep[0] = sleep_ms
-        sys.modules["engram.device.ntp"] = device.ntp = self  # pyright: ignore
+        wifi.sleep_ms = wifi_join.sleep_ms = sleep_ms
+        wifi.ntp = self  # pyright: ignore[reportAttributeAccessIssue]  # stands in for the module
         try:
             await self.wifi.run()
         except Enough:
             pass
-        finally:
-            del sys.modules["engram.device.ntp"], device.ntp  # pyright: ignore
 
     async def set_clock(self, server):
         """See engram.device.ntp."""
@@ -69,11 +64,6 @@ class Station:
         """Let the server answer, and the clock be set."""
         self.gives_time = True
         await self.run(60000)
-
-
-# The module that joins takes what it sleeps with from there.
-_wifi_sleep = [world.sleep_ms]
-compat.sleep_ms = lambda pause: _wifi_sleep[0](pause)
 
 
 async def _steps(module, waiting, meanwhile):
@@ -162,8 +152,8 @@ class Tried(Companion):
 def _companion(kind, station=None):
     board = Board().serve(companion_url="http://127.0.0.1:9")
     linked = Linked(board)
-    parts = linked.logs, linked.known, linked.look, board.notes, board.note_retention, board.find_status
-    own = kind(board.config, board.clock, *parts, station and station.wifi)
+    network = station and station.wifi
+    own = kind(board.config, board.clock, linked.logs, linked.known, network=network, **linked.parts())
     own._transport = own._exchange.transport = Silence()
     return own
 

@@ -2,8 +2,6 @@
 
 import asyncio
 
-from engram.compat import wait_for_ms
-from engram.learning import jobs
 from engram.learning.jobs import Jobs
 from learners import add, contents, facts, learner, tell
 from support import raises, wait_until
@@ -77,27 +75,6 @@ async def test_to_give_way_costs_nothing_when_nothing_is_done():
     job.release.set()
     await wait_until("the job's end", lambda: job.order == ["begins", "done", "ends"])
     task.cancel()
-
-
-async def test_a_job_whose_code_could_not_be_loaded_holds_up_no_message():
-    class Full:
-        def __init__(self, *packages):
-            pass
-
-        def __enter__(self):
-            raise MemoryError
-
-        def __exit__(self, kind, error, trace):
-            pass
-
-    background = Jobs((Job(),), 0, lambda: False)
-    real, jobs.lazy = jobs.lazy, Full
-    try:
-        with raises(MemoryError):
-            await background.run()
-    finally:
-        jobs.lazy = real
-    await wait_for_ms(background.preempt(), 5000)
 
 
 async def test_ending_it_ends_the_job():

@@ -5,7 +5,7 @@ the way is sent again.
 import asyncio
 
 from board import Board, Script, say
-from engram import lazy, text
+from engram import text
 from engram.agent.agent import Sink
 from engram.channels.inbox import ChannelSink, Message
 from engram.channels.outbox import Outbox
@@ -13,7 +13,6 @@ from engram.compat import sleep_ms
 from engram.errors import ArgumentError
 from engram.link import conversation, listening
 from engram.link.conversation import Conversation, Push, caller_of
-from engram.link.http import Http
 from engram.link.listening import Listening
 from engram.link.rpc import LinkError, Rpc
 from engram.memory.access import OWNER, Caller
@@ -342,15 +341,4 @@ def test_the_sinks_have_all_that_a_channel_calls():
 
 def test_a_way_that_stands_in_for_a_transport_has_what_listening_asks_for():
     way = Way(Companion())
-    assert (way.wait_seconds, way.pause_ms) == (0, 1) and Rpc("b1", way).n == 0
-
-
-def test_where_the_heap_has_no_room_for_a_second_link_the_board_polls():
-    for is_small, wait in ((True, 0), (False, 25)):
-        lazy._is_small = is_small
-        try:
-            way = Http("http://127.0.0.1:9", "kitchen", "", lambda data: None)
-        finally:
-            lazy._is_small = None
-        assert (way.wait_seconds, way._listener is way._client) == (wait, is_small)
-        assert (way.pause_ms > 0) == is_small
+    assert way.wait_seconds == 0 and Rpc("b1", way).n == 0

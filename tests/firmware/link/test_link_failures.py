@@ -247,8 +247,7 @@ class Broken:
 
 def _companion(board, transport):
     linked = Linked(board)
-    parts = linked.logs, linked.known, linked.look, board.notes, board.note_retention, board.find_status
-    own = Companion(board.config, board.clock, *parts)
+    own = Companion(board.config, board.clock, linked.logs, linked.known, **linked.parts())
     own._transport = own._exchange.transport = transport
     return own
 

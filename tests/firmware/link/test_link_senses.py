@@ -297,11 +297,9 @@ class Met:
     def __init__(self, senses):
         self.board = board = Board().serve(companion_url="http://127.0.0.1:9")
         self.linked = linked = Linked(board)
-        parts = linked.known, linked.look, board.notes, board.note_retention, board.find_status
-        events = Events()
-        self.own = Companion(board.config, board.clock, linked.logs, *parts, find_senses=lambda: (senses, events))
-        self.own._exchange.transport = linked.way
-        linked.way.take = self.own._exchange.receive
+        events, parts = Events(), linked.parts()
+        parts["find_senses"] = lambda: (senses, events)
+        self.own = Companion(board.config, board.clock, linked.logs, linked.known, **parts)
         self.counts = linked.companion.counts
 
     async def be_idle(self):

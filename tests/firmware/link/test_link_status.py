@@ -127,9 +127,6 @@ def test_telegram_is_off_on_away_or_stopped():
         figures = board.find_status()
         found.append((figures["telegram"], figures["telegram_problem"]))
     assert found == [("off", ""), ("on", ""), ("away", "the link failed"), ("stopped", "the bot was removed")]
-    board.telegram = None
-    board.telegram_refusal = "no room"
-    assert board.find_status()["telegram"] == "stopped"
 
 
 def test_a_long_problem_of_the_model_is_cut_and_has_no_control_characters():
@@ -201,18 +198,7 @@ class Met:
     def __init__(self):
         self.board = board = Board().serve(companion_url="http://127.0.0.1:9")
         self.linked = linked = Linked(board)
-        self.own = Companion(
-            board.config,
-            board.clock,
-            linked.logs,
-            linked.known,
-            linked.look,
-            board.notes,
-            board.note_retention,
-            board.find_status,
-        )
-        self.own._exchange.transport = linked.way
-        linked.way.take = self.own._exchange.receive
+        self.own = Companion(board.config, board.clock, linked.logs, linked.known, **linked.parts())
         self.statuses = linked.companion.statuses
 
     async def connect(self):

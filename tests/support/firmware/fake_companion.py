@@ -333,7 +333,6 @@ class Way:
     """A transport to a Companion; `numbers` has below(n) and decides what becomes of a message, None: all is well."""
 
     wait_seconds = 0
-    pause_ms = 1
 
     def __init__(self, companion, numbers=None):
         self.companion = companion

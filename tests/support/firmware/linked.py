@@ -5,13 +5,12 @@ import os
 from engram import files
 from engram.errors import StoreError
 from engram.link import replication, sense_copy
-from engram.link.companion import NoteProgress
 from engram.link.link_state import LinkState
 from engram.link.messages import NOTE_BYTES
-from engram.link.note_copy import copy_next
+from engram.link.note_copy import NoteProgress, copy_next
 from engram.link.replication import Replication
 from engram.link.rpc import LinkError, Rpc
-from engram.link.sense_progress import SenseProgress
+from engram.link.sense_copy import SenseProgress
 from engram.memory.principal_files import principal_of
 from engram.memory.texts.notes import MEMORY, is_note
 from fake_companion import Companion, Way
@@ -54,6 +53,22 @@ class Linked:
             self.greeted,
             archived=board.archived,
         )
+
+    def parts(self) -> dict:
+        """Return what a Companion of this board takes beside its settings and logs; its transport is the Way."""
+
+        def make_transport(_device, take):
+            self.way.take = take
+            return self.way
+
+        board = self.board
+        return {
+            "is_busy": self.look,
+            "notes": board.notes,
+            "retention": board.note_retention,
+            "find_status": board.find_status,
+            "make_transport": make_transport,
+        }
 
     def look(self):
         self.looks += 1

@@ -105,7 +105,6 @@ def main(name: str, root: str, storage: str, extent: str = "") -> None:
         flash.mount(root + "/flash.bin", FLASH_BYTES, "/flash")
         root = "/flash"
     support.use_root(root)
-    __import__("engram.build")  # which imports leaves first: an import within an import takes of the stack
     gc.collect()
     module = __import__(name)
     if hasattr(gc, "freeze"):

@@ -24,10 +24,7 @@ _BUFFER = const(1024)
 
 
 class Client:
-    """Requests to one base URL. `tls` is a tls_context(), needed for https; `network` is a board's Wi-Fi, if it has one.
-
-    `one_link` is a OneLink that several clients share, if no two of them may have a link at once.
-    """
+    """Requests to one base URL. `tls` is a tls_context(), needed for https; `network` is a board's Wi-Fi, if it has one."""
 
     # A kept link that was idle for longer is not tried again: services and routers forget it without a word.
     idle_ms = 15_000
@@ -40,8 +37,6 @@ class Client:
         most=_ANSWER_BYTES,
         tls=None,
         network=None,
-        addresses=None,
-        one_link=None,
     ):
         secure, self.host, self.port, self.prefix = split_url(url)
         if secure and not tls:
@@ -49,11 +44,10 @@ class Client:
         self.url = url
         self._tls = tls if secure else None
         self._network = network
-        self._one_link = one_link
         self._connect_ms = connect_ms
         self._stall_ms = stall_ms
         self._most = most
-        self.addresses = addresses
+        self.addresses = None
         """Those of the host, None while they are not known."""
         self.is_sent = False
         """Whether the whole of the latest request went out: if no answer came, nobody knows what the service did with it."""
@@ -93,14 +87,10 @@ class Client:
             self._drop()
         self._lock.release()
 
-    def tidy(self, at_once: bool = False) -> bool:
-        """Close a link that was idle for too long, or at once: a TLS link holds 24.5 KB of the chip; whether none is open.
-
-        To be called now and then.
-        """
-        if not self._lock.locked() and (at_once or ticks_diff(ticks_ms(), self._idle_since) > self.idle_ms):
+    def tidy(self) -> None:
+        """Close a link that was idle for too long: a TLS link holds 24.5 KB of the chip. To be called now and then."""
+        if not self._lock.locked() and ticks_diff(ticks_ms(), self._idle_since) > self.idle_ms:
             self._drop()
-        return self._link is None
 
     async def close(self) -> None:
         """Close the link after the request under way; the next request opens a new one."""
@@ -111,8 +101,6 @@ class Client:
         if self._link:
             self._link.close()
             self._link = None
-        if self._one_link:
-            self._one_link.leave(self)
 
     def _head(self, method, path, headers, length):
         host = "[" + self.host + "]" if ":" in self.host else self.host
@@ -159,8 +147,6 @@ class Client:
         if self._network and not self._network.wlan.isconnected():
             # To look a name up would block the board for up to 21 seconds.
             raise OSError(EHOSTUNREACH, "there is no network")
-        if self._one_link:
-            await self._one_link.take(self)
         self.addresses = self.addresses or host_addresses(self.host, self.port)
         try:
             return await connect(others or self.addresses, self._tls, self.host, self._connect_ms)

@@ -47,7 +47,7 @@ def handlers(board) -> dict:
         "import": ("transfer", (board.folder, records, clock, journal, board.eviction) + texts),
         "stats": ("stats", (stats,)),
         "companion": ("stats", (companion, config)),
-        "telegram": ("stats", (board.telegram, board.telegram_refusal)),
+        "telegram": ("stats", (board.telegram,)),
         "pair": ("people", (board.find_people, clock)),
         "people": ("people", (board.find_people, clock)),
         "workspace": ("board", (config,)),

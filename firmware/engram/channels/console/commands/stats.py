@@ -101,13 +101,13 @@ def companion_command(companion, config, caller, rest: str):
     yield from companion.status_lines()
 
 
-def telegram_command(telegram, refusal: str, caller, rest: str):
+def telegram_command(telegram, caller, rest: str):
     """Tell how the link to Telegram is, or remove a webhook."""
     only_owner(caller, "/telegram")
     if rest not in ("", "unhook"):
         raise ArgumentError("/telegram", "takes nothing, or unhook.")
     if telegram is None:
-        yield refusal or "no bot is set up: see docs/start/telegram.md"
+        yield "no bot is set up: see docs/start/telegram.md"
     elif rest:
         telegram.unhook()
         yield "a webhook is removed before the next poll; /telegram shows what comes of it"
