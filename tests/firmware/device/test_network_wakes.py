@@ -93,7 +93,7 @@ async def _nothing():
 
 def _poller(station):
     api = BotApi("http://example.com", "1:a", network=station.wifi)
-    return Poller(api, Board().clock, folder(), True, None, None)
+    return Poller(api, Board().clock, None)
 
 
 async def _failed(poller, times=8, error=None):
