@@ -68,7 +68,7 @@ def _channel(*errors, board=None, find_people=None):
     channel = Telegram(board.config, board.clock, board.inbox, find_people or board.find_people, service, lambda: ())
     if find_people is None:
         board.find_people().approve("telegram:7", "ann")
-    channel.poller._next = 1
+    channel.poller._next, channel.poller.problem = 1, ""
     return channel, service
 
 

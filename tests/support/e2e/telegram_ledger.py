@@ -11,7 +11,7 @@ from engram_host.fake_telegram import Chat, Message, User
 
 AGAIN = "(Sent again: this may have arrived before.)\n"
 TOO_FAST = "messages a minute (people.rate)"
-NOT_AGAIN = "not carried out again"
+NOT_AGAIN = ("not carried out again", "was not answered, or the answer may not have arrived")
 CODE = "Your code is "
 HEARD = "Heard: "
 FILLER = "and so on "
@@ -100,7 +100,7 @@ class Ledger:
             self.outcomes["(a stranger is told a code)"] += 1
             if message.chat.user is not self._stranger:
                 self.problems.append(f"somebody is told a code: {message.chat}")
-        elif NOT_AGAIN in text:
+        elif any(words in text for words in NOT_AGAIN):
             self._told_again.append(message)
         else:
             return text.startswith("· ") and HEARD not in text
@@ -128,9 +128,9 @@ class Ledger:
         if said.answers:
             return "answered once" if len(said.answers) == 1 else "answered again with a mark"
         for message in self._told_again:
-            if said.kind == "forget" and said.chat is message.chat and self._replied(message) in (None, said):
+            if said.kind in ("forget", "recall", "list") and said.chat is message.chat and self._replied(message) in (None, said):
                 self._told_again.remove(message)
-                return "told that it may have been carried out"
+                return "told that it may not have arrived, or been carried out"
         if any(by is said.by and abs(told.date - said.message.date) <= RATED_SECONDS for by, told in self._rated):
             return "not read, as a notice of the rate says"
         return "LOST"

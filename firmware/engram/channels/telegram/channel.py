@@ -211,19 +211,22 @@ class Telegram:
         """Say something of which nothing is on flash."""
         reply = Reply(self, destination)
         await reply.line(sentence)
+        reply.delivery.start()
+        reply.delivery.settle(await reply.end(None))
         await self._deliver_unkept(reply)
 
     async def _deliver_unkept(self, reply) -> bool:
-        """Send an answer of which nothing is on flash; False if it is given up."""
-        end = Timeout()
+        """Send an answer again of which nothing is on flash; False if it is given up."""
+        poller, end = self.poller, Timeout()
         end.begin(_TRIED_MS)
         while not reply.is_delivered:
-            is_hopeless = end.is_over or self.poller.is_stopped or self._must_wait(reply.destination.chat)
-            if is_hopeless or not reply.delivery.start():
+            if end.is_over or poller.is_stopped or self._must_wait(reply.destination.chat):
                 return False
-            reply.delivery.settle(await reply.end(None))
-            if not reply.is_delivered:
-                await sleep_ms(1000 * _RETRY_S)
+            await sleep_ms(1000 * _RETRY_S)
+            if not poller.problem:
+                if not reply.delivery.start():
+                    return False
+                reply.delivery.settle(await reply.end(None))
         return True
 
     def _must_wait(self, chat: int) -> bool:
