@@ -52,7 +52,6 @@ SHARED_WITH_HOST = (
     "test_sense_rings",
     "test_store_ranks",
     "test_telegram_markup",
-    "test_telegram_split",
     "test_text_",
     "test_times",
     "test_tokenizer",

@@ -9,8 +9,9 @@ from engram.memory import access
 from engram.text.utf8 import encode
 
 _LARGEST = const(262144)  # bytes: what a board can hold beside its memory, and bring in within minutes
-_LONGEST_MS = const(60_000)  # that a file may take: meanwhile its link serves nobody else
-_PIECE = const(1024)
+FILE_MS = 60_000
+"""What a file may take: meanwhile its link serves nobody else."""
+
 _NAME_LONGEST = const(64)
 _NAME = const(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 _ELSE = const("received")  # for a name that /import does not take
@@ -50,7 +51,7 @@ async def _kept(folder: str, caller, file) -> str:
     ):
         name = _ELSE + "." + form
     try:
-        count = await wait_for_ms(_fetch(open_file, folder + "/" + name, shown), _LONGEST_MS)
+        count = await wait_for_ms(_fetch(open_file, folder + "/" + name, shown), FILE_MS)
     except asyncio.TimeoutError:
         raise ArgumentError(shown, _SLOW) from None
     return "%s is kept (%d bytes): /import %s brings it in" % (name, count, name)
@@ -72,7 +73,7 @@ async def _copy(source, path: str, shown: str) -> int:
     try:
         with open(draft, "wb") as target:
             while True:
-                piece = await source.read(_PIECE)
+                piece = await source.read()
                 if not piece:
                     break
                 count += len(piece)

@@ -32,7 +32,7 @@ _NO_MEMORY = const("the board has not enough free memory for this: say it in sho
 Message = namedtuple("Message", "mid caller text is_command file forwarded quoted edits")
 """What somebody says: its network's id, which no other message has, such as "telegram:CHAT:ID", or ""; the Caller; the text;
 whether it is a command; and None or (name, size, open), a file that came with it, where `await open()` gives something
-with `async read(size)`, b"" at the end, and `async close()`. `forwarded` is who wrote what the person only forwards, `quoted`
+with `async read()`, b"" at the end, and `async close()`. `forwarded` is who wrote what the person only forwards, `quoted`
 the beginning of the message that it answers, `edits` the id of the message that it corrects: "" for none."""
 
 

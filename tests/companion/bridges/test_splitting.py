@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engram.channels.telegram import split
-from engram.channels.telegram.split import fence_of, open_fence
+from engram.text import split
+from engram.text.split import fence_of, open_fence
 from engram_host.companion.bridges.network import Features, characters, utf8_bytes, utf16_units
 from engram_host.companion.conversations.rendering import answer_text
 from engram_host.companion.conversations.rendering.answer_text import LEFT_OUT, MOST_BYTES, NOTHING, AnswerText

@@ -3,6 +3,8 @@
 from board import Board, Script, lines_of
 from channel import Network, message
 from engram import files
+from engram.channels import attachments
+from engram.compat import sleep_ms
 from engram.memory.access import OWNER, Caller
 
 
@@ -17,10 +19,10 @@ class _Source:
     async def open(self):
         return self
 
-    async def read(self, size):
+    async def read(self):
         if not self.content and self.breaks:
             raise OSError(104)
-        piece, self.content = self.content[:size], self.content[size:]
+        piece, self.content = self.content[:1024], self.content[1024:]
         return piece
 
     async def close(self):
@@ -88,3 +90,15 @@ async def test_a_name_that_leads_elsewhere_is_not_used():
     for name in ("../../x.jsonl", ".x.jsonl", "a b.jsonl", "x" * 70 + ".jsonl", "é.jsonl"):
         told = await _send(board, name, _Source(b"{}\n"))
         assert told == ["line received.jsonl is kept (3 bytes): /import received.jsonl brings it in"]
+
+
+async def test_a_file_that_takes_too_long_is_given_up_and_closed():
+    board = Board().serve()
+
+    class Slow(_Source):
+        async def read(self):
+            await sleep_ms(10_000)
+
+    source, attachments.FILE_MS = Slow(b"x"), 20
+    told = await _send(board, "mine.jsonl", source)
+    assert "takes too long over this link: send it in parts." in told[0] and source.is_closed

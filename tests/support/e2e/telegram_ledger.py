@@ -128,7 +128,11 @@ class Ledger:
         if said.answers:
             return "answered once" if len(said.answers) == 1 else "answered again with a mark"
         for message in self._told_again:
-            if said.kind in ("forget", "recall", "list") and said.chat is message.chat and self._replied(message) in (None, said):
+            if (
+                said.kind in ("forget", "recall", "list")
+                and said.chat is message.chat
+                and self._replied(message) in (None, said)
+            ):
                 self._told_again.remove(message)
                 return "told that it may not have arrived, or been carried out"
         if any(by is said.by and abs(told.date - said.message.date) <= RATED_SECONDS for by, told in self._rated):

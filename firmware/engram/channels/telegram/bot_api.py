@@ -173,22 +173,14 @@ class Download:
     def __init__(self, api: BotApi, answer):
         self._api = api
         self.answer = answer
-        self._piece = memoryview(b"")
-        self._is_open = True
 
-    async def read(self, size: int):
-        """At most `size` bytes that come next, lent until the next call; none at the end."""
-        if not len(self._piece):
-            self._piece = await self._api._guarded(self.answer.read())
-        piece = self._piece[:size]
-        self._piece = self._piece[size:]
-        return piece
+    async def read(self):
+        """The bytes that come next, lent until the next call; none at the end."""
+        return await self._api._guarded(self.answer.read())
 
     async def close(self) -> None:
         """Be done with the file."""
-        if self._is_open:
-            self._is_open = False
-            self._api.client.release(self.answer)
+        self._api.client.release(self.answer)
 
 
 def _no_telegram() -> BotError:

@@ -13,7 +13,7 @@ from engram.channels.telegram.bot_api import BotError
 from engram.channels.telegram.destination import NAME, destination_of, room_of
 from engram.channels.telegram.poller import LONG_POLL_S, Poller
 from engram.channels.telegram.reply import Reply
-from engram.channels.telegram.sender import SHORT_WAIT_MS, Sender
+from engram.channels.telegram.sender import Sender
 from engram.channels.telegram.updates import part
 from engram.clock import Moment, Timeout
 from engram.compat import const, sleep_ms
@@ -220,7 +220,7 @@ class Telegram:
         poller, end = self.poller, Timeout()
         end.begin(_TRIED_MS)
         while not reply.is_delivered:
-            if end.is_over or poller.is_stopped or self._must_wait(reply.destination.chat):
+            if end.is_over or poller.is_stopped or self.sender.must_wait(reply.destination.chat):
                 return False
             await sleep_ms(1000 * _RETRY_S)
             if not poller.problem:
@@ -228,9 +228,6 @@ class Telegram:
                     return False
                 reply.delivery.settle(await reply.end(None))
         return True
-
-    def _must_wait(self, chat: int) -> bool:
-        return self.sender.wait_ms(chat) > SHORT_WAIT_MS
 
     async def _give_up(self, said, caller) -> None:
         """Say, as soon as that is possible, that something was not answered."""
@@ -261,7 +258,7 @@ class Telegram:
 
     def _open_sink(self, address: str) -> tuple:
         destination = destination_of(address)
-        sink = None if self._must_wait(destination.chat) else Reply(self, destination)
+        sink = None if self.sender.must_wait(destination.chat) else Reply(self, destination)
         return sink, room_of(destination)
 
     def _is_let_in(self, caller) -> bool:

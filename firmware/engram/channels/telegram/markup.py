@@ -11,9 +11,9 @@
 What is none of these is text. The HTML is always well formed. Nothing is raised here but MemoryError.
 """
 
-from engram.channels.telegram.split import closes, fence_of
 from engram.compat import const
 from engram.text import decode, encode
+from engram.text.split import closes, fence_of
 
 _RULE = const(b"\xe2\x80\x94\xe2\x80\x94\xe2\x80\x94")  # "———"
 _BULLET = const(b"\xe2\x80\xa2 ")  # "• "
@@ -39,10 +39,7 @@ def to_html(markdown: str) -> str:
         opening = not fence and fence_of(line)
         new = html = None
         if opening:
-            words = line.strip()[len(opening) :].split()
-            fence, code = opening, _code_tags(words)
-            if words[1:]:
-                new, html = code, _escape(b" ".join(words[1:]))
+            fence, code = opening, _code_tags(line.strip()[len(opening) :].strip())
         elif not fence:
             new, html = _block(line)
         elif closes(line, fence):
@@ -64,10 +61,9 @@ def to_html(markdown: str) -> str:
     return decode(b"\n".join(lines).strip(b"\n"))
 
 
-def _code_tags(words: list) -> tuple:
-    if not words:
-        return _TABLE
-    return b'<pre><code class="language-' + _escape(words[0]) + b'">', b"</code></pre>"
+def _code_tags(language: bytes) -> tuple:
+    head = b'<pre><code class="language-' + _escape(language) + b'">'
+    return (head, b"</code></pre>") if language else _TABLE
 
 
 def _block(line: bytes) -> tuple:

@@ -9,13 +9,13 @@ from engram.channels.outbox import Delivery
 from engram.channels.telegram.bot_api import BotError
 from engram.channels.telegram.destination import NAME
 from engram.channels.telegram.sender import is_final, is_refused
-from engram.channels.telegram.split import LIMIT, split
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms
+from engram.text.split import split
 
 _TYPING_MS = const(4500)  # Telegram shows it for 5 seconds
 _LOOK_MS = const(50)
-_ROOM = LIMIT - 200  # UTF-16 units of text in a message: the rest is for what stands above it
+_ROOM = const(3896)  # UTF-16 units of 4,096 in a message: the rest is for what stands above it
 _MOST_SAID = 8 * _ROOM  # characters of a command's answer: an export would flood the chat
 
 AGAIN = const("(Sent again: this may have arrived before.)\n")

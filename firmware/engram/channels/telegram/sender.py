@@ -19,8 +19,7 @@ _NEVER = const((
 ))  # fmt: skip
 _NO_TOPIC = const(("thread not found", "topic_deleted"))
 
-SHORT_WAIT_MS = const(3000)
-"""What a message waits for its chat; one that has to wait longer is delivered again later."""
+_SHORT_WAIT_MS = const(3000)  # what a message waits for its chat: with more it is delivered later
 
 
 def is_final(error: BotError) -> bool:
@@ -64,6 +63,10 @@ class Sender:
     def wait_ms(self, chat: int) -> int:
         """How long Telegram has asked to wait before something is sent to a chat, 0 if it has not."""
         return max([self._pauses[each].left_ms for each in (chat, _EVERY_CHAT) if each in self._pauses] + [0])
+
+    def must_wait(self, chat: int) -> bool:
+        """True if what goes to a chat has to be delivered later."""
+        return self.wait_ms(chat) > _SHORT_WAIT_MS
 
     async def show_typing(self, destination: Destination) -> None:
         """Show that an answer comes, if that can be shown now."""
@@ -110,10 +113,9 @@ class Sender:
 
     async def _wait(self, chat: int) -> None:
         """Wait a little until something may be sent to a chat; BotError if that takes longer."""
-        wait_ms = self.wait_ms(chat)
-        if wait_ms > SHORT_WAIT_MS:
-            raise BotError(429, "Telegram takes nothing for this chat for %d s" % (wait_ms // 1000 + 1))
-        await sleep_ms(wait_ms)
+        if self.must_wait(chat):
+            raise BotError(429, "Telegram takes nothing for this chat for %d s" % (self.wait_ms(chat) // 1000 + 1))
+        await sleep_ms(self.wait_ms(chat))
 
     def _mend(self, error: BotError, chat: int, fields: dict) -> bool:
         """Change a call as its refusal says; True if it may be made again."""

@@ -17,7 +17,6 @@ _FORWARDS = const((
 ))  # fmt: skip
 _BLOCKS = const(("blockquote", "expandable_blockquote"))
 _IMPORTED = const((".jsonl", ".json", ".md"))
-_HIDDEN = const("this kind of message")
 _FORWARDED = const("A forwarded command is not carried out, since others have written it: write it yourself.")
 # What a message may hold besides text, and how it is named.
 _KINDS = const((
@@ -25,13 +24,6 @@ _KINDS = const((
     ("audio", "audio file"), ("sticker", "sticker"), ("document", "file"), ("location", "location"), ("venue", "place"),
     ("contact", "contact"), ("poll", "poll"), ("dice", "dice"), ("game", "game"), ("invoice", "invoice"),
     ("story", "story"), ("paid_media", "paid media"), ("checklist", "checklist"),
-))  # fmt: skip
-# What tells of the chat, and is said by nobody.
-_SERVICE = const((
-    "new_chat_members", "left_chat_member", "new_chat_title", "new_chat_photo", "delete_chat_photo", "group_chat_created",
-    "supergroup_chat_created", "channel_chat_created", "message_auto_delete_timer_changed", "migrate_to_chat_id",
-    "migrate_from_chat_id", "pinned_message", "forum_topic_created", "forum_topic_edited", "forum_topic_closed",
-    "forum_topic_reopened", "video_chat_started", "video_chat_ended", "boost_added", "chat_background_set",
 ))  # fmt: skip
 
 File = namedtuple("File", "id name bytes")
@@ -95,9 +87,6 @@ class Incoming:
         if message.get("sender_chat"):
             # An anonymous administrator, a channel: nobody says who that is.
             raise Ignored("it is written in the name of a chat")
-        for name in _SERVICE:
-            if name in message:
-                raise Ignored(name + " is not read")
 
     def is_with(self, more: "Incoming") -> bool:
         """True if two messages are of one album, and one message holds both."""
@@ -198,25 +187,14 @@ def _author(message: dict) -> str:
     """Who wrote the words of a message that is forwarded, or made by another bot; "" if its sender wrote them."""
     if any(message.get(name) is not None for name in _FORWARDS):
         origin = part(message, "forward_origin", dict)
-        user = part(origin, "sender_user", dict) or part(message, "forward_from", dict)
-        name = part(origin, "sender_user_name", str) or part(message, "forward_sender_name", str)
-        name = _full_name(user) or _shown(name) or _chat_name(origin, message)
+        chat = part(origin, "chat", dict) or part(origin, "sender_chat", dict)
+        name = _full_name(part(origin, "sender_user", dict)) or _shown(part(origin, "sender_user_name", str))
+        title = _shown(part(chat, "title", str))[: _NAME - len(_CHANNEL)]
+        if title and not name:
+            name = (_CHANNEL if part(chat, "type", str) == "channel" else "the chat ") + title
         return name or _SOMEBODY
     bot = part(message, "via_bot", dict)
     return "the bot " + (_shown(part(bot, "username", str)) or _SOMEBODY) if bot else ""
-
-
-def _chat_name(origin: dict, message: dict) -> str:
-    for chat in (
-        part(origin, "chat", dict),
-        part(origin, "sender_chat", dict),
-        part(message, "forward_from_chat", dict),
-    ):
-        title = _shown(part(chat, "title", str))
-        if title:
-            kind = _CHANNEL if part(chat, "type", str) == "channel" else "the chat "
-            return kind + title[: _NAME - len(_CHANNEL)]
-    return ""
 
 
 def _quoted(message: dict, topic: int, block: str) -> str:
@@ -281,7 +259,9 @@ def _held(message: dict, text: str) -> tuple:
     """(text, File to import, refusal) of what a message holds."""
     kinds = [kind for kind in _KINDS if message.get(kind[0])]
     if not kinds:
-        return text, None, "" if text else _cannot(_HIDDEN)
+        if not text:
+            raise Ignored("it has nothing to read")  # such as that somebody came or left
+        return text, None, ""
     field, name = kinds[0]
     if field == "photo":
         return "[photo]" + (" " + text if text else ""), None, ""

@@ -2,7 +2,7 @@
 
 import json
 
-from engram.channels.telegram.split import closes, fence_of
+from engram.text.split import closes, fence_of
 from engram_host.companion.types import Piece
 
 MOST_BYTES = 100_000

@@ -1,8 +1,8 @@
-"""Cuts an answer into messages as it grows: by the rules of engram.channels.telegram.split, in a network's own units."""
+"""Cuts an answer into messages as it grows: by the rules of engram.text.split, in a network's own units."""
 
 from dataclasses import dataclass
 
-from engram.channels.telegram.split import CLOSING, open_fence, opening_of, place_cut
+from engram.text.split import CLOSING, open_fence, opening_of, place_cut
 from engram_host.companion.bridges.network import Features
 
 LEAST_UNITS = 120

@@ -1,6 +1,6 @@
 """Replies are cut into messages at paragraphs, sentences and words; code stays code in each of them."""
 
-from engram.channels.telegram.split import LIMIT, split, units
+from engram.text.split import split, units
 from samples import Numbers
 
 CLUSTERS = ("👩\u200d🚀", "🇩🇪", "e\u0301", "中", "ab ", "न\u094d", "👍🏽")
@@ -96,11 +96,6 @@ def test_an_endless_fence_is_text():
 def test_empty_lines_alone_are_no_part():
     assert parts_of("\n" * 500) == []
     assert parts_of("a" + "\n" * 500 + "b") == ["a", "b"]
-
-
-def test_the_limit_is_that_of_telegram():
-    parts = list(split("word " * 2000))
-    assert all(units(part) <= LIMIT for part in parts) and len(parts) == 3
 
 
 def test_code_that_ends_before_the_cut_is_not_opened_again():

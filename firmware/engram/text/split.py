@@ -1,4 +1,4 @@
-"""Cuts a reply into messages of at most a number of UTF-16 units.
+"""Cuts a text into messages of at most a number of UTF-16 units.
 
 A cut is made between two paragraphs; where there is none in the second half of a message, after a line or a sentence; then
 between two words; and in the end between two characters, but not inside of one that a person sees as one. A fence of code
@@ -9,9 +9,6 @@ Text is worked on as bytes: see engram.text.utf8.
 
 from engram.compat import const
 from engram.text import cut_bytes, decode
-
-LIMIT = 4096
-"""UTF-16 units of a message."""
 
 _FOUR_BYTES = const(0xF0)  # the first byte of a character that takes two units
 _FENCES = const((b"```", b"~~~"))
@@ -35,7 +32,7 @@ def units(text: str) -> int:
     return count
 
 
-def split(text: str, most: int = LIMIT):
+def split(text: str, most: int):
     """Yield the parts of a text, without white space around them."""
     rest = text
     while units(rest) > most:
