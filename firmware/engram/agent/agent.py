@@ -22,7 +22,7 @@ class Sink:
     is_patient = False
     """Whether the message waits for its turn however many do: for a channel that has one message at a time."""
 
-    async def taken(self, turn: str) -> None:
+    async def on_saved(self, turn: str) -> None:
         """The message is on flash as the turn with this id; the model is asked after that."""
 
     async def text(self, piece: str) -> None:

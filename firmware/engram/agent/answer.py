@@ -41,7 +41,7 @@ class Answerer(_Parts):
         seq = origin.keep(self.journal, caller, content, is_command)
         turn = Turn(caller, seq, said if origin.is_said else "", origin.forwarded, command)
         notice = self.toolbox.begin_turn(turn) if self.toolbox and origin.is_said else ""
-        await sink.taken(turn.id)
+        await sink.on_saved(turn.id)
         if notice:
             await sink.notice(notice)
         try:

@@ -82,7 +82,7 @@ class Deliveries:
             self._outbox.clear_dropped()
         is_repeat = delivery is not None and delivery.state != QUEUED
         age = age_of(reply, self._clock)
-        await sink.kept(SavedReply(outcome.turn, text, age, "cut" in reply, is_repeat))
+        await sink.on_saved_reply(SavedReply(outcome.turn, text, age, "cut" in reply, is_repeat))
         return outcome
 
     async def finish(self, sink, outcome) -> bool:

@@ -44,7 +44,7 @@ class ChannelSink(Sink):
     """
 
     is_confirming = False
-    """Whether end() knows that the person has the answer. Until then it is kept, and delivered with Inbox.redeliver()."""
+    """True if end() knows that the person has the answer: until then Inbox.redeliver() sends it."""
 
     is_idempotent = False
     """True if the person has one copy however often end() sends it."""
@@ -53,7 +53,7 @@ class ChannelSink(Sink):
     """The outbox.Delivery of the answer, whose seq is 0 while nothing of it is on flash."""
 
     is_offered_again = False
-    """Whether the network offers the message until end() gave true: it is known by its id until then, however old it is."""
+    """True if the network offers the message until end() gave true: its id is known for as long."""
 
     async def line(self, line: str) -> None:
         """A line of a command's answer."""
@@ -68,7 +68,7 @@ class ChannelSink(Sink):
         """Why the message is not answered."""
         await self.problem(problem)
 
-    async def kept(self, reply) -> None:
+    async def on_saved_reply(self, reply) -> None:
         """A reply that was kept, to a message that came before, or what the board itself began to
         say: a deliveries.SavedReply.
         """

@@ -127,7 +127,7 @@ class MessageHandler:
             self._offered.remove(seq)
             sink.delivery = Delivery()
             raise
-        await sink.taken("t%d" % seq)
+        await sink.on_saved("t%d" % seq)
 
     def _corrected(self, message: Message) -> tuple:
         """The seqs of the turn that a message corrects and of its reply, none if its words are the
@@ -171,7 +171,7 @@ class MessageHandler:
         if "op" not in line and not is_shown(message.caller, line):
             raise ArgumentError("mid", "is that of somebody else's message.")
         is_open = self._deliveries.reopen(seq, sink)
-        await sink.taken("t%d" % seq)
+        await sink.on_saved("t%d" % seq)
         if "op" in line:
             return await self._refuse_again(message, sink, is_open)
         newest, _ = self._seen.newest_of(message.mid)
@@ -192,7 +192,7 @@ class MessageHandler:
     async def _refuse_again(self, message: Message, sink, is_open: bool) -> None:
         """Give what a command has said; if that is not kept, tell that it is not run again."""
         if sink.delivery.pieces is not None:
-            await sink.kept(SavedReply("t%d" % sink.delivery.seq, "", "", False, False))
+            await sink.on_saved_reply(SavedReply("t%d" % sink.delivery.seq, "", "", False, False))
         elif is_open or not sink.is_confirming:
             raise ArgumentError(message.text.partition(" ")[0] or "command", _NOT_AGAIN)
 

@@ -169,7 +169,7 @@ class People:
         )
 
     def is_let_in(self, network: str, principal: str, chat: str, is_group: bool, policy: str) -> bool:
-        """Whether what is kept for somebody may still go to a chat, which has the sender's id if it is no group."""
+        """True if queued messages may still be sent to this chat, which has the sender's id if private."""
         ref = network + ":" + chat
         if self.is_blocked(principal):
             return False

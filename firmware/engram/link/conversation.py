@@ -96,7 +96,7 @@ class Conversation:
 
     # --- what the agent and commands tell
 
-    async def taken(self, turn: str) -> None:
+    async def on_saved(self, turn: str) -> None:
         """The message is on flash."""
         self._listening.turn = turn
         self._listening.taken.set()
@@ -132,7 +132,7 @@ class Conversation:
 
     refuse = problem
 
-    async def kept(self, reply) -> None:
+    async def on_saved_reply(self, reply) -> None:
         """A reply that was kept: it takes the place of what the companion has of it."""
         await self.text(reply.text)
         if reply.age:
@@ -224,7 +224,7 @@ class Push:
         """A line about it."""
         self._content += line + "\n"
 
-    async def kept(self, reply) -> None:
+    async def on_saved_reply(self, reply) -> None:
         """What it says."""
         self._turn = reply.turn
         self._content += reply.with_age()

@@ -65,7 +65,7 @@ class Notices:
     def __init__(self):
         self.lines = ""
 
-    async def taken(self, turn: str) -> None:
+    async def on_saved(self, turn: str) -> None:
         """The message is on flash."""
 
     async def text(self, piece: str) -> None:

@@ -398,7 +398,7 @@ class Slow:
 
     def board(self, house: House) -> None:
         async def take(mid: str, caller: Any, text: str, is_command: bool, origin: Any, sink: Any) -> None:
-            await sink.taken("t1")
+            await sink.on_saved("t1")
             given = 0
             while "" not in self._pieces[:given]:
                 if given == len(self._pieces):

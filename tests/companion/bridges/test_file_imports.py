@@ -48,7 +48,7 @@ class Memory:
     is_damaged: bool = False
 
     async def take(self, mid: str, caller: Any, text: str, is_command: bool, origin: Any, sink: Any) -> None:
-        await sink.taken("t1")
+        await sink.on_saved("t1")
         if self.refusal:
             await sink.problem(self.refusal)
         elif text.startswith("/import "):

@@ -25,7 +25,7 @@ def _played() -> list[dict]:
         await sink.line("x" * 1001)
         await sink.report({"counts": {}})
         await sink.text("x")
-        await sink.kept(SavedReply("t1", "x", "", False, False))
+        await sink.on_saved_reply(SavedReply("t1", "x", "", False, False))
         await sink.notice("x")
         await sink.problem("x")
         await sink.end(Outcome("t1", "x", "x"))

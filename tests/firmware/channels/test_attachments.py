@@ -1,10 +1,11 @@
 """Files that come with a message: the owner's .jsonl is kept for /import, all else is refused in a sentence."""
 
+import asyncio
+
 from board import Board, Script, lines_of
 from channel import Network, message
 from engram import files
 from engram.channels import attachments
-from engram.compat import sleep_ms
 from engram.memory.access import OWNER, Caller
 
 
@@ -97,7 +98,7 @@ async def test_a_file_that_takes_too_long_is_given_up_and_closed():
 
     class Slow(_Source):
         async def read(self):
-            await sleep_ms(10_000)
+            await asyncio.Event().wait()
 
     source, attachments.FILE_MS = Slow(b"x"), 20
     told = await _send(board, "mine.jsonl", source)

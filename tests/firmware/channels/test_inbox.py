@@ -109,7 +109,7 @@ async def test_the_turn_is_on_flash_before_the_sink_learns_of_it_and_the_model_i
     board = _board("Hello.")
 
     class Looking(Sink):
-        async def taken(self, turn):
+        async def on_saved(self, turn):
             self.seen = turn, board.journal.turn(int(turn[1:]))["text"], board.model.asked
 
     sink = Looking()

@@ -187,7 +187,7 @@ async def test_what_could_not_be_read_while_it_was_delivered_is_kept():
     network = Network(board.inbox)
 
     class Failing(Chat):
-        async def kept(self, reply):
+        async def on_saved_reply(self, reply):
             raise StoreError("the flash cannot be read.")
 
     board.inbox.add_channel("net", lambda address: (Failing(network), "net 1"))

@@ -331,7 +331,7 @@ async def test_an_entry_of_the_outbox_in_whose_place_a_message_of_the_link_stand
 
 def test_the_sinks_have_all_that_a_channel_calls():
     for sink in (Conversation, Push):
-        for name in ("taken", "text", "notice", "line", "report", "problem", "refuse", "kept", "end"):
+        for name in ("on_saved", "text", "notice", "line", "report", "problem", "refuse", "on_saved_reply", "end"):
             assert hasattr(ChannelSink, name)
             assert hasattr(sink, name) or (sink is Push and name not in ("kept", "end", "notice")), name
         assert hasattr(ChannelSink, "is_confirming") and hasattr(sink, "is_confirming")

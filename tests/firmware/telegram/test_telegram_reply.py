@@ -90,7 +90,7 @@ async def give(channel, delivery, text="Hello.", age="", is_cut=False):
     """Give the reply of a Delivery again; what became of it."""
     reply = Reply(channel, ANN)
     reply.delivery = delivery
-    await reply.kept(SavedReply("t3", text, age, is_cut, False))
+    await reply.on_saved_reply(SavedReply("t3", text, age, is_cut, False))
     return await _attempt(reply)
 
 
@@ -133,8 +133,8 @@ async def test_the_typing_sign_ends_with_a_channel_that_is_stopped():
 
 async def test_a_message_on_flash_is_confirmed():
     channel = Channel()
-    await Reply(channel, ANN, "a message").taken("t3")
-    await Reply(channel, ANN).taken("t3")
+    await Reply(channel, ANN, "a message").on_saved("t3")
+    await Reply(channel, ANN).on_saved("t3")
     assert channel.confirmed == ["a message"]
 
 

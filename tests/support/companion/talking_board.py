@@ -155,10 +155,10 @@ class TalkingBoard:
         self.origins[mid] = origin
         self.callers[mid] = caller
         entry = self.journal.setdefault(mid, [text, None, 0])
-        await sink.taken(f"t{1 + list(self.journal).index(mid)}")
+        await sink.on_saved(f"t{1 + list(self.journal).index(mid)}")
         reply = entry[1]
         if reply is not None:
-            await sink.kept(SimpleNamespace(text=reply, is_cut=False, age=""))
+            await sink.on_saved_reply(SimpleNamespace(text=reply, is_cut=False, age=""))
         else:
             entry[2] += 1
             pieces = self.reply_to(text)

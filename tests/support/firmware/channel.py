@@ -21,7 +21,7 @@ class Chat(ChannelSink):
         self.is_confirming = network.is_confirming
         self.told = []
 
-    async def taken(self, turn):
+    async def on_saved(self, turn):
         self.told.append("taken " + turn)
 
     async def text(self, piece):
@@ -39,10 +39,10 @@ class Chat(ChannelSink):
     async def refuse(self, problem):
         self.told.append("refused " + problem)
 
-    async def kept(self, reply):
+    async def on_saved_reply(self, reply):
         self.told.append("kept")
         self.reply = reply
-        await super().kept(reply)
+        await super().on_saved_reply(reply)
 
     async def end(self, outcome) -> "bool | None":
         self.told.append("end")

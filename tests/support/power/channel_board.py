@@ -126,7 +126,7 @@ class Chat(ChannelSink):
         self.was_taken = False
         self.is_delivered = None
 
-    async def taken(self, turn):
+    async def on_saved(self, turn):
         self.was_taken = True
 
     async def text(self, piece):

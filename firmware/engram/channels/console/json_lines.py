@@ -127,7 +127,7 @@ class JsonLines(ChannelSink):
         """Tell what went wrong."""
         self._send(("error", problem))
 
-    async def kept(self, reply) -> None:
+    async def on_saved_reply(self, reply) -> None:
         """Tell a reply again."""
         self._send(("kept", True))
         await self.text(reply.text)

@@ -19,7 +19,7 @@ class ConsolePush(ChannelSink):
         """A line about it."""
         self._content += line + "\n"
 
-    async def kept(self, reply) -> None:
+    async def on_saved_reply(self, reply) -> None:
         """What it says."""
         self._turn = reply.turn
         self._content += reply.with_age()

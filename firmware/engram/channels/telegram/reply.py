@@ -53,7 +53,7 @@ class Reply(ChannelSink):
 
     # --- what the inbox and the agent tell
 
-    async def taken(self, turn: str) -> None:
+    async def on_saved(self, turn: str) -> None:
         """The message is on flash: Telegram may forget it."""
         if self._said:
             self._channel.poller.confirm(self._said)
@@ -84,7 +84,7 @@ class Reply(ChannelSink):
         if not is_full:
             self._beside.append(_TOO_LONG if self._beside_length > _MOST_SAID else line)
 
-    async def kept(self, reply) -> None:
+    async def on_saved_reply(self, reply) -> None:
         """Go on with a reply of which Telegram may have a part."""
         delivery = self.delivery
         if reply.age and not delivery.arrived:
