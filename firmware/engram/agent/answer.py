@@ -99,7 +99,7 @@ class Answerer(_Parts):
             self._keep(turn, reply.all(), not is_whole)
         if self.jobs:
             self._begin_learning(turn, is_whole)
-        if turn.command.kind and not (is_whole or turn.forwarded or reply.all()):
+        if turn.said and turn.command.kind and not (is_whole or reply.all()):
             answer = await self.make_offline().answer(turn.caller, turn.command, turn.id, turn.act)
             await sink.notice(answer)
         if turn.unkept:

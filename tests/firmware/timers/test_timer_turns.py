@@ -89,6 +89,14 @@ async def test_a_model_that_fails_is_told_once():
     assert timed.board.model.asked == 1
 
 
+async def test_a_question_that_a_model_fails_to_answer_orders_nothing():
+    timed = _asking(ModelUnavailable("the model is away."))
+    timed.board.records.store("The bike is green", ["bike"])
+    timed.add(CHAT, "ask", "forget m1", at=EIGHT)
+    await _told(timed, EIGHT - timed.board.now + HOUR)
+    assert timed.board.records.count() == 1
+
+
 async def test_a_late_answer_says_when_it_was_due():
     timed = _asking("Nothing.")
     timed.add(CHAT, "ask", "what is on today?", at=EIGHT)
