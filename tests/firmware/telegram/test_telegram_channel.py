@@ -32,6 +32,7 @@ class Service:
     network_changes = 0
 
     def __init__(self, *errors):
+        self.client = self
         self.errors = list(errors)
         self.texts = []
 

@@ -2,7 +2,7 @@
 
 from engram import text
 from engram.channels.telegram.destination import Destination
-from engram.channels.telegram.updates import Bot, File, Ignored, Incoming, moved_group, update_id
+from engram.channels.telegram.updates import Bot, File, Ignored, Incoming, moved_group
 from samples import Numbers
 from support import raises
 
@@ -56,12 +56,6 @@ def test_a_mention_names_the_bot():
     ):
         found = Incoming(group(text=said), BOT)
         assert (found.text, found.is_mentioned) == (kept, is_mentioned), said
-
-
-def test_a_link_in_place_of_the_name_is_a_mention():
-    entity = {"type": "text_mention", "offset": 0, "length": 3, "user": {"id": 99}}
-    assert Incoming(group(text="bot hello", entities=[entity]), BOT).is_mentioned
-    assert Incoming(group(caption="bot", photo=[{}], caption_entities=[entity]), BOT).is_mentioned
 
 
 def test_a_reply_to_the_bot_is_for_it():
@@ -271,12 +265,6 @@ def test_emoji_written_as_surrogates_are_read():
         '"text":"caf\\u00e9 \\ud83d\\ude00 \\ud83d"}}'
     )
     assert Incoming(said, BOT).text == "café 😀 \ufffd"
-
-
-def test_update_ids():
-    assert [update_id(x) for x in ({"update_id": 5}, {}, [], None, {"update_id": "5"}, {"update_id": True})] == [5] + [
-        -1
-    ] * 5
 
 
 def test_any_update_is_read_or_ignored():

@@ -9,7 +9,7 @@ from engram.errors import EngramError
 from engram.llm.http.client import Client
 from engram.llm.http.response import ProtocolError
 from engram.llm.http.transport import CertificateRefused, reason
-from engram.text import cut, decode, dumps, loads, printable
+from engram.text import cut, dumps, loads, printable
 
 # Protects against an answer without end.
 _LONGEST_ANSWER = const(400_000)
@@ -64,10 +64,6 @@ class BotApi:
     def network_changes(self) -> int:
         """How often the network has changed so that what failed before it may go well."""
         return self._network.changes if self._network else 0
-
-    def tidy(self) -> None:
-        """Close a link that idles; to be called now and then."""
-        self.client.tidy()
 
     async def call(self, method: str, **fields):
         """The result of a method that gives little."""
@@ -145,8 +141,7 @@ class BotApi:
             error = None
         words, more = part(error, "description", str), part(error, "parameters", dict)
         retry_after = part(more, "retry_after", int) or max(0, answer.retry_after)
-        words = printable(words or decode(b"" if data[:1] in (b"<", b"{") else data))
-        words = cut(" ".join(words.split()), _WORDS)
+        words = cut(" ".join(printable(words).split()), _WORDS)
         problem = "Telegram answers %d%s" % (answer.status, ": " + words if words else "")
         # What answers for a service that is in trouble does not know what that has done.
         is_unknown = answer.status >= 500

@@ -26,7 +26,6 @@ _TRIED_MS = const(600_000)  # for so long an answer is tried of which nothing is
 _GIVEN_UP = const("%s was not answered, or the answer may not have arrived: say it again.")
 _MESSAGE = const("A message")
 _LOGGED = const(8)  # closed groups that the log names
-_MENU_LONGEST = const(256)  # characters of a command's description
 _NOT_IN_MENU = const(("json",))
 _GREETING = const("Hello! Write to me, and I answer; what you want me to keep, I remember. /help lists the commands.")
 
@@ -69,7 +68,7 @@ class Telegram:
                         await self._register_commands()
                     await self._reap()
                     self._redeliver_owed()
-                    self._api.tidy()
+                    self._api.client.tidy()  # a link that idles
                     # An answer under way may turn out to be kept for later: no long poll is to delay that.
                     is_waiting = self._tasks or self._has_strangers or self._has_undelivered()
                     found = await poller.poll(len(self._tasks), _RETRY_S if is_waiting else LONG_POLL_S)
@@ -103,7 +102,7 @@ class Telegram:
         menu = []
         for name, _, purpose in self._commands():
             if name not in _NOT_IN_MENU:
-                menu.append({"command": name, "description": purpose[:_MENU_LONGEST]})
+                menu.append({"command": name, "description": purpose})
         try:
             await self._api.call("setMyCommands", commands=menu)
         except BotError as error:
@@ -117,6 +116,8 @@ class Telegram:
 
     def _find_chat(self, chat: int) -> int:
         """The chat that a group has become, if it is a supergroup now."""
+        if chat > 0:
+            return chat
         return int(self._find_people().current_group("%s:%d" % (NAME, chat)).partition(":")[2])
 
     def _move_group(self, chat: int, new: int) -> None:

@@ -2,10 +2,9 @@
 
 ```lang            <pre><code class="language-lang">, to the closing fence or the end
 # Heading          <b>
-- item, * item     a bullet; `- [ ]` and `- [x]` a box
+- item, * item     a bullet
 > quote            <blockquote>
 | a | table |      <pre>
---- or ***         a line
 **b** __b__ *i* _i_ ~~s~~ `code` [text](url) within a line, nested at most once each
 
 What is none of these is text. The HTML is always well formed. Nothing is raised here but MemoryError.
@@ -15,9 +14,7 @@ from engram.compat import const
 from engram.text import decode, encode
 from engram.text.split import closes, fence_of
 
-_RULE = const(b"\xe2\x80\x94\xe2\x80\x94\xe2\x80\x94")  # "———"
 _BULLET = const(b"\xe2\x80\xa2 ")  # "• "
-_BOXES = const(((b"[ ] ", b"\xe2\x98\x90 "), (b"[x] ", b"\xe2\x98\x91 "), (b"[X] ", b"\xe2\x98\x91 ")))  # "☐ ", "☑ "
 _STYLES = const(((b"**", b"b"), (b"__", b"b"), (b"~~", b"s"), (b"*", b"i"), (b"_", b"i")))
 _SCHEMES = const((b"http://", b"https://", b"mailto:", b"tg://"))
 _ESCAPABLE = const(b"\\`*_{}[]()#+-.!~>|")
@@ -76,19 +73,9 @@ def _block(line: bytes) -> tuple:
     level = len(bare) - len(bare.lstrip(b"#"))
     if 0 < level <= _HEADING_LEVELS and bare[level : level + 1] == b" ":
         return None, b"<b>" + _inline(bare[level:].strip().rstrip(b"#").rstrip(), b"b") + b"</b>"
-    marks = bare.replace(b" ", b"")
-    if len(marks) > 2 and marks[:1] in (b"-", b"*", b"_") and not marks.strip(marks[:1]):
-        return None, _RULE
     if bare[:2] in (b"- ", b"* ", b"+ "):
-        return None, line[: len(line) - len(bare)] + _item(bare[2:].lstrip(b" "))
+        return None, line[: len(line) - len(bare)] + _BULLET + _inline(bare[2:].lstrip(b" "))
     return None, _inline(line)
-
-
-def _item(content: bytes) -> bytes:
-    for mark, box in _BOXES:
-        if content.startswith(mark):
-            return box + _inline(content[len(mark) :])
-    return _BULLET + _inline(content)
 
 
 def _inline(data: bytes, within: bytes = b"") -> bytes:

@@ -9,7 +9,7 @@ import random
 from engram import diag
 from engram.channels.telegram.bot_api import BotError, TooLarge
 from engram.channels.telegram.destination import NAME
-from engram.channels.telegram.updates import Bot, Ignored, Incoming, moved_group, part, update_id
+from engram.channels.telegram.updates import Bot, Ignored, Incoming, moved_group, part
 from engram.clock import Moment, Timeout
 from engram.compat import const, sleep_ms
 
@@ -43,7 +43,6 @@ class Poller:
         self._next = 0  # the number after the newest update
         self._album = None  # the message of an album of which more may come
         self._last_album = None  # the album, and its chat, that was answered last
-        self._may_be_more = False  # whether the last poll gave all that it asked for
         self._failures = 0
         self._pause = Timeout()
         self._must_wait = False  # whether Telegram said how long
@@ -75,10 +74,10 @@ class Poller:
             await self._api.call("deleteWebhook", drop_pending_updates=False)
         if self.newest and self.newest.age > _FORGOTTEN_S and not self._open:
             self._next = 0
-        if not self._album:
-            await self._wait_for_taken()
-        elif not self._may_be_more:
+        if self._album:
             await sleep_ms(_ALBUM_MS)
+        else:
+            await self._wait_for_taken()
         room = AT_ONCE - bool(self._album) - busy
         if room <= 0:
             await sleep_ms(_STEP_MS)
@@ -92,7 +91,6 @@ class Poller:
             self._next = max(self._next, large.update_id + 1)
             updates = []
         self._connected()
-        self._may_be_more = len(updates) >= most
         return self._gather([message for message in map(self._message, updates) if message])
 
     def _gather(self, came: list) -> list:
@@ -104,7 +102,7 @@ class Poller:
         for said in came:
             if held and held.is_with(said):
                 held.join(said)
-            elif said.album and (said.album, said.destination.chat) == self._last_album and not said.has_words():
+            elif said.album and (said.album, said.destination.chat) == self._last_album and not said.words:
                 self.confirm(said)  # too late: the rest of it was answered
             else:
                 ready += [held] if held else []
@@ -128,8 +126,8 @@ class Poller:
 
     def _message(self, update) -> "Incoming | None":
         """The message of an update; None if it has none for the board, or came before."""
-        number = update_id(update)
-        if number < self._next:
+        number = part(update, "update_id", int)
+        if number < max(1, self._next):
             return None
         self._next = number + 1
         self.newest = Moment(self._clock)

@@ -116,7 +116,7 @@ class Reply(ChannelSink):
 
     async def _send(self, delivery: Delivery) -> "bool | None":
         """Send one piece after the other; of the one that failed, whether it has arrived."""
-        pieces = delivery.pieces or []
+        pieces = delivery.pieces
         while pieces:
             text, is_marked = pieces[0]
             heading = self._heading if not delivery.arrived else ""
@@ -125,20 +125,13 @@ class Reply(ChannelSink):
                 await self._channel.sender.send(self.destination, heading + again + text, is_marked)
             except BotError as error:
                 diag.info(NAME, "an answer: %s" % error)
-                if is_refused(error):
-                    return await self._tell_refused(error)
+                if is_refused(error) and text != _REFUSED:
+                    self._channel.note_fault("refused   ", str(error))
+                    pieces[:] = [(_REFUSED, False)]
+                    continue
                 # None if nobody knows whether it arrived.
-                return is_final(error) or (None if error.is_unknown else False)
+                return is_final(error) or is_refused(error) or (None if error.is_unknown else False)
             pieces.pop(0)
             if pieces:
                 delivery.advance()
-        return True
-
-    async def _tell_refused(self, error: BotError) -> "bool | None":
-        """Tell the owner, and who is answered, that Telegram does not take an answer."""
-        self._channel.note_fault("refused   ", str(error))
-        try:
-            await self._channel.sender.send(self.destination, _REFUSED, False)
-        except BotError as again:
-            return is_final(again) or is_refused(again) or (None if again.is_unknown else False)
         return True

@@ -46,7 +46,7 @@ class Incoming:
         self._read_sender(message, bot)
         chat = part(part(message, "chat", dict), "id", int)
         topic = part(message, "message_thread_id", int) if part(message, "is_topic_message", bool) else 0
-        number = update_id(update)
+        number = part(update, "update_id", int)
         self.updates = [number]
         """The numbers of its updates: an album has several."""
         is_group = part(part(message, "chat", dict), "type", str) != "private"
@@ -59,12 +59,15 @@ class Incoming:
         """`forwarded` is who wrote its words, "" if its sender did."""
         self.quoted = _quoted(message, topic, block)
         """The first line of what it answers, or ""."""
-        text, self.is_command, is_named = _addressed(said, bot)
-        self.is_mentioned = is_named or _replies(message, topic, bot) or _names_bot(message, bot)
-        text = text or said  # the bot's name alone
-        held, self.file, self.refusal = _held(message, text)
-        """`file` is a File that may be imported, or None; `refusal` why it cannot be read, or ""."""
-        self.text = text if self.is_command else held
+        words, self.is_command, is_named = _addressed(said, bot)
+        self.is_mentioned = is_named or _replies(message, topic, bot)
+        self.words = words or said  # the bot's name alone
+        self.marks, self.file, self.refusal = _held(message, self.words)
+        """`marks` name what came with it; `file` is a File that may be imported, or None; `refusal` is
+        why it cannot be read, or "".
+        """
+        if self.is_command:
+            self.marks = ""
         if self.is_command and self.forwarded:
             self.is_command, self.refusal = False, _FORWARDED
         if edited and self.refusal:
@@ -73,6 +76,11 @@ class Incoming:
             self.file = None
         self.album = "" if edited else part(message, "media_group_id", str)
         """The same for all messages of an album, "" for others."""
+
+    @property
+    def text(self) -> str:
+        """What it says, with what came with it named first."""
+        return (self.marks + " " + self.words).strip()
 
     def _read_sender(self, message: dict, bot: Bot) -> None:
         """Ignored if a message is of nobody who may talk to the board."""
@@ -96,34 +104,14 @@ class Incoming:
 
     def join(self, more: "Incoming") -> None:
         """Take in the next message of an album."""
-        (marks, words), (more_marks, more_words) = _parted(self.text), _parted(more.text)
-        self.text = " ".join([piece for piece in (marks, more_marks, words, more_words) if piece])
+        self.marks = (self.marks + " " + more.marks).strip()
+        self.words = (self.words + " " + more.words).strip()
         self.file = self.file or more.file
         self.refusal = "" if self.text or self.file else self.refusal
         self.is_mentioned = self.is_mentioned or more.is_mentioned
         self.forwarded = self.forwarded or more.forwarded
         self.quoted = self.quoted or more.quoted
         self.updates += more.updates
-
-    def has_words(self) -> bool:
-        """True if it has more than the mark of what came with it."""
-        return bool(_parted(self.text)[1])
-
-
-def update_id(update) -> int:
-    """The number of an update, -1 if it has none."""
-    number = part(update, "update_id", int)
-    return number if number > 0 else -1
-
-
-def _parted(text: str) -> tuple:
-    """(the marks of attachments at the start of a text, the rest)."""
-    end = 0
-    while text[end : end + 1] == "[" and text.find("]", end) > 0:
-        end = text.find("]", end) + 1
-        while text[end : end + 1] == " ":
-            end += 1
-    return text[:end].strip(), text[end:]
 
 
 def moved_group(update):
@@ -238,15 +226,6 @@ def _has_name(text: str, name: str) -> bool:
     return False
 
 
-def _names_bot(message: dict, bot: Bot) -> bool:
-    """Whether the bot is mentioned by a link in place of its name."""
-    for field in ("entities", "caption_entities"):
-        for entity in part(message, field, list):
-            if part(part(entity, "user", dict), "id", int) == bot.id:
-                return True
-    return False
-
-
 def _replies(message: dict, topic: int, bot: Bot) -> bool:
     """Whether a message replies to one of the bot. In a topic each message replies to the one that began it."""
     replied = part(message, "reply_to_message", dict)
@@ -256,25 +235,22 @@ def _replies(message: dict, topic: int, bot: Bot) -> bool:
 
 
 def _held(message: dict, text: str) -> tuple:
-    """(text, File to import, refusal) of what a message holds."""
+    """(mark, File to import, refusal) of what a message holds beside its text."""
     kinds = [kind for kind in _KINDS if message.get(kind[0])]
     if not kinds:
         if not text:
             raise Ignored("it has nothing to read")  # such as that somebody came or left
-        return text, None, ""
+        return "", None, ""
     field, name = kinds[0]
-    if field == "photo":
-        return "[photo]" + (" " + text if text else ""), None, ""
     if field == "document":
         document = part(message, "document", dict)
         file = File(part(document, "file_id", str), part(document, "file_name", str), part(document, "file_size", int))
-        shown = _shown(file.name)
         if file.id and file.name.lower().endswith(_IMPORTED):
-            return text, file, ""
-        name += " " + shown if shown else ""
-    if text:
-        return "[" + name + "] " + text, None, ""
-    return text, None, _cannot("a " + name if name[0] not in "ai" else "an " + name)
+            return "", file, ""
+        name = (name + " " + _shown(file.name)).strip()
+    if text or field == "photo":
+        return "[" + name + "]", None, ""
+    return "", None, _cannot("a " + name if name[0] not in "ai" else "an " + name)
 
 
 def _cannot(what: str) -> str:
