@@ -1,14 +1,19 @@
 """`engram import` of Markdown: a board's `/export md`, and what people write by hand."""
 
+import json
 import random
+import time
+from datetime import date, timedelta
 
 import pytest
 
 from board import NOW
+from engram_host.transfer.headings import find_day
+from engram_host.transfer.reader import MemoryFile
 from extent import extent
 from importing_board import Importing
-from markdown_pages import CASES, LIST, LISTED
-from movers import MANY, answered, fill, live
+from markdown_pages import CASES, DAYS, LIST, LISTED
+from movers import MANY, answered, fill, live, memories
 
 
 def _page(board):
@@ -67,11 +72,83 @@ def test_a_persons_list_is_read(importing: Importing):
     assert [(row["content"], row["tags"], row["source"]) for row in live(board)] == LISTED
 
 
-@pytest.mark.parametrize(("page", "rows"), CASES)
-def test_marks_of_markdown_are_read(importing: Importing, page: str, rows: list[tuple[str, list[str], list[str]]]):
-    board = importing.board
+def test_marks_of_markdown_are_read(importing: Importing):
+    for page, rows in CASES:
+        board = importing.new_board()
+        importing.run(page, "in.md")
+        assert [(row["content"], row["tags"], row["keywords"]) for row in live(board)] == rows, page
+
+
+def _contents(page: str) -> list[str]:
+    return [fields["content"] for _, fields in MemoryFile("in.md", page.encode()).lines() if isinstance(fields, dict)]
+
+
+def test_an_item_has_the_texts_of_all_items_that_it_is_below():
+    random.seed(11)
+    for _ in range(extent(400, 40)):
+        path: list[str] = []
+        page = ""
+        leaves: list[tuple[int, str]] = []
+        indent = random.choice(("  ", "   ", "\t", "    "))
+        for number in range(30):
+            depth = random.randrange(len(path) + 1)
+            path[depth:] = [f"猫{number}" if number % 3 else f"word {number}"]
+            leaves.append((depth, ": ".join(path)))
+            page += indent * depth + random.choice(("- ", "* ", "+ ", "7. ", "12) ")) + path[-1] + "\n"
+        depths = [depth for depth, _ in leaves[1:]] + [0]
+        assert _contents(page) == [text for (depth, text), after in zip(leaves, depths, strict=True) if after <= depth]
+
+
+def test_a_text_above_that_is_too_long_is_a_memory_and_is_shortened_before_others():
+    above = "Ada " + "likes tea " * 50
+    first, second = _contents(f"- one\n  - {above}\n    - green\n")
+    assert first.strip() == "one: " + above.strip() and len(second) < 420
+    assert second.startswith("Ada likes tea ") and second.endswith("…: green")
+
+
+def test_any_depth_of_items_stays_within_the_length_of_a_memory():
+    contents = _contents("".join("  " * depth + f"- {depth} {'x' * 90}\n" for depth in range(40)))
+    assert max(map(len, contents)) < 600
+    assert all(any(f"{depth} xxx" in content for content in contents) for depth in range(40))
+
+
+def test_a_heading_that_names_a_day_dates_its_items(importing: Importing):
+    for heading, day, tag in DAYS:
+        board = importing.new_board()
+        importing.run(f"## {heading}\n- it rains\n", "in.md")
+        row = live(board)[0]
+        assert board.clock.day(row["created"]) == (day or board.clock.day(NOW)), heading
+        assert row["tags"] == [tag], heading
+
+
+def test_every_day_of_a_century_is_read_from_a_heading():
+    random.seed(5)
+    for _ in range(300):
+        day = date(1971, 1, 1) + timedelta(random.randrange(36500))
+        for form in ("%Y-%m-%d", "{d}.{m}.%Y", "%B {d}, %Y", "{d} %b %Y", "{d}-%b-%Y", "%Y年{m}月{d}日"):
+            heading = day.strftime(form).format(d=day.day, m=day.month)
+            assert find_day(heading) == (day, day.year, ""), heading
+
+
+def test_a_day_without_a_year_is_one_of_the_heading_around_it(importing: Importing):
+    page = "# Diary 2024\n## March 16\n- one\n## 3月17日\n- two\n## Notes\n- three\n# Else\n## March 18\n- four\n"
     importing.run(page, "in.md")
-    assert [(row["content"], row["tags"], row["keywords"]) for row in live(board)] == rows
+    board = importing.board
+    today = board.clock.day(NOW)
+    assert sorted((row["content"], board.clock.day(row["created"])) for row in live(board)) == [
+        ("four", today), ("one", "2024-03-16"), ("three", today), ("two", "2024-03-17"),
+    ]  # fmt: skip
+
+
+def test_times_of_a_page_without_a_zone_are_those_of_the_computer(
+    importing: Importing, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
+    time.tzset()
+    importing.run("## 2026-09-21\n- It rains\n  (16:13:20)\n", "in.md")
+    monkeypatch.undo()
+    time.tzset()
+    assert [row["created"] for row in live(importing.board)] == [NOW]
 
 
 def test_a_line_in_parentheses_mentions_a_memory_and_any_other_is_text(importing: Importing):
@@ -93,13 +170,13 @@ def test_the_same_list_again_stores_nothing(importing: Importing):
 
 
 def test_what_cannot_be_read_is_reported_with_its_line(importing: Importing):
-    page = (
-        (b"- one\n- \xff\xfe\n- #food\n- two\n",) + (b"  more\n" * 100,) * 11 + (b"- " + b"x" * 3000 + b"\n- last\n",)
-    )
+    page = (b"- one\n- \xff\xfe\n- #food\n- two\n" + b"  more\n" * 2400 + b"- " + b"x" * 3000 + b"\n- last\n",)
     told = importing.run(page, "in.md")
     assert told[0] == "line 2: is not UTF-8."
     assert told[1].startswith("line 3: content: must be a text that is not empty")
-    assert told[2].startswith("line 4: has ") and told[3].startswith("line 1105: content: has 3000 characters")
+    assert told[2].startswith("line 4: content: has 12003") and told[3].startswith(
+        "line 2405: content: has 3000 characters"
+    )
     assert told[4] == "2 stored, 4 refused"
 
 
@@ -130,3 +207,49 @@ def test_pages_of_chance_do_no_harm(importing: Importing):
         importing.new_board()
         told = importing.run(page, "in.md")
         assert [line for line in told if " stored, " in line or line.endswith("refused")]
+
+
+# --- a JSON list
+
+TWO = '[\n {"content": "Ann: \\"]}\\\\", "tags": ["a"]},\n {"content": "Bob", "tags": ["b"],\n  "keywords": ["x"]}\n]\n'
+
+
+def test_the_objects_of_a_list_are_memories(importing: Importing):
+    assert importing.run(TWO, "in.json") == ["2 stored, 0 refused"]
+    assert [row["content"] for row in live(importing.board)] == ['Ann: "]}\\', "Bob"]
+
+
+def test_lists_within_an_object_are_read(importing: Importing):
+    assert importing.run('{"version":1,"memories":' + TWO + "}", "in.json") == ["2 stored, 0 refused"]
+
+
+def test_a_list_of_exported_memories_is_recognised(importing: Importing):
+    board = importing.board
+    board.records.store("Ann plays chess", ["a"])
+    assert importing.run(json.dumps(memories(board)), "in.json") == ["0 stored, 1 there already, 0 refused"]
+
+
+def test_lines_and_an_object_are_read_though_the_name_is_that_of_a_list(importing: Importing):
+    line = '{"content": "Bob", "tags": ["b"]}'
+    for content, last in (
+        (line, "1 stored, 0 refused"),
+        ("\ufeff" + line + '\n{"content": "Ann", "tags": ["a"]}\n', "2 stored, 0 refused"),
+        (line.replace(",", ",\n"), "1 stored, 0 refused"),
+    ):
+        importing.new_board()
+        assert importing.run(content, "in.json")[-1] == last, content
+
+
+def test_a_file_without_objects_is_refused(importing: Importing):
+    for content in ("", "hello", '["a", "b"]', "[]"):
+        told = importing.run(content, "in.json")
+        assert told == ["line 1: the file has no JSON object.", "0 stored, 1 refused"], content
+
+
+def test_what_cannot_be_read_of_a_list_is_reported_with_its_line(importing: Importing):
+    long = '[{"content": "%s", "tags": ["a"]},\n{"content": "b", "tags": 7}, {"content": "c", "tags": ["c"]}\n'
+    told = importing.run(long % ("x" * 17000), "in.json")
+    assert told[0].startswith("line 1: has 170") and told[1].startswith("line 2: tags: ")
+    assert told[2:] == ["line 3: the file has no end.", "1 stored, 3 refused"]
+    told = importing.run("[" * 100000, "in.json")
+    assert told[0].startswith("line 1: the file has more than 64 brackets") and told[-1] == "0 stored, 1 refused"

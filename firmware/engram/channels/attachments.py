@@ -14,12 +14,11 @@ FILE_MS = 60_000
 
 _NAME_LONGEST = const(64)
 _NAME = const(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
-_ELSE = const("received")  # for a name that /import does not take
-
-_FORMS = const(("jsonl", "json", "md"))
+_FORM = const(".jsonl")
+_ELSE = const("received.jsonl")  # for a name that /import does not take
 
 _OTHERS = const("files are taken from the owner only, in private.")
-_KIND = const("only .jsonl, .json and .md files are taken.")
+_KIND = const("only .jsonl files are taken; use `engram import FILE` on a computer for others.")
 _SLOW = const("takes too long over this link: send it in parts.")
 _SIZE = const("is longer than %d bytes, which is as much as is taken: send it in parts.")
 
@@ -37,19 +36,12 @@ async def _kept(folder: str, caller, file) -> str:
     shown = name[:_NAME_LONGEST]
     if not access.is_owner(caller):
         raise ArgumentError(shown, _OTHERS)
-    form = name.rpartition(".")[2].lower()
-    if form not in _FORMS:
+    if not name.lower().endswith(_FORM):
         raise ArgumentError(shown, _KIND)
     if size > _LARGEST:
         raise ArgumentError(shown, _SIZE % _LARGEST)
-    # A list never has its own name: the board's settings end in .json, too.
-    if (
-        form == "json"
-        or len(name) > _NAME_LONGEST
-        or name.startswith(".")
-        or [byte for byte in encode(name) if byte not in _NAME]
-    ):
-        name = _ELSE + "." + form
+    if len(name) > _NAME_LONGEST or name.startswith(".") or [byte for byte in encode(name) if byte not in _NAME]:
+        name = _ELSE
     try:
         count = await wait_for_ms(_fetch(open_file, folder + "/" + name, shown), FILE_MS)
     except asyncio.TimeoutError:

@@ -1,5 +1,4 @@
-"""Imports what import_reader.py reads: each memory is checked, recognised by its origin or its content, and kept, many with
-one flush.
+"""Imports memories line by line: each is checked, recognised by its origin or its content, and kept, many with one flush.
 
 What happens to a memory:
 
@@ -10,7 +9,7 @@ What happens to a memory:
 3. Else it is new. It supersedes here what it superseded there.
 """
 
-from engram import text
+from engram import files, log_line, text
 from engram.compat import const
 from engram.errors import ArgumentError, StoreFull
 from engram.memory import access
@@ -20,8 +19,8 @@ from engram.memory.records.records import Draft
 from engram.memory.texts import profile
 from engram.store.types import FORGOTTEN, LIVE, SUPERSEDED
 from engram.transfer import jsonl
-from engram.transfer.import_reader import ImportReader
 
+_BUFFER = const(1024)
 _AT_ONCE = const(16)  # memories that are kept with one flush
 _CHARS_AT_ONCE = const(2000)  # of their contents: bounds the heap
 _MOST_UNKNOWN = const(8)  # names of unknown fields that the report has
@@ -63,8 +62,8 @@ class Importer:
         self._chars = 0
         # On an empty board only what has no origin can be there already.
         self._was_empty = not self._records.count()
-        self._reader = ImportReader(clock, self._note_unknown)
-        self._is_foreign = False
+        self._reader = jsonl.Reader("board")
+        self._is_foreign = self._is_over = False
         self._unknown = []
         self._files_kept = []
         self._files_other = []
@@ -84,33 +83,27 @@ class Importer:
     # --- what is read
 
     def import_file(self, path: str):
-        """Import a file of the board, see ImportReader.read_file(): a generator that pauses often.
-
-        StoreError when the flash refuses.
-        """
-        read = self._reader.read_file(path)
+        """Import a file of the board: a generator that pauses after each line. StoreError when the flash refuses."""
         try:
-            for number, found in read:
-                self._import_found(number, found)
-                yield
-                if self._is_foreign:
-                    break
-        finally:
-            read.close()  # it holds the file open
+            with open(path, "rb") as file:
+                for number, (_, line, _) in enumerate(log_line.long_lines(file, bytearray(_BUFFER)), 1):
+                    self.import_line(number, line if isinstance(line, int) else bytes(line))
+                    yield
+                    if self._is_foreign:
+                        break
+                else:
+                    self._is_over = True
+        except OSError as error:
+            raise files.failure(error, path) from None
         self.flush()
 
     def import_line(self, number: int, line) -> None:
-        """Import a line's bytes. StoreError when the flash refuses."""
-        self._import_found(number, self._reader.read_line(line))
-
-    def _import_found(self, number: int, found) -> None:
-        """Import what an ImportReader found at a line."""
+        """Import a line's bytes; an int is the length of one that is too long. StoreError when the flash refuses."""
         self.line = number
         try:
+            found = self._reader.read(line)
             if isinstance(found, dict):
                 self._import_object(number, found)
-            elif not isinstance(found, str):
-                raise found
             elif found:
                 self._refuse(number, "line", found)
         except ArgumentError as error:
@@ -126,7 +119,7 @@ class Importer:
             self._put_file(fields["file"], fields.get("text"))
         elif "origin" not in fields and [name for name in _FOREIGN if name in fields]:
             self._is_foreign = True
-            self._refuse(number, "foreign", "is of another program: `engram import FILE` on a computer brings it in.")
+            self._refuse(number, "foreign", "is of another program: use `engram import FILE` on a computer.")
         else:
             self._import_memory(number, fields)
 
@@ -191,7 +184,7 @@ class Importer:
         """The fields of a line in the form in which they are stored; absent ones are absent."""
         if "content" not in fields:
             raise ArgumentError("content", "is missing.")
-        self._note_unknown(*[name for name in fields if name not in _KNOWN])
+        self._note_unknown([name for name in fields if name not in _KNOWN])
         values = {}
         for name in _CHECKED:
             if name in fields:
@@ -210,7 +203,7 @@ class Importer:
         self._put_turns(values, record_fields.check("turns", fields.get("turns") or [], 0) or [])
         return values
 
-    def _note_unknown(self, *names) -> None:
+    def _note_unknown(self, names) -> None:
         for name in names:
             name = text.printable(name[:_NAME_SHOWN])
             if name not in self._unknown and len(self._unknown) < _MOST_UNKNOWN:
@@ -371,6 +364,6 @@ class Importer:
         ):
             if what:
                 notes.append(sentence % what)
-        notes.extend(self._reader.notes())
+        notes.extend(self._reader.notes(self._is_over))
         yield from notes
         yield {"counts": counts, "ids": self._ids, "files": self._files_kept, "unknown": self._unknown, "notes": notes}

@@ -8,7 +8,7 @@ from engram.errors import ArgumentError
 from engram.memory.records import fields as record_fields
 from engram.memory.records import provenance
 from engram.transfer.jsonl import whole
-from engram.transfer.markdown_reader import put_labels
+from engram_host.transfer.headings import DEFAULT_TAG
 
 Fields = dict[str, Any]
 Unknown = Callable[[str], None]
@@ -73,7 +73,7 @@ def _esp_claw(fields: Fields, note_unknown: Unknown) -> Fields:
     if fields.get("source") in record_fields.SOURCES:
         memory["source"] = fields["source"]
     tags = _split(fields, "tags") or _texts(fields, "summary_labels")
-    _put_labels(memory, tags, _split(fields, "keywords"), note_unknown)
+    put_labels(memory, tags, _split(fields, "keywords"), note_unknown)
     for name, theirs in (("created", "created_at"), ("updated", "updated_at")):
         _put_moment(memory, name, _count(fields, theirs))
     uses = _count(fields, "access_count")
@@ -87,7 +87,7 @@ def _coclaw(fields: Fields, note_unknown: Unknown) -> Fields:
     source = fields.get("source")
     if isinstance(source, str) and source in _COCLAW_SOURCES:
         memory["source"] = _COCLAW_SOURCES[source]
-    _put_labels(memory, _texts(fields, "tags"), [], note_unknown)
+    put_labels(memory, _texts(fields, "tags"), [], note_unknown)
     _put_moment(memory, "created", _count(fields, "createdAt") // 1000)
     used = _count(fields, "lastUsedAt") // 1000
     # It does not count: what was used after it was made was so once at least.
@@ -101,7 +101,7 @@ def _mem0(fields: Fields, note_unknown: Unknown) -> Fields:
     if fields.get("event") == "DELETE" and origin:
         return {**origin, "deleted": True}
     memory: Fields = {"content": fields.get("memory", fields.get("content"))}
-    _put_labels(memory, _texts(fields, "categories"), [], note_unknown)
+    put_labels(memory, _texts(fields, "categories"), [], note_unknown)
     for name, theirs in (("created", "created_at"), ("updated", "updated_at")):
         _put_moment(memory, name, _iso_moment(fields, theirs))
     return _finish_memory(memory, origin, 0, 0)
@@ -113,7 +113,7 @@ def _mcp_entity(fields: Fields, note_unknown: Unknown) -> list[Fields]:
     memories: list[Fields] = []
     for said in _texts(fields, "observations") or [kind]:
         memory: Fields = {"content": f"{name}: {said}", "source": "import"}
-        _put_labels(memory, [kind], [], note_unknown)
+        put_labels(memory, [kind], [], note_unknown)
         memories.append(memory)
     return memories
 
@@ -133,8 +133,16 @@ def _finish_memory(memory: Fields, origin: Fields, uses: int, used: int) -> Fiel
     return {**origin, **memory, "partial": True}
 
 
-def _put_labels(memory: Fields, tags: list[str], keywords: list[str], note_unknown: Unknown) -> None:
-    if not put_labels(memory, tags, keywords):
+def put_labels(memory: Fields, tags: list[str], keywords: list[str], note_unknown: Unknown) -> None:
+    """Set a memory's tags and keywords: tags that find no place are keywords, and what is left over is noted."""
+    tags = [tag.strip() for tag in tags if tag.strip()]
+    keywords = [word.strip() for word in keywords if word.strip()]
+    first = [tag for tag in tags if len(tag) <= record_fields.TAG_LONGEST][: record_fields.MOST_TAGS]
+    others = dict.fromkeys(keywords + [tag for tag in tags if tag not in first])
+    fitting = [word for word in others if len(word) <= record_fields.KEYWORD_LONGEST]
+    memory["tags"] = first or [DEFAULT_TAG]
+    memory["keywords"] = fitting[: record_fields.MOST_KEYWORDS]
+    if any(word not in first and word not in memory["keywords"] for word in keywords + tags):
         note_unknown("tags")
 
 

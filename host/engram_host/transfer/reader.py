@@ -2,16 +2,15 @@
 
 import io
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
 from pathlib import PurePath
 
 from engram import text
 from engram.errors import ArgumentError
 from engram.transfer import jsonl
-from engram.transfer.json_list import JsonList
-from engram.transfer.markdown_reader import MarkdownReader
 from engram_host.transfer.chatgpt import ChatGptExport
 from engram_host.transfer.formats import Fields, convert_memory
+from engram_host.transfer.json_objects import json_objects
+from engram_host.transfer.markdown import MarkdownPage
 from engram_host.wording import counted
 
 Line = tuple[int, Fields | str]
@@ -29,7 +28,7 @@ class MemoryFile:
         form = PurePath(name).suffix.lower()
         self._read = {".md": self._markdown, ".json": self._json_list}.get(form, self._json_lines)
         self._reader = jsonl.Reader("program")
-        self._page = MarkdownReader(self._note_unknown, _local_time)
+        self._page = MarkdownPage(self._note_unknown)
         self._chats: ChatGptExport | None = None
         self.unknown: dict[str, None] = {}
         """Names of fields for which a memory has no place, in their order."""
@@ -73,32 +72,7 @@ class MemoryFile:
         if self._chats:
             yield from self._chats.memories()
             return
-        objects = JsonList()
-        try:
-            for number, found in objects.feed(self._data):
-                yield number, found if isinstance(found, bytes) else str(self._reader.read(found))
-        except ArgumentError as error:
-            yield objects.line, str(error)
-        else:
-            if not objects.is_whole:
-                yield objects.line, "the file has no end."
+        yield from json_objects(self._data)
 
     def _markdown(self) -> Iterator[tuple[int, Fields | str]]:
-        for number, line in enumerate(io.BytesIO(self._data), 1):
-            try:
-                ended = self._page.read_line(number, line.decode())
-            except UnicodeDecodeError:
-                ended = number, "is not UTF-8."
-            if ended:
-                yield ended
-        ended = self._page.end()
-        if ended:
-            yield ended
-
-
-def _local_time(seconds: int) -> int | None:
-    """Unix seconds of a moment in this computer's time zone, given as if it were UTC; None if it has no such moment."""
-    try:
-        return int((datetime(1970, 1, 1) + timedelta(seconds=seconds)).timestamp())
-    except (ValueError, OverflowError, OSError):
-        return None
+        yield from self._page.memories(io.BytesIO(self._data))

@@ -46,32 +46,18 @@ async def test_the_owner_sends_memories_and_imports_them():
     assert board.records.count() == 1
 
 
-async def test_the_owner_sends_a_page_of_markdown_and_imports_it():
+async def test_markdown_and_lists_are_refused_with_the_command_that_imports_them():
     board = Board().serve()
-    told = await _send(board, "my notes.md", _Source(b"- my bike is green #bike\n"))
-    assert told == ["line received.md is kept (25 bytes): /import received.md brings it in"]
-    lines_of(board, "/import received.md")
-    assert board.records.count() == 1
-    told = await _send(board, "NOTES.MD", _Source(b"- my car is red #car\n"))
-    assert told == ["line NOTES.MD is kept (21 bytes): /import NOTES.MD brings it in"]
-    lines_of(board, "/import NOTES.MD")
-    assert board.records.count() == 2
-
-
-async def test_a_list_takes_the_place_of_none_of_the_boards_own_files():
-    board = Board().serve()
-    for name in ("config.json", "secrets.json", "people.json", "mine.json"):
-        told = await _send(board, name, _Source(b'[{"content":"my bike is green","tags":["bike"]}]'))
-        assert told == ["line received.json is kept (48 bytes): /import received.json brings it in"]
+    for name in ("notes.md", "mine.json", "config.json"):
+        told = await _send(board, name, _Source(b"- my bike is green #bike\n"))
+        assert told[0].startswith("refused ") and "`engram import FILE` on a computer" in told[0]
         assert files.size(board.place + "/" + name) < 0
-    lines_of(board, "/import received.json")
-    assert board.records.count() == 1
 
 
 async def test_what_is_not_taken_is_named_and_its_caption_is_answered():
     board = Board().serve(Script("Nice.", "Nice."))
     told = await _send(board, "cat.png", _Source(b"x"), "my cat")
-    assert told[0].startswith("refused cat.png: only .jsonl, .json and .md files are taken") and told[-1] == "Nice."
+    assert told[0].startswith("refused cat.png: only .jsonl files are taken") and told[-1] == "Nice."
     for caller in (Caller("ann", "net 5", False, ""), Caller("owner", "net -7", True, "")):
         told = await _send(board, "mine.jsonl", _Source(b"x"), "", caller)
         assert told == ["refused mine.jsonl: files are taken from the owner only, in private."]

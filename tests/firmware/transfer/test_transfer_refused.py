@@ -118,11 +118,9 @@ def test_a_file_needs_a_name_of_the_board():
         "memory/memory_records.jsonl",
         "my file.jsonl",
         "x.txt",
-        ".x.md",
-        "secrets.json",
+        ".x.jsonl",
         "config.json",
-        "people.json",
-        "\0.md",
+        "\0.jsonl",
     ):
         with raises(ArgumentError):
             answered(board, "/import " + name)
@@ -134,7 +132,7 @@ def test_a_file_needs_a_name_of_the_board():
 
 def test_a_file_of_another_form_is_refused_in_one_sentence_that_names_the_command_for_it():
     board = mover()
-    for name in ("notes.txt", "memories.csv"):
+    for name in ("notes.md", "list.json", "memories.csv"):
         put(board, "- Ann plays chess\n", name)
         with raises(ArgumentError) as caught:
             answered(board, "/import " + name)
@@ -154,7 +152,7 @@ def test_a_line_of_another_program_ends_the_import_and_names_the_command_for_it(
     for line in foreign:
         told = imported(mover(), [{"content": "Ann plays chess"}, line, line, {"content": "Bob sings"}])
         assert told == [
-            "line 2: is of another program: `engram import FILE` on a computer brings it in.",
+            "line 2: is of another program: use `engram import FILE` on a computer.",
             "1 stored, 1 refused",
         ]
 

@@ -254,4 +254,4 @@ def _held(message: dict, text: str) -> tuple:
 
 
 def _cannot(what: str) -> str:
-    return "I cannot read %s: send text, or a .jsonl, .json or .md file to import." % what
+    return "I cannot read %s: send text, or a .jsonl file to import." % what

@@ -28,7 +28,7 @@ distill -- turn waiting notes into memories; one /undo undoes it
 clear [DAY] -- empty the notes of today, or of a day such as 2026-01-31; memories stay
 dedupe -- find memories that say the same and forget the lesser one
 export [md | trash] -- all memories, profile and notes as JSON Lines; md: memories as Markdown; trash: evicted ones
-import FILE | OBJECT -- import memories from a .jsonl, .json or .md file on the board, or a JSON object
+import FILE | OBJECT -- import memories from a .jsonl file on the board, or a JSON object
 compact -- remove forgotten data from the flash
 companion [chat owner | others | off] -- show the link to the companion, or set who may be spoken for over it
 telegram [unhook] -- show the link to Telegram; unhook removes a webhook that keeps the board from its messages

@@ -4,12 +4,12 @@ from engram import files, text
 from engram.clock import Clock
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreError, StoreFull
-from engram.lazy import lazy
 from engram.memory import access
+from engram.transfer import export, jsonl, markdown
+from engram.transfer.importer import Importer
 
 _NAME_LONGEST = const(64)
 _NAME = const(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
-_SETTINGS = const(("config.json", "secrets.json", "people.json"))
 _STEPS = const(10000)  # of an index that is rebuilt, before an import gives up
 
 
@@ -20,13 +20,10 @@ def export_command(source, caller, rest: str):
     """
     if rest not in _FORMS:
         raise ArgumentError("/export", "takes nothing, md for Markdown, or trash for evicted memories.")
-    with lazy("transfer", "memory.records.provenance"):
-        yield from _FORMS[rest](source, caller)
+    yield from _FORMS[rest](source, caller)
 
 
 def _json(source, caller):
-    from engram.transfer import export  # the package leaves with the command's block
-
     keepers = () if caller.group else (source.profile.for_caller(caller), source.notes.for_caller(caller))
     memories = export.memories(source.records, caller, True)
     yield from _lines(source, caller, source.records.count(caller), memories, keepers)
@@ -43,8 +40,6 @@ def _trash(source, caller):
 
 def _lines(source, caller, count: int, memories, keepers):
     """Yield the lines of an export of memories, as export.memories() has them, and of the texts of keepers."""
-    from engram.transfer import jsonl  # the package leaves with the command's block
-
     epoch = source.records.entries.epoch
     yield jsonl.head(epoch, source.journal.epoch, source.clock.now(), count)
     written = 1
@@ -66,8 +61,6 @@ def _lines(source, caller, count: int, memories, keepers):
 
 
 def _markdown(source, caller):
-    from engram.transfer import export, markdown  # the package leaves with the command's block
-
     clock = Clock(source.clock.zone_minutes)  # a page has one offset, also for times of daylight saving
     yield markdown.title(clock)
     day = ""
@@ -88,15 +81,12 @@ _FORMS = {"": _json, "md": _markdown, "trash": _trash}
 def import_command(folder, records, clock, journal, eviction, forgetting, profile, notes, caller, rest: str):
     """Import a file of the board, or the JSON object that follows; yield what became of each line."""
     if not rest:
-        raise ArgumentError("/import", "needs a .jsonl, .json or .md file of the board, or a JSON object.")
+        raise ArgumentError("/import", "needs a .jsonl file of the board, or a JSON object.")
     path = "" if rest[0] == "{" else _path(folder, caller, rest)
     # What is there already is found by the index.
     yield from _rebuilt_index(records)
-    with lazy("transfer", "memory.records.provenance", "text.named_days"):
-        from engram.transfer.importer import Importer
-
-        importer = Importer(records, clock, journal, eviction, forgetting, profile, notes, caller)
-        yield from _import(importer, records, path, rest)
+    importer = Importer(records, clock, journal, eviction, forgetting, profile, notes, caller)
+    yield from _import(importer, records, path, rest)
 
 
 def _import(importer, records, path: str, rest: str):
@@ -139,11 +129,8 @@ def _refused(problems):
 def _path(folder, caller, name: str) -> str:
     if not access.is_owner(caller):
         raise ArgumentError("/import", "reads files for the owner only; others can send a JSON object.")
-    if not name.lower().endswith((".jsonl", ".json", ".md")):
-        problem = "reads .jsonl, .json and .md files only; `engram import FILE` on a computer reads more."
-        raise ArgumentError("/import", problem)
-    if name.lower() in _SETTINGS:
-        raise ArgumentError("/import", "does not read the board's own settings.")
+    if not name.lower().endswith(".jsonl"):
+        raise ArgumentError("/import", "reads .jsonl files only; use `engram import FILE` on a computer for others.")
     if len(name) > _NAME_LONGEST or name[0] == "." or [byte for byte in text.encode(name) if byte not in _NAME]:
         raise ArgumentError("/import", "takes a name with letters, digits, '.', '_' and '-' only, and no folder.")
     path = folder + "/" + name

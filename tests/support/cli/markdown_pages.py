@@ -1,4 +1,4 @@
-"""Pages of Markdown and what is remembered of them, the same on a board and through a computer."""
+"""Pages of Markdown, and what is remembered of them."""
 
 LIST = """# Notes
 

@@ -1,0 +1,224 @@
+"""Reads memories from a page of Markdown: a board's /export md, or a list that a person has written.
+
+Each item of a list is a memory. Its tag and its day are those of its heading where it has none, and an item below another one
+begins with that one's text.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, time, timedelta, timezone
+
+from engram.errors import ArgumentError
+from engram.log_line import MAX_LINE
+from engram.memory import access
+from engram.memory.records import fields as record_fields
+from engram.memory.records import provenance
+from engram.text import cut
+from engram_host.transfer.formats import Fields, Unknown, put_labels
+from engram_host.transfer.headings import Headings
+
+_ABOVE_CHARS = 400
+"""Of the texts above an item: leaves most of a memory to its own."""
+
+_TAB = 4
+_INDENT = 2
+"""Columns by which an item stands deeper than the one that it is below."""
+
+_HEADING = re.compile(r"(#+)(?: |$)(.*)")
+_ZONE = re.compile(r", times at ([+-])(\d\d):(\d\d)$", re.ASCII)
+_ITEM = re.compile(r"[ \t]*(?:[-*+]|[0-9]+[.)]) (.*)")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])|&#([0-9]{1,6});")
+_FIRST_SURROGATE = 0xD800
+
+
+@dataclass
+class _Item:
+    number: int
+    indent: int
+    above: "_Item | None"
+    tag: str
+    noon: datetime | None
+    lines: list[str]
+    is_above: bool = False
+    prefix: str = ""
+    """The text that those below begin with."""
+
+    tags: list[str] = field(default_factory=list)
+
+
+class MarkdownPage:
+    """A page; its times are this computer's until it names a zone."""
+
+    def __init__(self, note_unknown: Unknown):
+        self._note_unknown = note_unknown
+        self._zone: timezone | None = None
+        self.outside = 0
+        """Lines that are in no list."""
+
+    def memories(self, lines: Iterator[bytes]) -> Iterator[tuple[int, Fields | str]]:
+        """Yield (number of its first line, the fields of a memory or why it is refused)."""
+        for item in self._items(lines):
+            found = self._memory(item) if isinstance(item, _Item) else item[1]
+            if found:
+                yield item.number if isinstance(item, _Item) else item[0], found
+
+    def _items(self, lines: Iterator[bytes]) -> list["_Item | tuple[int, str]"]:
+        """The items, and why lines are refused."""
+        found: list[_Item | tuple[int, str]] = []
+        headings = Headings()
+        item: _Item | None = None
+        is_after_blank = False
+        for number, data in enumerate(lines, 1):
+            try:
+                line = data.decode().rstrip("\r\n")
+            except UnicodeDecodeError:
+                found.append((number, "is not UTF-8."))
+                continue
+            plain = line.strip(" \t")
+            if heading := _HEADING.fullmatch(line):
+                item = None
+                self._read_heading(headings, len(heading[1]), heading[2].strip())
+            elif match := _ITEM.fullmatch(line):
+                item = _below(item, number, _columns(line), match[1], headings)
+                found.append(item)
+            elif item and plain and (line[:2] == "  " or line[:1] == "\t" or not is_after_blank):
+                own = item.indent + _INDENT
+                item.lines.append(line[own:] if line[:own] == " " * own else plain)
+            elif plain:
+                item = None
+                self.outside += 1
+            is_after_blank = not plain
+        return found
+
+    def _read_heading(self, headings: Headings, level: int, heading: str) -> None:
+        if zone := _ZONE.search(heading):
+            offset = timedelta(hours=int(zone[2]), minutes=int(zone[3]))
+            self._zone = timezone(-offset if zone[1] == "-" else offset)
+            heading = ""
+        headings.read(level, heading)
+
+    # --- an item
+
+    def _memory(self, item: _Item) -> Fields | str:
+        """The fields of a memory, or why it is refused; "" if it is said by the items below it."""
+        size = sum(len(line.encode()) + 1 for line in item.lines)
+        if size > MAX_LINE:
+            return f"has {size} bytes, which is too long for one memory."
+        try:
+            memory = self._listed_fields(item)
+            has_fields = bool(memory)
+            self._put_text(memory, item)
+        except ArgumentError as error:
+            return str(error)
+        above = item.above.prefix if item.above else ""
+        own = " ".join(memory["content"].split())
+        if own:
+            memory["content"] = above + memory["content"]
+        if not item.is_above:
+            return memory
+        own = own.rstrip(":：") + ": " if own else ""
+        is_whole = len(above + own) <= _ABOVE_CHARS
+        item.prefix = above + own if is_whole else cut(own, _ABOVE_CHARS) + "…: "
+        return "" if is_whole and not has_fields else memory
+
+    def _put_text(self, memory: Fields, item: _Item) -> None:
+        """Give a memory the content and the labels of an item, and the day of its heading."""
+        lines, tags = item.lines, []
+        while lines and (tag := re.search(r"(?:^| )#([^ ]+)$", lines[-1])):
+            lines[-1] = lines[-1][: tag.start()]
+            tags.insert(0, _unescape(tag[1]))
+        memory["content"] = "\n".join("" if line == "\\" else _unescape(line) for line in lines)
+        item.tags = tags = tags or (item.above.tags if item.above else []) or [item.tag]
+        if item.noon and "created" not in memory and (created := self._unix(item.noon)):
+            memory["created"] = created
+        if "origin" not in memory:
+            memory.setdefault("source", "import")
+            put_labels(memory, tags, memory.get("keywords", []), self._note_unknown)
+            item.tags = memory["tags"]
+            return
+        memory["tags"] = tags
+        workspace = access.scope_of_tags([record_fields.tag(tag) for tag in tags])
+        memory.setdefault("scope", workspace or access.own_scope(access.OWNER))
+
+    def _listed_fields(self, item: _Item) -> Fields:
+        """Take the fields out of an item's last line in parentheses; none if that is a part of the text."""
+        last = item.lines[-1]
+        if len(item.lines) == 1 or not (last.startswith("(") and last.endswith(")")):
+            return {}
+        found: Fields = {}
+        for part in _split(last[1:-1], ";"):
+            name, value = self._field(part, item.noon)
+            if value is None:
+                return {}
+            found[name] = value
+        if found:
+            item.lines.pop()
+        return found
+
+    def _field(self, part: str, noon: datetime | None) -> tuple[str, object]:
+        """(name, value) of a field; the value is None if it is none."""
+        word, _, rest = part.partition(" ")
+        if part in record_fields.TYPES:
+            return "type", part
+        if part == "pinned":
+            return "pinned", True
+        if word == "keywords" and rest:
+            return "keywords", [_unescape(keyword) for keyword in _split(rest, ",")]
+        if word == "by":
+            return "source", rest if rest in record_fields.SOURCES else None
+        if word == "importance":
+            return "importance", float(rest) if re.fullmatch(r"[0-9]*\.?[0-9]+", rest) else None
+        if word in ("changed", "until"):
+            return "updated" if word == "changed" else "expires", self._moment(rest)
+        if word == "for" and rest:
+            return "scope", _unescape(rest)
+        if word == "from":
+            return "origin", provenance.check("from", _unescape(rest)) if ":" in rest else None
+        return "created", self._moment(part if rest or not noon else f"{noon:%Y-%m-%d} {part}")
+
+    def _moment(self, shown: str) -> int | None:
+        """Unix seconds of a text such as "2026-09-21 14:13:20"; None if it is none."""
+        try:
+            return self._unix(datetime.strptime(shown, "%Y-%m-%d %H:%M:%S"))
+        except ValueError:
+            return None
+
+    def _unix(self, local: datetime) -> int | None:
+        """Unix seconds of a moment of the page, None if there is no such moment."""
+        try:
+            return int(local.replace(tzinfo=self._zone).timestamp())
+        except (ValueError, OverflowError, OSError):
+            return None
+
+
+def _below(before: _Item | None, number: int, indent: int, text: str, headings: Headings) -> _Item:
+    """An item, below the nearest one before it that stands less deep."""
+    while before and indent < before.indent + _INDENT:
+        before = before.above
+    if before:
+        before.is_above = True
+    # At noon it is the same day in most time zones.
+    noon = datetime.combine(headings.day, time(12)) if headings.day else None
+    return _Item(number, indent, before, headings.tag, noon, [text])
+
+
+def _columns(line: str) -> int:
+    expanded = line.expandtabs(_TAB)
+    return len(expanded) - len(expanded.lstrip(" "))
+
+
+def _split(line: str, separator: str) -> list[str]:
+    """The parts between separators that have no backslash before them and end no code of a character."""
+    return [part.strip(" ") for part in re.findall(rf"(?:\\.|&#[0-9]{{1,6}};|[^{separator}])+", line)]
+
+
+def _unescape(line: str) -> str:
+    """A text without the backslashes and the codes that stand for characters."""
+
+    def character(match: re.Match[str]) -> str:
+        if match[1]:
+            return match[1]
+        return chr(int(match[2])) if int(match[2]) < _FIRST_SURROGATE else match[0]
+
+    return _ESCAPE.sub(character, line)
