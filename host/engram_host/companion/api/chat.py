@@ -163,25 +163,9 @@ def _said(message: NewMessage) -> Said:
 
 def _shown(found: Conversation) -> MessageShown:
     said = found.said
-    return MessageShown(
-        number=found.number,
-        id=said.mid,
-        state=found.state,
-        principal=said.principal,
-        room=said.room,
-        group=said.is_group,
-        workspace=said.workspace,
-        command=said.is_command,
-        push=found.is_push,
-        text=said.text,
-        forwarded=said.forwarded,
-        quoted=said.quoted,
-        edits=said.edits,
-        turn=found.turn,
-        at=found.at,
-        changed=found.changed,
-        cancelled=found.is_cancelled,
-    )
+    names = {"id": said.mid, "group": said.is_group, "command": said.is_command}
+    names |= {"push": found.is_push, "cancelled": found.is_cancelled}
+    return MessageShown.model_validate(vars(said) | vars(found) | names)
 
 
 def _check_followers(conversations: ConversationService) -> None:

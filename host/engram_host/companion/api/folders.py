@@ -93,19 +93,8 @@ def make_folder_router(folders: FolderService, notes: NoteFileTable) -> APIRoute
 
 
 def _shown(one: FolderState) -> FolderShown:
-    progress = one.progress
-    return FolderShown(
-        name=one.place.name,
-        scope=one.place.scope,
-        state=one.state,
-        done=progress.done,
-        total=progress.total,
-        passages=progress.passages,
-        links=one.links,
-        read_at=one.read_at,
-        problems=progress.problems,
-        more_problems=progress.left_out,
-    )
+    names = {"name": one.place.name, "scope": one.place.scope, "more_problems": one.progress.left_out}
+    return FolderShown.model_validate(vars(one.progress) | vars(one) | names)
 
 
 def _lines(found: FileExcerpt) -> FileLines:

@@ -1,7 +1,6 @@
 """Searching over HTTP: POST /v1/search."""
 
 import asyncio
-from dataclasses import asdict
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Request
@@ -267,41 +266,9 @@ async def _stop_once_gone(request: Request, progress: FleetProgress) -> None:
 
 def show_answer(result: SearchResult, limit: int) -> SearchAnswer:
     """The result of a search in which at most `limit` hits were asked for, as the API shows it."""
-    found = []
-    for hit in result.hits:
-        points = ScoreParts(**asdict(hit.explanation)) if hit.explanation else None
-        found.append(
-            HitShown(
-                kind=hit.kind,
-                device=hit.device,
-                id=hit.id,
-                citation=hit.citation,
-                heading=hit.heading if hit.citation else "",
-                at=hit.at,
-                who=hit.who,
-                text=hit.text,
-                score=hit.score,
-                confidence=hit.confidence,
-                state=hit.state,
-                coverage=hit.coverage,
-                cosine=hit.cosine,
-                explanation=points,
-            )
-        )
-    return SearchAnswer(
-        hits=found,
-        why_empty=result.why_empty,
-        degraded=result.degraded,
-        left_out=list(result.left_out),
-        confidence=result.confidence,
-        plan=PlanShown(**result.plan._asdict(), limit=limit) if result.plan else None,
-        weight=result.meaning_weight,
-        shape=result.shape,
-        wordings=list(result.wordings),
-        boards=result.boards,
-        boards_searched=result.boards_searched,
-        entries=result.entries,
-        embed_ms=result.embed_ms,
-        search_ms=result.search_ms,
-        rerank_ms=result.rerank_ms,
-    )
+    found = {
+        "hits": [vars(hit) | {"heading": hit.heading if hit.citation else ""} for hit in result.hits],
+        "plan": PlanShown(**result.plan._asdict(), limit=limit) if result.plan else None,
+        "weight": result.meaning_weight,
+    }
+    return SearchAnswer.model_validate(vars(result) | found, from_attributes=True)

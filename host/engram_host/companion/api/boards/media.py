@@ -116,14 +116,5 @@ async def media_response(media: MediaService, found: StoredMedia) -> Response:
 
 
 def _shown(found: StoredMedia) -> MediaShown:
-    return MediaShown(
-        id=found.id,
-        reference=found.reference,
-        type=found.type,
-        size=found.size,
-        sha256=found.sha,
-        scope=found.scope,
-        at=found.at,
-        number=found.number,
-        named=bool(found.used),
-    )
+    names = {"reference": found.reference, "sha256": found.sha, "named": bool(found.used)}
+    return MediaShown.model_validate(vars(found) | names)

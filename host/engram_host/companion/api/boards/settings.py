@@ -91,16 +91,7 @@ def _shown(found: BoardSettings) -> SettingsShown:
 def _setting(info: SettingInfo, found: BoardSettings) -> SettingShown:
     is_set = info.name in found.values
     value = found.values.get(info.name, info.default if found.read_at and not info.is_secret else None)
-    return SettingShown(
-        name=info.name,
-        kind=info.kind,
-        default=info.default,
-        least=info.least,
-        most=info.most,
-        choices=list(info.choices),
-        is_set=is_set,
-        value=value,
-    )
+    return SettingShown.model_validate(vars(info) | {"is_set": is_set, "value": value})
 
 
 def _change(found: Conversation, problems: Sequence[str] = ()) -> SettingChangeShown:
