@@ -6,7 +6,6 @@ from datetime import date
 from engram.memory.records import fields as record_fields
 
 DEFAULT_TAG = "imported"
-_MOST_LEVELS = 6
 
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _MONTH = (
@@ -28,8 +27,7 @@ _FORMS = [
     )
 ]
 _WEEKDAY = re.compile(
-    r"\b(?:mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:rs(?:day)?)?|fri(?:day)?|sat(?:urday)?"
-    r"|sun(?:day)?)\b|(?:星期|礼拜|周)[一二三四五六日天]",
+    r"\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b|(?:星期|礼拜|周)[一二三四五六日天]",
     re.ASCII | re.IGNORECASE,
 )
 _AROUND = " .,:;()[]{}<>*_`\"'!?|~-–—·•（），：、"
@@ -39,24 +37,18 @@ class Headings:
     """The headings that hold for the items that follow."""
 
     def __init__(self) -> None:
-        self._open: list[tuple[int, int, date | None, str]] = []
+        self._open: list[tuple[int, int, date | None, str]] = [(0, 0, None, DEFAULT_TAG)]
 
     @property
-    def day(self) -> date | None:
-        """The day of the items below."""
-        return self._open[-1][2] if self._open else None
-
-    @property
-    def tag(self) -> str:
-        """The tag of items without one."""
-        return self._open[-1][3] if self._open else DEFAULT_TAG
+    def given(self) -> tuple[date | None, str]:
+        """The day and the tag of items that have none."""
+        return self._open[-1][2:]
 
     def read(self, level: int, heading: str) -> None:
         """Open a heading; what it does not say is inherited from those of lower levels before it."""
-        level = min(level, _MOST_LEVELS)
-        while self._open and self._open[-1][0] >= level:
+        while self._open[-1][0] >= level:
             self._open.pop()
-        _, year, day, tag = self._open[-1] if self._open else (0, 0, None, DEFAULT_TAG)
+        _, year, day, tag = self._open[-1]
         named, year, rest = find_day(heading, year)
         if len(rest) <= record_fields.TAG_LONGEST:
             tag = record_fields.tag(rest) or tag

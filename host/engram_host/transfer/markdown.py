@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta, timezone
 
 from engram.errors import ArgumentError
-from engram.log_line import MAX_LINE
 from engram.memory import access
 from engram.memory.records import fields as record_fields
 from engram.memory.records import provenance
@@ -59,9 +58,10 @@ class MarkdownPage:
     def memories(self, lines: Iterator[bytes]) -> Iterator[tuple[int, Fields | str]]:
         """Yield (number of its first line, the fields of a memory or why it is refused)."""
         for item in self._items(lines):
-            found = self._memory(item) if isinstance(item, _Item) else item[1]
-            if found:
-                yield item.number if isinstance(item, _Item) else item[0], found
+            if not isinstance(item, _Item):
+                yield item
+            elif found := self._memory(item):
+                yield item.number, found
 
     def _items(self, lines: Iterator[bytes]) -> list["_Item | tuple[int, str]"]:
         """The items, and why lines are refused."""
@@ -102,9 +102,6 @@ class MarkdownPage:
 
     def _memory(self, item: _Item) -> Fields | str:
         """The fields of a memory, or why it is refused; "" if it is said by the items below it."""
-        size = sum(len(line.encode()) + 1 for line in item.lines)
-        if size > MAX_LINE:
-            return f"has {size} bytes, which is too long for one memory."
         try:
             memory = self._listed_fields(item)
             has_fields = bool(memory)
@@ -146,14 +143,10 @@ class MarkdownPage:
         last = item.lines[-1]
         if len(item.lines) == 1 or not (last.startswith("(") and last.endswith(")")):
             return {}
-        found: Fields = {}
-        for part in _split(last[1:-1], ";"):
-            name, value = self._field(part, item.noon)
-            if value is None:
-                return {}
-            found[name] = value
-        if found:
-            item.lines.pop()
+        found: Fields = dict(self._field(part, item.noon) for part in _split(last[1:-1], ";"))
+        if not found or None in found.values():
+            return {}
+        item.lines.pop()
         return found
 
     def _field(self, part: str, noon: datetime | None) -> tuple[str, object]:
@@ -199,8 +192,9 @@ def _below(before: _Item | None, number: int, indent: int, text: str, headings: 
     if before:
         before.is_above = True
     # At noon it is the same day in most time zones.
-    noon = datetime.combine(headings.day, time(12)) if headings.day else None
-    return _Item(number, indent, before, headings.tag, noon, [text])
+    day, tag = headings.given
+    noon = datetime.combine(day, time(12)) if day else None
+    return _Item(number, indent, before, tag, noon, [text])
 
 
 def _columns(line: str) -> int:
@@ -217,8 +211,7 @@ def _unescape(line: str) -> str:
     """A text without the backslashes and the codes that stand for characters."""
 
     def character(match: re.Match[str]) -> str:
-        if match[1]:
-            return match[1]
-        return chr(int(match[2])) if int(match[2]) < _FIRST_SURROGATE else match[0]
+        code = int(match[2] or _FIRST_SURROGATE)
+        return match[1] or (chr(code) if code < _FIRST_SURROGATE else match[0])
 
     return _ESCAPE.sub(character, line)

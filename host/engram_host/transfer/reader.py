@@ -69,10 +69,7 @@ class MemoryFile:
     def _json_list(self) -> Iterator[tuple[int, bytes | Fields | str]]:
         """The objects of a list, or of the lists within an object, over as many lines as they like."""
         self._chats = ChatGptExport.parse(self._data)
-        if self._chats:
-            yield from self._chats.memories()
-            return
-        yield from json_objects(self._data)
+        yield from self._chats.memories() if self._chats else json_objects(self._data)
 
     def _markdown(self) -> Iterator[tuple[int, Fields | str]]:
         yield from self._page.memories(io.BytesIO(self._data))

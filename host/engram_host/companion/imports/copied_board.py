@@ -4,8 +4,6 @@ What an import would keep is kept in memory, and known by the lines after it. Th
 board has, its settings, its profile, nor what is in its trash: a preview takes the best case of these.
 """
 
-import math
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,12 +23,6 @@ CONTENT_CHARS = 2000
 
 _STATES = {"live": LIVE, "expired": LIVE, "superseded": SUPERSEDED}
 """Those that a board has of what is in its log. What it archived comes in again as a new memory."""
-
-_MOST_LOOKED_AT = 500
-"""Entries that a search looks at for all of its words: a file has thousands of lines, and a board as many memories."""
-
-_LEAST_SHARE = 0.5
-"""Of a query's points that an entry has which may say the same: to compare texts takes most of a preview's time."""
 
 Line = dict[str, Any]
 
@@ -57,7 +49,7 @@ class CopiedEntries:
         """How many are live."""
         self._entries: dict[int, _Entry] = {}
         self._of_origin: dict[str, list[int]] = {}
-        self._of_term: dict[str, list[int]] = {}
+        self._of_terms: dict[tuple[str, ...], list[int]] = {}
         for entry in copy.oldest_first():
             if entry.state in _STATES and _is_whole(entry.line):
                 self.put(int(entry.id[1:]), _STATES[entry.state], {**entry.line, "id": entry.id})
@@ -70,8 +62,7 @@ class CopiedEntries:
         self.next_seq = max(self.next_seq, number + 1)
         if "origin" in line:
             self._of_origin.setdefault("^" + line["origin"], []).append(number)
-        for term in set(text.terms(line["content"])):
-            self._of_term.setdefault(term, []).append(number)
+        self._of_terms.setdefault(tuple(text.terms(line["content"])), []).append(number)
 
     def set_state(self, number: int, state: int) -> None:
         """Let an entry be in another state."""
@@ -94,25 +85,10 @@ class CopiedEntries:
         return self._of_origin.get(label, ())
 
     def search(self, query: Query, most: int) -> Iterator[_Hit]:
-        """The live entries of a scope that are nearest by their words.
-
-        What says the same has the rarest words in common, too: the frequent ones are not looked at once there are many.
-        """
-        scores: defaultdict[int, float] = defaultdict(float)
-        left, best = _MOST_LOOKED_AT, 0.0
-        for having in sorted(filter(None, (self._of_term.get(term) for term in set(query.terms))), key=len):
-            points = math.log1p(len(self._entries) / len(having))
-            if left <= 0:
-                break
-            best += points
-            for number in having[-left:]:
-                scores[number] += points
-            left -= len(having)
-        near = [pair for pair in scores.items() if pair[1] >= _LEAST_SHARE * best]
-        for number, _ in sorted(near, key=lambda pair: (-pair[1], pair[0])):
+        """The live entries of a scope that have the same words: others do not say the same."""
+        for number in self._of_terms.get(tuple(query.terms), ())[:most]:
             entry = self._entries[number]
-            if most and entry.state == LIVE and "@" + entry.line.get("scope", access.ALL) in query.scopes:
-                most -= 1
+            if entry.state == LIVE and "@" + entry.line.get("scope", access.ALL) in query.scopes:
                 yield _Hit(entry.line)
 
 
