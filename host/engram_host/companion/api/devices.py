@@ -130,7 +130,8 @@ def _shown(device: Device, told: ToldStatus | None) -> DeviceShown:
         if state:
             logs[name] = CopyShown(epoch=state.epoch, have=device.have[name], oldest=state.oldest, next=state.next)
     status = told.status if told else BoardStatus()
-    return DeviceShown.model_validate(vars(status) | {"name": device.name, "heard": device.heard, "logs": logs})
+    figures = {"flash_percent": status.flash_percent, "problem": status.problem}
+    return DeviceShown.model_validate(vars(status) | vars(device) | {"logs": logs} | figures)
 
 
 # --- messages of boards

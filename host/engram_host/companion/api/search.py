@@ -266,8 +266,9 @@ async def _stop_once_gone(request: Request, progress: FleetProgress) -> None:
 
 def show_answer(result: SearchResult, limit: int) -> SearchAnswer:
     """The result of a search in which at most `limit` hits were asked for, as the API shows it."""
+    hits = [vars(hit) | {"kind": hit.kind, "heading": hit.heading if hit.citation else ""} for hit in result.hits]
     found = {
-        "hits": [vars(hit) | {"heading": hit.heading if hit.citation else ""} for hit in result.hits],
+        "hits": hits,
         "plan": PlanShown(**result.plan._asdict(), limit=limit) if result.plan else None,
         "weight": result.meaning_weight,
     }
