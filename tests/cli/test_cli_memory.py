@@ -16,12 +16,14 @@ from peers import BoardProcess
 from told_board import DEVICE, Told, told_board
 from waiting import wait_until
 
-TELLINGS = ("remember that my bike is green", "remember that Ada drinks tea", "remember that my bike is blue now")
+TELLINGS = ("remember that my bike is green", "remember that Ada drinks tea")
+MEMORIES = 3
+"""Those of the tellings, and the one that took the place of the first."""
 
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
-    with told_board(tmp_path_factory.mktemp("cli"), TELLINGS) as told:
+    with told_board(tmp_path_factory.mktemp("cli"), TELLINGS, "my bike is blue now") as told:
         yield told
 
 
@@ -160,7 +162,7 @@ def test_an_export_is_what_the_board_itself_exports(told: Told, home, tmp_path: 
         [{name: value for name, value in line.items() if name not in unknown} for line in lines if "content" in line]
         for lines in (ours, theirs)
     ]
-    assert memories[0] == memories[1] and len(memories[0]) == len(TELLINGS)
+    assert memories[0] == memories[1] and len(memories[0]) == MEMORIES
     assert ours[0]["epoch"] == theirs[0]["epoch"] and ours[0]["journal"] == theirs[0]["journal"]
     assert ours[-1] == {"engram_export_end": len(ours) - 1}
 
@@ -187,7 +189,7 @@ def test_what_is_exported_is_imported_into_another_board_once(home, tmp_path: Pa
     other = _empty_board(tmp_path / "other")
     first = fine("import", out, "--sim", other, "--json").json
     again = fine("import", out, "--sim", other, "--json").json
-    assert (first["stored"], first["refused"], again["stored"]) == (len(TELLINGS), 0, 0)
+    assert (first["stored"], first["refused"], again["stored"]) == (MEMORIES, 0, 0)
     assert "my bike is blue now" in "".join(_board_export(other))
 
 
