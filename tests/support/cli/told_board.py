@@ -32,7 +32,9 @@ def told_board(folder: Path, tellings: Sequence[str], replacement: str = "") -> 
             if replacement:
                 with (folder / "board/memory/memory_records.jsonl").open() as file:
                     origin = f"{json.loads(file.readline())['epoch']:08x}:m1"
-                board.answered("/import " + json.dumps({"content": replacement, "tags": ["note"], "supersedes": origin}))
+                board.answered(
+                    "/import " + json.dumps({"content": replacement, "tags": ["note"], "supersedes": origin})
+                )
                 wait_until("the change is copied", lambda: _is_whole(companion, board, len(tellings), 1))
             board.stop_quietly()
         yield Told(companion, folder / "board")
