@@ -44,7 +44,7 @@ class Poller:
         self._album = None  # the message of an album of which more may come
         self._last_album = None  # the album, and its chat, that was answered last
         self._failures = 0
-        self._pause = Timeout()
+        self._pause_ms = 0
         self._must_wait = False  # whether Telegram said how long
         self._network_changes = 0  # those of which the newest try knew
         self.wants_no_webhook = False
@@ -182,19 +182,19 @@ class Poller:
         self._must_wait = bool(error.retry_after)
         half_ms = 500 * pause_s
         jittered_ms = half_ms + random.getrandbits(10) * half_ms // 1024
-        self._pause.begin(1000 * error.retry_after or jittered_ms)
+        self._pause_ms = 1000 * error.retry_after or jittered_ms
 
     async def pause(self) -> None:
         """Wait before the next try, until a webhook is to be removed, or the network has come."""
-        while not (self._pause.is_over or self.is_stopped or self.wants_no_webhook):
+        while self._pause_ms > 0 and not (self.is_stopped or self.wants_no_webhook):
             await sleep_ms(_STEP_MS)
+            self._pause_ms -= _STEP_MS
             if self._api.network_changes != self._network_changes and not self._must_wait:
-                self._pause.end()
-                self._failures = 0
-        self._pause.end()
+                self._pause_ms = self._failures = 0
+        self._pause_ms = 0
         self._network_changes = self._api.network_changes
 
     @property
     def next_try_s(self) -> int:
         """In how many seconds it tries again, 0 if it does not wait."""
-        return (self._pause.left_ms + 999) // 1000
+        return (self._pause_ms + 999) // 1000
