@@ -9,10 +9,7 @@ from engram import files
 from engram.compat import const
 from engram.senses.rings import Ring
 from engram.senses.rows import SIZE, RowBuffer, rows_in
-from engram.senses.values import HOUR, add_to, aggregate_of
-
-LEVELS = ("minute", "hour", "day")
-MINUTE_LEVEL, HOUR_LEVEL, DAY_LEVEL = 0, 1, 2
+from engram.senses.values import DAY_LEVEL, HOUR, HOUR_LEVEL, LEVELS, MINUTE_LEVEL, add_to, aggregate_of
 
 _FEWEST_FILES = const(16)
 _SMALLEST_FILE = const(4096)  # bytes, a block of the flash

@@ -12,6 +12,8 @@ from engram import files, log_line, text
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.senses.sense import Sense
+from engram.store.log.repair import repair_file
+from engram.text.unicode_fold import fold
 
 NAME_CHARS = const(32)
 UNIT_CHARS = const(8)
@@ -27,8 +29,6 @@ def key_of(name: str) -> str:
     """The form in which names are compared: without case, accents and points."""
     data = text.encode(name).lower()
     if any(byte >= _SEPARATOR for byte in data):
-        from engram.text.unicode_fold import fold  # its tables are large, and most names need none
-
         data = fold(data)
     return "/".join([str(word, "utf-8") if word[0] < _SEPARATOR else repr(word) for word in data.split()])
 
@@ -54,8 +54,6 @@ def check_unit(unit) -> str:
 
 def load(path: str) -> tuple:
     """(senses by number, the next number, damaged lines) of the file; what is damaged is set aside first."""
-    from engram.store.log.repair import repair_file  # once, when the file is opened
-
     damaged = repair_file(path, "senses")
     senses, following = {}, 0
     for line in log_line.whole_lines(path, bytearray(_BUFFER)):

@@ -4,10 +4,10 @@ from engram import diag, files
 from engram.compat import const, finish, ticks_diff, ticks_ms
 from engram.errors import ArgumentError, ConfigError, EngramError, NotFound, StoreError
 from engram.senses import registry
-from engram.senses.history import MINUTE_LEVEL, History
+from engram.senses.history import History
 from engram.senses.rows import RowBuffer
 from engram.senses.sense import RawReadings, Sense, placed_slot
-from engram.senses.values import MINUTE, UNPLACED, add_to, aggregate_of, scale
+from engram.senses.values import MINUTE, MINUTE_LEVEL, UNPLACED, add_to, aggregate_of, scale
 
 DECIMALS = const(1)
 """Of a sense for which nothing else is declared."""

@@ -10,6 +10,9 @@ MINUTE = const(60)
 HOUR = const(3600)
 DAY = const(86400)
 
+LEVELS = ("minute", "hour", "day")
+MINUTE_LEVEL, HOUR_LEVEL, DAY_LEVEL = 0, 1, 2
+
 UNPLACED = const(1 << 30)
 """Times below are seconds since the start, of readings that wait for the clock to be set."""
 

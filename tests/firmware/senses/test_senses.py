@@ -6,8 +6,7 @@ from array import array
 from engram import diag, files
 from engram.errors import ArgumentError, ConfigError, StoreFull
 from engram.senses import rings
-from engram.senses.history import DAY_LEVEL, HOUR_LEVEL, MINUTE_LEVEL
-from engram.senses.values import UNPLACED, scale, value_text
+from engram.senses.values import DAY_LEVEL, HOUR_LEVEL, MINUTE_LEVEL, UNPLACED, scale, value_text
 from sensing import NOW, START, Board, totals, wholly
 from support import raises, rounds
 

@@ -12,8 +12,8 @@ import vfs  # type: ignore
 import faulty_flash
 import flash
 from engram.clock import Clock
-from engram.senses.history import DAY_LEVEL, HOUR_LEVEL, MINUTE_LEVEL
 from engram.senses.senses import Senses
+from engram.senses.values import DAY_LEVEL, HOUR_LEVEL, MINUTE_LEVEL
 
 FLASH_BYTES = 512 << 10
 START = 1790000400  # an hour begins

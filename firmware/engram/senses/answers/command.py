@@ -5,8 +5,7 @@ from engram.errors import ArgumentError
 from engram.memory import access
 from engram.senses.answers import spans
 from engram.senses.events.wording import describe, duration, summary
-from engram.senses.history import DAY_LEVEL
-from engram.senses.values import DAY, value_text
+from engram.senses.values import DAY, DAY_LEVEL, value_text
 
 _MOST_EVENTS = const(5)
 _USAGE = const("takes a name and a day, limit NAME below|above VALUE, unlimit ID, or forget NAME.")

@@ -5,8 +5,7 @@ from engram.compat import const
 from engram.errors import ArgumentError
 from engram.senses.answers import spans
 from engram.senses.events.wording import describe, summary
-from engram.senses.history import DAY_LEVEL, HOUR_LEVEL, LEVELS
-from engram.senses.values import DAY, add_to, aggregate_of, value_text
+from engram.senses.values import DAY, DAY_LEVEL, HOUR_LEVEL, LEVELS, add_to, aggregate_of, value_text
 
 _MOST_ROWS = const(24)
 _MOST_EVENTS = const(4)

@@ -4,8 +4,7 @@ from collections import namedtuple
 
 from engram.clock import day_number
 from engram.compat import const, first_of
-from engram.senses.history import DAY_LEVEL, HOUR_LEVEL, MINUTE_LEVEL
-from engram.senses.values import DAY, HOUR, MINUTE, add_to, aggregate_of
+from engram.senses.values import DAY, DAY_LEVEL, HOUR, HOUR_LEVEL, MINUTE, MINUTE_LEVEL, add_to, aggregate_of
 
 _MINUTES_SPAN = const(93600)  # seconds of the longest span that is read by minutes: 26 hours
 _HOURS_SPAN = const(5356800)  # likewise by hours: two months

@@ -3,8 +3,7 @@
 from engram.clock import day_name
 from engram.compat import const
 from engram.memory.access import OWNER
-from engram.senses.history import DAY_LEVEL
-from engram.senses.values import value_text
+from engram.senses.values import DAY_LEVEL, value_text
 
 START = "- senses: "
 """How the line begins; there is one in a note."""

@@ -9,6 +9,7 @@ counts. A full file is replaced by the newest events, so its size is bounded.
 from engram import files, log_line
 from engram.compat import const, first_of
 from engram.memory import ids
+from engram.store.log.repair import repair_file
 
 _BUFFER = const(512)
 _MOST_BYTES = const(24576)
@@ -38,8 +39,6 @@ class EventFile:
 
     def load(self) -> None:
         """Read which events are open; damage is taken out of the file first."""
-        from engram.store.log.repair import repair_file  # once, when the file is opened
-
         self.damaged = repair_file(self._path, "senses")
         for _, _, fields in self._lines():
             self._note(fields)

@@ -8,9 +8,11 @@ from engram import diag
 from engram.compat import const
 from engram.errors import EngramError, StoreError
 from engram.memory import access
+from engram.memory.records import fields as record_fields
 from engram.memory.records.records import Draft
 from engram.senses.events.event_file import key_of
 from engram.senses.events.limits import caller_of
+from engram.senses.events.wording import describe, summary
 
 _EVIDENCE = const(10)  # readings before an event's beginning, and again before its end
 _HOUR = const(3600)
@@ -144,17 +146,12 @@ class Events:
 
     def _say(self, caller, fields: dict, sense) -> None:
         try:
-            from engram.senses.events.wording import describe  # seldom needed
-
             self._push(caller, "%s (%s)" % (describe(fields, sense), fields["id"]))
         except (EngramError, MemoryError) as error:
             diag.warning("senses", "%s was not told: %s" % (fields["id"], error))
 
     def _remember(self, fields: dict, sense) -> None:
         """Keep a memory of an event that is over; not compared with others, which only look alike."""
-        from engram.memory.records import fields as record_fields  # likewise
-        from engram.senses.events.wording import summary  # likewise
-
         try:
             tags = [TAG, sense.name] if record_fields.tag(sense.name) != TAG else [TAG]
             values = {"content": summary(fields, sense, self._clock), "tags": tags, "type": "event", "source": SOURCE}

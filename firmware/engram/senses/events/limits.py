@@ -12,6 +12,7 @@ from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access, ids
 from engram.senses.values import scale
+from engram.store.log.repair import repair_file
 
 MOST = const(32)
 _FORMAT = const(1)
@@ -32,8 +33,6 @@ class Limits:
 
     def load(self) -> None:
         """Read those that people set; damage is taken out of the file first."""
-        from engram.store.log.repair import repair_file  # once, when the file is opened
-
         repair_file(self._path, "senses")
         for line in log_line.whole_lines(self._path, bytearray(_BUFFER)):
             fields = log_line.decode(line) if line else {}
