@@ -133,7 +133,7 @@ class Outbox:
     def is_behind(self, delivery: Delivery) -> bool:
         """True if an earlier answer of the same room waits."""
         for other in self.deliveries:
-            if other is delivery:
+            if other is delivery or not delivery.room:
                 break
             if other.room == delivery.room and not other.is_in_progress:
                 return True

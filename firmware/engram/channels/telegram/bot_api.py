@@ -38,9 +38,9 @@ class BotError(EngramError):
         self.is_unknown = is_unknown
         self.moved_to = moved_to
 
-    def says(self, words: str) -> bool:
-        """True if the service's description has these words."""
-        return words in str(self).lower()
+    def says_any(self, phrases) -> bool:
+        """True if the service's description has one of these phrases."""
+        return any(phrase in str(self).lower() for phrase in phrases)
 
 
 class TooLarge(Exception):

@@ -173,7 +173,7 @@ class Poller:
             problem = _NO_BOT
             diag.error(NAME, problem)
         elif error.code == 409:
-            problem, pause_s = _WEBHOOK if error.says("webhook") else _CONFLICT, _CONFLICT_S
+            problem, pause_s = _WEBHOOK if error.says_any(("webhook",)) else _CONFLICT, _CONFLICT_S
         if not self.problem or not self.since:
             self.since = Moment(self._clock)
         if problem != self.problem and not self.is_stopped:

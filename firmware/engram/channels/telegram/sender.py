@@ -24,16 +24,12 @@ _SHORT_WAIT_MS = const(3000)  # what a message waits for its chat: with more it 
 
 def is_final(error: BotError) -> bool:
     """True if Telegram never takes anything there: the chat has gone, or the person blocked the bot."""
-    return error.code == 403 or (error.code == 400 and _says_any(error, _NEVER))
+    return error.code == 403 or (error.code == 400 and error.says_any(_NEVER))
 
 
 def is_refused(error: BotError) -> bool:
     """True if Telegram does not take this text, though it may take another one."""
     return error.code == 400 and not is_final(error) and not error.moved_to
-
-
-def _says_any(error: BotError, phrases) -> bool:
-    return any(error.says(phrase) for phrase in phrases)
 
 
 class Sender:
@@ -123,7 +119,7 @@ class Sender:
             self.pause(chat, error.retry_after)
         elif error.moved_to:
             self._on_moved(chat, error.moved_to)
-        elif "message_thread_id" in fields and _says_any(error, _NO_TOPIC):
+        elif "message_thread_id" in fields and error.says_any(_NO_TOPIC):
             diag.info(NAME, "a topic has gone: its answer goes to the chat")
             fields.pop("message_thread_id")
         else:
