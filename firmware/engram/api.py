@@ -1,17 +1,17 @@
 """The API for code on the board: app.memory.store(...), app.memory.search(...). It acts for the owner by default."""
 
 from engram.errors import ArgumentError
-from engram.lazy import lazy
-from engram.memory import access
+from engram.memory import access, caller_check
+from engram.memory.recall import make_query
 from engram.memory.records import fields
 
 
 class Memory:
     """The memory as a sensor loop or a person's own main.py uses it."""
 
-    def __init__(self, records, make_recall, forgetting, caller=access.OWNER):
+    def __init__(self, records, recall, forgetting, caller=access.OWNER):
         self._records = records
-        self._make_recall = make_recall
+        self._recall = recall
         self._forgetting = forgetting
         self._caller = caller
 
@@ -25,36 +25,25 @@ class Memory:
             raise ArgumentError("scope", "is that of the workspace in the tags: give one of the two.")
         if "scope" not in more:
             more["scope"] = workspace or access.ALL
-        with lazy("memory", "store"):
-            return self._records.store(content, tags, self._caller, **more).id
+        return self._records.store(content, tags, self._caller, **more).id
 
     def search(self, query: str, limit: int = 10, tags=(), since: int = 0, until: int = 0) -> list:
         """The memories and turns that fit best, as dicts with id, at, text, score and confidence (and who, for a turn).
 
         The confidence, 0 to 100, says how sure it is that this is an answer; below 10 it is only what came nearest.
         """
-        with lazy("memory", "store"):
-            from engram.memory.recall import make_query  # a small heap has what searches only while it does
-
-            recall = self._make_recall()
-            ranked = recall.rank(make_query(query, self._caller, tags, since, until))
-            found = recall.find(ranked, limit)
-            return [_shown(item) for item in found]
+        ranked = self._recall.rank(make_query(query, self._caller, tags, since, until))
+        return [_shown(item) for item in self._recall.find(ranked, limit)]
 
     def plan(self, query: str, tags=(), since: int = 0, until: int = 0) -> dict:
         """What a search does with a query: its intent, the names in it, the first and last of its days, kinds and order."""
-        with lazy("memory", "store"):
-            from engram.memory.recall import make_query  # as above
-
-            recall = self._make_recall()
-            plan = recall.plan(recall.rank(make_query(query, self._caller, tags, since, until)))
-            fields = (plan.intent, plan.names, plan.first, plan.last, plan.kinds, plan.order)
-            return dict(zip(("intent", "names", "first", "last", "kinds", "order"), fields))
+        plan = self._recall.plan(self._recall.rank(make_query(query, self._caller, tags, since, until)))
+        fields = (plan.intent, plan.names, plan.first, plan.last, plan.kinds, plan.order)
+        return dict(zip(("intent", "names", "first", "last", "kinds", "order"), fields))
 
     def get(self, ref: str) -> dict:
         """A memory by its id; NotFound if there is none."""
-        with lazy("memory", "store"):
-            return self._forgetting.seen(self._records.get(ref, self._caller), self._caller)
+        return self._forgetting.seen(self._records.get(ref, self._caller), self._caller)
 
     def newest(self, tags=()):
         """Yield the memories, newest first; those that have all `tags`."""
@@ -62,19 +51,15 @@ class Memory:
 
     def forget(self, ref: str, with_turns: bool = False) -> None:
         """Let a memory go, and with it the turns that it came from if wanted."""
-        with lazy("memory", "store"):
-            self._forgetting.forget(ref, self._caller, with_turns)
+        self._forgetting.forget(ref, self._caller, with_turns)
 
     def why_empty(self, query: str) -> str:
         """Why a search found nothing."""
-        with lazy("memory", "store"):
-            return self._make_recall().why_empty(query, self._caller)
+        return self._recall.why_empty(query, self._caller)
 
     def of(self, caller):
         """The memory as somebody else sees it, or the owner in a workspace: Caller(principal, room, group, workspace)."""
-        from engram.memory import caller_check  # seldom needed
-
-        return Memory(self._records, self._make_recall, self._forgetting, caller_check.check_caller(caller))
+        return Memory(self._records, self._recall, self._forgetting, caller_check.check_caller(caller))
 
 
 def _shown(item) -> dict:

@@ -4,17 +4,18 @@ import asyncio
 import gc
 import sys
 
+from engram.build import build  # isort: skip  it imports leaves first
 from engram import __version__, diag, files
+from engram.api import Memory
 from engram.channels.console.commands import count_of
+from engram.channels.console.console import Console
 from engram.compat import collect_often, const, sleep_ms, ticks_add, ticks_diff, ticks_ms
 from engram.config import Config
 from engram.interrupt import Stop, start_task
-from engram.lazy import lazy
+from engram.memory import caller_check, perceive
 from engram.memory.access import OWNER
-
-TYPE_CHECKING = const(0)  # so that the import below is not even compiled for the chip
-if TYPE_CHECKING:
-    from engram.api import Memory
+from engram.tools import own_code
+from engram.tools.declare import declare
 
 _OFFLINE = const("No model is set up (see docs/start/model.md). Memory works without one.")
 
@@ -39,11 +40,9 @@ class App:
         collect_often()
         self.config = config or Config(folder, overrides)
         diag.level = diag.NAMES.index(self.config.get("log.level"))
-        with lazy("build", "build_turn"):
-            from engram.build import build
-
-            self.board = build(self.config, folder, clock, model, network)
-        self._memory = None
+        self.board = board = build(self.config, folder, clock, model, network)
+        self.memory = Memory(board.records, board.recall, board.forgetting)
+        """The owner's memory, see api.py."""
         self._channels = []
         self._own_tasks = []
         self._tasks = []
@@ -56,13 +55,6 @@ class App:
 
     # --- for code on the board
 
-    @property
-    def memory(self) -> "Memory":
-        """The owner's memory, see api.py: loaded when it is asked for, since most boards have no such code."""
-        if self._memory is None:
-            self._memory = self.board.make_memory()
-        return self._memory
-
     def note(self, content: str) -> None:
         """Add a line to the owner's note of today."""
         self.board.notes.for_caller(OWNER).note(content)
@@ -73,27 +65,18 @@ class App:
 
     def perceive(self, caption: str, kind: str = "photo", at: int = 0, media: str = "") -> str:
         """Keep what a camera or a microphone perceives as a turn of the owner's, or as an event; its id."""
-        with lazy("senses.perceive"):
-            from engram.senses import perceive  # absent from boards without senses
-
-            board = self.board
-            return perceive.perceive(board.clock, board.journal, board.records, caption, kind, at, media)
+        board = self.board
+        return perceive.perceive(board.clock, board.journal, board.records, caption, kind, at, media)
 
     def tool(self, function=None, **options):
         """Let the model call a function of a person's own; also a decorator. docs/guides/tools.md says what the options are."""
-        with lazy("tools.declare"):
-            from engram.tools.declare import declare
-
-            return declare(self.board.find_toolbox(), function, options)
+        return declare(self.board.toolbox, function, options)
 
     def load_own_code(self) -> None:
         """Let own.py beside config.json, if there is one, add a person's own tools and tasks."""
         folder = self.board.folder
         if files.size(folder + "/own.py") >= 0:
-            with lazy("tools.own_code"):
-                from engram.tools import own_code
-
-                own_code.load(self, folder)
+            own_code.load(self, folder)
 
     def limit(self, name: str, low=None, high=None, minutes: int = 0) -> str:
         """Tell the owner when a sense is below or above a limit, if it is for some minutes; the limit's id."""
@@ -103,16 +86,13 @@ class App:
     async def ask(self, content: str, sink, caller=OWNER):
         """Give the agent a message, as a channel does; see Agent.turn. ArgumentError if the caller cannot be one."""
         if caller is not OWNER:
-            from engram.memory import caller_check  # seldom needed
-
             caller_check.check_caller(caller)
         return await self.board.agent.turn(caller, content, sink)
 
     def banner(self):
         """Yield the lines that a channel shows when it starts."""
         board = self.board
-        with lazy("store"):
-            memories = count_of(board.records.count(), "memory", "memories")
+        memories = count_of(board.records.count(), "memory", "memories")
         yield "Engram %s, %s mode, %s. /help lists the commands." % (__version__, self.config.get("mode"), memories)
         if board.model is None:
             yield _OFFLINE
@@ -143,8 +123,7 @@ class App:
     def run(self) -> None:
         """Run until the channels end. Ctrl-C stops it and leaves to the prompt; calling it again goes on."""
         asyncio.new_event_loop()
-        if self.board.toolbox:
-            self.board.toolbox.restart()
+        self.board.toolbox.restart()
         if self._watchdog:
             self._watchdog.watch()
         gc.collect()  # the tasks stay: they are not to lie behind what the start leaves over
@@ -198,9 +177,8 @@ class App:
     async def _upkeep(self) -> None:
         """What is to be done now and then: the stores' work, and an idle link to the model gives its memory back."""
         while True:
-            with lazy("store", "memory"):  # what the work loads leaves a small heap when it is done
-                while await self._work():
-                    await sleep_ms(_BUSY_MS)
+            while await self._work():
+                await sleep_ms(_BUSY_MS)
             await sleep_ms(_UPKEEP_MS)
 
     async def _work(self) -> bool:
@@ -214,8 +192,7 @@ class App:
         if board.senses:
             is_busy = board.senses.tick() or is_busy
             is_busy = board.sense_watch.tick() or is_busy
-        if board.toolbox:
-            board.toolbox.tick()
+        board.toolbox.tick()
         if board.note_retention.is_new_day:
             tidying = board.note_retention.tidying(self._is_distilled())
             try:
@@ -245,8 +222,6 @@ class App:
 
     async def console(self) -> None:
         """The channel that there is when no other was added: the serial line."""
-        from engram.channels.console.console import Console  # a board may have other channels
-
         if self._console is None:
             inbox = self.board.inbox
             self._console = Console(self.config, inbox, target=self._serial)

@@ -1,5 +1,5 @@
-"""Wires one board: makes each object and hands it what it needs. build_turn.py does that for what only turns need,
-commands/handlers.py for the commands; no other file does.
+"""Wires one board: makes each object and hands it what it needs. build_agent.py does that for what answers people,
+build_links.py, build_senses.py, build_timers.py and build_tools.py for the parts that the settings name.
 """
 
 # Leaves first: an import within an import takes of the stack, which is short on a chip.
@@ -8,7 +8,7 @@ from engram import diag, files, text, log_line  # noqa: F401
 from engram.text.days import find_days  # noqa: F401
 from engram.clock import Clock
 from engram.config import zone_of
-from engram.errors import ArgumentError, ConfigError
+from engram.errors import ConfigError
 from engram.store.index import merge_policy  # noqa: F401
 from engram.store.search import ranking  # noqa: F401
 from engram.store.store import Store
@@ -30,10 +30,14 @@ from engram.memory.texts.retention import NoteRetention
 from engram.memory.forgetting import Forgetting
 from engram.learning.cursor import LearningCursor
 from engram.reminders.reminders import Reminders
-from engram.agent.agent import Agent, Confirmations
-from engram.channels.console.commands import Commands, commands
-from engram.channels.inbox import Inbox, Message
+from engram.memory.recall import Recall
 from engram.board import Board
+from engram.text import lenient_json  # noqa: F401
+from engram.agent import schema_check, tool_loop  # noqa: F401
+from engram.channels import deliveries  # noqa: F401
+from engram.transfer import importer  # noqa: F401
+from engram.channels.console.commands import handlers  # noqa: F401
+from engram.build_agent import add_agent
 # isort: on
 
 
@@ -50,7 +54,9 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
     board.model = model or _model(board)
     add_memory(board)
     if config.get("companion.url"):
-        _add_companion(board)
+        from engram.build_links import add_companion  # absent from boards without one
+
+        add_companion(board)
     add_agent(board)
     if board.companion and board.companion.listening:
 
@@ -59,11 +65,25 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
 
         board.inbox.add_channel("link", board.companion.listening.open_sink, is_let_in)
     if config.secret("telegram.token"):
-        _add_telegram(board)
+        from engram.build_links import add_telegram  # absent from boards without a bot
+
+        add_telegram(board)
     _add_hands_and_senses(board)
     if not (board.turns_reserve.keep() and board.reserve.keep()):
         diag.warning("store", "the flash is nearly full: forget something and /compact")
     return board
+
+
+def _model(board: Board):
+    """The model that the settings name, None if they name none; ConfigError if they are not enough."""
+    url, name = board.config.get("llm.url"), board.config.get("llm.model")
+    if not url and not name:
+        return None
+    if not url or not name:
+        raise ConfigError("llm.url" if name else "llm.model", "is missing: a model needs both llm.url and llm.model.")
+    from engram.build_links import make_model  # absent from boards without a model
+
+    return make_model(board)
 
 
 def _add_hands_and_senses(board: Board) -> None:
@@ -84,6 +104,7 @@ def add_memory(board: Board, segment_bytes: int = 0) -> None:
     files.make_folder(board.folder + "/memory")
     _add_logs(board, segment_bytes)
     _add_texts(board)
+    _add_recall(board)
 
 
 def _add_logs(board: Board, segment_bytes: int) -> None:
@@ -158,123 +179,11 @@ def _add_texts(board: Board) -> None:
     board.reminders.open()
 
 
-def _add_companion(board: Board) -> None:
-    from engram.build_turn import trust  # absent from boards without a link
-    from engram.link.companion import Companion  # absent from boards without one
+def _add_recall(board: Board) -> None:
+    """Add what searches records and turns, and takes in what a companion has found."""
+    remote = None
+    if board.config.get("companion.url"):
+        from engram.archive.remote_results import ResultMerger  # absent from boards without a companion
 
-    config, records, journal = board.config, board.records, board.journal
-    url = config.get("companion.url")
-    tls = trust(board, url)
-
-    def make_transport(device: str, take):
-        token = config.secret("companion.token")
-        try:
-            if url.lower().startswith("mqtt"):
-                from engram.link.mqtt import Mqtt  # one of the two ways
-
-                return Mqtt(url, device, board.link_state.board, token, take, tls)
-            from engram.link.http import Http  # one of the two ways
-
-            return Http(url, device, token, take, tls)
-        except ArgumentError as error:
-            raise ConfigError("companion.url", error.problem) from None
-
-    def make_archive(exchange, replication):
-        from engram.archive.transfer import ArchiveTransfer  # absent from boards that have no archive
-
-        within_ms, parts = config.get("companion.timeout_ms"), (board.archived, records, journal, board.eviction)
-        return ArchiveTransfer(exchange, replication, board.link_state, *parts, board.clock, within_ms, board.is_unread)
-
-    async def answer(mid, caller, content, is_command, origin, sink):
-        if board.find_people().is_blocked(caller.principal):
-            raise ArgumentError(caller.principal, "is blocked on this board.")
-        await board.inbox.handle(Message(mid, caller, content, is_command, None, *origin), sink)
-
-    async def redeliver():
-        await board.inbox.redeliver("link")
-
-    def find_senses():
-        return board.senses, board.sense_watch and board.sense_watch.events
-
-    board.companion = Companion(
-        config,
-        board.clock,
-        (("records", records.entries.raw()), ("journal", journal.entries.raw())),
-        board.link_state,
-        is_busy=board.gate.is_busy,
-        notes=board.notes,
-        retention=board.note_retention,
-        find_status=board.find_status,
-        make_transport=make_transport,
-        network=board.network,
-        archived=board.archived,
-        make_archive=make_archive if config.get("archive.on") else None,
-        chat=None if config.get("companion.chat") == "off" else (answer, redeliver),
-        find_senses=find_senses,
-    )
-
-
-def _add_telegram(board: Board) -> None:
-    """Add the bot that the settings name."""
-    config, token = board.config, board.config.secret("telegram.token")
-    if not token.partition(":")[0].isdigit() or "/" in token or "?" in token or "#" in token:
-        raise ConfigError(
-            "telegram.token", "is not a bot's token, which is a number, a colon and letters; paste it again."
-        )
-    # isort: off
-    from engram.build_turn import trust  # absent from boards without a link
-    from engram.llm.http import client  # noqa: F401  likewise; leaves first, as above
-    from engram.channels.telegram.bot_api import BotApi  # absent from boards without Telegram
-    from engram.channels.telegram import sender, updates  # noqa: F401  likewise
-    from engram.channels.telegram.channel import Telegram  # likewise
-
-    # isort: on
-    url = config.get("telegram.url")
-    tls = trust(board, url)
-
-    def make_api(wait_s: int) -> BotApi:
-        return BotApi(url, token, tls, board.network, wait_s)
-
-    parts = board.inbox, board.find_people, make_api, commands
-    try:
-        board.telegram = Telegram(config, board.clock, *parts)
-    except ArgumentError as error:
-        raise ConfigError("telegram.url", error.problem) from None
-
-
-def add_agent(board, learns: bool = True) -> None:
-    """Add what answers turns to a board that has all else; with `learns` what follows them, if it has a model."""
-    board.confirmations = Confirmations()
-    if board.model and learns:
-        _add_jobs(board)
-    board.agent = Agent(board.gate, board.make_answerer)
-    board.commands = Commands(board.make_handlers)
-    board.inbox = Inbox(board.folder, board.commands, board.agent, board.make_deliveries)
-
-
-def _add_jobs(board: Board) -> None:
-    """Add what a model does while nobody waits for an answer."""
-    from engram.learning.distill import Distillation  # these are absent from boards without a model
-    from engram.learning.extract import Extraction  # absent, too
-    from engram.learning.flush import Flush  # absent, too
-    from engram.learning.jobs import Jobs  # absent, too
-
-    config, clock, records, journal = board.config, board.clock, board.records, board.journal
-    cursor, model = board.learning_cursor, board.model
-    extraction = Extraction(config, clock, records, journal, board.notes, cursor, model)
-    board.flush = Flush(config, records, journal, cursor, board.make_tools, board.make_prompts, model, extraction)
-    board.distillation = Distillation(config, clock, records, board.note_retention, cursor, model)
-    quiet_ms = 1000 * config.get("extract.pause_seconds")
-    board.jobs = Jobs((extraction, board.flush, board.distillation), quiet_ms, board.gate.is_busy)
-
-
-def _model(board: Board):
-    """The model that the settings name, None if they name none; ConfigError if they are not enough."""
-    url, name = board.config.get("llm.url"), board.config.get("llm.model")
-    if not url and not name:
-        return None
-    if not url or not name:
-        raise ConfigError("llm.url" if name else "llm.model", "is missing: a model needs both llm.url and llm.model.")
-    from engram.build_turn import make_model  # absent from boards without a model
-
-    return make_model(board)
+        remote = ResultMerger(board.records, board.journal, board.archived)
+    board.recall = Recall(board.records, board.journal, board.notes, board.clock, remote, board.searches)

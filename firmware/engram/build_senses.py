@@ -1,8 +1,11 @@
 """Wires a board's senses: a board that has none never imports this."""
 
+# Leaves first, as in build.py.
+# isort: off
 from engram import diag
 from engram.errors import ArgumentError, EngramError
-from engram.senses import sense_config
+from engram.senses import rings, sense_config  # noqa: F401
+from engram.senses.senses import Senses
 from engram.senses.answers.view import SenseView, readings_scope
 from engram.senses.events import limit_tool
 from engram.senses.events.day_line import add_day_line
@@ -12,9 +15,9 @@ from engram.senses.events.limit_tool import LimitTool
 from engram.senses.events.limits import Limits
 from engram.senses.events.watch import Watch
 from engram.senses.sampling import Sampling
-from engram.senses.senses import Senses
 from engram.tools import pin_config, pin_driver
 from engram.tools.own_tool import OwnTool
+# isort: on
 
 
 def add_senses(board) -> None:
@@ -34,7 +37,7 @@ def add_senses(board) -> None:
     senses.listen(watch.on_minute, watch.on_hour)
     board.sense_limits = limiting = LimitTool(senses, limits, scope_of)
     failing = board.sampling.failing if board.sampling else tuple
-    board.sense_view = view = SenseView(
+    board.sense_view = board.prompts.senses = view = SenseView(
         senses, watch, limiting, board.clock, declared, share, config.get("senses.tokens"), failing
     )
     _add_tool(board, _limit_tool(limiting, share == "all" or any(entry.get("shared") for entry in declared.values())))
@@ -90,7 +93,7 @@ def _make_events(board, scope_of) -> Events:
 def _add_tool(board, tool) -> None:
     """Add a tool of the board's own, if there is room."""
     try:
-        board.find_toolbox().add(tool, is_own=False)
+        board.toolbox.add(tool, is_own=False)
     except ArgumentError as error:
         diag.warning("senses", "the model has no tool %s: %s" % (tool.name, error))
 

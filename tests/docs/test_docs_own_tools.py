@@ -57,7 +57,7 @@ def test_the_example_of_own_code_runs(tmp_path, monkeypatch):
     (tmp_path / "own.py").write_text(OWN, encoding="utf-8")
     app = App(str(tmp_path))
     app.load_own_code()
-    toolbox = app.board.find_toolbox()
+    toolbox = app.board.toolbox
     assert [tool.name for tool in toolbox.listed(OWNER)] == ["water", "unlock"]
     assert [tool.name for tool in toolbox.listed(Caller("ann", "chat", False, ""))] == ["unlock"]
     assert asyncio.run(toolbox.call("unlock", {"door": "front"}, OWNER, True))[0]

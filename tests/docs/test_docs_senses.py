@@ -9,8 +9,8 @@ import pytest
 import support
 from engram.llm.types import Call
 from engram.memory.access import OWNER
+from engram.memory.perceive import perceive
 from engram.senses.answers.recall_tool import RecallTool
-from engram.senses.perceive import perceive
 from pages import fences, plain, read, rows, section
 from perceiving import house
 from turns import say

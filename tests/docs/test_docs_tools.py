@@ -70,7 +70,7 @@ def test_examples_have_the_results_that_the_page_says(tmp_path, monkeypatch):
     app = App(str(tmp_path))
     for message in ("I planted tomatoes today", "Let us talk about my bike"):
         asyncio.run(app.ask(message, Sink()))
-    tools = app.board.make_tools()
+    tools = app.board.tools
     for tool in TOOLS:
         app.config.save("mode", "full" if tool.name in MODES["full"] else "lightweight")
         examples = [json.loads(fence.text) for fence in fences(section(read(PAGE), f"### {tool.name}"), "json")]

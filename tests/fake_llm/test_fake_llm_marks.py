@@ -51,14 +51,12 @@ def test_a_reminder_is_not_the_persons_words(board: Board):
 
 def test_readings_of_senses_are_not_the_persons_words(board: Board):
     board.find_senses().observe("bedroom temperature", 21.4, "°C")
-    board.prompts = board.make_prompts()
     message = asked(board)
     assert "- bedroom temperature: 21.4 °C" in message and split_recalled(message) == (WORDS, ())
 
 
 def test_memories_that_are_recalled_beside_readings_are_found(board: Board):
     board.find_senses().observe("bedroom temperature", 21.4, "°C")
-    board.prompts = board.make_prompts()
     stored = board.records.store("The bike is at the paint shop", ["bike"])
     words, recalled = split_recalled(asked(board))
     assert words == WORDS and [stored.id in line for line in recalled] == [True]

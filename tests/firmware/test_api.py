@@ -37,7 +37,7 @@ class _Stand:
 
 def _memory():
     board = Board()
-    return board, Memory(board.records, board.make_recall, board.forgetting)
+    return board, Memory(board.records, board.recall, board.forgetting)
 
 
 # --- the façade

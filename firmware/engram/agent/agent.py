@@ -6,7 +6,6 @@ from collections import namedtuple
 from engram.clock import Timeout
 from engram.compat import const
 from engram.errors import ArgumentError, ModelError
-from engram.lazy import lazy
 
 _QUIET_MS = const(10_000)  # after a start or an answer: who says something then does so soon
 _WAITING = const(4)  # turns under way and waiting: more are refused, so that a flood cannot fill the heap
@@ -156,8 +155,7 @@ class Agent:
 
     async def _turn(self, caller, content: str, sink: Sink, origin) -> Outcome:
         self.turns += 1
-        with lazy("build_turn", "agent", "store", "memory", "llm.types"):
-            outcome = await self._make_answerer().answer(caller, content, sink, origin)
+        outcome = await self._make_answerer().answer(caller, content, sink, origin)
         if outcome.problem:
             self.failed += 1
         return outcome

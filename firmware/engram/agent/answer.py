@@ -2,13 +2,12 @@
 and is kept.
 """
 
-from collections import namedtuple
-
 from engram import diag, text
+from engram.agent import tool_loop
 from engram.agent.agent import Outcome, Sink, Turn
 from engram.compat import const, sleep_ms
 from engram.errors import EngramError
-from engram.lazy import lazy
+from engram.memory.corrections import take_back
 from engram.memory.line_meaning import CORRECTED, with_origin
 from engram.reminders.reminder_file import deliver
 from engram.text.openers import own_words, parse
@@ -20,27 +19,47 @@ _NOT_THEIRS = const(
 )
 
 
-_Parts = namedtuple(
-    "_Parts",
-    "config journal reminders push prompts make_tools make_offline model jobs flush remote_search toolbox",
-)
+class Answerer:
+    """Answers one turn; `model` is None while there is none, and so are `jobs`, what the model does in the background."""
 
-
-class Answerer(_Parts):
-    """Answers one turn; `model` is None while there is none, and so are `jobs`, what the model does in the background.
-
-    Tools and the offline commands are made when it comes to them: a search needs the heap before.
-    """
+    def __init__(
+        self,
+        *,
+        config,
+        journal,
+        reminders,
+        push,
+        prompts,
+        tools,
+        offline,
+        model,
+        jobs,
+        flush,
+        remote_search,
+        toolbox,
+    ):
+        self.config = config
+        self.journal = journal
+        self.reminders = reminders
+        self.push = push
+        self.prompts = prompts
+        self.tools = tools
+        self.offline = offline
+        self.model = model
+        self.jobs = jobs
+        self.flush = flush
+        self.remote_search = remote_search
+        self.toolbox = toolbox
 
     async def answer(self, caller, content: str, sink: Sink, origin) -> Outcome:
         """Keep what `caller` says, answer it, and keep the reply."""
-        offline = None if self.model else self.make_offline()
+        offline = None if self.model else self.offline
         said = own_words(content)
         command = parse(said)
         is_command = offline is not None and origin.is_said and bool(command.kind)
         seq = origin.keep(self.journal, caller, content, is_command)
         turn = Turn(caller, seq, said if origin.is_said else "", origin.forwarded, command)
-        notice = self.toolbox.begin_turn(turn) if self.toolbox and origin.is_said else ""
+        notice = self.toolbox.begin_turn(turn) if origin.is_said else ""
         await sink.on_saved(turn.id)
         if notice:
             await sink.notice(notice)
@@ -59,11 +78,8 @@ class Answerer(_Parts):
     async def _answer_turn(self, turn: Turn, content: str, sink: Sink, origin, offline) -> Outcome:
         caller = turn.caller
         if origin.corrects:
-            with lazy("memory.corrections"):
-                from engram.memory.corrections import take_back  # seldom needed
-
-                for line in take_back(self.prompts.records, "t%d" % origin.corrects, caller):
-                    await sink.notice(line)
+            for line in take_back(self.prompts.records, "t%d" % origin.corrects, caller):
+                await sink.notice(line)
         # To look at the keyboard between the flash's work for the message and the search for its answer.
         await sleep_ms(0)
         reminders = "" if turn.forwarded else await self._remind(turn, own_words(content), sink)
@@ -100,7 +116,7 @@ class Answerer(_Parts):
         if self.jobs:
             self._begin_learning(turn, is_whole)
         if turn.said and turn.command.kind and not (is_whole or reply.all()):
-            answer = await self.make_offline().answer(turn.caller, turn.command, turn.id, turn.act)
+            answer = await self.offline.answer(turn.caller, turn.command, turn.id, turn.act)
             await sink.notice(answer)
         if turn.unkept:
             await sink.notice(("not all was kept: " if turn.has_changed else "nothing was kept: ") + turn.unkept)
@@ -139,9 +155,7 @@ class Answerer(_Parts):
             await sink.recalled(shown)
         if prompt.notice:
             await sink.notice(prompt.notice)
-        from engram.agent import tool_loop  # after the search, which needs the heap
-
-        return await tool_loop.run(self.model, self.make_tools(), self.config, prompt, turn, sink, reply)
+        return await tool_loop.run(self.model, self.tools, self.config, prompt, turn, sink, reply)
 
     def _keep(self, turn: Turn, reply: str, cut: bool, command: bool = False) -> None:
         """Keep the reply, as far as it came."""

@@ -19,9 +19,8 @@ from collections import namedtuple
 from engram import text
 from engram.agent import schemas
 from engram.compat import const
-from engram.lazy import lazy
 from engram.llm.types import Message, assistant, user
-from engram.memory import access, catalog
+from engram.memory import access, catalog, recall_block
 from engram.memory.journal.journal import step
 from engram.memory.line_meaning import attributed_text
 from engram.memory.recall import make_query
@@ -77,16 +76,27 @@ Window = namedtuple("Window", "turns room for_memories")
 """The seqs of the turns that a prompt shows, and the tokens that are left for message and tool calls, and for memories."""
 
 
-_Parts = namedtuple("_Parts", "config clock records journal recall profile_files notes_files snapshots toolbox senses")
-
-
-class PromptBuilder(_Parts):
+class PromptBuilder:
     """Builds prompts from one board's memory.
 
     `tag_snapshots` has for each session the catalog as its prompts show it until the window moves: a tuple, since an object of
     a class here would keep the module, of (what it is of, all tags then, as bytes with a line end around each, its line).
-    `toolbox` has a person's own tools, `senses` shows readings: each None without some.
+    `toolbox` has the tools beside the memory's.
     """
+
+    senses = None
+    """What shows readings, None until there are some."""
+
+    def __init__(self, config, clock, records, journal, recall, profile_files, notes_files, snapshots, toolbox):
+        self.config = config
+        self.clock = clock
+        self.records = records
+        self.journal = journal
+        self.recall = recall
+        self.profile_files = profile_files
+        self.notes_files = notes_files
+        self.snapshots = snapshots
+        self.toolbox = toolbox
 
     def window(self, caller, sid: str, seq: int) -> Window:
         """The turns of a session that the prompt for the turn `seq` shows before it."""
@@ -172,7 +182,7 @@ class PromptBuilder(_Parts):
     def _room(self, caller, mode: str) -> int:
         """The tokens that are left for memories, history, message and tool calls."""
         room = self.config.get("llm.context_tokens") - self.config.get("llm.reply_tokens") - _MARGIN
-        for tool in schemas.tools(mode) + (self.toolbox.listed(caller) if self.toolbox else ()):
+        for tool in schemas.tools(mode) + self.toolbox.listed(caller):
             room -= text.tokens(tool.description) + text.tokens(tool.schema) + _A_TOOL
         for block in self._system(caller, mode, ""):
             room -= text.tokens(block)
@@ -302,10 +312,7 @@ class PromptBuilder(_Parts):
         citations = self.config.get("recall.citations")
         # In a group, where others read the answer, ids are left out of it unless they are wanted.
         with_ids = citations == "on" or (citations == "auto" and not caller.group)
-        with lazy("memory.recall_block"):
-            from engram.memory import recall_block  # leaves a small heap before the model is asked
-
-            return recall_block.make(self.recall, ranked, window.for_memories, with_ids, shown_notes, shown)
+        return recall_block.make(self.recall, ranked, window.for_memories, with_ids, shown_notes, shown)
 
     def _fitted(self, content: str, seq: int, budget: int) -> tuple:
         """The message cut to the budget, and a notice for the person if that was needed."""

@@ -4,6 +4,7 @@ Knows type, enum, items, minItems, maxItems, minimum, maximum, maxLength, requir
 """
 
 from engram import text
+from engram.agent import lenient
 from engram.compat import const
 from engram.errors import ArgumentError
 
@@ -46,8 +47,6 @@ def arguments(call_arguments: str, schema: str) -> dict:
 
 def _mend(values: dict, name: str, rule, is_required: bool) -> None:
     """Mend a value that does not fit, where it can mean one thing only."""
-    from engram.agent import lenient  # seldom needed
-
     value = values[name]
     if rule and value and lenient.is_left_out(value) and _fits(None, rule):
         values[name] = None

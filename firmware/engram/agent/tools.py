@@ -3,10 +3,9 @@
 from collections import namedtuple
 
 from engram import text
-from engram.agent import schema_check, schemas
+from engram.agent import file_tools, get_tool, schema_check, schemas
 from engram.compat import const
 from engram.errors import ArgumentError, EngramError, NotFound
-from engram.lazy import lazy
 from engram.memory import access, catalog
 from engram.memory.recall import Ranked, best_confidence, is_certain, make_query, snippet, stored_notice
 from engram.memory.records import fields
@@ -46,18 +45,17 @@ class Tools(_Parts):
 
     def offered(self, caller) -> tuple:
         """The tools that a turn of a caller offers to the model."""
-        return self.listed() + (self.toolbox.listed(caller) if self.toolbox else ())
+        return self.listed() + self.toolbox.listed(caller)
 
     async def answer(self, call, turn, only=()) -> Done:
         """As run(); a search may ask the companion before, and a tool of a person's own is run."""
         more = None
         if turn.forwarded and call.name not in _READING:
             return Done(text.dumps({"error": {"problem": _NOT_THEIRS % turn.forwarded}}), "")
-        if self.toolbox:
-            done = await self.toolbox.answer(call, turn)
-            if done:
-                turn.has_acted = turn.has_acted or bool(done[1])
-                return Done(*done)
+        done = await self.toolbox.answer(call, turn)
+        if done:
+            turn.has_acted = turn.has_acted or bool(done[1])
+            return Done(*done)
         if self.remote and call.name in _REMOTE:
             try:
                 arguments = schema_check.arguments(call.arguments, self._tool(call.name, only).schema)
@@ -104,8 +102,7 @@ class Tools(_Parts):
             tool = self._tool(call.name, only)
             arguments = schema_check.arguments(call.arguments, tool.schema)
             # What a call loads has left a small heap before the model is asked again.
-            with lazy("store.search", "store.queries", "memory.records"):
-                values, notice = self._call(tool.name, arguments, turn, more)
+            values, notice = self._call(tool.name, arguments, turn, more)
         except EngramError as error:
             problem = {"problem": str(error)}
             if isinstance(error, ArgumentError):
@@ -306,18 +303,12 @@ class Tools(_Parts):
         return {"noted": notebook.today()}, "noted: " + snippet(arguments["text"], 80)
 
     def _memory_get(self, arguments: dict, turn, more) -> tuple:
-        with lazy("agent.get_tool", "agent.file_tools"):
-            from engram.agent import get_tool  # seldom needed
-
-            return get_tool.run(self, arguments, turn, more)
+        return get_tool.run(self, arguments, turn, more)
 
     # --- lightweight mode
 
     def _file(self, name: str, arguments: dict, turn) -> tuple:
-        with lazy("agent.file_tools"):
-            from engram.agent import file_tools
-
-            return getattr(file_tools, name)(self.notes.for_caller(turn.caller), arguments)
+        return getattr(file_tools, name)(self.notes.for_caller(turn.caller), arguments)
 
     # --- both modes
 

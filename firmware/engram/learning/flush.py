@@ -19,13 +19,13 @@ class Flush:
 
     name = "flush"
 
-    def __init__(self, config, records, journal, cursor, make_tools, make_prompts, model, extraction):
+    def __init__(self, config, records, journal, cursor, tools, prompts, model, extraction):
         self._config = config
         self._records = records
         self._journal = journal
         self._cursor = cursor
-        self._make_tools = make_tools
-        self._make_prompts = make_prompts
+        self._tools = tools
+        self._prompts = prompts
         self._model = model
         self._extraction = extraction
         self._sessions = {}
@@ -53,10 +53,9 @@ class Flush:
         sid, caller = next(iter(self._sessions.items()))
         turns = []
         try:
-            prompts = self._make_prompts()
-            turns = self._leaving(caller, sid, prompts)
+            turns = self._leaving(caller, sid)
             if turns:
-                await self._show(caller, sid, turns, prompts)
+                await self._show(caller, sid, turns)
         except EngramError as error:
             self._pause.fail(error)
             # Another session is next.
@@ -67,10 +66,10 @@ class Flush:
         if not turns and self._sessions.get(sid) is caller:
             del self._sessions[sid]
 
-    def _leaving(self, caller, sid: str, prompts) -> list:
+    def _leaving(self, caller, sid: str) -> list:
         """The oldest turns that are about to leave the window, or left it, unseen: at most as many as it holds."""
         config, cursor, journal = self._config, self._cursor, self._journal
-        staying = prompts.staying(caller, sid, config.get("flush.turns"))
+        staying = self._prompts.staying(caller, sid, config.get("flush.turns"))
         seen = cursor.flushed.get(sid, 0)
         if config.get("mode") == "full":
             seen = max(seen, cursor.until)
@@ -81,11 +80,11 @@ class Flush:
                 break
             found.append(seq)
         found.reverse()
-        return prompts.fitting(caller, found[: config.get("session.messages")])
+        return self._prompts.fitting(caller, found[: config.get("session.messages")])
 
-    async def _show(self, caller, sid: str, turns: list, prompts) -> None:
+    async def _show(self, caller, sid: str, turns: list) -> None:
         records, journal, cursor = self._records, self._journal, self._cursor
-        look = LastLook(self._config, records, journal, cursor, self._make_tools, prompts, self._model)
+        look = LastLook(self._config, records, journal, cursor, self._tools, self._prompts, self._model)
         if await look.show(caller, sid, turns):
             self.done += 1
 

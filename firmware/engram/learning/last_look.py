@@ -12,14 +12,14 @@ _KEEPING = const(
 
 
 class LastLook:
-    """Shows turns of one session to the model; make_tools() gives its tools, `prompts` is a prompt.PromptBuilder."""
+    """Shows turns of one session to the model; `tools` are its agent.tools.Tools, `prompts` is a prompt.PromptBuilder."""
 
-    def __init__(self, config, records, journal, cursor, make_tools, prompts, model):
+    def __init__(self, config, records, journal, cursor, tools, prompts, model):
         self._config = config
         self._records = records
         self._journal = journal
         self._cursor = cursor
-        self._make_tools = make_tools
+        self._tools = tools
         self._prompts = prompts
         self._model = model
 
@@ -39,7 +39,7 @@ class LastLook:
         def note() -> None:
             cursor.note_flush(sid, last)
 
-        keeping = _Keeping(self._make_tools(), note)
+        keeping = _Keeping(self._tools, note)
         turn = Turn(caller, spoken[-1])
         await tool_loop.run(self._model, keeping, config, prompt, turn, Sink(), _Unheard())
         if not keeping.has_kept:

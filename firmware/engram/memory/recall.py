@@ -12,7 +12,6 @@ from engram.text.days import find_days, without_days
 from engram.clock import day_name
 from engram.compat import const
 from engram.errors import NotFound
-from engram.lazy import lazy
 
 # Those below need it: an import within an import takes more of the stack.
 from engram.store.search.weights import ONE, OWN, distinct_terms, known_weights, measure_query, weights
@@ -21,6 +20,9 @@ from engram.memory import confidence
 from engram.memory.asking import repeats
 from engram.memory.line_meaning import asks_replies, attributed_text
 from engram.memory.records.importance import stated_importance
+from engram.memory import plan
+from engram.memory import on_days
+from engram.memory.texts import note_search
 # isort: on
 
 _LONGEST = const(1000)  # characters of one text in an answer: there may be twenty
@@ -97,25 +99,18 @@ class Recall:
 
     def plan(self, ranked: Ranked):
         """The plan.Plan by which a query was ranked."""
-        with lazy("memory.plan"):
-            from engram.memory import plan  # seldom asked for
-
-            return plan.of_ranked(ranked)
+        return plan.of_ranked(ranked)
 
     def plan_line(self, ranked: Ranked, limit: int) -> str:
         """The plan as one line for a person, with the most items that are shown."""
-        with lazy("memory.plan"):
-            from engram.memory import plan  # likewise
-
-            return plan.described(plan.of_ranked(ranked), limit)
+        return plan.described(plan.of_ranked(ranked), limit)
 
     def rank(self, query, made_of=None) -> Ranked:
         """What the board finds for a Query; with tags, records only. What it is made of is added to `made_of`, a
         confidence.MadeOf.
         """
         days, words = self._without_days(query.text)
-        with lazy("store.search", "memory.on_days"):  # more code than a search needs of heap
-            return self._rank(query, words, days, made_of)
+        return self._rank(query, words, days, made_of)
 
     def _without_days(self, query: str) -> tuple:
         """(the days that a query names, or None; its other words)."""
@@ -139,8 +134,6 @@ class Recall:
             judge.compare(items, turns)
             items = put_below(on_one_scale(items, turns), repeats)
         if days:
-            from engram.memory import on_days  # few questions name days
-
             if not items:
                 found = on_days.said_on(days, query, self._records, self._journal, self._clock)[: self._candidates]
                 sure = judge.of_days(len(found))
@@ -162,10 +155,7 @@ class Recall:
         names = notebook.names()
         if not names:
             return None
-        with lazy("memory.texts.note_search"):
-            from engram.memory.texts import note_search  # leaves before the stores are searched
-
-            return note_search.find(notebook, names, terms, self._clock, query.since, query.until)
+        return note_search.find(notebook, names, terms, self._clock, query.since, query.until)
 
     def _ranked_records(self, query, known, judge) -> list:
         items = []

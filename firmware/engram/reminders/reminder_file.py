@@ -14,6 +14,7 @@ from engram.compat import const
 from engram.errors import ArgumentError, EngramError, NotFound, StoreError
 from engram.memory import access, ids
 from engram.reminders.form import GUESSED_LAST, GUESSED_LIFE, HEAD, MOST_TERMS, belongs_to, owner, term_of
+from engram.store.log.repair import repair_file
 from engram.text.utf8 import strip_end
 
 _FORMAT = const(1)
@@ -39,8 +40,6 @@ _NUMBERS = const(("created", "expires", "last", "fired"))
 
 def open_file(intents) -> None:
     """Read the file; damage is taken out of it first."""
-    from engram.store.log.repair import repair_file  # once, when the file is opened
-
     intents.damaged += repair_file(intents.path, "intents")
     _load(intents)
 

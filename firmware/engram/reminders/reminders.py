@@ -15,7 +15,7 @@ from struct import calcsize, pack_into, unpack_from
 
 from engram import files, text
 from engram.compat import const
-from engram.lazy import lazy
+from engram.reminders import reminder_file
 from engram.reminders.form import GUESSED_LIFE, HEAD, belongs_to, scope_of_caller, term_of
 
 _HEAD_BYTES = calcsize(HEAD)
@@ -49,7 +49,7 @@ class Reminders:
     def open(self) -> None:
         """Read the file, if there is one; damaged lines are set aside."""
         if files.size(self.path) >= 0:
-            self._load().open_file(self)
+            reminder_file.open_file(self)
 
     def hold(self, heads: bytearray, terms: bytes, following: int) -> None:
         """Take what the file says: the packed intents, and the number of the next."""
@@ -103,7 +103,7 @@ class Reminders:
         guessed = any(self._heads[at] for at in range(_GUESSED_AT, len(self._heads), _HEAD_BYTES))
         if guessed and self.clock.known and self._may_settle:
             # Not again at each message, should the flash refuse.
-            self._may_settle = self._load().settle(self)
+            self._may_settle = reminder_file.settle(self)
 
     # --- when one fires
 
@@ -113,17 +113,17 @@ class Reminders:
         for at in range(0, len(self._heads), _HEAD_BYTES):
             if unpack_from(HEAD, self._heads, at)[0] in numbers:
                 pack_into("<I", self._heads, at + _LAST_AT, now)
-        self._load().note_fired(self, numbers, now)
+        reminder_file.note_fired(self, numbers, now)
 
     # --- when people ask
 
     def add(self, caller, when: str, remind: str, days: int = 0) -> dict:
         """Keep an intent for `days`; its fields. ArgumentError if it is none, or the same is there already."""
-        return self._load().add(self, caller, when, remind, days or self.days)
+        return reminder_file.add(self, caller, when, remind, days or self.days)
 
     def remove(self, caller, ref: str) -> dict:
         """Let an intent go; its fields. NotFound if this caller has none of that id."""
-        return self._load().remove(self, caller, ref)
+        return reminder_file.remove(self, caller, ref)
 
     def numbers(self, caller) -> list:
         """The numbers of the caller's live intents, oldest first."""
@@ -140,13 +140,6 @@ class Reminders:
         last, fired. Each is read when its turn comes: others may change the file meanwhile.
         """
         for number in self.numbers(caller) if numbers is None else numbers:
-            fields = self._load().one(self.path, number)
+            fields = reminder_file.one(self.path, number)
             if fields and belongs_to(caller, fields):
                 yield fields
-
-    def _load(self):
-        # Its user holds it; where the heap is small, the next one loads it again.
-        with lazy("reminders.reminder_file"):
-            from engram.reminders import reminder_file
-
-            return reminder_file

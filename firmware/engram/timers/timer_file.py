@@ -12,6 +12,7 @@ from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import ids
 from engram.memory.access import Caller
+from engram.store.log.repair import repair_file
 from engram.text.times import Repeat, Span
 from engram.timers import schedule
 
@@ -46,8 +47,6 @@ _PAIRS = const(("telling", "calls"))
 
 def open_file(timers) -> None:
     """Read the file; damage is taken out of it first."""
-    from engram.store.log.repair import repair_file  # once, when the file is opened
-
     timers.damaged += repair_file(timers.path, "timers")
     load(timers)
 

@@ -18,10 +18,7 @@ SCHEMA = const(
 
 
 class TimerTool:
-    """The tool of one board's timers, which find_timers() gives.
-
-    check_tool(name, arguments, caller, is_confirmed) refuses a tool that a timer may not call.
-    """
+    """The tool of one board's timers, which find_timers() gives; they call those of a `toolbox`."""
 
     name = NAME
     description = DESCRIPTION
@@ -31,9 +28,9 @@ class TimerTool:
     wants_caller = True
     task = None
 
-    def __init__(self, find_timers, check_tool):
+    def __init__(self, find_timers, toolbox):
         self._find_timers = find_timers
-        self._check_tool = check_tool
+        self._toolbox = toolbox
 
     def for_caller(self, _caller):
         """What the model is offered: all may set timers, and see their own."""
@@ -41,7 +38,7 @@ class TimerTool:
 
     def run(self, caller, **arguments) -> dict:
         """The result of a call."""
-        return tool.run(self._find_timers, self._check_tool, caller, arguments)
+        return tool.run(self._find_timers, self._toolbox, caller, arguments)
 
     def notice(self, _arguments: dict, value: dict) -> str:
         """The line for the person after a call, "" for none."""

@@ -18,13 +18,12 @@ import asyncio
 from engram import diag, files
 from engram.compat import const, ticks_ms, wait_for_ms
 from engram.errors import EngramError
-from engram.lazy import lazy
+from engram.timers import timer_file
 from engram.timers.steady import SteadyClock
 
 PATH = const("/timers.jsonl")
 _SLICE_MS = const(60_000)  # between two looks at the clock, which may have been set
 _RETRY_MS = const(20_000)  # when something due could not be told
-_PACKAGES = ("timers.timer_file", "timers.telling", "timers.asking", "timers.schedule", "build_timers")
 
 
 class Timers:
@@ -68,8 +67,7 @@ class Timers:
         """
         try:
             self._is_read = files.size(self.path) < 0
-            with lazy("timers.timer_file"):
-                self._file()
+            self._read_file()
         except (EngramError, MemoryError):
             pass  # tell_due() tries again, and warns
 
@@ -77,20 +75,20 @@ class Timers:
 
     def add(self, caller, spec) -> dict:
         """Keep what a tool.TimerSpec asks for; its fields, which are on flash then. ArgumentError if it cannot be kept."""
-        with lazy(*_PACKAGES):
-            fields = self._file().add(self, caller, spec)
+        self._read_file()
+        fields = timer_file.add(self, caller, spec)
         self._changed.set()
         return fields
 
     def remove(self, caller, ref: str) -> dict:
         """Let a timer go; its fields. NotFound if this caller has none of that id."""
-        with lazy(*_PACKAGES):
-            return self._file().remove(self, caller, ref)
+        self._read_file()
+        return timer_file.remove(self, caller, ref)
 
     def owned_by(self, caller) -> list:
         """The fields of the caller's timers, those first that are due first."""
-        with lazy(*_PACKAGES):
-            return self._file().owned_by(self, caller)
+        self._read_file()
+        return timer_file.owned_by(self, caller)
 
     # --- running
 
@@ -116,7 +114,7 @@ class Timers:
         """Tell what is due now; whether nothing is left that is."""
         now = self.steady.now()
         if self._telling and not self._telling.is_busy:
-            telling, self._telling = self._telling, None  # with its code
+            telling, self._telling = self._telling, None
             await telling.finish()
         if self.steady.has_jumped:
             self.steady.has_jumped = False
@@ -124,11 +122,10 @@ class Timers:
         if not (self.is_unsure or self._is_due(now) or (self.has_guess and self.clock.known)):
             return True
         try:
-            with lazy(*_PACKAGES):
-                self._file()
-                if self._telling is None:
-                    self._telling = self._make_telling(self)
-                is_done = await self._telling.tell_due(now)
+            self._read_file()
+            if self._telling is None:
+                self._telling = self._make_telling(self)
+            is_done = await self._telling.tell_due(now)
             self.problem = ""
             return is_done
         except (EngramError, MemoryError) as error:
@@ -150,10 +147,7 @@ class Timers:
         left = min(dues) - self.steady.now() if dues else _SLICE_MS
         return min(_SLICE_MS, max(0, left) * 1000 + 50)
 
-    def _file(self):
-        from engram.timers import timer_file  # while it is used
-
+    def _read_file(self) -> None:
         if not self._is_read:
             timer_file.open_file(self)
             self._is_read = True
-        return timer_file

@@ -7,6 +7,7 @@ from engram.errors import ArgumentError
 from engram.text.times import read_time, split_time
 from engram.timers import schedule
 
+_NAME = "timer"
 _IN_A_TURN = "a timer's own turn sets no timers: tell the person, who can."
 _DOES = {"say": "I remind you: ", "ask": "I answer: ", "tool": "I call "}
 
@@ -15,7 +16,7 @@ TimerSpec = namedtuple("TimerSpec", "kind what tool arguments yes time")
 person said yes to it; a Span, Moment or Repeat of engram.text.times."""
 
 
-def run(find_timers, check_tool, caller, arguments: dict) -> dict:
+def run(find_timers, toolbox, caller, arguments: dict) -> dict:
     """The result of a call of the tool."""
     timers = find_timers()
     action = arguments["action"]
@@ -28,10 +29,10 @@ def run(find_timers, check_tool, caller, arguments: dict) -> dict:
             raise ArgumentError("id", "is missing; action list shows the ids.")
         gone = timers.remove(caller, arguments["id"])
         return {"removed": gone["id"], "text": gone["what"]}
-    return _shown(timers.add(caller, _spec(arguments, timers.clock, caller, check_tool)), timers.clock)
+    return _shown(timers.add(caller, _spec(arguments, timers.clock, caller, toolbox)), timers.clock)
 
 
-def _spec(arguments: dict, clock, caller, check_tool) -> TimerSpec:
+def _spec(arguments: dict, clock, caller, toolbox) -> TimerSpec:
     kind, what = arguments.get("kind", "say"), arguments.get("text", "")
     if "time" not in arguments:
         raise ArgumentError("time", "is missing; it must be a text such as 07:30 daily.")
@@ -39,7 +40,7 @@ def _spec(arguments: dict, clock, caller, check_tool) -> TimerSpec:
     if (kind == "tool") != bool(tool):
         raise ArgumentError("tool", "goes with kind tool, and kind tool needs it.")
     if tool:
-        check_tool(tool, values, caller, False)
+        check_call(toolbox, tool, values, caller, False)
         what = "%s %s" % (tool, values)
     return TimerSpec(kind, what, tool, values, False, read_time(arguments["time"], clock))
 
@@ -50,10 +51,23 @@ def _shown(fields: dict, clock) -> dict:
     return shown
 
 
+def check_call(toolbox, name: str, arguments: str, caller, is_confirmed: bool) -> None:
+    """ArgumentError if a timer of this caller may not call a tool with these arguments."""
+    if name == _NAME:
+        raise ArgumentError("tool", "a timer sets no timers.")
+    try:
+        values = text.loads(arguments)
+    except ValueError:
+        values = None
+    if not isinstance(values, dict):
+        raise ArgumentError("arguments", 'must be a JSON object such as {"value": 1}.')
+    toolbox.check(name, values, caller, is_confirmed)
+
+
 # --- /timers add
 
 
-def add(timers, check_tool, caller, typed: str) -> str:
+def add(timers, toolbox, caller, typed: str) -> str:
     """Keep the timer that was typed behind /timers add: a time, and what is to be done then; a sentence on it."""
     time, what = split_time(typed, timers.clock)
     kind, _, rest = what.partition(" ")
@@ -63,7 +77,7 @@ def add(timers, check_tool, caller, typed: str) -> str:
     spec = TimerSpec(kind, rest, "", "", False, time)
     if kind in ("pin", "tool"):
         tool, arguments = _call(kind, rest)
-        check_tool(tool, arguments, caller, True)
+        check_call(toolbox, tool, arguments, caller, True)
         spec = TimerSpec("tool", "%s %s" % (tool, arguments), tool, arguments, True, time)
     fields = timers.add(caller, spec)
     return describe(fields["id"], fields["kind"], schedule.describe(fields, timers.clock), fields["what"])

@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections.abc import Iterator
 
 from import_graph import cycles, graph, imports
 from one_case import in_one_case
@@ -86,39 +85,57 @@ def test_the_host_asks_for_the_meaning_of_a_line_in_one_place():
     assert asking == {MEANING}
 
 
-def _unexplained(source: str) -> Iterator[int]:
-    """The lines of imports inside functions that neither stand in a lazy block nor say why, there or in a line above."""
-    lines = source.split("\n")
+WIRING = ("engram.board", "engram.build", "engram.device.boot")
+"""How the names of modules begin that import, where the settings name it, what other boards do without."""
 
-    def walk(node: ast.AST, is_inside: bool) -> Iterator[int]:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.Import | ast.ImportFrom):
-                said = (lines[child.lineno - 1], lines[(child.end_lineno or child.lineno) - 1])
-                is_said = any("#" in line for line in said) or lines[child.lineno - 2].strip().startswith("#")
-                if is_inside and not is_said:
-                    yield child.lineno
-            elif not (isinstance(child, ast.With) and _is_lazy(child)):
-                yield from walk(child, is_inside or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef))
-
-    yield from walk(ast.parse(source), False)
+OF_SOME_RUNTIMES = {
+    "engram.compat": {"asyncio"},
+    "engram.link.link_state": {"machine"},
+    "engram.llm.http.transport": {"tls"},
+    "engram.senses.drivers": {"dht", "ds18x20", "esp32", "machine", "network", "onewire"},
+    "engram.status": {"machine"},
+}
+"""What modules import inside functions since not every runtime has it, or the host does without it."""
 
 
-def _is_lazy(block: ast.With) -> bool:
-    calls = [item.context_expr for item in block.items]
-    return any(isinstance(call, ast.Call) and ast.unparse(call.func) == "lazy" for call in calls)
+def _imported_inside(source: str) -> set[str]:
+    """Return the modules that a file imports inside functions."""
+    functions = [
+        node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    nodes = [node for function in functions for node in ast.walk(function)]
+    found = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    return found | {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
 
 
-def test_imports_inside_functions_say_why():
-    found = {module: list(_unexplained(path.read_text(encoding="utf-8"))) for module, path in MODULES.items()}
-    assert not {module: lines for module, lines in found.items() if lines}, (
-        "each needs a comment, or a place at the top"
-    )
+def test_imports_stand_at_the_top_but_where_a_board_is_wired():
+    found = {module: _imported_inside(path.read_text(encoding="utf-8")) for module, path in MODULES.items()}
+    others = {module: names for module, names in found.items() if names and not module.startswith(WIRING)}
+    assert others == OF_SOME_RUNTIMES
 
 
-def test_what_counts_as_said():
-    body = ("import a", "import b  # seldom", "# why", "import c", "with lazy('d'):", "    import d")
-    source = "def f():\n" + "".join(f"    {line}\n" for line in body)
-    assert list(_unexplained(source + "import e\n")) == [2]
+DEEPEST = 6
+"""Imports within imports from the app on: each takes of the stack, which is short on a chip."""
+
+
+def _deepest(module: str, loaded: set[str], above: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Import a module as MicroPython does, in the order of its lines; the longest chain of imports."""
+    loaded.add(module)
+    chain = longest = (*above, module)
+    for node in ast.parse(MODULES[module].read_text(encoding="utf-8")).body:
+        if not isinstance(node, ast.ImportFrom) or not node.module:
+            continue
+        names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        parents = [".".join(name.split(".")[:end]) for name in names for end in range(1, name.count(".") + 2)]
+        for name in parents:
+            if name in MODULES and name not in loaded:
+                longest = max(longest, _deepest(name, loaded, chain), key=len)
+    return longest
+
+
+def test_imports_within_imports_are_few():
+    longest = _deepest("engram.app", set())
+    assert len(longest) <= DEEPEST, "import the leaves of this chain before: " + " > ".join(longest)
 
 
 # --- tests

@@ -111,7 +111,7 @@ class _Life:
 
     def tool(self, name: str, turn: str = "t3", **arguments) -> dict:
         self._parts.config.save("mode", "lightweight" if name.startswith("file_") else "full")
-        done = self._parts.make_tools().run(Call("1", name, json.dumps(arguments)), Turn(OWNER, int(turn[1:])))
+        done = self._parts.tools.run(Call("1", name, json.dumps(arguments)), Turn(OWNER, int(turn[1:])))
         result = json.loads(done.result)
         assert "error" not in result, result
         return result

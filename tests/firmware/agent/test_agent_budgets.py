@@ -112,11 +112,10 @@ def test_a_prompt_with_as_many_own_tools_as_fit_is_not_larger_than_the_window():
     random.seed(7)
     for mode in ("full", "lightweight"):
         board = Board().configure(mode=mode, llm_context_tokens=4096)
-        toolbox = board.find_toolbox()
+        toolbox = board.toolbox
         with raises(ArgumentError):
             for number in range(25):
                 toolbox.add(OwnTool("tool_%d" % number, "word " * 60, {"seconds": "1..60"}, len))
-        board.prompts = board.make_prompts()
         _fill(board)
         for words in (1, 40, 400):
             prompt = build_prompt(board, _words(words))
@@ -130,10 +129,10 @@ def test_own_tools_leave_the_history_less_room():
         say(board, _words(100))
         say(board, _words(100), "assistant")
     before = board.prompts.window(OWNER, board.journal.current(OWNER), 0)
-    board.find_toolbox().add(OwnTool("water", "word " * 60, {}, len))
-    after = board.make_prompts().window(OWNER, board.journal.current(OWNER), 0)
+    board.toolbox.add(OwnTool("water", "word " * 60, {}, len))
+    after = board.prompts.window(OWNER, board.journal.current(OWNER), 0)
     assert after.room + after.for_memories < before.room + before.for_memories
-    others = board.make_prompts().window(ROOM, board.journal.current(OWNER), 0)
+    others = board.prompts.window(ROOM, board.journal.current(OWNER), 0)
     assert others.room > after.room
 
 

@@ -13,7 +13,7 @@ class Talk:
 
     def __init__(self):
         self.board = Board().serve()
-        self.offline = self.board.make_offline()
+        self.offline = self.board.offline
 
     def say(self, content, caller=OWNER):
         """The answer; the message is in the journal first, as the agent does it."""
@@ -34,7 +34,7 @@ def test_remember_stores_what_follows():
 def test_in_lightweight_mode_what_is_to_be_remembered_goes_into_a_file():
     talk = Talk()
     talk.board.serve(mode="lightweight")
-    talk.offline = talk.board.make_offline()
+    talk.offline = talk.board.offline
     assert talk.say("remember that my bike is green") == "Kept in MEMORY.md: my bike is green"
     assert talk.say("remember that my bike is green") == "That is in MEMORY.md already: my bike is green"
     assert talk.board.notes.for_caller(OWNER).text("MEMORY.md").strip() == "- my bike is green"

@@ -7,7 +7,7 @@ from channel import Network, message
 from engram.agent.agent import Turn
 from engram.llm.types import Call
 from engram.memory.access import OWNER, Caller
-from engram.senses.perceive import perceive
+from engram.memory.perceive import perceive
 from engram.text.openers import own_words
 from engram.tools.toolbox import Toolbox
 from samples import Numbers

@@ -50,7 +50,7 @@ def test_until_it_is_back_a_search_says_that_it_may_lack_something():
 
 def test_until_it_is_back_the_answer_to_a_plain_question_says_so():
     board = _filled()[0]
-    assert "not in it yet" in at_once(board.serve().make_offline().answer(OWNER, Command("find", "apple"), "t1"))
+    assert "not in it yet" in at_once(board.serve().offline.answer(OWNER, Command("find", "apple"), "t1"))
 
 
 def test_until_it_is_back_the_models_tools_say_so_with_other_filters_too():

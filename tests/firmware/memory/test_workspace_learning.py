@@ -58,7 +58,7 @@ async def test_tags_that_are_no_texts_are_refused_in_a_workspace_too():
 
 def test_what_is_remembered_without_a_model_is_the_workspaces():
     board = Board().serve()
-    at_once(board.make_offline().answer(GARDEN, parse("remember that the hedge is wet"), "t1"))
+    at_once(board.offline.answer(GARDEN, parse("remember that the hedge is wet"), "t1"))
     assert scopes(board) == [("the hedge is wet", "ws:garden")]
 
 

@@ -4,7 +4,7 @@ from board import ANN, NOW, Board
 from engram.channels.telegram.updates import Bot, Incoming
 from engram.errors import ArgumentError
 from engram.memory.access import OWNER
-from engram.senses.perceive import perceive
+from engram.memory.perceive import perceive
 from support import raises
 
 

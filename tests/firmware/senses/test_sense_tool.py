@@ -104,11 +104,11 @@ async def test_while_the_clock_is_not_set_there_is_only_the_latest():
 
 def test_the_tool_is_offered_to_those_who_may_see_a_sense():
     board = house("ok")
-    assert "sense_recall" in [tool.name for tool in board.make_tools().offered(OWNER)]
-    assert "sense_recall" not in [tool.name for tool in board.make_tools().offered(ANN)]
+    assert "sense_recall" in [tool.name for tool in board.tools.offered(OWNER)]
+    assert "sense_recall" not in [tool.name for tool in board.tools.offered(ANN)]
 
 
 def test_a_board_without_a_model_has_no_tool_for_it():
     board = house()
     with raises(EngramError):
-        board.find_toolbox().check("sense_recall", {"name": "outside"}, OWNER)
+        board.toolbox.check("sense_recall", {"name": "outside"}, OWNER)

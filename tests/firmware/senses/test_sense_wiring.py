@@ -7,7 +7,6 @@ from board import remove
 from engram.app import App
 from engram.clock import Clock
 from engram.errors import ConfigError
-from engram.lazy import unload
 from engram.memory.access import OWNER
 from engram.tools import pin_driver
 from sensing import NOW
@@ -30,7 +29,8 @@ def _app(place, table=None):
 
 
 async def test_a_board_without_senses_loads_nothing_of_them():
-    unload("senses")
+    for name in [name for name in sys.modules if name.startswith("engram.senses.")]:
+        del sys.modules[name]  # of other tests
     app = _app(_place())
     assert app.board.senses is None and app.board.sampling is None
     await app._work()

@@ -6,6 +6,7 @@ from engram.errors import ArgumentError, ModelUnavailable
 from engram.llm.types import Call
 from engram.memory.access import OWNER
 from engram.timers.asking import LimitedModel
+from engram.timers.tool import check_call
 from support import raises, wait_until
 from timed import ANN, CHAT, DAY, EIGHT, GROUP, HOUR, MINUTE, Timed, script, spec
 from turns import say
@@ -199,10 +200,10 @@ async def test_a_person_sets_timers_while_a_timers_turn_waits_for_theirs():
 async def test_an_error_of_the_code_in_a_turn_comes_out_where_it_is_reported():
     timed = _asking("never heard")
     timed.add(CHAT, "ask", "think of something", at=EIGHT)
-    timed.board.make_answerer = None  # pyright: ignore[reportAttributeAccessIssue]
+    gate, timed.board.gate.run = timed.board.gate, None  # pyright: ignore[reportAttributeAccessIssue]
     with raises(TypeError):
         await _told(timed, EIGHT - timed.board.now + HOUR)
-    del timed.board.make_answerer
+    del gate.run
     assert [text for _, text in await _told(timed, HOUR)] != []
 
 
@@ -314,8 +315,8 @@ def test_what_may_not_be_called_is_refused_when_it_is_set():
         ("timer", "{}", CHAT, True),
     ):
         with raises(ArgumentError):
-            board.check_tool(name, arguments, caller, is_confirmed)
-    board.check_tool("pump", "{}", OWNER, True)
+            check_call(board.toolbox, name, arguments, caller, is_confirmed)
+    check_call(board.toolbox, "pump", "{}", OWNER, True)
 
 
 async def test_attempts_count_as_calls_and_what_the_person_is_told_of_the_model_does_not():

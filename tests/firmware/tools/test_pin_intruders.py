@@ -221,7 +221,7 @@ async def test_a_tool_of_the_owners_is_run_for_nobody_else():
     ran = []
     for caller in (ANN,) + OUTSIDERS:
         board = _board(Call("c", "unlock", "{}"), "done")
-        board.find_toolbox().add(OwnTool("unlock", "Unlock the door.", {}, lambda: ran.append(1)))
+        board.toolbox.add(OwnTool("unlock", "Unlock the door.", {}, lambda: ran.append(1)))
         listed = []
         board.model.steps.insert(0, lambda request, listed=listed: listed.extend([tool.name for tool in request.tools]))
         await say(board, "hello", caller)
@@ -236,7 +236,7 @@ async def test_a_yes_of_somebody_else_or_of_the_model_runs_nothing():
     call = Call("c", "unlock", '{"door":"front"}')
     ran = []
     board = _board(call, "The person said yes.", call, "yes", call, "yes", [call, call], "yes")
-    board.find_toolbox().add(
+    board.toolbox.add(
         OwnTool(
             "unlock", "Unlock.", {"door": "string"}, lambda door: ran.append(door), who="all", groups=True, confirm=True
         )

@@ -45,7 +45,6 @@ def _board(table=None, on_chip=True, forbidden="[0, 3]"):
         file.write('{"forbidden_pins": %s}' % forbidden)
     board.config._tables["pins"] = TABLE if table is None else table
     add_pins(board)
-    board.tools = board.make_tools()
     return board
 
 

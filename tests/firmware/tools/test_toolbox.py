@@ -20,7 +20,7 @@ GROUP = Caller("owner", "club", True, "")
 
 
 def _toolbox(run=None, schema=None, **options):
-    toolbox = Board().serve().find_toolbox()
+    toolbox = Board().serve().toolbox
     if run:
         toolbox.add(OwnTool("water", "Water the plants.", schema or {}, run, **options))
     return toolbox
@@ -300,12 +300,12 @@ def test_a_name_that_is_taken_is_refused():
 
 
 def test_so_many_fit_as_leave_the_model_its_window():
-    toolbox = Board().serve(llm_context_tokens=100000).find_toolbox()
+    toolbox = Board().serve(llm_context_tokens=100000).toolbox
     for number in range(24):
         toolbox.add(OwnTool("tool_%d" % number, "x", {}, lambda: 1))
     with raises(ArgumentError):
         toolbox.add(OwnTool("more", "x", {}, lambda: 1))
-    narrow = Board().serve(llm_context_tokens=4096).find_toolbox()
+    narrow = Board().serve(llm_context_tokens=4096).toolbox
     with raises(ArgumentError) as caught:
         for number in range(24):
             narrow.add(OwnTool("tool_%d" % number, "word " * 60, {}, lambda: 1))
@@ -350,7 +350,7 @@ async def test_a_tool_with_confirm_runs_only_after_the_persons_own_yes():
 async def test_a_clock_that_is_not_set_or_jumps_lets_no_question_expire():
     for now, later in ((0, 0), (0, NOW), (NOW, NOW + 5 * 365 * 86400), (NOW, NOW - 5 * 365 * 86400), (NOW, 0)):
         board = Board().serve()
-        toolbox = board.find_toolbox()
+        toolbox = board.toolbox
         toolbox.add(OwnTool("water", "Water the plants.", {}, lambda: "wet", confirm=True))
         board.now = now
         assert "needs" in (await toolbox.answer(Call("c", "water", "{}"), _asked(toolbox, "water them", 1)))[0]
@@ -361,7 +361,7 @@ async def test_a_clock_that_is_not_set_or_jumps_lets_no_question_expire():
 
 async def test_the_app_looks_at_what_waits_while_nobody_speaks():
     app = App(folder(), clock=Clock(0, lambda: NOW))
-    toolbox = app.board.find_toolbox()
+    toolbox = app.board.toolbox
     toolbox.add(OwnTool("water", "Water the plants.", {}, lambda: 1, confirm=True))
     assert "needs" in (await toolbox.answer(Call("c", "water", "{}"), _asked(toolbox, "water them", 1)))[0]
     at = ticks_ms()
@@ -375,7 +375,7 @@ async def test_the_app_looks_at_what_waits_while_nobody_speaks():
 async def test_the_person_reads_that_a_question_has_expired():
     ran = []
     board = Board().serve(Script(Call("c", "water", "{}"), "Shall I?", "Done."))
-    toolbox = board.find_toolbox()
+    toolbox = board.toolbox
     toolbox.add(OwnTool("water", "Water the plants.", {}, lambda: ran.append(1), confirm=True))
     await say(board, "water them")
     toolbox._confirmations._ticks_ms = lambda: (ticks_ms() + 600_000) % (1 << 30)

@@ -67,7 +67,6 @@ class Board(board.Board):
         super().__init__(settings, self.place, Clock(0, lambda: self.now), None)
         add_memory(self, self.segment_bytes)
         self.records_store, self.journal_store = self.records.entries, self.journal.entries
-        self.recall = super().make_recall()
 
     def configure(self, **settings):
         """Add the settings, by name ("session_messages" is session.messages)."""
@@ -85,16 +84,12 @@ class Board(board.Board):
         self.configure(**settings)
         self.model = model  # pyright: ignore[reportIncompatibleVariableOverride]  # a script stands in for a model
         add_agent(self, learns)
-        self.tools, self.prompts, self.offline = self.make_tools(), self.make_prompts(), self.make_offline()
         commands_of(self)
         return self
 
     def learn(self, model, **settings):
         """As serve(), with what follows each turn; the background does its jobs at once, when the test lets it run."""
         return self.serve(model, True, extract_pause_seconds=0, **settings)
-
-    def make_recall(self):
-        return self.recall
 
     def remember(self, content, tags, **more):
         """Keep a record of the owner's; its id. Unlike store() it looks for no record that says the same, which costs more
@@ -190,9 +185,7 @@ def error_of(board, line, caller=OWNER):
 
 
 def board_with_prompts(**settings):
-    board = Board().configure(**settings)
-    board.prompts = board.make_prompts()
-    return board
+    return Board().serve(**settings)
 
 
 def say(board, content, role="user", caller=OWNER, **more):

@@ -431,7 +431,7 @@ class Intruder:
 
     def try_offline(self):
         """Say everything to the agent as it answers without a model."""
-        offline = self.board.make_offline()
+        offline = self.board.offline
         for form in SAID:
             for said in self.house.forms(form):
                 self.check("offline", said, at_once(offline.answer(self.caller, parse(said), "t%d" % self.turn())))
@@ -470,7 +470,7 @@ class Intruder:
         """Ask as code on the board does."""
         from engram.api import Memory
 
-        memory = Memory(self.board.records, self.board.make_recall, self.board.forgetting).of(self.caller)
+        memory = Memory(self.board.records, self.board.recall, self.board.forgetting).of(self.caller)
         for word in self.house.words:
             self.check("search", word, str(memory.search(word, 20)) + memory.why_empty(word))
         for ref in self.house.values("<record>"):

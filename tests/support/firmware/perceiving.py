@@ -47,4 +47,3 @@ def fill(board):
         while senses.tick():
             pass
     board.now = NOW
-    board.tools, board.prompts, board.offline = board.make_tools(), board.make_prompts(), board.make_offline()

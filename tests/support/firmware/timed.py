@@ -56,8 +56,8 @@ class Timed:
     def _serve(self):
         board = self.board
         board.timers = None
-        board.toolbox = self.toolbox
         board.serve(self.model, **self.settings)
+        board.toolbox = self.toolbox or board.toolbox
         self.network = Network(board.inbox)
         self.timers = board.find_timers()
         self.timers.steady._ticks_ms = self.ticks

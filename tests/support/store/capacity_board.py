@@ -64,7 +64,7 @@ def _check(app, records, turns):
     assert (parts.records.count(), parts.journal.entries.count()) == (records, turns)
     for kind, number in (("m", records), ("t", turns)):
         for at in range(0, number, number // 10):
-            recall = parts.make_recall()
+            recall = parts.recall
             found = recall.find(recall.rank(make_query("number%d" % at, OWNER)))
             assert [item for item in found if item.id[0] == kind], (kind, at)
 

@@ -284,7 +284,7 @@ class Player:
         """Search; the ids found."""
         from engram.memory.recall import make_query
 
-        recall = self.parts.make_recall()
+        recall = self.parts.recall
         return [item.id for item in recall.find(recall.rank(make_query(query, _caller("console"))))]
 
     def do_files(self, do):

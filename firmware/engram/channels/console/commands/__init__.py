@@ -1,12 +1,7 @@
 """The commands that people type in any chat: /help lists them. Each yields its answer line by line."""
 
-import sys
-
 from engram.errors import ArgumentError
-from engram.lazy import lazy
 from engram.memory import access
-
-_PACKAGE = "channels.console.commands"
 
 _COMMANDS = """\
 help [COMMAND] -- list the commands, or explain one
@@ -51,8 +46,8 @@ def commands():
 class Commands:
     """Runs commands over one board.
 
-    find_handlers() gives for each command but help the module with its function, NAME_command, and the arguments that come
-    before who asks and what stands behind the name.
+    find_handlers() gives for each command but help its function and the arguments that come before who asks and what stands
+    behind the name.
     """
 
     def __init__(self, find_handlers):
@@ -75,11 +70,8 @@ class Commands:
         return self._help(rest) if name == "help" else self._handle(name, caller, rest)
 
     def _handle(self, name: str, caller, rest: str):
-        with lazy(_PACKAGE, "memory", "store"):
-            module, needs = self._find_handlers()[name]
-            path = "engram.%s.%s" % (_PACKAGE, module)
-            __import__(path)
-            yield from getattr(sys.modules[path], name + "_command")(*needs, caller, rest)
+        command, needs = self._find_handlers()[name]
+        yield from command(*needs, caller, rest)
 
     def _help(self, rest: str):
         wanted = rest.strip("/")

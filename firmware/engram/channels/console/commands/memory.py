@@ -3,7 +3,7 @@
 from collections import namedtuple
 
 from engram import text
-from engram.channels.console.commands import count_of
+from engram.channels.console.commands import count_of, remote
 from engram.channels.console.commands.recall import row
 from engram.compat import const
 from engram.errors import ArgumentError
@@ -78,8 +78,6 @@ class _View(namedtuple("_View", "config clock records journal notes forgetting a
     def _show(self, caller, more: str):
         archive = self.archive
         if archive and archive.is_away(more, caller):
-            from engram.channels.console.commands import remote  # for boards with a companion
-
             line, why = (yield from remote.fetched(archive, more, caller)) or (None, "it was broken off")
             if line is None:
                 yield why

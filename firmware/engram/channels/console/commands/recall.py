@@ -1,5 +1,6 @@
 """The commands that find and forget: /recall, /forget and /undo."""
 
+from engram.channels.console.commands import remote
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import ids
@@ -22,13 +23,12 @@ _CONFIDENCE = const("confidence: %d of 100%s%s")
 _WIDTH = const(100)  # characters of a memory in a list
 
 
-def recall_command(clock, make_recall, search, caller, rest: str):
+def recall_command(clock, recall, search, caller, rest: str):
     """Find memories and turns by words."""
     explained = rest.startswith(_EXPLAIN)
     query = rest[len(_EXPLAIN) :].strip() if explained else rest
     if not query:
         raise ArgumentError("/recall", "needs words to look for.")
-    recall = make_recall()
     made_of = MadeOf({}, {}) if explained else None
     ranked = recall.rank(make_query(query, caller), made_of)
     if explained:
@@ -36,8 +36,6 @@ def recall_command(clock, make_recall, search, caller, rest: str):
         items = recall.explain(ranked, made_of, _FOUND)
     else:
         if search:
-            from engram.channels.console.commands import remote  # for boards with a companion
-
             ranked = recall.with_remote(ranked, (yield from remote.found(search, ranked, _FOUND)))
         items = ((item, ()) for item in recall.find(ranked, _FOUND))
     yield from _lines(clock, recall, ranked, items, query, made_of)
@@ -93,7 +91,7 @@ def _merged(parts) -> list:
     return merged
 
 
-def forget_command(clock, records, make_recall, journal, forgetting, caller, rest: str):
+def forget_command(clock, records, recall, journal, forgetting, caller, rest: str):
     """Forget a memory or a turn."""
     kind = rest[:1].lower()
     if kind in ("m", "t") and rest[1:].isdigit():
@@ -119,7 +117,6 @@ def forget_command(clock, records, make_recall, journal, forgetting, caller, res
             yield "which one? /forget and its id"
         found = True
         yield row(clock, record)
-    recall = make_recall()
     if not found:
         yield "nothing found: " + recall.why_empty(rest, caller, False)
     elif recall.partial:

@@ -33,7 +33,7 @@ def stats_command(board, caller, _rest: str):
         yield _row("telegram", board.telegram.short())
     if board.network:
         yield _row("network", board.network.status())
-    partial = board.make_recall().partial
+    partial = board.recall.partial
     if partial:
         yield _row("index", partial)
     if journal.dropped_segments:

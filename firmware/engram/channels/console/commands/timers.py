@@ -6,7 +6,7 @@ from engram.timers import schedule, tool
 _NONE = "there are none; try: /timers add tomorrow 8:00 water the plants"
 
 
-def timers_command(timers, find_timers, check_tool, caller, rest: str):
+def timers_command(timers, find_timers, toolbox, caller, rest: str):
     """Yield the caller's timers, or what becomes of one that is added or removed. `timers` is None while there are none."""
     action, _, what = rest.partition(" ")
     what = what.strip()
@@ -14,7 +14,7 @@ def timers_command(timers, find_timers, check_tool, caller, rest: str):
         gone = find_timers().remove(caller, what)
         yield "removed %s: %s" % (gone["id"], gone["what"])
     elif action == "add" and what:
-        yield tool.add(find_timers(), check_tool, caller, what)
+        yield tool.add(find_timers(), toolbox, caller, what)
     elif action in ("", "list") and not what:
         yield from _listed(timers, caller)
     else:

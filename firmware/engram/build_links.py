@@ -1,0 +1,141 @@
+"""Wires a board's links: its model, its companion and its Telegram bot. A board without any never loads this."""
+
+from engram import files
+from engram.channels.console.commands import commands
+from engram.channels.inbox import Message
+from engram.compat import const
+from engram.errors import ArgumentError, ConfigError
+from engram.llm.http.client import Client
+from engram.llm.http.transport import tls_context
+
+_ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
+
+
+def make_model(board):
+    """The model that the settings name; ConfigError if one of them is wrong."""
+    from engram.llm.model import Model  # absent from boards without a model
+
+    config, url = board.config, board.config.get("llm.url")
+    connect, stall = config.get("llm.connect_seconds"), config.get("llm.stall_seconds")
+    try:
+        client = Client(
+            url,
+            connect_ms=connect * 1000,
+            stall_ms=stall * 1000,
+            tls=_trust(board, url),
+            network=board.network,
+        )
+    except ArgumentError as error:
+        raise ConfigError("llm.url", error.problem) from None
+    key, retries = config.secret("llm.key"), config.get("llm.retries")
+    made = Model(client, _adapter(config, url), config.get("llm.model"), key, retries)
+    made.answer_ms = config.get("llm.answer_seconds") * 1000
+    return made
+
+
+def _adapter(config, url: str):
+    """One of the two APIs: the other's code is not loaded."""
+    if config.get("llm.api") == "anthropic":
+        from engram.llm.anthropic import Anthropic  # one API's code
+
+        return Anthropic()
+    from engram.llm.openai import OpenAI  # one API's code
+
+    return OpenAI(url)
+
+
+def add_companion(board) -> None:
+    """Add the companion that the settings name."""
+    from engram.link.companion import Companion  # absent from boards without one
+
+    config, records, journal = board.config, board.records, board.journal
+    url = config.get("companion.url")
+    tls = _trust(board, url)
+
+    def make_transport(device: str, take):
+        token = config.secret("companion.token")
+        try:
+            if url.lower().startswith("mqtt"):
+                from engram.link.mqtt import Mqtt  # one of the two ways
+
+                return Mqtt(url, device, board.link_state.board, token, take, tls)
+            from engram.link.http import Http  # one of the two ways
+
+            return Http(url, device, token, take, tls)
+        except ArgumentError as error:
+            raise ConfigError("companion.url", error.problem) from None
+
+    def make_archive(exchange, replication):
+        from engram.archive.transfer import ArchiveTransfer  # absent from boards that have no archive
+
+        within_ms, parts = config.get("companion.timeout_ms"), (board.archived, records, journal, board.eviction)
+        return ArchiveTransfer(exchange, replication, board.link_state, *parts, board.clock, within_ms, board.is_unread)
+
+    async def answer(mid, caller, content, is_command, origin, sink):
+        if board.find_people().is_blocked(caller.principal):
+            raise ArgumentError(caller.principal, "is blocked on this board.")
+        await board.inbox.handle(Message(mid, caller, content, is_command, None, *origin), sink)
+
+    async def redeliver():
+        await board.inbox.redeliver("link")
+
+    def find_senses():
+        return board.senses, board.sense_watch and board.sense_watch.events
+
+    board.companion = Companion(
+        config,
+        board.clock,
+        (("records", records.entries.raw()), ("journal", journal.entries.raw())),
+        board.link_state,
+        is_busy=board.gate.is_busy,
+        notes=board.notes,
+        retention=board.note_retention,
+        find_status=board.find_status,
+        make_transport=make_transport,
+        network=board.network,
+        archived=board.archived,
+        make_archive=make_archive if config.get("archive.on") else None,
+        chat=None if config.get("companion.chat") == "off" else (answer, redeliver),
+        find_senses=find_senses,
+    )
+
+
+def add_telegram(board) -> None:
+    """Add the bot that the settings name."""
+    config, token = board.config, board.config.secret("telegram.token")
+    if not token.partition(":")[0].isdigit() or "/" in token or "?" in token or "#" in token:
+        raise ConfigError(
+            "telegram.token", "is not a bot's token, which is a number, a colon and letters; paste it again."
+        )
+    from engram.channels.telegram import markup  # noqa: F401  absent from boards without Telegram; leaves first
+    from engram.channels.telegram.bot_api import BotApi  # likewise
+    from engram.channels.telegram.channel import Telegram  # likewise
+
+    url = config.get("telegram.url")
+    tls = _trust(board, url)
+
+    def make_api(wait_s: int) -> BotApi:
+        return BotApi(url, token, tls, board.network, wait_s)
+
+    parts = board.inbox, board.find_people, make_api, commands
+    try:
+        board.telegram = Telegram(config, board.clock, *parts)
+    except ArgumentError as error:
+        raise ConfigError("telegram.url", error.problem) from None
+
+
+def _trust(board, url: str):
+    """The TLS context for a URL, None if it needs none; one for all links, since each would read the roots again."""
+    if url.lower().partition(":")[0] not in ("https", "mqtts"):
+        return None
+    if board.tls:
+        return board.tls
+    name = board.config.get("llm.roots")
+    roots = files.read(board.folder + "/" + name, _ROOTS_LARGEST)
+    if not roots:
+        raise ConfigError("llm.roots", "no file %s with root certificates; see docs/reference/settings.md." % name)
+    try:
+        board.tls = tls_context(roots)
+        return board.tls
+    except ArgumentError as error:
+        raise ConfigError("llm.roots", name + " " + error.problem) from None
