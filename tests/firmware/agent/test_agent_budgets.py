@@ -2,7 +2,7 @@
 
 import random
 
-from board import DAY, ROOM, Board, board_with_prompts, build_prompt, messages_of, say
+from board import DAY, ROOM, board_with_prompts, build_prompt, messages_of, say
 from engram import files, text
 from engram.agent import schemas
 from engram.errors import ArgumentError
@@ -111,7 +111,7 @@ def _tokens(prompt, tools):
 def test_a_prompt_with_as_many_own_tools_as_fit_is_not_larger_than_the_window():
     random.seed(7)
     for mode in ("full", "lightweight"):
-        board = Board().configure(mode=mode, llm_context_tokens=4096)
+        board = board_with_prompts(mode=mode, llm_context_tokens=4096)
         toolbox = board.toolbox
         with raises(ArgumentError):
             for number in range(25):

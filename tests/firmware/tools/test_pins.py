@@ -262,11 +262,6 @@ def test_an_output_that_cannot_be_set_is_said_to_whom_sets_it():
     assert "cannot be set: " in str(caught.error)
 
 
-def test_a_board_without_pins_loads_nothing_of_them():
-    board = Board().serve()
-    assert board.pins is None and board.toolbox is None
-
-
 # --- before the app, and without it
 
 

@@ -149,7 +149,6 @@ class Year:
     def serve(self):
         board = self.board
         board.timers = None
-        board.has_timer_tool = False
         board.clock.zone, board.clock.zone_minutes = Zone(ZONE), 60
         board.serve(self.model)
         board.toolbox = self.toolbox  # pyright: ignore[reportAttributeAccessIssue]  # it stands in for one
