@@ -15,7 +15,7 @@ _NO_PSRAM = "Engram did not start: it needs PSRAM. Take a board and a MicroPytho
 
 def _start():
     global app
-    if gc.mem_free() + gc.mem_alloc() < _LEAST_HEAP:
+    if gc.mem_free() + gc.mem_alloc() < _LEAST_HEAP:  # pyright: ignore[reportAttributeAccessIssue]
         print(_NO_PSRAM)
         return
     try:
