@@ -197,12 +197,8 @@ class Telegram:
     def _has_earlier(self, said) -> bool:
         """True if an earlier message of the same room is not answered yet."""
         room = room_of(said.destination)
-        for other in self.answering:
-            if other is said:
-                break
-            if room_of(other.destination) == room:
-                return True
-        return False
+        before = self.answering[: self.answering.index(said)]
+        return any(room_of(other.destination) == room for other in before)
 
     async def _open_file(self, file_id: str):
         found = await self._api.call("getFile", file_id=file_id)
