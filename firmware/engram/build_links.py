@@ -1,12 +1,15 @@
 """Wires a board's links: its model, its companion and its Telegram bot. A board without any never loads this."""
 
+# Leaves first, as in build.py.
+# isort: off
 from engram import files
-from engram.channels.console.commands import commands
-from engram.channels.inbox import Message
 from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
-from engram.llm.http.client import Client
 from engram.llm.http.transport import tls_context
+from engram.llm.http.client import Client
+from engram.channels.console.commands import commands
+from engram.channels.inbox import Message
+# isort: on
 
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
 
