@@ -13,6 +13,18 @@ except ImportError:
         return value
 
 
+def viper(function):
+    """Mark a function that is native code where a board has it: see engram.loops."""
+    return function
+
+
+def ptr8(buffer):
+    """Name a type of viper, as the next two do; elsewhere a buffer is what it is."""
+    return buffer
+
+
+ptr16 = ptr32 = ptr8
+
 _OFTEN = const(8000)  # bytes
 _PARTS = const(32)  # of a large heap, after one of which it is swept
 

@@ -20,7 +20,15 @@ CLONE: Path | None = None if (_PACKAGE / "_firmware").is_dir() else _CLONE
 FIRMWARE = CLONE / "firmware" if CLONE else _PACKAGE / "_firmware"
 BOARDS = CLONE / "boards" if CLONE else _PACKAGE / "_boards"
 
+NATIVE_LOOPS = "engram/native_loops"
+"""The module that engram.native looks for: its file's path without the suffix."""
+
 _NAME = "engram"
+
+
+def native_source() -> str:
+    """The source of NATIVE_LOOPS: engram.loops with MicroPython's own decorator."""
+    return (FIRMWARE / "engram" / "loops.py").read_text("utf-8").replace("@viper", "@micropython.viper")
 
 
 class _Finder:

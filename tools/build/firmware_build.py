@@ -7,6 +7,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "host"))
+
+from engram_host.firmware import NATIVE_LOOPS, native_source  # noqa: E402
+
 OUT = ROOT / "build" / "mpy"
 FIRMWARE = OUT / "firmware"
 TESTS = OUT / "tests" / "firmware"
@@ -54,9 +58,19 @@ def _compile(out: Path, folders: tuple[str, ...], *options: str) -> None:
             target = out / source.relative_to(ROOT).with_suffix(".mpy")
             compile_file(source, target, *options)
             wanted.add(target)
+    wanted.add(_compile_native(out))
     for old in out.rglob("*.mpy"):
         if old not in wanted:
             old.unlink()
+
+
+def _compile_native(out: Path) -> Path:
+    """Compile the module of native code for the 32-bit port; any other takes the plain one."""
+    source, target = out / "native_loops.py", out / "firmware" / f"{NATIVE_LOOPS}.mpy"
+    if not source.exists() or source.read_text("utf-8") != native_source():
+        source.write_text(native_source(), "utf-8")
+    compile_file(source, target, "-march=x86")
+    return target
 
 
 if __name__ == "__main__":

@@ -92,9 +92,7 @@ def labels(store, prefix: str, scopes):
         bits = allowed(table) if allowed else None
         for name in known:
             rows = filters.rows_with_label(index, table, codec.term_hash(name))
-            for at in range(len(rows) if bits else 0):
-                rows[at] &= bits[at]
-            counts[name] = counts.get(name, 0) + filters.counted(table, rows)
+            counts[name] = counts.get(name, 0) + filters.counted(table, filters.common(bits, rows))
     for name, count in counts.items():
         if count:
             yield name, count

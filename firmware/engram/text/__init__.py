@@ -9,6 +9,7 @@ tokens, cut, cut_bytes, printable     how much, how far, and what to show       
 
 # Leaves first: an import within an import takes of the stack, which is short on a chip.
 # isort: off
+from engram import native  # noqa: F401
 from engram.text.utf8 import REPLACEMENT, code_at, decode, encode, is_valid  # noqa: F401
 from engram.text.json_writer import dumps, dumps_fields  # noqa: F401
 from engram.text.json_reader import loads  # noqa: F401

@@ -8,7 +8,10 @@ index_terms    terms, and each single Han character and Hangul syllable: what an
 The retrieval figures were measured with these steps: a change here changes ranks, and indexes are to be rebuilt.
 """
 
+from array import array
+
 from engram.compat import const
+from engram.native import loops
 from engram.text.unicode_fold import fold
 from engram.text.utf8 import encode
 
@@ -27,72 +30,56 @@ STOP_WORDS = (
     b"having should",
 )
 
-_LONGEST_STOP_WORD = const(6)
-_APOSTROPHE = const(0x27)
 _WIDE_MARK = const(0xFF)  # engram.text.unicode_fold puts it before a run of a script without spaces
 _FIRST_LEAD_OF_WORDS = const(0xE4)  # Han and Hangul begin with it or a higher byte, kana and Thai with lower ones
-_D, _E, _G, _I, _L, _S, _U, _Y = b"degilsuy"
-_VOWELS = const(b"aeiouy")
-_CONSONANTS = const(b"bcdfghjklmnpqrstvwxz")
-_AROUND = const(b'.,!?;:"()[]*-\n\r\t')  # what often stands before or after a word: only a short cut
+_AT_ONCE = const(512)  # bytes of a text whose words are held at once
+
+_STOP_WORDS = b" ".join(STOP_WORDS)[1:] + b" "
+_STARTS = array("H", [0, 0] + [_STOP_WORDS.find(group) for group in STOP_WORDS[2:]])
+_STARTS.extend(array("H", [len(_STOP_WORDS)] * (MAX_TERM + 2 - len(_STARTS))))
 
 
 def words(text: str):
     """Yield the words of a text in order, case and accents folded."""
-    for word in _words(text):
-        yield _text(word)
+    return _cut(text, False, False)
 
 
 def terms(text: str, singles: bool = False):
     """Yield the words of a text in order without stop words, the ASCII ones stemmed."""
-    for word in _words(text, singles):
-        size = len(word)
-        if size > _LONGEST_STOP_WORD or word not in STOP_WORDS[size]:
-            yield _text(_stem(word) if 2 < size <= MAX_TERM and word[-1] < 0x80 else word)
+    return _cut(text, singles, True)
 
 
 def index_terms(text: str):
     """Yield the terms of a text and each single character of it that is a word by itself in many a query, such as 猫."""
-    return terms(text, True)
+    return _cut(text, True, True)
 
 
-def _words(text: str, singles: bool = False):
-    """The words as bytes. Most stand between spaces and need no look at their single bytes."""
+def _cut(text: str, singles: bool, is_stemmed: bool):
     data = encode(text).lower()
-    fold = _load_fold() if len(data) != len(text) else None
+    is_ascii = len(data) == len(text)
     start, size = 0, len(data)
     while start < size:
-        end = data.find(b" ", start)
+        end = data.find(b" ", start + (_AT_ONCE if is_ascii else 0))
         if end < 0:
             end = size
         piece = data[start:end]
         start = end + 1
-        if piece.isalpha():
-            yield piece
+        if not piece:
+            continue
+        if is_ascii or max(piece) < 0x80:
+            yield from _words(piece, is_stemmed)
         else:
-            piece = piece.strip(_AROUND)
-            if piece.isalpha():
-                yield piece
-            elif piece:
-                yield from _split(piece, fold, singles)
+            for part in parts(fold(piece)):
+                if part[0] == _WIDE_MARK:
+                    yield from _pairs(part, singles)
+                else:
+                    yield from _words(part, is_stemmed)
 
 
-def _load_fold():
-    return fold
-
-
-def _split(piece: bytes, fold, singles: bool):
-    """The words of a piece without spaces."""
-    if not fold or (piece[0] < 0x80 and max(piece) < 0x80):
-        yield from _scan(piece)
-    else:
-        for part in parts(fold(piece)):
-            if part[0] == _WIDE_MARK:
-                yield from _pairs(part, singles)
-            elif part[0] >= 0x80 and min(part) >= 0x80:
-                yield part
-            else:
-                yield from _scan(part)
+def _words(data: bytes, is_stemmed: bool):
+    found = bytearray(len(data) + 1)
+    size = loops.cut_words(data, len(data), found, _STOP_WORDS, _STARTS, is_stemmed)
+    return str(memoryview(found)[: size - 1], "utf-8").split(" ") if size else ()
 
 
 def parts(data: bytes):
@@ -112,29 +99,6 @@ def split_phrases(words: str) -> list:
     return words.encode().split(b"|")
 
 
-def _scan(piece: bytes):
-    """Words between all that is no letter, digit or apostrophe."""
-    run = bytearray()
-    for byte in piece:
-        if byte >= 0x80 or 0x61 <= byte <= 0x7A or 0x30 <= byte <= 0x39 or byte == _APOSTROPHE:
-            run.append(byte)
-        elif run:
-            yield from _without_apostrophes(bytes(run))
-            run = bytearray()
-    if run:
-        yield from _without_apostrophes(bytes(run))
-
-
-def _without_apostrophes(run: bytes) -> "list | tuple":
-    """`rock's'n` gives rock and n: "'s" counts as a space where the word ends with it."""
-    if b"'" not in run:
-        return (run,)
-    run += b"'"
-    while b"'s'" in run:
-        run = run.replace(b"'s'", b" '")
-    return run.replace(b"'", b"").split()
-
-
 def _pairs(run: bytes, singles: bool):
     """Each two neighbours of a script without spaces; a character that stands alone gives itself.
 
@@ -144,54 +108,7 @@ def _pairs(run: bytes, singles: bool):
     while start < len(run):
         end = start + (4 if run[start] >= 0xF0 else 3)
         if before:
-            yield run[before:end]
+            yield run[before:end].decode()
         if (singles and run[start] >= _FIRST_LEAD_OF_WORDS) or (not before and end == len(run)):
-            yield run[start:end]
+            yield run[start:end].decode()
         before, start = start, end
-
-
-def _text(word: bytes) -> str:
-    if len(word) > MAX_TERM:
-        end = MAX_TERM
-        while word[end] & 0xC0 == 0x80:
-            end -= 1
-        word = word[:end]
-    return word.decode()
-
-
-def _stem(word: bytes) -> bytes:
-    """A word of over two letters without its ending, so that its forms meet: live and lives, use and using."""
-    last = word[-1]
-    if last == _S:
-        word = _singular(word)
-    elif last == _D and word.endswith(b"ied") and len(word) > 4:
-        word = word[:-3] + b"y"
-    elif last == _D and word[-2] == _E and word[-3] != _E and _has_vowel(word, 2):
-        word = word[:-2]
-    elif last == _G and len(word) >= 5 and word.endswith(b"ing") and _has_vowel(word, 3):
-        word = word[:-3]
-    elif last == _Y and len(word) >= 6 and word[-2] == _L:
-        word = word[:-2]
-    if word[-1] == _E and len(word) > 2:
-        word = word[:-1]
-    size = len(word)
-    if size > 3 and word[-1] == word[-2] and word[-1] in _CONSONANTS:
-        return word[:-1]
-    if size > 2 and word[-1] == _Y and word[-2] not in _VOWELS:
-        return word[:-1] + b"i"
-    return word
-
-
-def _singular(word: bytes) -> bytes:
-    if word.endswith(b"ies") and len(word) > 4:
-        return word[:-3] + b"y"
-    if word.endswith(b"sses"):
-        return word[:-2]
-    if len(word) > 3 and word[-2] == _E and word[-3] != _E:
-        return word[:-2]
-    return word if word[-2] in (_S, _U, _I) else word[:-1]
-
-
-def _has_vowel(word: bytes, ending: int) -> bool:
-    """Whether a vowel stands before an ending of so many letters: "red" and "bring" have none."""
-    return any(letter in _VOWELS for letter in memoryview(word)[: len(word) - ending])

@@ -35,7 +35,7 @@ from engram_host.boards import profile
 from engram_host.boards.errors import BadRequest, BoardError
 from engram_host.boards.profile import BoardProfile, Settings, check_hardware, config_json
 from engram_host.boards.progress import Progress
-from engram_host.firmware import FIRMWARE
+from engram_host.firmware import FIRMWARE, NATIVE_LOOPS, native_source
 from engram_host.wording import counted, kilobytes
 
 Files = dict[str, bytes]
@@ -49,6 +49,9 @@ OWN_CODE = "own.py"
 """A person's own code, which the board runs at its start: no deploy touches it."""
 PLAIN = ("boot.py", "main.py")
 PACKS_MODULE = "module_packs.mpy"
+
+NATIVE = ("-march=xtensawin",)
+"""Compiles to the native code of the ESP32 and the ESP32-S3."""
 
 _WINDOW_BITS = 10
 _HASH_DIGITS = 16
@@ -124,7 +127,16 @@ def _modules() -> Files:
     sources = list(_sources())
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         compiled = pool.map(compile_module, sources)
-        return {_name(source, ".mpy"): module for source, module in zip(sources, compiled, strict=True)}
+        modules = {_name(source, ".mpy"): module for source, module in zip(sources, compiled, strict=True)}
+    return modules | {f"{NATIVE_LOOPS}.mpy": native_loops()}
+
+
+def native_loops() -> bytes:
+    """The compiled module of native code."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / f"{Path(NATIVE_LOOPS).name}.py"
+        source.write_text(native_source(), "utf-8")
+        return compile_module(source, *NATIVE)
 
 
 def _sources() -> Iterator[Path]:

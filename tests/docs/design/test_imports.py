@@ -45,7 +45,8 @@ def test_a_cycle_is_found_also_in_functions_and_by_name(back: str):
 
 MEANING = "engram.memory.line_meaning"
 PURE = {
-    *("engram.clock", "engram.compat", "engram.errors", "engram.memory", "engram.memory.ids", "engram.store.types"),
+    *("engram", "engram.clock", "engram.compat", "engram.errors", "engram.loops", "engram.memory", "engram.memory.ids"),
+    *("engram.native", "engram.store.types"),
     *(module for module in MODULES if module.startswith("engram.text")),
 }
 """What may be imported for the meaning of a line: values and functions of values."""

@@ -6,15 +6,17 @@
                A digit at the end has no meaning
     labels     pairs of varints: rows that do not have the label, then rows that do
 
-In RAM the half bytes are hexadecimal digits, since MicroPython packs and unpacks these at once.
+In RAM each row is an integer: its number times 8, plus the level.
 
 A term is known by a hash of 24 bits, made from its crc32; those of labels are the highest eighth. That a word of a query
 shares its hash with one of ten thousand others has a chance of one in 1,500; then the two are one word to the index.
 """
 
+from array import array
 from binascii import crc32
 
 from engram.compat import const
+from engram.native import loops
 
 LABEL = 0xE00000
 """The hashes of labels begin here; those of words are below."""
@@ -35,8 +37,8 @@ _MOST_COUNT = const(512)  # eighths of a word's count: what follows stays a smal
 _EIGHTHS = const(8)  # types.EIGHTHS: an import within an import takes more of the stack
 _LEAST_LENGTH = const(160)  # eighths: the shortest rows do not gain from being shorter
 
-_BUFFER = const(64)  # when postings are decoded one after the other: a merge has five of them, and twice their digits
-_DIGITS = const(b"0123456789abcdef")
+_SESSION_SLOTS = const(512)  # as in store/search/session_scores.py, which has one more for what has no session
+_SPARE = const(16)  # bytes that a list may have more than rows
 
 _BITS = const(b"\0\1\1\2\1\2\2\3\1\2\2\3\2\3\3\4")
 
@@ -79,38 +81,39 @@ def varints(parts):
                 value = shift = 0
 
 
-def put_posting(out: bytearray, passed: int, level: int) -> None:
-    """Append a row that has a word after `passed` rows that do not, as hexadecimal digits."""
-    if passed:
-        put_posting(out, passed - 1 >> 3, 8 | passed - 1 & 7)
-    out.append(_DIGITS[level])
+class Lists:
+    """Room for one list, lent to whoever decodes or encodes one: what stands there lasts until the next list."""
+
+    def __init__(self):
+        self.rows = array("I")
+        self.data = memoryview(bytearray())
+
+    def make_room(self, rows: int) -> None:
+        """Let a list of so many rows fit."""
+        if len(self.rows) < rows:
+            self.rows = array("I", bytes(4 * rows))
+            self.data = memoryview(bytearray(rows + _SPARE))
+
+    def encode(self, hash: int, rows, count: int) -> memoryview:
+        """The bytes of a term's rows, and their check."""
+        data = self.data
+        if hash < LABEL:
+            size = loops.pack_words(rows, count, data, len(data))
+            if size & 1:
+                data[size >> 1] = data[size >> 1] << 4 & 0xF0 | 8  # a digit that has no meaning
+            size = size + 1 >> 1
+        else:
+            size = loops.pack_labels(rows, count, data, len(data))
+        data[size] = crc32(data[:size]) & 0xFF
+        return data[: size + 1]
 
 
-def decoded(table, place, hash: int):
-    """Yield (row, level) of a term's postings in a table, which Table.find() has found at a place."""
-    if isinstance(place, int):
-        yield place >> 3, place & 7
-        return
-    buffer = bytearray(_BUFFER)
-    row = -1
-    passed = 0
-    if hash < LABEL:
-        for part in table.postings(place, buffer):
-            for digit in part:
-                if digit > 0x37:
-                    passed = passed * 8 + digit - (0x37 if digit < 0x3A else 0x5E)
-                else:
-                    row += passed + 1
-                    passed = 0
-                    yield row, digit & 7
-        return
-    values = varints(table.read_list(place, buffer))
-    for passed in values:
-        row += passed + 1
-        end = row + next(values, 0) + 1
-        while row < end:
-            yield row, 0
-            row += 1
+lists = Lists()
+
+
+def slot_of(session: int) -> int:
+    """The slot in which a search counts a session; 0 for none."""
+    return session % _SESSION_SLOTS + 1 if session else 0
 
 
 def has_bit(bits, row: int) -> bool:

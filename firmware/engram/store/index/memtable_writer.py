@@ -1,17 +1,18 @@
 """Makes a table of the index of the rows of a memtable."""
 
+from array import array
+
 from engram.compat import const
+from engram.native import loops
 from engram.store.index import codec
 from engram.store.index.memtable import MemTable
 from engram.store.index.table import Footer
 from engram.store.index.table_writer import TableWriter, pack_row
-from engram.store.types import EIGHTHS
 
-_ROW_BITS = const(7)
-_ROW_MASK = const(127)
-_PARTS = const(8)  # of the hashes, which are sorted one after the other: bounds the heap
-_PART_BITS = const(5)  # of the upper byte of a hash
-_PART_WORDS = const(256)
+_PARTS = const(16)  # of the hashes, which are sorted one after the other: so they fit in small integers
+_PART_BITS = const(4)  # of the upper byte of a hash
+_ROW_BITS = const(10)  # of a word: its row and its level
+_ROW_MASK = const(1023)
 
 
 def write_table(rows: MemTable, path: str, mean: int, epoch: int, first: int, last: int) -> None:
@@ -19,14 +20,11 @@ def write_table(rows: MemTable, path: str, mean: int, epoch: int, first: int, la
 
     `mean` is 16 times the mean number of words of a row.
     """
-    order = [0] * rows.rows  # at once: a list that grows needs more in one table
-    for row in range(len(order)):
-        order[row] = rows.sessions[row] << _ROW_BITS | row
-    order.sort()
+    order = rows.order()
     places = bytearray(len(order))
-    for place, key in enumerate(order):
-        order[place] = key & _ROW_MASK
-        places[key & _ROW_MASK] = place
+    for place, row in enumerate(order):
+        places[row] = place
+    codec.lists.make_room(len(order))
     writer = TableWriter(path, rows.used * 2 // 3)
     is_whole = False
     try:
@@ -47,25 +45,19 @@ def write_table(rows: MemTable, path: str, mean: int, epoch: int, first: int, la
 
 
 def _write_terms(writer: TableWriter, rows: MemTable, places, order: list, mean: int) -> None:
-    lengths = rows.lengths
-    found = [0] * _PART_WORDS
+    lengths = array("H", [rows.lengths[row] for row in order])
+    words = array("I", bytes(4 * rows.used))
+    view = memoryview(words)
     for part in range(_PARTS):
-        del found[:]
-        rows.collect(part << _PART_BITS, part + 1 << _PART_BITS, places, found)
-        found.sort()
-        at, used = 0, len(found)
-        while at < used:
-            hash = found[at] >> _ROW_BITS + 1
-            writer.begin_term(part << _PART_BITS + 16 | hash)
-            while at < used and found[at] >> _ROW_BITS + 1 == hash:
-                entry = found[at] >> 1
-                count = 0
-                while at < used and found[at] >> 1 == entry:
-                    count += 1 if found[at] & 1 else EIGHTHS
-                    at += 1
-                place = entry & _ROW_MASK
-                writer.add_posting(place, codec.level(count, lengths[order[place]], mean))
-            writer.end_term()
+        count = rows.take_words(part << _PART_BITS, places, words)
+        count = loops.join_words(words, count, lengths, mean, codec.level)
+        at = 0
+        while at < count:
+            start, hash = at, words[at] >> _ROW_BITS
+            while at < count and words[at] >> _ROW_BITS == hash:
+                at += 1
+            postings = array("I", [word & _ROW_MASK for word in view[start:at]])
+            writer.add_term(part << _PART_BITS + 16 | hash, postings, at - start)
 
 
 def _runs(rows: MemTable, order: list):

@@ -11,16 +11,17 @@ log, and without the words of lines that have lost theirs.
 from array import array
 
 from engram.compat import const
+from engram.native import loops
 from engram.store.index import codec
 from engram.store.index.table import ROW_BYTES, SINGLE_BYTES, TERM_BYTES, Footer, term
 from engram.store.index.table_writer import TableWriter
 
 _SLICE_BYTES = const(512)  # written in a slice
-_STEP = const(32)  # postings between two places at which a merge can pause
+_STEP = const(32)  # terms in a slice, or runs
 _ROWS_AT_ONCE = const(16)
 _MOST_NAMES = const(512)  # labels that people see, kept in a table: what is over is found by search, not in the catalog
 _END = const(1 << 24)  # a hash, or session, after all others
-_GROUP_BITS = const(6)  # of rows for which it is counted how many went before
+_MOVED_AT_ONCE = const(256)  # rows
 
 
 class _Source:
@@ -28,10 +29,10 @@ class _Source:
 
     def __init__(self, table):
         self.table = table
-        self.gone = b""  # bits of rows that are left out altogether
-        self.mute = b""  # bits of those, and of rows whose words are left out
-        self.ends = array("H", bytes(2 * table.runs))
-        self.shifts = array("H", bytes(2 * table.runs))  # forward only: rows that come from other tables lie before
+        self.gone = bytearray(len(table.dead))  # bits of rows that are left out altogether
+        self.mute = self.gone  # bits of those, and of rows whose words are left out
+        self.moves = array("H", bytes(2 * table.rows))  # where each row goes
+        self.kept_before = None  # for each row, if any is left out
         self._number = -1
         self._lists = self._list = self._single = 0  # where lists end and what comes next, in the bucket
         self._bucket = b""
@@ -79,39 +80,49 @@ class _Source:
         self.mute = mute
         if any(gone):
             self.gone = gone
-            self._gone_before = array("H", bytes(2 * ((table.rows >> _GROUP_BITS) + 1)))
-            for group in range(1, len(self._gone_before)):
-                self._gone_before[group] = self._gone_before[group - 1] + self._gone_in(group - 1, -1)
-
-    def _gone_in(self, group: int, end: int) -> int:
-        start = group << _GROUP_BITS - 3
-        return codec.count_bits(self.gone[start : start + (1 << _GROUP_BITS - 3)], end)
+            self.kept_before = array("H", bytes(2 * (table.rows + 1)))
+            kept = 0
+            for row in range(table.rows):
+                self.kept_before[row] = kept
+                kept += not codec.has_bit(gone, row)
+                if row % _STEP == 0:
+                    yield
+            self.kept_before[table.rows] = kept
 
     def place(self, row: int) -> int:
         """Where a row stands among those that are not left out."""
-        if not self.gone:
-            return row
-        group = row >> _GROUP_BITS
-        return row - self._gone_before[group] - self._gone_in(group, row & (1 << _GROUP_BITS) - 1)
+        return self.kept_before[row] if self.kept_before else row
 
-    def postings(self):
-        """Yield (new row, level) of the present term's rows."""
-        out = self.mute if self.hash < codec.LABEL else self.gone
-        ends, shifts = self.ends, self.shifts
-        run = 0
-        place = term(self._lists, self._bucket, self._at, self._bucket_at)[1]
-        for row, level in codec.decoded(self.table, place, self.hash):
-            if not (out and out[row >> 3] >> (row & 7) & 1):
-                while row >= ends[run]:
-                    run += 1
-                yield (self.place(row) if self.gone else row) + shifts[run], level
+    def move(self, first: int, end: int, new: int):
+        """Let the rows of a run go to `new` and on; a generator that pauses now and then."""
+        shift = new - self.place(first)
+        while first < end:
+            to = min(end, first + _MOVED_AT_ONCE)
+            if self.kept_before:
+                self.moves[first:to] = array("H", [kept + shift for kept in self.kept_before[first:to]])
+            else:
+                self.moves[first:to] = array("H", range(first + shift, to + shift))
+            first = to
+            yield
+
+    def decode(self, at: int) -> int:
+        """Decode the new rows of the present term to `codec.lists.rows` from an index on; their number."""
+        gone = self.mute if self.hash < codec.LABEL else self.gone
+        rows, bucket, here = codec.lists.rows, self._bucket, self._at
+        if here >= self._lists:
+            # A single row, as most terms have: not worth the way through lists.
+            posting = bucket[here + 3] | bucket[here + 4] << 8
+            row = posting >> 3
+            if gone[row >> 3] >> (row & 7) & 1:
+                return 0
+            rows[at] = self.moves[row] << 3 | posting & 7
+            return 1
+        count = self.table.decode(term(self._lists, bucket, here, self._bucket_at)[1], self.hash, at)
+        return loops.move_rows(memoryview(rows)[at:] if at else rows, count, self.moves, gone)
 
     def has(self, hash: int) -> bool:
         """Whether a row that is not left out has a label."""
-        found = self.table.find(hash)
-        if found and self.gone:
-            return any(not codec.has_bit(self.gone, row) for row, _ in codec.decoded(self.table, found[1], hash))
-        return bool(found)
+        return any(not codec.has_bit(self.gone, row) for row in self.table.rows_with(hash))
 
 
 class Merge:
@@ -151,13 +162,11 @@ class Merge:
     def take_over_dead(self, table) -> None:
         """Mark the rows of the merged table that are dead in its sources by now."""
         for source in self._sources:
-            run = 0
             for at, bits in enumerate(source.table.dead):
+                bits &= ~source.gone[at]
                 for row in range(8 * at, 8 * at + 8) if bits else ():
-                    if bits >> (row & 7) & 1 and not (source.gone and codec.has_bit(source.gone, row)):
-                        while row >= source.ends[run]:
-                            run += 1
-                        codec.set_bit(table.dead, source.place(row) + source.shifts[run])
+                    if bits >> (row & 7) & 1:
+                        codec.set_bit(table.dead, source.moves[row])
 
     def _run(self):
         writer, tables, sources = self._writer, self.tables, self._sources
@@ -166,14 +175,9 @@ class Merge:
         self.rows = sum(source.place(source.table.rows) for source in sources)
         if not self.rows:
             return
-        positions = array("H", bytes(2 * len(tables)))
-        for done, (_, new, number, first, end) in enumerate(_order(sources)):
-            source, position = sources[number], positions[number]
-            source.ends[position] = end
-            source.shifts[position] = new - source.place(first)
-            positions[number] += 1
-            if done % _STEP == 0:
-                yield
+        for _, new, number, first, end in _order(sources):
+            yield from sources[number].move(first, end, new)
+        codec.lists.make_room(sum(table.rows for table in tables))
         yield from _merge_terms(sources, writer)
         footer = Footer()
         writer.end_terms(footer)
@@ -222,51 +226,33 @@ def _runs(sources):
 
 
 def _merge_terms(sources, writer):
-    done = 0
     while True:
-        hash = min(source.hash for source in sources)
+        hash = _END
+        for source in sources:
+            if source.hash < hash:
+                hash = source.hash
         if hash == _END:
             return
-        writer.begin_term(hash)
-        having = [source for source in sources if source.hash == hash]
-        rows = having[0].postings() if len(having) == 1 else _merged([source.postings() for source in having])
-        for row, level in rows:
-            writer.add_posting(row, level)
-            done += 1
-            if done % _STEP == 0:
-                yield
-        writer.end_term()
-        for source in having:
-            source.next_term()
+        rows = codec.lists.rows
+        count = 0
+        is_sorted = True
+        for source in sources:
+            if source.hash == hash:
+                before = count
+                count += source.decode(count)
+                is_sorted = is_sorted and (not before or before == count or rows[before - 1] < rows[before])
+                source.next_term()
+        if not is_sorted:
+            loops.sort(rows, count)
+        writer.add_term(hash, rows, count)
         yield
-
-
-def _merged(lists: list):
-    """Yield what the lists yield, in order."""
-    heads = []
-    for rows in lists:
-        head = next(rows, None)
-        if head is not None:
-            heads.append((head, rows))
-    while heads:
-        best = 0
-        for at in range(1, len(heads)):
-            if heads[at][0][0] < heads[best][0][0]:
-                best = at
-        head, rows = heads[best]
-        yield head
-        head = next(rows, None)
-        if head is None:
-            heads.pop(best)
-        else:
-            heads[best] = (head, rows)
 
 
 def _copy_rows(source, first: int, end: int, writer):
     while first < end:
         count = min(_ROWS_AT_ONCE, end - first)
         data = source.table.row_bytes(first, count)
-        if not source.gone:
+        if source.kept_before is None:
             writer.write(data)
         else:
             for row in range(count):
@@ -278,7 +264,7 @@ def _copy_rows(source, first: int, end: int, writer):
 
 def _names(job, sources):
     count = 0
-    is_sure = not any(source.gone for source in sources)
+    is_sure = all(source.kept_before is None for source in sources)
     for name in codec.merged([source.table.names() for source in sources]):
         if is_sure or any(source.has(codec.term_hash(name)) for source in sources):
             # All scopes stay: who sees what is decided by them (see queries.py).

@@ -25,10 +25,11 @@ that of a bucket begins with its number plus 1, so that blank bytes are no empty
 
 import struct
 from array import array
-from binascii import crc32, hexlify
+from binascii import crc32
 
 from engram import files
 from engram.compat import const
+from engram.native import loops
 from engram.store.index import codec
 
 _MAGIC = const(b"EGX7")
@@ -94,7 +95,9 @@ class Table(Footer):
             self.close()
             raise TableDamaged(str(error))
         self.dead = bytearray((self.rows + 7) >> 3)
+        codec.lists.make_room(self.rows)
         self._has_checked_names = False
+        self._runs = ()
 
     def _open(self, size: int) -> None:
         if size < FOOTER_BYTES:
@@ -196,47 +199,44 @@ class Table(Footer):
             raise TableDamaged("a bucket's check does not fit")
         return lists, terms
 
-    def rows_with(self, hash: int):
-        """Yield the rows that have a term, dead ones too."""
+    def rows_with(self, hash: int) -> list:
+        """The rows that have a term, dead ones too."""
         found = self.find(hash)
-        for row, _ in codec.decoded(self, found[1], hash) if found else ():
-            yield row
+        count = self.decode(found[1], hash) if found else 0
+        return [codec.lists.rows[at] >> 3 for at in range(count)]
 
-    def postings(self, place, buffer: bytearray):
-        """Yield a word's postings in parts, as put_posting() makes them, through a lent buffer; TableDamaged if not whole."""
+    def mark_rows(self, hash: int, bits: bytearray) -> None:
+        """Set the bits of the rows that have a term."""
+        found = self.find(hash)
+        if found:
+            loops.mark_rows(codec.lists.rows, self.decode(found[1], hash), bits)
+
+    def decode(self, place, hash: int, at: int = 0) -> int:
+        """Decode a term's list, which find() has found, to `codec.lists.rows` from an index on; the number of its rows.
+
+        TableDamaged if it is not whole.
+        """
+        rows, data = codec.lists.rows, codec.lists.data
         if isinstance(place, int):
-            digits = bytearray()
-            codec.put_posting(digits, place >> 3, place & 7)
-            yield digits
-            return
-        for part in self.read_list(place, buffer):
-            yield hexlify(part)
-
-    def read_list(self, place, buffer: bytearray):
-        """Yield a term's list in parts, through a lent buffer; TableDamaged if it changed."""
+            rows[at] = place
+            if place >> 3 >= self.rows:
+                raise TableDamaged("a posting is out of range")
+            return 1
         if isinstance(place, bytes):
-            if crc32(place[:-1]) & 0xFF != place[-1]:
-                raise TableDamaged("postings changed")
-            yield place[:-1]
-            return
-        offset, left = place
-        view = memoryview(buffer)
-        crc = 0
-        files.seek(self._file, offset)
-        while left > 0:
-            count = self._file.readinto(view if left >= len(buffer) else view[:left])
-            if not count:
+            data, size = memoryview(place), len(place)
+        else:
+            offset, size = place
+            files.seek(self._file, offset)
+            if self._file.readinto(data[:size]) != size:
                 raise TableDamaged("postings are cut")
-            left -= count
-            part = view[: count if left else count - 1]
-            crc = crc32(part, crc)
-            # The last bytes count only if all were right: wrong ones before cost a wrong hit, which its line unmasks.
-            if not left and crc & 0xFF != view[count - 1]:
-                raise TableDamaged("postings changed")
-            yield part
-            if left:
-                offset += count
-                files.seek(self._file, offset)
+        size -= 1
+        if size < 0 or crc32(data[:size]) & 0xFF != data[size]:
+            raise TableDamaged("postings changed")
+        unpack = loops.unpack_words if hash < codec.LABEL else loops.unpack_labels
+        count = unpack(data, size, memoryview(rows)[at:] if at else rows, self.rows)
+        if count < 0:
+            raise TableDamaged("postings are out of range")
+        return count
 
     # --- rows
 
@@ -276,6 +276,19 @@ class Table(Footer):
             is_first = False
             row += (value >> 1) + 1
             yield session, row
+
+    def runs_by_slot(self) -> tuple:
+        """(rows after the last, slots) of all runs."""
+        if not self._runs:
+            ends, slots = array("H", bytes(2 * self.runs)), array("H", bytes(2 * self.runs))
+            run = row = 0
+            for session, row in self.each_run():
+                ends[run], slots[run] = row, codec.slot_of(session)
+                run += 1
+            if run != self.runs or row != self.rows:
+                raise TableDamaged("no sense in the runs")
+            self._runs = ends, slots
+        return self._runs
 
     def _parts(self, at: int, end: int):
         """Yield some bytes of the file in parts."""

@@ -2,7 +2,7 @@
 
 import struct
 from array import array
-from binascii import crc32, unhexlify
+from binascii import crc32
 
 from engram import files
 from engram.compat import const
@@ -22,16 +22,13 @@ from engram.store.index.table import (
 BUCKET_TERMS = 16
 """About how many terms share a bucket: a bucket is read whole, and each costs 4 bytes of heap."""
 
-_PART = const(64)  # bytes of postings, or half bytes, that are gathered before they are written
-_MOST_SINGLE = const(1 << 13)  # the first row for which the only posting of a term makes a list
+_PART = const(64)  # bytes of runs that are gathered before they are written
 _SHORT = const(24)  # bytes of a list that follows its bucket, so that it is read with it
 _MOST_SHORT = const(4000)  # bytes of such lists behind one bucket
 
 
 class TableWriter:
-    """A table at `path`: each term, by hash, with begin_term(), add_posting() for its rows and end_term(); then row_bytes(),
-    and finish().
-    """
+    """A table at `path`: add_term() for each, by hash; then end_terms(), write() for its rows, and finish()."""
 
     def __init__(self, path: str, terms: int):
         self.path = path
@@ -47,70 +44,27 @@ class TableWriter:
         self._singles = bytearray()
         self._short = bytearray()
         self._terms = 0
-        self._out = bytearray()
 
     # --- terms
 
-    def begin_term(self, hash: int) -> None:
-        """The rows that come next are those of this term."""
+    def add_term(self, hash: int, rows, count: int) -> None:
+        """Add a term and its rows, as engram.loops has them; without any it is left out."""
+        if not count:
+            return
         while self._ended < hash * self._buckets >> 24:
             self._end_bucket()
-        self._hash = hash
-        self._start = self.size
-        self._crc = self._rows = self._level = 0
-        self._last = self._run = -1
-
-    def add_posting(self, row: int, level: int) -> None:
-        """Add a row; rows ascend."""
-        if self._hash < codec.LABEL:
-            codec.put_posting(self._out, row - self._last - 1, level)
-            self._level = level
-        elif self._run < 0:
-            codec.put_varint(self._out, row)
-            self._run = row
-        elif row > self._last + 1:
-            codec.put_varint(self._out, self._last - self._run)
-            codec.put_varint(self._out, row - self._last - 2)
-            self._run = row
-        self._last = row
-        self._rows += 1
-        if len(self._out) >= _PART:
-            self.write(self._packed())
-
-    def _packed(self):
-        """The bytes that have been gathered of a list; they count in its check from now on."""
-        out = self._out
-        self._out = bytearray()
-        if self._hash < codec.LABEL:
-            if len(out) & 1:
-                self._out.append(out[-1])
-            out = unhexlify(memoryview(out)[: len(out) & -2])
-        self._crc = crc32(out, self._crc)
-        return out
-
-    def end_term(self) -> None:
-        """The term has no more rows; without any it is left out."""
-        if not self._rows:
-            return
         self._terms += 1
-        hash = self._hash
-        if self._rows == 1 and self._last < _MOST_SINGLE:
-            self._out = bytearray()
-            self._singles.extend(struct.pack("<HBH", hash & 0xFFFF, hash >> 16, self._last << 3 | self._level))
+        if count == 1:
+            self._singles.extend(struct.pack("<HBH", hash & 0xFFFF, hash >> 16, rows[0]))
             return
-        if self._run >= 0:
-            codec.put_varint(self._out, self._last - self._run)
-        elif len(self._out) & 1:
-            codec.put_posting(self._out, 0, 8)  # a digit that has no meaning
-        out = self._packed()
-        out += bytes((self._crc & 0xFF,))
-        start = self._start
-        if start == self.size and len(out) <= _SHORT and len(self._short) < _MOST_SHORT:
-            start = SHORT | len(out) << SHORT_BITS | len(self._short)
-            self._short.extend(out)
+        data = codec.lists.encode(hash, rows, count)
+        start = self.size
+        if len(data) <= _SHORT and len(self._short) < _MOST_SHORT:
+            start = SHORT | len(data) << SHORT_BITS | len(self._short)
+            self._short.extend(data)
         else:
-            self.write(out)
-        self._lists.extend(struct.pack("<HBHHB", hash & 0xFFFF, hash >> 16, self._rows, start & 0xFFFF, start >> 16))
+            self.write(data)
+        self._lists.extend(struct.pack("<HBHHB", hash & 0xFFFF, hash >> 16, count, start & 0xFFFF, start >> 16))
 
     def _end_bucket(self) -> None:
         lists, at = self._lists, self.size

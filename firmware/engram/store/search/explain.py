@@ -9,8 +9,8 @@ def parts(ranking, place: int, row: int, speaker_rows=None, halves_replies: bool
 
     The points add up to the score, but for what each division lost.
     """
-    top = next(ranking.best.rows())[0]
-    total, slot = next((total, slot) for total, at, other, slot in ranking.best.rows() if (at, other) == (place, row))
+    top = next(ranking.best())[0]
+    total, slot = next((total, slot) for total, at, other, slot in ranking.best() if (at, other) == (place, row))
     found = []
     for number, term in enumerate(ranking.terms):
         level = _level(ranking, place, row, number)
@@ -36,7 +36,8 @@ def _level(ranking, place: int, row: int, number: int):
                 return codec.level(count, table.lengths[row], ranking.index.mean())
         return None
     found = ranking.places[table.number][number] if table.number in ranking.places else None
-    for other, level in codec.decoded(table, found, 0) if found is not None else ():
-        if other == row:
-            return level
+    count = table.decode(found, ranking.hashes[number]) if found is not None else 0
+    for at in range(count):
+        if codec.lists.rows[at] >> 3 == row:
+            return codec.lists.rows[at] & 7
     return None

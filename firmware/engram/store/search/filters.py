@@ -14,26 +14,31 @@ def allowed(index, labels, scopes, since: int, until: int):
     end = minutes(until) if until else MOST_MINUTES + 1
 
     def bits_of(table):
-        groups = [rows_with_label(index, table, hash) for hash in wanted]
+        bits = None
+        for hash in wanted:
+            bits = common(bits, rows_with_label(index, table, hash))
         if one_of:
-            groups.append(_either([rows_with_label(index, table, hash) for hash in one_of]))
+            bits = common(bits, rows_with_label(index, table, *one_of))
         if since or until:
-            groups.append(_marked(index, table, _rows_between(table, first, end)))
-        bits = groups[0]
-        for other in groups[1:]:
-            for at in range(len(bits)):
-                bits[at] &= other[at]
+            bits = common(bits, _marked(index, table, _mark, _rows_between(table, first, end)))
         return bits
 
     return bits_of
 
 
-def _either(groups: list) -> bytearray:
-    bits = groups[0]
-    for other in groups[1:]:
-        for at in range(len(bits)):
-            bits[at] |= other[at]
-    return bits
+def common(bits, others: "bytes | bytearray"):
+    """The bits that are set in both; None stands for all."""
+    if bits is None:
+        return others
+    both = int.from_bytes(bits, "little") & int.from_bytes(others, "little")
+    return both.to_bytes(len(bits), "little")
+
+
+def without(bits, dead: bytearray):
+    """The bits of rows (None for all) that are not dead."""
+    whole = (1 << 8 * len(dead)) - 1
+    live = int.from_bytes(dead, "little") ^ whole
+    return common(bits, live.to_bytes(len(dead), "little"))
 
 
 def by_speaker(index, label: str):
@@ -53,23 +58,23 @@ def by_speaker(index, label: str):
 
 def counted(table, bits) -> int:
     """The number of live rows of a table, of those that `bits` has if given."""
-    if bits is None:
-        return table.live
-    both = bytearray(bits)
-    for at in range(len(both)):
-        both[at] &= ~table.dead[at]
-    return codec.count_bits(both)
+    return table.live if bits is None else codec.count_bits(without(bits, table.dead))
 
 
-def rows_with_label(index, table, hash: int) -> bytearray:
-    """A bit for each row of a table that has a label."""
-    return _marked(index, table, table.rows_with(hash))
+def rows_with_label(index, table, *hashes: int) -> bytearray:
+    """A bit for each row of a table that has one of some labels."""
+    return _marked(index, table, _mark_labels, table, hashes)
 
 
-def _marked(index, table, rows) -> bytearray:
+def _marked(index, table, mark, *arguments) -> bytearray:
     bits = bytearray((table.rows + 7) >> 3)
-    index.guarded(table, _mark, bits, rows)
+    index.guarded(table, mark, bits, *arguments)
     return bits
+
+
+def _mark_labels(bits: bytearray, table, hashes) -> None:
+    for hash in hashes:
+        table.mark_rows(hash, bits)
 
 
 def _mark(bits: bytearray, rows) -> None:

@@ -18,21 +18,19 @@ on the heap, and ties go to the newer line of those that are kept by T, so every
 from array import array
 
 from engram.compat import const
+from engram.native import loops
 from engram.store.index import codec
-from engram.store.index.memtable import NO_ROW
 from engram.store.search import filters
 from engram.store.search.explain import parts
-from engram.store.search.session_scores import NO_SLOT, slot_of, slots_of
-from engram.store.search.top_k import BLOCK, BLOCK_BITS, FAR, NEAR, Look, TopK, clear_dead
-from engram.store.search.weights import ONE, OWN, distinct_terms, inverse_frequency
+from engram.store.search.session_scores import NO_SLOT, SLOTS
+from engram.store.search.weights import ONE, distinct_terms, inverse_frequency
 from engram.store.types import Hit, passes
+
+KEPT = 64
+"""Rows that are kept by T, before S and the filters that need the line."""
 
 _SESSION_TERMS = const(10)  # the rarest words count for S: three bits each fill a small integer
 _MOST_COUNT = const(7)
-_BUFFER = const(32)
-_PART_BITS = const(5)
-_PART = const(32)  # slots whose counts lie together: a heap in pieces has many places for so few bytes
-_RUNS_AT_ONCE = const(32)
 _LARGEST = const(1 << 17)  # S is scaled below this before it is multiplied by ONE
 _SESSION_FLAT = const(720)  # k1 * (1 - b) for k1 .9 and b .2, in thousandths
 _SESSION_SLOPE = const(180)  # k1 * b
@@ -50,7 +48,7 @@ def search(store, query, limit: int, explain: bool, skip, own):
     speaker_rows = filters.by_speaker(store.index, query.speaker)
     first = store.upkeep.tail[2]
     halves = not query.asks_replies
-    for score, place, row, evidence in ranking.scored(speaker_rows, explain, halves):
+    for score, place, row, evidence in ranking.scored(speaker_rows, halves):
         table = ranking.tables[place]
         if limit <= 0 or (table is store.index.memtable and store.upkeep.tail[2] != first):
             # Enough; or the lines in RAM became a table between two steps of this generator.
@@ -71,18 +69,9 @@ class Ranking:
 
     def __init__(self, index, terms, idfs=None):
         self.index = index
-        # The long pieces of heap first: there are fewer of them later.
-        slots = slots_of(index)
-        self._last, self._far = (
-            bytearray(slots),
-            bytearray(slots),
-        )  # for each slot B of its last row, and of the one before it
-        self._blocks: list = [None] * (max((table.rows >> BLOCK_BITS for table in index.tables), default=0) + 1)
-        for at in range(len(self._blocks)):
-            # B of each row of a table: in blocks, since a long one would not fit a heap in tables.
-            self._blocks[at] = bytearray(BLOCK)
-        # For each slot the rows that have each of ten words.
-        self._counts = [array("I", bytes(4 * min(_PART, slots - first))) for first in range(0, slots, _PART)]
+        # For each slot the score of its last row, and of the one before it; and the rows that have each of ten words.
+        self._last, self._far = bytearray(SLOTS), bytearray(SLOTS)
+        self._counts = array("I", bytes(4 * SLOTS))
         self.tables = index.all_tables()  # one that turns out to be damaged keeps its place here
         self.terms = distinct_terms(terms)
         self.hashes = [codec.term_hash(term) for term in self.terms]
@@ -100,7 +89,7 @@ class Ranking:
         self._sessions = [0] * len(self.terms)  # that have a term
         self.muted = None, -1
         """Table and row of a line whose words count for nothing."""
-        self.best = TopK(len(self.tables))
+        self._kept = array("I", bytes(8 * KEPT))  # see loops.keep_best
 
     def frequencies(self) -> dict:
         """{term: number of rows that have it}."""
@@ -131,120 +120,61 @@ class Ranking:
 
     def run(self, allowed) -> None:
         """Rank all rows; `allowed` is None or gives a table's (or the live rows') bits of the rows that may be found."""
-        blocks = self._blocks
-        look = Look(self.best, self._last, self._far)
-        buffer = bytearray(_BUFFER)
         for place, table in enumerate(self.tables[:-1]):
-            found = self.places.get(table.number)
-            if found and any(place is not None for place in found):
-                self.index.guarded(table, self._rank_table, table, place, found, blocks, buffer, allowed, look)
-            elif table.has_sessions and max(self._last):
-                self.index.guarded(table, self._pass_over, table)
-        del blocks[:]  # the lines that are read next need the room
+            found = self.places.get(table.number, ())
+            has_words = any(postings is not None for postings in found)
+            # In a table without the words, what came before it in its sessions is parted from what comes after.
+            if has_words or (table.has_sessions and max(self._last)):
+                self.index.guarded(table, self._rank_table, table, place, found, allowed if has_words else _none)
         self._rank_memtable(len(self.tables) - 1, allowed)
 
-    def _rank_table(self, table, place: int, found: list, blocks: list, buffer: bytearray, allowed, look) -> None:
-        blank = bytes(BLOCK)
-        for block in blocks:
-            block[:] = blank
-        runs = _session_runs(table)
+    def _rank_table(self, table, place: int, found, allowed) -> None:
+        scores = bytearray(table.rows)
+        ends, slots = table.runs_by_slot()
         for number, postings in enumerate(found):
             if postings is not None:
-                self._sessions[number] += self._add_term(
-                    table.postings(postings, buffer), self.levels[number], self._bits[number], runs, blocks
-                )
-        if any(table.dead):
-            clear_dead(table.dead, blocks)
+                self._sessions[number] += loops.add_scores(
+                    codec.lists.rows, table.decode(postings, self.hashes[number]), self.levels[number],
+                    scores, table.dead, ends, slots, self._counts, self._bits[number],
+                )  # fmt: skip
         if table is self.muted[0]:
-            blocks[self.muted[1] >> BLOCK_BITS][self.muted[1] & BLOCK - 1] = 0
-        bits = allowed(table) if allowed else None
-        look.collect(table, place, runs, blocks, bits)
+            scores[self.muted[1]] = 0
+        self._keep(scores, ends, slots, filters.without(allowed and allowed(table), table.dead), place)
 
-    def _pass_over(self, table) -> None:
-        """A table that has none of the words: what came before it in its sessions is not next to what comes after."""
-        first = 0
-        for session, end in table.each_run():
-            slot = slot_of(session)
-            self._far[slot] = self._last[slot] if end - first == 1 else 0
-            self._last[slot] = 0
-            first = end
+    def _keep(self, scores: bytearray, ends: array, slots: array, allowed, place: int) -> None:
+        kept = self._kept
+        loops.keep_best(kept, scores, ends, slots, len(ends), self._last, self._far, allowed, place, len(kept) - 2)
 
-    def _add_term(self, parts, levels: bytes, bits: int, runs: list, blocks: list) -> int:
-        """Add a word's weight to the rows that have it, and count those of each session; the number of new sessions."""
-        part_of_runs = run = 0
-        ends, slots = runs[0]
-        size = len(slots)
-        run_end = ends[0]
-        block, base = blocks[0], 0
-        limit = min(run_end, BLOCK)  # row from which on block or run is another
-        row = -1
-        rows_of_run = passed = sessions = 0
-        for part in parts:
-            for digit in part:
-                if digit > 0x37:
-                    passed = passed * 8 + digit - (0x37 if digit < 0x3A else 0x5E)
-                    continue
-                row += passed + 1
-                passed = 0
-                if row >= limit:
-                    if row >= run_end:
-                        if rows_of_run:
-                            sessions += self._count(slots[run], rows_of_run, bits)
-                            rows_of_run = 0
-                        while row >= run_end:
-                            run += 1
-                            if run == size:
-                                part_of_runs += 1
-                                ends, slots = runs[part_of_runs]
-                                size = len(slots)
-                                run = 0
-                            run_end = ends[run]
-                    block, base = blocks[row >> BLOCK_BITS], row & -BLOCK
-                    limit = min(run_end, base + BLOCK)
-                block[row - base] += levels[digit & 7]
-                rows_of_run += 1
-        return sessions + self._count(slots[run], rows_of_run, bits)
-
-    def _count(self, slot: int, rows: int, bits: int) -> int:
-        """Add rows with a word to a session's count; 1 if it had none."""
-        if bits < 0:
-            return 0
-        counts = self._counts[slot >> _PART_BITS]
-        slot &= _PART - 1
-        old = counts[slot] >> bits & _MOST_COUNT
-        counts[slot] += min(rows, _MOST_COUNT - old) << bits
-        return not old
+    def best(self):
+        """Yield (T, place, row, slot) of the rows that are kept by T, best first."""
+        kept = self._kept
+        for at in range(0, len(kept), 2):
+            if not kept[at]:
+                return
+            yield kept[at] >> 16, kept[at + 1] >> 16, kept[at + 1] & 0xFFFF, kept[at] & 0xFFFF
 
     # --- rows in RAM
 
     def _rank_memtable(self, place: int, allowed) -> None:
         memtable = self.index.memtable
         scores = self._memtable_scores(memtable)
-        bits = allowed(memtable) if allowed else None
-        totals = array("H", bytes(2 * memtable.rows))
-        for row in range(memtable.rows):
-            here = scores[row]
-            totals[row] += OWN * here
-            session = memtable.sessions[row]
-            if session:
-                slot = slot_of(session)
-                before = memtable.previous[row]
-                if before == NO_ROW:
-                    totals[row] += NEAR * self._last[slot] + FAR * self._far[slot]
-                    continue
-                totals[row] += NEAR * scores[before]
-                totals[before] += NEAR * here
-                second = memtable.previous[before]
-                if second == NO_ROW:
-                    totals[row] += FAR * self._last[slot]
-                else:
-                    totals[row] += FAR * scores[second]
-                    totals[second] += FAR * here
-        for row, total in enumerate(totals):
-            if not total or codec.has_bit(memtable.dead, row) or not memtable.lengths[row]:
-                continue
-            if bits is None or codec.has_bit(bits, row):
-                self.best.add_row(total, place, row, slot_of(memtable.sessions[row]))
+        bits = filters.without(allowed and allowed(memtable), memtable.dead)
+        order = memtable.order()
+        may_be = bytearray(len(bits))
+        ends, slots = array("H"), array("H")
+        for at, row in enumerate(order):
+            if memtable.lengths[row] and codec.has_bit(bits, row):
+                codec.set_bit(may_be, at)
+            if at and memtable.sessions[row] == memtable.sessions[order[at - 1]]:
+                ends[-1] = at + 1
+            else:
+                ends.append(at + 1)
+                slots.append(codec.slot_of(memtable.sessions[row]))
+        self._keep(bytearray([scores[row] for row in order]), ends, slots, may_be, place)
+        kept = self._kept
+        for at in range(1, len(kept), 2):
+            if kept[at - 1] and kept[at] >> 16 == place:
+                kept[at] = place << 16 | order[kept[at] & 0xFFFF]
 
     def _memtable_scores(self, memtable) -> bytearray:
         scores = bytearray(memtable.rows)
@@ -257,29 +187,30 @@ class Ranking:
                     scores[row] += levels[codec.level(count, memtable.lengths[row], mean)]
                     session = memtable.sessions[row]
                     if session:
-                        self._sessions[number] += self._count(slot_of(session), 1, self._bits[number])
+                        self._sessions[number] += self._count(codec.slot_of(session), self._bits[number])
         return scores
+
+    def _count(self, slot: int, bits: int) -> int:
+        """Add a row with a word to a session's count; 1 if it had none."""
+        seen = self._counts[slot] >> bits & _MOST_COUNT if bits >= 0 else _MOST_COUNT
+        if seen < _MOST_COUNT:
+            self._counts[slot] += 1 << bits
+        return not seen
 
     # --- the end
 
-    def scored(self, speaker_rows=None, explain: bool = False, halves_replies: bool = False):
-        """Yield (score, place, row, evidence), best first; `speaker_rows(table, row)` tells which get two fifths more.
-
-        Frees what it ranked with, unless scores are to be explained: the lines that are read next need the room.
-        """
-        top = next(self.best.rows())[0] if self.best.slots else 1
+    def scored(self, speaker_rows=None, halves_replies: bool = False):
+        """Yield (score, place, row, evidence), best first; `speaker_rows(table, row)` tells which get two fifths more."""
+        top = next(self.best(), (1,))[0]
         self.points = points = self._session_points()
-        del self._counts, self._last, self._far
         found = []
-        for total, place, row, slot in self.best.rows():
+        for total, place, row, slot in self.best():
             score = total * ONE // top + points.get(slot, 0)
             if speaker_rows and speaker_rows(self.tables[place], row):
                 score += score * 2 // 5
             # What stands beside a turn adds to its T: by a quarter less it is like that of what stands alone.
             evidence = total * self._sum // 255
             found.append((-score, -place, -row, evidence if slot == NO_SLOT else evidence * 3 // 4))
-        if not explain:
-            self.places = self.best = self.points = points = None
         found.sort()
         # As tuples they would take three times the heap while lines are read.
         scores = array("H", [-each[0] for each in found])
@@ -310,7 +241,7 @@ class Ranking:
 
     def _session_points(self) -> dict:
         """The session's part of a row's score, by slot: a half of S, as a share of the highest."""
-        slots = {slot for slot in self.best.slots if slot != NO_SLOT}
+        slots = {slot for _, _, _, slot in self.best() if slot != NO_SLOT}
         if not slots:
             return {}
         sizes = self.index.session_sizes.by_slot(self.index)
@@ -326,7 +257,7 @@ class Ranking:
             total = 0
             flat = _SESSION_FLAT + _SESSION_SLOPE * sizes[slot] * sessions // max(1, rows)
             for bits, idf in weights:
-                count = self._counts[slot >> _PART_BITS][slot & _PART - 1] >> bits & _MOST_COUNT
+                count = self._counts[slot] >> bits & _MOST_COUNT
                 if count:
                     total += idf * (count * _SESSION_GAIN // (count * 1000 + flat))
             prior[slot] = total
@@ -343,19 +274,5 @@ def _level_points(idf: int, room: int, full: int) -> bytes:
     return bytes(max(1, idf * weight * room // full) if idf else 0 for weight in codec.LEVELS)
 
 
-def _session_runs(table) -> list:
-    """The session's runs as (rows after the last, slots), in parts: in one they would not fit a heap in tables."""
-    parts = []
-    left = table.runs
-    at = size = 0
-    ends = slots = None
-    for session, end in table.each_run():
-        if at == size:
-            at, size = 0, min(left, _RUNS_AT_ONCE)
-            left -= size
-            ends, slots = array("H", bytes(2 * size)), array("H", bytes(2 * size))
-            parts.append((ends, slots))
-        ends[at] = end
-        slots[at] = slot_of(session)
-        at += 1
-    return parts
+def _none(table) -> bytes:
+    return bytes(len(table.dead))

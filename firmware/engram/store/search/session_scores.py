@@ -3,20 +3,11 @@
 from array import array
 
 from engram.compat import const
+from engram.store.index import codec
 
-_SLOTS = const(512)
+SLOTS = 513
 NO_SLOT = const(0)
-"""The slot of rows of no session. In an index without sessions it is the only one."""
-
-
-def slot_of(session: int) -> int:
-    """The slot of a session."""
-    return session % _SLOTS + 1 if session else NO_SLOT
-
-
-def slots_of(index) -> int:
-    """The number of slots that a search over an Index needs."""
-    return _SLOTS + 1 if index.session_sizes.is_used else 1
+"""The slot of rows of no session."""
 
 
 class SessionSizes:
@@ -34,7 +25,7 @@ class SessionSizes:
     def begin(self) -> None:
         """There are sessions: make room when an index is opened, since it would leave a hole in the heap that a search has."""
         if not self.is_used:
-            self._sizes = array("H", bytes(2 * (_SLOTS + 1)))
+            self._sizes = array("H", bytes(2 * SLOTS))
 
     def forget(self) -> None:
         """Count again when it is asked for."""
@@ -44,13 +35,13 @@ class SessionSizes:
         """There are more rows of a session."""
         if session:
             self.begin()
-            slot = slot_of(session)
+            slot = codec.slot_of(session)
             self._sizes[slot] = min(0xFFFF, self._sizes[slot] + rows)
 
     def by_slot(self, index) -> array:
         """The rows of each slot."""
         if not self._is_known:
-            for slot in range(_SLOTS + 1):
+            for slot in range(SLOTS):
                 self._sizes[slot] = 0
             for row in range(index.memtable.rows):
                 self.add_rows(index.memtable.sessions[row])

@@ -1,6 +1,6 @@
 """The commands that tell how the board is doing: /stats, /companion and /telegram."""
 
-from engram import __version__, diag
+from engram import __version__, diag, native
 from engram.channels.console.commands import only_owner
 from engram.compat import const, heap_free, heap_used
 from engram.errors import ArgumentError
@@ -64,6 +64,8 @@ def _figures(status: dict, damaged: int):
     if status["searches"]:
         yield _row("searches", "%d since the start, %d found nothing" % (status["searches"], status["searches_empty"]))
     yield _row("damaged", "lines set aside since the start: %d" % damaged)
+    if not native.IS_NATIVE:
+        yield _row("code", "plain: this MicroPython takes no native code, and searches take longer")
     yield _row("heap", "%d bytes used, %d free" % (heap_used(), heap_free()))
     yield _row("flash", "%d of %d KB used" % (status["flash"] >> 10, status["flash_size"] >> 10))
 

@@ -1,0 +1,83 @@
+"""The inner loops as native code of the boards' chips: small, in every image, and passed over where it does not run."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import firmware_build
+import get_micropython
+from engram_host.boards import file_set
+from engram_host.firmware import NATIVE_LOOPS
+
+XTENSAWIN = 10
+MOST_BYTES = 8192
+"""Of a board's memory for code."""
+
+_BYTECODE = 0
+_TEXT, _BYTES = 5, 6
+
+
+def native_bytes(module: bytes) -> int:
+    """The bytes of native code in a compiled module (MicroPython's .mpy format 6)."""
+    at = 4
+
+    def number() -> int:
+        nonlocal at
+        value = 0
+        while True:
+            byte = module[at]
+            at += 1
+            value = value << 7 | byte & 0x7F
+            if not byte & 0x80:
+                return value
+
+    names, objects = number(), number()
+    for _ in range(names):
+        length = number()
+        at += 0 if length & 1 else (length >> 1) + 1
+    for _ in range(objects):
+        kind = module[at]
+        at += 1
+        if kind >= _TEXT:
+            length = number()
+            at += length + (kind <= _BYTES)  # these two end with a zero
+    found = 0
+    head = number()
+    at += head >> 3
+    for _ in range(number()):
+        head = number()
+        at += head >> 3
+        if head & 3 != _BYTECODE:
+            found += head >> 3
+            number()  # its flags
+    assert at == len(module)
+    return found
+
+
+def test_the_native_code_is_of_the_chips_and_small():
+    module = file_set.native_loops()
+    assert module[2] >> 2 == XTENSAWIN
+    assert 6000 < native_bytes(module) <= MOST_BYTES
+
+
+def test_a_board_gets_native_code_and_bytecode():
+    packs = file_set.module_packs({f"{NATIVE_LOOPS}.mpy": b"native", "engram/loops.mpy": b"plain"})
+    index = packs["engram/engram.pack"]
+    assert b"\nnative_loops.mpy " in index and b"\nloops.mpy " in index
+
+
+def test_native_code_of_another_chip_is_passed_over(tmp_path: Path):
+    micropython = get_micropython.HOME / "32"
+    if not get_micropython.usable(micropython, 32):
+        pytest.skip("there is no 32-bit MicroPython for this machine")
+    firmware_build.compile_all()
+    (tmp_path / "engram").mkdir()
+    for name in ("__init__", "compat", "native", "loops"):
+        (tmp_path / "engram" / f"{name}.mpy").symlink_to(firmware_build.FIRMWARE / "engram" / f"{name}.mpy")
+    (tmp_path / f"{NATIVE_LOOPS}.mpy").write_bytes(file_set.native_loops())
+    script = "from engram import native; print(native.IS_NATIVE, native.loops.stem(bytearray(b'cats'), 4, 0))"
+    environment = {**os.environ, "MICROPYPATH": f"{tmp_path}:.frozen"}
+    done = subprocess.run([str(micropython), "-c", script], capture_output=True, text=True, env=environment)
+    assert done.stdout.split() == ["False", "3"], done.stderr
