@@ -42,7 +42,7 @@ def find_days(query: str, today: int):
     for at in range(len(words)):
         found = _days_at(words, at, today)
         if found:
-            return Days(found[0], found[1], found[2])
+            return Days(max(0, found[0]), max(0, found[1]), found[2])
     return None
 
 
