@@ -66,13 +66,11 @@ SAFE = at_prompt(assigned(BOOT, "_SAFE") % 3)
 ]
 STARTS = str(_starts).replace("\n", "\r\n").encode()
 NO_START = at_prompt(assigned(BOOT, "problem") % "config: llm.urll is not known.")
-# main.py prints one message about a deploy in _start(), and one with a reason as a second argument.
-((_unfinished,),) = printed(
-    next(node for node in MAIN.body if isinstance(node, ast.FunctionDef) and node.name == "_start")
-)
+# main.py prints one text about a deploy in _start().
+_start = next(node for node in MAIN.body if isinstance(node, ast.FunctionDef) and node.name == "_start")
+(_unfinished,) = [said for (said,) in printed(_start) if isinstance(said, ast.Constant)]
 NOT_DEPLOYED = at_prompt(ast.literal_eval(_unfinished))
-((_no_start, _),) = [arguments for arguments in printed(MAIN) if len(arguments) == 2]
-NO_MEMORY = at_prompt(ast.literal_eval(_no_start) + " " + assigned(MAIN, "_NO_MEMORY"))
+NO_PSRAM = at_prompt(assigned(MAIN, "_NO_PSRAM"))
 
 
 # --- what is heard, and when
@@ -138,7 +136,7 @@ def test_starts_without_an_end_are_a_loop_and_a_start_in_two_pieces_is_one():
         (SAFE + SYNTAX, "in safe mode"),
         (NO_START, "did not start Engram: config: llm.urll is not known."),
         (NOT_DEPLOYED, "did not start Engram: a deploy is not finished"),
-        (NO_MEMORY, "did not start Engram: there is not enough memory"),
+        (NO_PSRAM, "did not start Engram: it needs PSRAM"),
     ],
 )
 def test_a_prompt_that_waits_is_reported_with_what_stands_before_it(said: bytes, sentence: str):

@@ -1,4 +1,6 @@
-"""A file whose headings are as long as a tag may be, in any script, is imported whole, and its items stay found."""
+"""A file whose tags are as long as they may be, in any script, is imported whole, and its memories stay found."""
+
+import json
 
 from driving import Home, Talk, talking
 
@@ -6,14 +8,13 @@ JAPANESE = "台所の棚と引き出しにしまった道具の一覧表です"[
 LETTERS = ("abcdefghij", "äöüßéèñçøå", "家物置場所表説明東京", "😀😁😂🎉🎂🚲🚀🌍🌙🍎")
 
 
-def pages(headings: list[str], items: int) -> str:
-    """A Markdown file of so many items under its headings in turn, of which the first tells where the lamp is."""
-    lines = []
-    for number, heading in enumerate(headings):
-        lines.append(f"\n## {heading}\n")
-        share = range(number, items, len(headings))
-        lines += [f"- box{item} stands on shelf{item * 7}" if item else "- the lamp is in the attic" for item in share]
-    return "\n".join(lines) + "\n"
+def lines(tags: list[str], items: int) -> str:
+    """An export of so many memories that have the tags in turn, of which the first tells where the lamp is."""
+    facts = ["the lamp is in the attic"] + [f"box{item} stands on shelf{item * 7}" for item in range(1, items)]
+    return "".join(
+        json.dumps({"content": fact, "tags": [tags[number % len(tags)]]}, ensure_ascii=False) + "\n"
+        for number, fact in enumerate(facts)
+    )
 
 
 def answer(talk: Talk, line: str) -> str:
@@ -36,9 +37,9 @@ def check_found(talk: Talk, items: int) -> None:
 def import_and_live(home: Home, text: str, items: int) -> None:
     """Import a file, look for its items, compact, and look again after a restart."""
     home.folder.mkdir()
-    (home.folder / "house.md").write_text(text, encoding="utf-8")
+    (home.folder / "house.jsonl").write_text(text, encoding="utf-8")
     with talking(home) as talk:
-        assert f"{items} stored" in answer(talk, "/import house.md")
+        assert f"{items} stored" in answer(talk, "/import house.jsonl")
         check_found(talk, items)
         answer(talk, "/compact")
         check_found(talk, items)
@@ -46,12 +47,12 @@ def import_and_live(home: Home, text: str, items: int) -> None:
         check_found(talk, items)
 
 
-def test_131_items_under_a_japanese_heading_are_imported_and_found(home: Home):
-    import_and_live(home, pages([JAPANESE], 131), 131)
+def test_131_memories_with_a_japanese_tag_are_imported_and_found(home: Home):
+    import_and_live(home, lines([JAPANESE], 131), 131)
 
 
-def test_401_items_under_headings_of_each_length_and_script_are_imported_and_found(home: Home):
-    headings = [
+def test_401_memories_with_tags_of_each_length_and_script_are_imported_and_found(home: Home):
+    tags = [
         "".join(letters[(size + at * at) % 10] for at in range(size)) for letters in LETTERS for size in range(20, 33)
     ]
-    import_and_live(home, pages(headings, 401), 401)
+    import_and_live(home, lines(tags, 401), 401)
