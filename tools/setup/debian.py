@@ -94,39 +94,19 @@ def _from_apt(wanted: list[str], suite: str | None, state: Path, architecture: s
 
 def _emptied(state: Path, suite: str | None, architecture: str) -> list[str]:
     """As _prepared(), for packages, with none fetched yet."""
-    options = _prepared(state, "deb", suite, architecture)
+    options = _prepared(state, suite, architecture)
     for old in (state / "archives").glob("*.deb"):
         old.unlink()
     return options
 
 
-def unpack_source(package: str, *, version: str, suite: str, state: Path, root: Path) -> None:
-    """Fetch the source of a package, with Debian's changes to it, and unpack it as `root`; Unavailable as in unpack().
-
-    Needs dpkg-source, which stands in the package dpkg-dev.
-    """
-    state = state / "source"
-    options = _prepared(state, "deb-src", suite, native_architecture())
-    for old in state.glob(f"{package}_*"):
-        old.unlink()
-    _apt(options, "source", "--download-only", f"{package}={version}", folder=state)
-    shutil.rmtree(root, ignore_errors=True)
-    root.parent.mkdir(parents=True, exist_ok=True)
-    description = next(iter(state.glob(f"{package}_*.dsc")))
-    # apt has checked its hash; the key of whoever uploaded it is not on this machine.
-    unpacking = ["dpkg-source", "--no-check", "--no-copy", "--extract", str(description), str(root)]
-    done = subprocess.run(unpacking, capture_output=True, text=True)
-    if done.returncode:
-        raise Unavailable("dpkg-source failed: " + done.stderr.strip())
-
-
-def _prepared(state: Path, kind: str, suite: str | None, architecture: str) -> list[str]:
+def _prepared(state: Path, suite: str | None, architecture: str) -> list[str]:
     """apt's options for a state of its own below `state`, its lists up to date."""
     for folder in ("lists/partial", "archives/partial", "etc"):
         (state / folder).mkdir(parents=True, exist_ok=True)
     (state / "status").touch()
     trust = f"signed-by={KEYRING}" if KEYRING.exists() else ""
-    source = f"{kind} [arch={architecture} {trust}] {_mirror()} {suite or _codename()} main\n"
+    source = f"deb [arch={architecture} {trust}] {_mirror()} {suite or _codename()} main\n"
     (state / "sources.list").write_text(source)
     options = _options(state, architecture)
     _apt(options, "update")
@@ -183,9 +163,9 @@ def _user_name() -> str:
     return "root" if os.getuid() == 0 else ""
 
 
-def _apt(options: list[str], *command: str, folder: Path | None = None) -> str:
+def _apt(options: list[str], *command: str) -> str:
     """Run apt-get, and return what it printed; Unavailable with its own words when it fails."""
-    done = subprocess.run(["apt-get", "-q", *options, *command], capture_output=True, text=True, cwd=folder)
+    done = subprocess.run(["apt-get", "-q", *options, *command], capture_output=True, text=True)
     if done.returncode:
         problems = [line for line in (done.stderr or done.stdout).splitlines() if line.startswith(("E:", "W:"))]
         raise Unavailable("apt-get " + command[0] + " failed: " + " ".join(problems[:4]))

@@ -10,6 +10,3 @@ MICROPYTHON_OLDEST = (1, 25, 0)
 MICROPYTHON_SUITE = "trixie"
 MICROPYTHON_PACKAGE = "1.25.0+ds-1"
 """The Debian suite and package version used where PATH has no `micropython` that is new enough."""
-
-FROZEN_BUILD_PACKAGES = ("libc6-dev", "libgcc-14-dev", "libffi-dev", "libmbedtls-dev")
-"""What a build of our own links with, of the same suite, at the version that the suite has: it takes no other."""

@@ -79,8 +79,8 @@ Window = namedtuple("Window", "turns room for_memories")
 class PromptBuilder:
     """Builds prompts from one board's memory.
 
-    `tag_snapshots` has for each session the catalog as its prompts show it until the window moves: a tuple, since an object of
-    a class here would keep the module, of (what it is of, all tags then, as bytes with a line end around each, its line).
+    `tag_snapshots` has for each session the catalog as its prompts show it until the window moves: (what
+    it is of, all tags then, as bytes with a line end around each, its line).
     `toolbox` has the tools beside the memory's.
     """
 
