@@ -1,12 +1,12 @@
-"""What the tests of the commands share: PostgreSQL, and a board in this process that takes an import."""
+"""What the tests of the commands share: a companion, PostgreSQL, and a board in this process that takes an import."""
 
 from pathlib import Path
 
 import pytest
 
-from companion_fixtures import postgres
+from companion_fixtures import companion, postgres
 
-__all__ = ["postgres"]
+__all__ = ["companion", "postgres"]
 
 
 @pytest.fixture

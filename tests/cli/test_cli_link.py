@@ -1,6 +1,7 @@
 """Commands that reach a board over the link of a companion: no cable, no folder of a simulated board."""
 
 import io
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,8 +142,9 @@ def test_two_memories_are_merged_and_that_is_undone(linked: Linked, tmp_path: Pa
     )
     wait_until("the copy has them", lambda: other in fine("list", "--words", "Ada key", *linked.home).out)
     text = "the shed is locked, Ada has the key"
-    merged = fine("merge", kept, other, "--text", text, *linked.home, "--json").json
-    assert (merged["state"], merged["entry"], merged["other"]) == ("done", kept, other)
+    wanted = json.dumps({"do": "merge", "other": other, "text": text})
+    merged = fine("api", "POST", f"/v1/boards/kitchen/memories/{kept}", "--data", wanted, *linked.home).json
+    assert (merged["entry"], merged["other"]) == (kept, other)
     wait_until("the copy follows", lambda: other not in fine("list", "--words", "Ada key", *linked.home).out.split())
 
     def states() -> list[str]:

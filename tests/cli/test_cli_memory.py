@@ -55,34 +55,6 @@ def test_a_search_says_why_a_memory_is_not_there(home):
     assert engram("search", "bike", *home, "--why", "m1", "--device", "a", "--device", "b").status == 2
 
 
-def test_a_day_shows_what_was_said_and_remembered(home):
-    days = fine("journal", *home, "--json").json["days"]
-    assert len(days) in (1, 2)  # a test may run at midnight
-    told = fine("journal", days[-1]["day"], *home)
-    assert "remember that" in told.out and "remembered:" in told.out
-    assert "--offset 1 continues" in engram("journal", days[-1]["day"], *home, "--limit", "1").err
-    assert "nothing was said on that day" in fine("journal", "2020-01-31", *home).out
-    assert engram("journal", "2020-02-31", *home).status == 2
-
-
-def follow_and_remove(import_id: str, home: tuple[str, ...]) -> None:
-    """What `engram imports` shows of an import that is sent, and then does with it."""
-
-    def state(*more: str) -> str:
-        return fine("imports", import_id, *more, *home, "--json").json["state"]
-
-    assert import_id in fine("imports", *home).out
-    if state("--cancel") != "removed":  # the board had not answered all of it
-        wait_until("it has ended", lambda: state() == "cancelled")
-        assert state("--start") == "running"
-        state("--cancel")
-        wait_until("it has ended again", lambda: state() != "running")
-        assert "of 2 lines of list.md are sent" in fine("imports", import_id, *home).out
-        assert state("--cancel") == "removed"
-    assert engram("imports", import_id, *home).status == 4
-    assert engram("imports", import_id, "--start", "--cancel", *home).status == 2
-
-
 def test_an_import_is_previewed_by_the_copy_and_sent_in_the_background(home, tmp_path: Path):
     file = tmp_path / "list.md"
     file.write_text("- Ada drinks tea #tea\n- a new thing\n")
@@ -91,7 +63,6 @@ def test_an_import_is_previewed_by_the_copy_and_sent_in_the_background(home, tmp
     assert fine("import", file, *home, "--preview", "--json").json["state"] == "preview"
     started = fine("import", file, *home, "--background", "--json").json
     assert started["state"] == "running" and started["total"] == 2
-    follow_and_remove(started["id"], home)
     assert engram("import", file, "--preview", "--out", tmp_path / "x", *home).status == 2
 
 

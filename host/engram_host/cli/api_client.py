@@ -93,15 +93,10 @@ class ApiClient:
         headers = {"Content-Type": "application/octet-stream"}
         return self._ask("POST", path, content=content, params=parameters, headers=headers)
 
-    def content(self, path: str) -> tuple[str, bytes]:
-        """(type, bytes) of a file that a GET is answered with."""
-        try:
-            answer = self._client.get(path)
-        except httpx.HTTPError as error:
-            raise self._unreached(error) from None
-        if answer.is_error:
-            raise _as_refusal(answer)
-        return answer.headers.get("content-type", ""), answer.content
+    def request(self, method: str, path: str, body: bytes = b"") -> httpx.Response:
+        """Send a request with a body of JSON."""
+        headers = {"Content-Type": "application/json"} if body else {}
+        return self._send(method, path, content=body, headers=headers)
 
     def lines(self, path: str, /, **parameters: Any) -> Iterator[str]:
         """The lines of a long answer, as they come."""
@@ -162,16 +157,20 @@ class ApiClient:
         raise RequestRefused(422, f"several boards are known: choose one with --device ({listed}).")
 
     def _ask(self, method: str, path: str, **more: Any) -> Any:
+        answer = self._send(method, path, **more)
+        try:
+            return answer.json() if answer.content else None
+        except ValueError:
+            raise CommandError(f"{self.url} is not an Engram companion.") from None
+
+    def _send(self, method: str, path: str, **more: Any) -> httpx.Response:
         try:
             answer = self._client.request(method, path, **more)
         except httpx.HTTPError as error:
             raise self._unreached(error) from None
         if answer.is_error:
             raise _as_refusal(answer)
-        try:
-            return answer.json() if answer.content else None
-        except ValueError:
-            raise CommandError(f"{self.url} is not an Engram companion.") from None
+        return answer
 
     def _unreached(self, error: httpx.HTTPError) -> CommandError:
         if isinstance(error, httpx.ReadTimeout):

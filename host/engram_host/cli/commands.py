@@ -17,16 +17,13 @@ from engram_host.cli.bridges import alert, bridge, people
 from engram_host.cli.doctor import command as doctor
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
 from engram_host.cli.options import asks_for_json
-from engram_host.cli.page import conversations, media, personal, readings
+from engram_host.cli.page import readings
+from engram_host.cli.page.api import api
 from engram_host.cli.page.boards import list_boards
 from engram_host.cli.page.changes import changes as list_changes
-from engram_host.cli.page.changes import merge
-from engram_host.cli.page.imports import imports
-from engram_host.cli.page.journal import journal
 from engram_host.cli.page.memories import list_entries
 from engram_host.cli.page.open_page import open_page
 from engram_host.cli.page.search import search
-from engram_host.cli.page.settings import settings
 from engram_host.cli.recovery import backup as recovery
 from engram_host.cli.serving.serve import serve
 from engram_host.extras import DISTRIBUTION
@@ -40,30 +37,25 @@ app.command("run")(board.run)
 app.command("serve")(serve)
 app.command("page")(open_page)
 app.command("boards")(list_boards)
-app.command("settings")(settings)
 app.command("chat")(chat.chat)
 app.command("search")(search)
 app.command("show")(memory.show)
 app.command("list")(list_entries)
-app.command("journal")(journal)
 app.command("senses")(readings.senses)
 app.command("readings")(readings.readings)
-app.command("sessions")(conversations.sessions)
-app.command("messages")(conversations.messages)
 app.command("history")(memory.history)
 app.command("edit")(transfer.edit)
 app.command("forget")(changes.forget)
 app.command("pin")(changes.pin)
-app.command("merge")(merge)
 app.command("changes")(list_changes)
 app.command("undo")(changes.undo)
 app.command("export")(transfer.export)
 app.command("import")(transfer.import_file)
-app.command("imports")(imports)
 app.command("backup")(recovery.backup)
 app.command("restore")(recovery.restore)
 app.command("repair")(recovery.repair)
 app.command("stats")(companion_commands.stats)
+app.command("api")(api)
 app.command("folders")(companion_commands.folders)
 app.command("eval")(memory.evaluate)
 app.command("doctor")(doctor.doctor)
@@ -73,12 +65,8 @@ app.add_typer(device.app, name="device")
 app.add_typer(access.app, name="token")
 app.add_typer(board.app, name="board")
 app.add_typer(bridge.app, name="bridge")
-people.app.command("memories")(personal.memories)
-people.app.command("days")(personal.days)
-people.app.command("search")(personal.search)
 app.add_typer(people.app, name="people")
 app.add_typer(alert.app, name="alert")
-app.add_typer(media.app, name="media")
 
 
 def _print_version(is_asked: bool) -> None:

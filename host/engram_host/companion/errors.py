@@ -69,8 +69,7 @@ REFUSALS = SentenceTable(
         "import_unkept": "the file cannot be kept in the companion's folder: {problem}.",
         "import_runs": "another import into {board} is running: wait for its end, or cancel it.",
         "imports_run": "{count} imports are running: wait for the end of one.",
-        "no_media": "there is no photo or sound {id}: it was forgotten, or newer ones took its room; `engram media list` lists "
-        "them.",
+        "no_media": "there is no photo or sound {id}: it was forgotten, or newer ones took its room.",
         "media_off": "this companion keeps no photos and sounds: media.board_count in companion.toml is 0.",
         "media_large": "it has more than {most} bytes, as many as media.megabytes in companion.toml takes: make it smaller.",
         "media_type": "its bytes are of no type that is taken ({types}); media.types in companion.toml names these.",

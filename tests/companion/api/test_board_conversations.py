@@ -1,4 +1,4 @@
-"""The API and the command show what a message had to do with memories, and the turns of a session."""
+"""The API shows what a message had to do with memories, and the turns of a session."""
 
 import json
 from collections.abc import Callable
@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from cli_case import engram, fine
 from peers import Companion
 from sending import Sent
 
@@ -56,26 +55,3 @@ def test_a_message_without_an_answer_yet_has_nothing(companion: Companion, kitch
 
 def test_an_unknown_message_is_not_found(companion: Companion, kitchen: Sent):
     assert companion.client.get(f"/v1/boards/{kitchen.device}/chat/page:none/memory").status_code == 404
-
-
-def test_the_command_prints_what_was_recalled_and_remembered(companion: Companion, kitchen: Sent):
-    answered(companion, kitchen, "page:3", {"recalled": [["m1", 720], ["m77", 50]]})
-    where = ("--device", kitchen.device, "--home", companion.home)
-    assert "page:3" in fine("messages", "--room", "page", *where).out
-    shown = fine("messages", "page:3", *where).out
-    assert "72 %" in shown and "blue, tin" in shown and "(has gone since)" in shown
-    assert shown.count("the blue tin is in the attic") == 2
-
-
-def test_the_command_lists_sessions_and_shows_the_turns_of_one_in_order(companion: Companion, kitchen: Sent):
-    kitchen.say("and the lilies, too", sid="s2")
-    kitchen.sync()
-    where = ("--device", kitchen.device, "--home", companion.home)
-    listed = fine("sessions", "--json", *where).json
-    assert {each["id"]: each["title"] for each in listed["sessions"]} == {
-        "s1": "where is the blue tin?",
-        "s2": "Garden",
-    }
-    turns = fine("sessions", "s2", "--json", *where).json["turns"]
-    assert [each["line"]["text"] for each in turns] == ["roses need water", "and the lilies, too"]
-    assert "no turn of a session s9" in engram("sessions", "s9", *where).err

@@ -1,11 +1,9 @@
 """Settings of boards from afar: the firmware's rules before a change is sent, what is known, and secrets that nobody sees."""
 
-import json
 from collections.abc import Callable
 
 import pytest
 
-from cli_case import engram, fine
 from engram.config import SECRETS, SETTINGS
 from engram.errors import EngramError
 from engram_host.companion.board_settings.table import SECTIONS, all_settings, check_value, settings_of, written
@@ -158,22 +156,3 @@ def test_a_secret_that_was_cancelled_is_gone_too(companion: Companion, board: Ca
     assert kitchen.offered(0)["op"] == "quiet"
     files = b"".join(each.read_bytes() for each in companion.home.glob("companion.db"))
     assert b"sk-cancelled-42" not in files
-
-
-# --- the command
-
-
-def test_the_command_shows_and_changes_settings(companion: Companion, board: Callable[..., Sent]):
-    kitchen = board()
-    kitchen.hello()
-    home = ("--home", companion.home)
-    fine("settings", kitchen.device, "--read", *home)
-    answer(kitchen, "llm.retries 5")
-    assert "llm.retries" in fine("settings", kitchen.device, *home).out
-    assert "waiting" in fine("settings", kitchen.device, "llm.retries", "6", *home).out
-    refused = engram("settings", kitchen.device, "llm.retries", "60", *home)
-    assert refused.status != 0 and "0 to 10" in refused.err
-    secret = engram("settings", kitchen.device, "llm.key", "sk-shown", *home)
-    assert secret.status == 2 and "secret" in secret.err
-    shown = json.loads(fine("settings", kitchen.device, "--json", *home).out)
-    assert [each["command"] for each in shown["changes"]] == ["/setting llm.retries 6", "/setting"]

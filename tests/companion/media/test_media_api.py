@@ -1,16 +1,12 @@
-"""Photos and sounds over HTTP and on the command line: who may send and read them, headers, hostile requests, backups."""
+"""Photos and sounds over HTTP: who may send and read them, headers, hostile requests, backups."""
 
-import json
-import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 import media_samples as samples
-from cli_case import engram, fine
 from device_tokens import make_tokens
 from engram_host.companion.auth import tokens
 from engram_host.companion.media.files import MediaFiles
@@ -142,32 +138,6 @@ def test_the_oldest_leave_beyond_the_count(house: House):
     first = house.ask("GET", "garden/media", params={"limit": 2}).json()
     rest = house.ask("GET", "garden/media", params={"before": first[-1]["number"]}).json()
     assert [each["id"] for each in first + rest] == listed
-
-
-# --- commands
-
-
-def command(house: House, *words: str) -> Any:
-    return fine("media", *words, "--device", "kitchen", "--url", house.companion.url, "--home", house.home)
-
-
-def test_photos_are_listed_saved_and_deleted_by_commands(house: House, tmp_path: Path):
-    media = house.send(samples.JPEG)
-    listed = command(house, "list").out
-    assert re.search(rf"{media['id']} +image/jpeg .*user:owner +not yet named", listed)
-    assert json.loads(command(house, "list", "--json").out)["media"][0]["reference"] == media["reference"]
-    command(house, "get", media["reference"], "--out", str(tmp_path / "new"))
-    assert (tmp_path / "new" / f"kitchen-{media['id']}.jpg").read_bytes() == samples.JPEG
-    saved = json.loads(command(house, "get", "--all", "--out", str(tmp_path / "all"), "--json").out)["media"]
-    assert len(saved) == len(list((tmp_path / "all").iterdir())) == len(house.ask("GET", "kitchen/media").json())
-    assert command(house, "delete", media["id"]).out == f"deleted: {media['id']}.\n"
-    assert house.ask("GET", f"kitchen/media/{media['id']}").status_code == 404
-
-
-@in_one_case("words", [["get"], ["get", "x" * 16], ["get", "0" * 16, "--all"], ["delete"], ["delete", "../x"]])
-def test_what_names_no_photo_is_wrong_usage(house: House, words: list[str]):
-    done = engram("media", *words, "--device", "kitchen", "--url", house.companion.url, "--home", str(house.home))
-    assert done.status == 2 and done.err
 
 
 def test_files_are_below_the_companions_home(house: House):

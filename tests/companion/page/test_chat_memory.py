@@ -7,7 +7,6 @@ from contextlib import closing
 
 import pytest
 
-from cli_case import engram, fine
 from page_client import PageClient
 from peers import Companion
 from sending import Sent
@@ -167,7 +166,7 @@ def test_sessions_are_listed_with_their_titles_and_nobody_elses(browser: PageCli
     assert "s9" not in words and "Ann's own" not in words
 
 
-def test_the_turns_of_a_session_are_served_and_listed(companion: Companion, kitchen: Sent):
+def test_the_turns_of_a_session_are_served(companion: Companion, kitchen: Sent):
     kitchen.say("and tulips?", sid="s2")
     kitchen.say("/memory", sid="s2", command=True)
     kitchen.write("journal", op="redact", turn=3, at=1795247300)
@@ -176,14 +175,6 @@ def test_the_turns_of_a_session_are_served_and_listed(companion: Companion, kitc
     found = companion.client.get(f"{path}/s2", params={"limit": 1}).raise_for_status().json()
     assert (found["total"], [each["id"] for each in found["turns"]]) == (2, ["t6"])
     assert companion.client.get(f"{path}/s77").json() == {"total": 0, "turns": []}
-    where = ("--device", kitchen.device, "--home", companion.home)
-    listed = fine("sessions", "s2", "--json", *where).json
-    assert [(each["id"], each["line"]["text"]) for each in listed["turns"]] == [
-        ("t5", "and tulips?"),
-        ("t6", "/memory"),
-    ]
-    assert engram("sessions", "s77", *where).status == 4
-    assert engram("sessions", "roses", *where).status == 2
 
 
 def test_another_session_is_gone_to_or_begun(browser: PageClient, kitchen: Sent):

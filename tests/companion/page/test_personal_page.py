@@ -1,6 +1,5 @@
 """The page of a person: they see what boards would show them, and nothing else of the companion."""
 
-import json
 import re
 from collections.abc import Iterator
 from contextlib import closing
@@ -247,7 +246,7 @@ def test_what_somebody_sees_is_served_though_their_name_has_a_slash(house: Compa
     try:
         found = house.client.get(f"/v1/people/{quote('irc:eve', safe='')}/boards").raise_for_status().json()
         assert "garden" in found["boards"]
-        listed = fine("people", "memories", name, "--device", "garden", "--home", house.home, "--json").json
+        listed = seen(house, f"{quote(name, safe='')}/boards/garden/memories")
         assert [each["line"]["content"] for each in listed["entries"]] == ["tea memory of all on garden"]
     finally:
         house.client.post("/v1/people/remove", json={"who": "irc:eve"})
@@ -283,21 +282,6 @@ def test_the_operator_sees_what_a_person_finds(house: Companion):
 @in_one_case("path", ["ann/boards/garden/memories", "ann/boards/garden/days", "nobody/boards", "dan/search?query=tea"])
 def test_what_nobody_sees_is_not_found_by_the_operator_either(house: Companion, path: str):
     seen(house, path, 404)
-
-
-def test_what_a_person_sees_is_printed(house: Companion):
-    where = ("--home", house.home)
-    on_kitchen = ("--device", "kitchen", *where)
-    for printed in (
-        fine("people", "memories", "ann", *on_kitchen).out,
-        fine("people", "memories", "ann", "--json", *on_kitchen).out,
-        fine("people", "search", "ann", "tea", *where).out,
-        fine("people", "search", "ann", "tea", "--json", *where).out,
-    ):
-        assert "tea memory of user:ann on kitchen" in printed and "user:bob" not in printed
-    printed = fine("people", "days", "ann", *on_kitchen).out
-    assert "tea turn of user:ann on kitchen" in printed and "user:bob" not in printed
-    assert json.loads(fine("people", "days", "ann", "2001-01-01", "--json", *on_kitchen).out)["turns"] == []
 
 
 # --- an intruder

@@ -66,5 +66,5 @@ def _all(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 EACH = dict(_all(get_command(app)))
 """All commands by their names, such as `board flash`."""
 
-TALKS = {"chat", "run", "board monitor", "board chat", "board setup"}
-"""Commands that are a conversation, and have no answer that could be JSON."""
+TALKS = {"api", "chat", "run", "board monitor", "board chat", "board setup"}
+"""Commands without --json: conversations, and `api`, which prints what it gets."""

@@ -1,1 +1,1 @@
-"""The commands beside the page: one that opens it, and those that show what it shows of boards, days, searches and imports."""
+"""Commands of a running companion: one opens its page, others show what the page shows, `api` sends any request."""

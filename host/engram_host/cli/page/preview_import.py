@@ -28,7 +28,7 @@ def preview_import(context: Context, file: Path, *, is_started: bool) -> None:
         return
     _show(found, lines)
     if is_started:
-        how = f"`engram imports {found['id']}` and the page show how far it is."
+        how = f"`engram api GET {here}` and the page show how far it is."
         typer.echo(f"it is sent to {device} in the background; {how}", err=True)
 
 

@@ -67,7 +67,7 @@ def search(
     if context.json:
         output.print_json(answer)
         return
-    print_hits(answer, query)
+    _print_hits(answer, query)
     if explain:
         if answer["plan"]:
             output.print_line(_plan_line(answer["plan"]))
@@ -101,7 +101,7 @@ def _show_absence(context: Context, companion: "ApiClient", asked: dict[str, Any
 _POINTS = ("expansion", "session", "meaning", "speaker", "reply", "importance", "dates")
 
 
-def print_hits(answer: dict[str, Any], query: str) -> None:
+def _print_hits(answer: dict[str, Any], query: str) -> None:
     """Print what a search found, or why it found nothing."""
     columns = ("board", "id", "day", "score", "who", "text")
     rows = [_hit_row(hit, query) for hit in answer["hits"]]

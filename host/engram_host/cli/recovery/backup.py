@@ -74,7 +74,7 @@ def backup(
         progress.say(f"{folder_of(file)}: {counted(media.count, 'photo or sound', 'photos and sounds')}")
     if media.damaged:
         progress.say(
-            f"{len(media.damaged)} photos or sounds are damaged, and not saved: `engram media list` shows them."
+            f"{len(media.damaged)} photos or sounds are damaged, and not saved: put them back from an earlier backup."
         )
     if context.json:
         found = {"damaged_lines": damaged, "media": media.count, "damaged_media": len(media.damaged)}
