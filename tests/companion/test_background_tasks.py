@@ -35,6 +35,7 @@ from engram_host.companion.media.files import MediaFiles, name_of
 from engram_host.companion.replication import upkeep
 from engram_host.companion.search.indexes import sweep
 from engram_host.companion.search.indexes.kept import FOLDER
+from engram_host.companion.senses import anomaly_watch
 from engram_host.companion.settings import read_settings
 from engram_host.companion.supervisor import TASKS
 from engram_host.companion.types import ConversationLimits, Said
@@ -120,6 +121,26 @@ async def expires(companion: Served) -> None:
         return await asyncio.to_thread(database.read, lambda rows: rows.run(counts)) == [(0,)]
 
     await soon("what is too old is removed", is_gone)
+
+
+async def ends_anomalies(companion: Served) -> None:
+    """An anomaly that lasts, and is not in the readings, ends."""
+    await companion.posted(companion.hello())
+    database = companion.running.app.store.database
+    number, now = -next(_NUMBERS), int(time.time())
+
+    def last(rows: Any) -> None:
+        rows.run("INSERT INTO sense_copies VALUES ('kitchen', 1, 1, 0, '', 0, '', 0, '') ON CONFLICT DO NOTHING")
+        sense = ("kitchen", 1, 1, 1, "room", "", 1, 0, 0, now, 5, 0)
+        rows.run(f"INSERT INTO senses VALUES ({', '.join('?' * 12)}) ON CONFLICT DO NOTHING", sense)
+        rows.run("INSERT INTO sense_events VALUES ('kitchen', 1, ?, 1, 'stuck', 5, 0, '{}')", (number,))
+
+    async def has_ended() -> bool:
+        sql = "SELECT ended > 0 FROM sense_events WHERE number = ?"
+        return await asyncio.to_thread(database.read, lambda rows: rows.run(sql, (number,))) == [(1,)]
+
+    await asyncio.to_thread(database.write, last)
+    await soon("an anomaly ends", has_ended)
 
 
 async def removes_media(companion: Served) -> None:
@@ -286,6 +307,7 @@ async def _pushes(companion: Served, room: str) -> str:
 
 WORKS = {
     "alerts": sends_alerts,
+    "anomalies": ends_anomalies,
     "bridges": runs_bridges,
     "broker": hears_over_mqtt,
     "checking": checks_the_database,
@@ -351,6 +373,7 @@ def test_a_task_that_is_killed_comes_back_and_health_shows_it(
     outside = request.getfixturevalue("outside") if needs_outside else lambda companion: None
     monkeypatch.setattr(sweep, "SWEEP_FIRST_SECONDS", 0.05)
     monkeypatch.setattr(sweep, "SWEEP_EVERY_SECONDS", 0.05)
+    monkeypatch.setattr(anomaly_watch, "LOOK_SECONDS", 0.1)
     if name == "expiry":
         monkeypatch.setattr(upkeep, "EXPIRE_FIRST_SECONDS", 0.1)
         monkeypatch.setattr(upkeep, "EXPIRE_EVERY_SECONDS", 0.1)

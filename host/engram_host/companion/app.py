@@ -59,6 +59,8 @@ from engram_host.companion.search.indexes.kept import FOLDER as INDEX_FOLDER
 from engram_host.companion.search.indexes.sweep import IndexFileSweep
 from engram_host.companion.search.reranker import make_reranker
 from engram_host.companion.search_service import MOST_FLEETS_AT_ONCE, SearchService
+from engram_host.companion.senses.anomaly_watch import LEASE as ANOMALIES_LEASE
+from engram_host.companion.senses.anomaly_watch import AnomalyWatch
 from engram_host.companion.senses.service import ReadingService
 from engram_host.companion.settings import (
     Settings,
@@ -151,6 +153,7 @@ class CompanionApp:
         self.homes = HomeWorkers(peers)
         board_searches = HomeSearches(self.homes, self.search.answer_board)
         answers = board_searches.answer_board, self.search.answer_get, self.search.answer_file
+        self.anomalies = AnomalyWatch(store, supervisor, leases.lease(ANOMALIES_LEASE))
         self.conversations = ConversationService(store, settings.chat, supervisor)
         self.imports = ImportService(store, self.conversations, settings.home, supervisor)
         self.board_settings = BoardSettingsService(self.conversations)
@@ -271,7 +274,7 @@ class CompanionApp:
                 stack.push_async_callback(self._peers.stop)
             parts = self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication
             parts = *parts, self.conversations, self.memories.changes, self.imports, self._media_upkeep
-            parts = *parts, self.index_files
+            parts = *parts, self.index_files, self.anomalies
             await self._settings_reload.start()
             for part in (self.leases, self._notices, *parts, self.alerts, self.bridge_engine, self.bridges):
                 part.start()

@@ -36,6 +36,7 @@ FAILURES = SentenceTable(
 
 TASKS = (
     "alerts",
+    "anomalies",
     "bridges",
     "broker",
     "checking",

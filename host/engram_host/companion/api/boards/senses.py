@@ -59,10 +59,10 @@ class PointShown(BaseModel):
 
 
 class SenseEventShown(BaseModel):
-    """Something unusual, beyond a limit, or silent."""
+    """Something unusual, beyond a limit, stuck or silent."""
 
     id: str
-    kind: str = Field(description="such as low, high, unusual, silent")
+    kind: str = Field(description="such as low, high, unusual, drift, stuck, silent")
     start: int = Field(description="Unix seconds")
     end: int = Field(description="0 while it lasts")
     value: float | None = Field(description="the reading that stands for it")
@@ -199,4 +199,4 @@ def show_sense(sense: StoredSense) -> SenseShown:
 
 def _event(sense: StoredSense, event: StoredEvent) -> SenseEventShown:
     number = None if event.value is None else sense.number_of(event.value)
-    return SenseEventShown(id=f"e{event.number}", kind=event.kind, start=event.started, end=event.ended, value=number)
+    return SenseEventShown(id=event.ref, kind=event.kind, start=event.started, end=event.ended, value=number)

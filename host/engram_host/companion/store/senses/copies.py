@@ -54,7 +54,7 @@ def held_readings(rows: Rows, device: str) -> HeldReadings:
 
 def _events_until(rows: Rows, device: str, epoch: int) -> int:
     """The number of the last event before any that lasts."""
-    where = "FROM sense_events WHERE device = ? AND epoch = ?"
+    where = "FROM sense_events WHERE device = ? AND epoch = ? AND number > 0"
     ((first,),) = rows.run(f"SELECT min(number) {where} AND ended = 0", (device, epoch))
     if first is not None:
         return first - 1

@@ -11,7 +11,7 @@ from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.replication_rules import admitted
 from engram_host.companion.store.senses.copies import LIST_FIRST_SECONDS, held_readings, read_copy
 from engram_host.companion.store.senses.table import SenseTable
-from engram_host.companion.store.senses.types import HeldReadings, StoredEvent, ToldEvent
+from engram_host.companion.store.senses.types import Anomaly, HeldReadings, StoredEvent, ToldEvent
 from engram_host.companion.types import LineQuota, Sender
 
 MOST_EVENTS = 5000
@@ -19,6 +19,14 @@ MOST_EVENTS = 5000
 
 _LIST_FIRST = "the board's senses are not known here: it lists them again."
 _EVENT = "number, sense, kind, started, ended, line"
+_PUT_EVENT = (
+    "INSERT INTO sense_events (device, epoch, number, sense, kind, started, ended, line) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (device, epoch, number) DO UPDATE SET sense = excluded.sense, "
+    "kind = excluded.kind, started = excluded.started, ended = excluded.ended, line = excluded.line"
+)
+
+ANOMALIES = ("unusual", "drift", "stuck", "silent")
+"""Kinds of events that the companion finds itself: their numbers are below 0."""
 
 
 class SenseTables(SenseTable):
@@ -47,15 +55,29 @@ class SenseTables(SenseTable):
             (event, keys[event.sense], line) for event, line in zip(events, lines, strict=True) if event.sense in keys
         ]
         rows.run_many(
-            "INSERT INTO sense_events (device, epoch, number, sense, kind, started, ended, line) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (device, epoch, number) DO UPDATE SET sense = excluded.sense, "
-            "kind = excluded.kind, started = excluded.started, ended = excluded.ended, line = excluded.line",
+            _PUT_EVENT,
             [(device, epoch, each.number, key, each.kind, each.started, each.ended, line) for each, key, line in known],
         )
         sql = "SELECT number FROM sense_events WHERE device = ? AND epoch = ? ORDER BY number DESC LIMIT 1 OFFSET ?"
         for (number,) in rows.run(sql, (device, epoch, MOST_EVENTS)):
             rows.run("DELETE FROM sense_events WHERE device = ? AND epoch = ? AND number <= ?", (device, epoch, number))
         return held_readings(rows, device)
+
+    @writes
+    def put_anomalies(self, rows: Rows, device: str, sense: int, found: Sequence[Anomaly], newest: int) -> None:
+        """Keep what was found in a sense's readings up to a minute; what lasted before and is not found again has ended."""
+        copy = read_copy(rows, device)
+        if copy is None:
+            return
+        rows.run(
+            "UPDATE sense_events SET ended = ? WHERE device = ? AND sense = ? AND number < 0 AND ended = 0",
+            (newest * 60, device, sense),
+        )
+        for each in found:
+            number = -(each.start << 24 | sense << 2 | ANOMALIES.index(each.kind))
+            line = json.dumps({"value": each.value, "usual": each.usual})
+            event = (device, copy.epoch, number, sense, each.kind, each.start * 60, each.end * 60, line)
+            rows.run(_PUT_EVENT, event)
 
     @reads
     def lasting_events(self, rows: Rows) -> dict[str, list[StoredEvent]]:

@@ -72,6 +72,19 @@ class ToldEvent:
     fields: dict[str, Any]
 
 
+@dataclass
+class Anomaly:
+    """What the companion finds in readings. Times are minutes; `end` is 0 while it lasts, `usual` what would have been, or the
+    usual minutes.
+    """
+
+    kind: str
+    start: int
+    value: int
+    usual: tuple[int, int]
+    end: int = 0
+
+
 @dataclass(frozen=True)
 class HeldReadings:
     """What there is of a board's senses: of each level (seq, check) of the newest block, the number of the last event before
@@ -113,6 +126,11 @@ class StoredEvent:
     started: int
     ended: int
     fields: dict[str, Any]
+
+    @property
+    def ref(self) -> str:
+        """The id that is shown: e5 is the board's, c5 was found here."""
+        return f"e{self.number}" if self.number > 0 else f"c{-self.number}"
 
     @property
     def value(self) -> int | None:

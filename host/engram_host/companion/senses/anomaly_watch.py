@@ -1,0 +1,73 @@
+"""A background task that finds anomalies in the readings of all boards, and keeps them beside the boards' own events.
+
+What is usual is learned again from the readings after a start: nothing of it is stored.
+"""
+
+import asyncio
+import logging
+import time
+
+from engram_host.companion.errors import LeaseLost, StoreUnavailable
+from engram_host.companion.senses.anomalies import AnomalyFinder
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.senses.types import MINUTES, StoredSense
+from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.workers.leases import Lease
+
+_log = logging.getLogger("engram.senses")
+
+LEASE = "anomalies"
+"""The worker that holds it looks for anomalies."""
+
+LOOK_SECONDS = 300.0
+LEARNED_DAYS = 90
+"""Days of readings from which a start learns what is usual."""
+
+_DAY = 1440
+
+
+class AnomalyWatch:
+    """Looks at new readings between start() and stop()."""
+
+    def __init__(self, store: CompanionStore, supervisor: Supervisor, lease: Lease):
+        self._store = store
+        self._supervisor = supervisor
+        self._lease = lease
+        self._finders: dict[tuple[str, int], AnomalyFinder] = {}
+        self._task: BackgroundTask | None = None
+
+    def start(self) -> None:
+        """Begin some minutes from now."""
+        self._task = self._supervisor.start("anomalies", lambda: self._lease.run(self._run))
+
+    async def stop(self) -> None:
+        """Look no more."""
+        if self._task:
+            await self._task.stop()
+        self._lease.release()
+
+    async def _run(self) -> None:
+        self._finders.clear()  # another worker may have looked since
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            try:
+                boards = await asyncio.to_thread(self._store.senses_of_boards)
+                for device, senses in boards.items():
+                    for sense in senses:
+                        await asyncio.to_thread(self.look, device, sense, int(time.time()))
+            except (StoreUnavailable, LeaseLost) as problem:
+                _log.warning("anomalies wait: %s", problem, extra={"repeat": "anomalies"})
+
+    def look(self, device: str, sense: StoredSense, now: int) -> None:
+        """Look at the readings of a sense that came since the last look. Blocks."""
+        newest = min(sense.at, now) // 60
+        finder = self._finders.get((device, sense.key))
+        if finder is None:
+            offset = self._store.device(device).zone.offset_minutes(now)
+            finder = self._finders[device, sense.key] = AnomalyFinder(offset, newest - LEARNED_DAYS * _DAY)
+        if newest <= finder.seen:
+            return
+        for row in self._store.reading_rows(device, sense.key, MINUTES, finder.seen + 1, newest):
+            finder.add(row)
+        self._store.put_anomalies(device, sense.key, finder.found, newest)
+        finder.found = [anomaly for anomaly in finder.found if not anomaly.end]
