@@ -119,8 +119,7 @@ def send_archived_and_changed_lines(board: FilledBoard):
     for log in ("records", "journal"):
         store.mark_agreed(board.sender, name, log, EPOCH, 1)
     store.promise_lines(board.sender, name, "records", EPOCH, [4], "00000000")
-    store.resolve_archive(board.sender, name, EPOCH, [], NOW)
-    store.list_archived(board.sender, name, EPOCH, 0)
+    store.resolve_archive(board.sender, name, EPOCH, range(0), NOW)
 
 
 def reset_and_go_back(board: FilledBoard):

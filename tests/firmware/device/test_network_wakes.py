@@ -113,7 +113,6 @@ async def test_a_pause_that_telegram_wants_is_kept_whatever_the_network_does():
     station = Station()
     poller = _poller(station)
     await _failed(poller, 1, BotError(429, "Too Many Requests", 20))
-    poller._pause.begin(100)  # of the 20 s
     assert await _steps(polling, poller.pause, station.join) > COMES_AT
 
 
