@@ -87,7 +87,10 @@ BY_PARAMETER = ("/test_networks.py",)
 ONE_BY_ONE = ("/test_archive_kills.py", "/test_background_tasks.py", "/test_proof_faults.py")
 """How the paths of those end that share nothing: they wait a lot, so it is well if another worker has something to do."""
 
-WHOLE_FOLDERS = ("tests/fake_llm/", "tests/fake_telegram/", "tests/page/tasks/", "tests/page/views/")
+WAITING = "tests/e2e/telegram/"
+"""A folder whose tests wait for pauses of Telegram's: it comes first, and goes to one worker, while others have work."""
+
+WHOLE_FOLDERS = ("tests/fake_llm/", "tests/fake_telegram/", "tests/page/tasks/", "tests/page/views/", WAITING)
 """Likewise for folders: all files of one go to one worker, since they load the official clients, or share a browser and what
 it looks at.
 """
@@ -194,8 +197,8 @@ def pytest_pycollect_makemodule(module_path, parent):
 
 
 def pytest_collection_modifyitems(items):
-    """Put the unit files last: they are many and short, and so both workers end at about the same time."""
-    items.sort(key=lambda item: item.path.is_relative_to(UNIT))
+    """Put tests that wait first; unit files last: they are many and short, so all workers end at about the same time."""
+    items.sort(key=lambda item: (not item.nodeid.startswith(WAITING), item.path.is_relative_to(UNIT)))
 
 
 def pytest_xdist_make_scheduler(config, log):
