@@ -72,7 +72,7 @@ def _are_sessions_whole(lines: list[dict]) -> None:
             newest[line["sid"]] = line
 
 
-PROGRAM = BoardProgram("channel_board.py", "768k", _is_whole)
+PROGRAM = BoardProgram("channel_board.py", "2m", _is_whole)
 
 
 @pytest.fixture(scope="module")

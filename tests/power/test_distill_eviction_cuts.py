@@ -20,7 +20,7 @@ def _is_whole(told: Told) -> None:
     assert len(stored) == STORED, stored
 
 
-PROGRAM = BoardProgram("distill_board.py", "512k", _is_whole)
+PROGRAM = BoardProgram("distill_board.py", "2m", _is_whole)
 
 
 @pytest.fixture(scope="module")

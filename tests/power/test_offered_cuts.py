@@ -31,7 +31,7 @@ def _is_whole(told: Told) -> None:
             assert count == 1 or (count == 0 and NOT_AGAIN in answer), [answer, notes]
 
 
-PROGRAM = BoardProgram("offered_board.py", "768k", _is_whole)
+PROGRAM = BoardProgram("offered_board.py", "2m", _is_whole)
 
 
 @pytest.fixture(scope="module")

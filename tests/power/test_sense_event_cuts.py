@@ -34,7 +34,7 @@ def _is_whole(told: Told) -> None:
     assert len([line for line in _named(told, "note") if line.startswith("- senses: ")]) == 1
 
 
-PROGRAM = BoardProgram("sense_event_board.py", "1m", _is_whole)
+PROGRAM = BoardProgram("sense_event_board.py", "2m", _is_whole)
 
 
 @pytest.fixture(scope="module")

@@ -76,7 +76,7 @@ def _are_turns_once(lines: list[dict]) -> None:
     assert len(mids) == len(set(mids)) == 2, mids
 
 
-PROGRAM = BoardProgram("timer_board.py", "1m", _is_whole)
+PROGRAM = BoardProgram("timer_board.py", "2m", _is_whole)
 
 
 @pytest.fixture(scope="module")

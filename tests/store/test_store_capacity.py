@@ -15,7 +15,7 @@ SPARE = 8
 
 def _fill(folder: Path, records: int, turns: int, *more: object) -> dict[str, int]:
     return json.loads(
-        run("32", "capacity_board", folder / "flash.bin", records, turns, *more, heap="1m", seconds=1200).splitlines()[
+        run("32", "capacity_board", folder / "flash.bin", records, turns, *more, heap="2m", seconds=1200).splitlines()[
             -1
         ]
     )

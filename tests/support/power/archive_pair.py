@@ -18,7 +18,7 @@ from companion_process import CompanionProcess
 from cuts import format_flash
 from flashes import Cut, Image, Trace, read_trace
 
-HEAP = "1m"
+HEAP = "2m"
 FLASH_BYTES = 1 << 20
 _PROGRAM = Path(__file__).with_name("archive_board.py")
 

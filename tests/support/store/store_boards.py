@@ -13,7 +13,7 @@ import get_micropython
 ROOT = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).resolve().parent
 SUPPORT = ROOT / "tests" / "support" / "firmware"
-HEAPS = {"64": "2m", "32": "1m"}
+HEAPS = {"64": "4m", "32": "2m"}
 
 
 def command(bits: str, program: str, heap: str = "") -> tuple[list[str], dict[str, str]]:
