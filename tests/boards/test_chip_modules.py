@@ -12,6 +12,7 @@ import pytest
 import firmware_build
 import get_micropython
 from fakes import names
+from mpy_file import MpyFile
 from one_case import in_one_case
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -109,38 +110,12 @@ def test_the_time_is_made_whole_where_it_is_read():
 # --- the compiled modules
 
 
-def qstrs(module: bytes) -> list[str]:
-    """The names in a compiled module (MicroPython's .mpy format 6) that are not built into every firmware."""
-    assert module[:2] == b"M\x06"
-    at = 4
-
-    def number() -> int:
-        nonlocal at
-        value = 0
-        while True:
-            byte = module[at]
-            at += 1
-            value = value << 7 | byte & 0x7F
-            if not byte & 0x80:
-                return value
-
-    count, _ = number(), number()
-    found = []
-    for _ in range(count):
-        length = number()
-        if length & 1:
-            continue  # one that every firmware has
-        found.append(module[at : at + (length >> 1)].decode())
-        at += (length >> 1) + 1
-    return found
-
-
 @pytest.fixture(scope="module")
 def compiled() -> dict[str, list[str]]:
     """The names in each compiled module."""
     firmware_build.compile_all()
     paths = sorted(firmware_build.FIRMWARE.rglob("*.mpy"))
-    return {path.relative_to(firmware_build.FIRMWARE).as_posix(): qstrs(path.read_bytes()) for path in paths}
+    return {path.relative_to(firmware_build.FIRMWARE).as_posix(): MpyFile(path.read_bytes()).names for path in paths}
 
 
 def test_names_are_read_from_compiled_modules(compiled: dict[str, list[str]]):

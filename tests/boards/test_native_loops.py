@@ -10,56 +10,17 @@ import firmware_build
 import get_micropython
 from engram_host.boards import file_set
 from engram_host.firmware import NATIVE_LOOPS
+from mpy_file import MpyFile
 
 XTENSAWIN = 10
 MOST_BYTES = 8192
 """Of a board's memory for code."""
 
-_BYTECODE = 0
-_TEXT, _BYTES = 5, 6
-
-
-def native_bytes(module: bytes) -> int:
-    """The bytes of native code in a compiled module (MicroPython's .mpy format 6)."""
-    at = 4
-
-    def number() -> int:
-        nonlocal at
-        value = 0
-        while True:
-            byte = module[at]
-            at += 1
-            value = value << 7 | byte & 0x7F
-            if not byte & 0x80:
-                return value
-
-    names, objects = number(), number()
-    for _ in range(names):
-        length = number()
-        at += 0 if length & 1 else (length >> 1) + 1
-    for _ in range(objects):
-        kind = module[at]
-        at += 1
-        if kind >= _TEXT:
-            length = number()
-            at += length + (kind <= _BYTES)  # these two end with a zero
-    found = 0
-    head = number()
-    at += head >> 3
-    for _ in range(number()):
-        head = number()
-        at += head >> 3
-        if head & 3 != _BYTECODE:
-            found += head >> 3
-            number()  # its flags
-    assert at == len(module)
-    return found
-
 
 def test_the_native_code_is_of_the_chips_and_small():
     module = file_set.native_loops()
     assert module[2] >> 2 == XTENSAWIN
-    assert 6000 < native_bytes(module) <= MOST_BYTES
+    assert 6000 < MpyFile(module).native_bytes() <= MOST_BYTES
 
 
 def test_a_board_gets_native_code_and_bytecode():
