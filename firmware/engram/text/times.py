@@ -18,7 +18,7 @@ Span = namedtuple("Span", "seconds")
 Moment = namedtuple("Moment", "at")
 """Unix seconds."""
 Repeat = namedtuple("Repeat", "minute days every")
-"""At a minute of the local day on days of the week (bit 0 is Monday), or, with no days, every so many minutes."""
+"""At a minute of the local day on days of the week (bit 0 is Monday), or, with no days, every `every` minutes."""
 
 _FORMS = const(
     "is not understood; write in 20 min, every 30 min, 08:00, 07:30 daily, 07:30 mon fri, today 18:00, "
@@ -136,12 +136,12 @@ def _clock_time(words: list, at: int) -> tuple:
     """(minute of the day, the word behind it), (-1, at) if there is no time of the day."""
     kind, _, end = LEXICON.longest(words, at)
     place = end if kind == "at" else at
-    minute = _minute(words[place][0]) if place < len(words) else -1
+    minute = minute_of_day(words[place][0]) if place < len(words) else -1
     return (minute, place + 1) if minute >= 0 else (-1, at)
 
 
-def _minute(word: bytes) -> int:
-    """The minute of the day of a word such as 7:30, -1 if it is none."""
+def minute_of_day(word: bytes) -> int:
+    """Return the minute of the day of a word such as 7:30, -1 if it is none."""
     hour, _, minute = word.partition(b":")
     if not (hour.isdigit() and minute.isdigit() and len(hour) < 3 and len(minute) == 2):
         return -1
@@ -159,7 +159,7 @@ def _goes_on(words: list, at: int) -> bool:
 def _is_timed(words: list, at: int) -> bool:
     word = words[at][0]
     is_refused = word.isdigit() and LEXICON.longest(words, at + 1)[0] == "refused"
-    return is_refused or _counted(words, at)[1] > 0 or _minute(word) >= 0 or date_of(word) >= 0
+    return is_refused or _counted(words, at)[1] > 0 or minute_of_day(word) >= 0 or date_of(word) >= 0
 
 
 def date_of(word: bytes) -> int:

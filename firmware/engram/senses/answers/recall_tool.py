@@ -1,11 +1,12 @@
 """The tool sense_recall: readings and events of a sense in a span."""
 
-from engram.clock import day_number
+from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.senses.answers import spans
 from engram.senses.events.wording import describe, summary
 from engram.senses.values import DAY, DAY_LEVEL, HOUR_LEVEL, LEVELS, add_to, aggregate_of, value_text
+from engram.text.times import date_of, minute_of_day
 
 _MOST_ROWS = const(24)
 _MOST_EVENTS = const(4)
@@ -102,13 +103,10 @@ def _moment(clock, argument: str, said, end: int) -> int:
     found = None if time else spans.find_span(day, clock)
     if found:
         return found[end]
-    try:
-        hour, _, minute = time.partition(":")
-        if len(minute) != 2 or not (hour + minute).encode().isdigit() or int(hour) > 23 or int(minute) > 59:
-            raise ValueError(time)
-        return clock.moment(day_number(day), 60 * int(hour) + int(minute))
-    except ValueError:
-        raise ArgumentError(argument, _NO_MOMENT) from None
+    date, minute = date_of(text.encode(day)), minute_of_day(text.encode(time))
+    if date < 0 or minute < 0:
+        raise ArgumentError(argument, _NO_MOMENT)
+    return clock.moment(date, minute)
 
 
 def _add_rows(result: dict, view, sense, first: int, until: int, level: int) -> None:
@@ -125,7 +123,7 @@ def _add_rows(result: dict, view, sense, first: int, until: int, level: int) -> 
 
 
 def _step(seconds: int, level: int) -> int:
-    """Seconds of a row: of at least so many, and of whole slots."""
+    """Round the seconds of a row up to whole slots."""
     if level != DAY_LEVEL:
         for minutes in _STEPS:
             if minutes * 60 >= seconds and (level != HOUR_LEVEL or minutes >= 60):
