@@ -52,6 +52,8 @@ class AnomalyWatch:
             await asyncio.sleep(LOOK_SECONDS)
             try:
                 boards = await asyncio.to_thread(self._store.senses_of_boards)
+                there = {(device, sense.key) for device, senses in boards.items() for sense in senses}
+                self._finders = {sense: finder for sense, finder in self._finders.items() if sense in there}
                 for device, senses in boards.items():
                     for sense in senses:
                         await asyncio.to_thread(self.look, device, sense, int(time.time()))
