@@ -64,7 +64,7 @@ def _add_timer_tool(board) -> None:
 
 
 def _remote_recall(board):
-    """What the tools have of a companion, None where there neither is one nor was."""
+    """Return the tools' access to a companion, None where there neither is one nor was."""
     if not (board.archived or board.companion):
         return None
     from engram.agent.remote_recall import RemoteRecall  # absent from boards without a companion
@@ -74,7 +74,7 @@ def _remote_recall(board):
 
 
 def make_answerer(board, config, journal, reminders, model, jobs):
-    """What answers a turn with these in the places of the board's own; without `jobs` nothing is learned of it."""
+    """Return an Answerer with these in the places of the board's own; without `jobs` it learns nothing."""
     return Answerer(
         config=config,
         journal=journal,

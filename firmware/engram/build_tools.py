@@ -9,7 +9,7 @@ _SHARE = const(8)  # of the model's window, the part that a person's own tools m
 
 
 def make_toolbox(board) -> Toolbox:
-    """What holds the tools beside the memory's."""
+    """Return the Toolbox, which holds the tools beside the memory's."""
     names = [tool.name for mode in ("full", "lightweight") for tool in schemas.tools(mode)]
     names += ["timer", "sense_recall", "sense_limit"]
     return Toolbox(tuple(names), schema_check.arguments, board.config.get("llm.context_tokens") // _SHARE)

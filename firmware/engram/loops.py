@@ -16,7 +16,7 @@ from engram.compat import const, ptr8, ptr16, ptr32, viper
 
 _LONGEST = const(48)  # bytes of a word
 
-# Of each byte: 0 if no word has it, 3 for a vowel, 5 for another letter, else 1.
+# The kind of each byte: 0 if no word has it, 3 for a vowel, 5 for another letter, else 1.
 _KINDS = (
     b"\0" * 48 + b"\1" * 10 + b"\0" * 39
     + b"\3\5\5\5\3\5\5\5\3\5\5\5\5\5\3\5\5\5\5\5\3\5\5\5\3\5" + b"\0" * 5 + b"\1" * 128

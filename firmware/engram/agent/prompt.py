@@ -85,7 +85,7 @@ class PromptBuilder:
     """
 
     senses = None
-    """What shows readings, None until there are some."""
+    """Shows readings; None until there are some."""
 
     def __init__(self, config, clock, records, journal, recall, profile_files, notes_files, snapshots, toolbox):
         self.config = config

@@ -10,7 +10,7 @@ from engram.text.utf8 import encode
 
 _LARGEST = const(262144)  # bytes: what a board can hold beside its memory, and bring in within minutes
 FILE_MS = 60_000
-"""What a file may take: meanwhile its link serves nobody else."""
+"""Longest time that a file may take: meanwhile its link serves nobody else."""
 
 _NAME_LONGEST = const(64)
 _NAME = const(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")

@@ -86,7 +86,7 @@ class Deliveries:
         return outcome
 
     async def finish(self, sink, outcome) -> bool:
-        """Have a sink send what it was told; True if that is delivered, or given up."""
+        """Let a sink send its answer; True if that is delivered, or given up."""
         delivery, has_arrived = sink.delivery, False
         if not sink.is_confirming or sink.is_idempotent:
             has_arrived = await sink.end(outcome)
@@ -148,7 +148,7 @@ class Deliveries:
             await self._push(line, sink)
 
     def _caller(self, name: str, room: str, line: dict):
-        """Who gets in a room what is kept with a line; None if nobody does: it is removed."""
+        """Return the Caller to whom a kept line goes in a room; None if nobody may have it: it is removed."""
         asks = turn_principal(line) if "who" in line else Caller("", "", False, "")
         caller = Caller(asks.principal, room, asks.group, asks.workspace)
         if room and self._is_let_in(name, caller):
@@ -233,7 +233,7 @@ def channel_of(address: str) -> str:
 
 
 def age_of(line: dict, clock) -> str:
-    """How long ago a line was written, "" if less than a minute."""
+    """Return the age of a line in words, "" below a minute."""
     age = clock.now() - line["at"]
     if age < _MINUTE:
         return ""

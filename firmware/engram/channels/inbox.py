@@ -137,7 +137,7 @@ class Inbox:
         return self._deliveries is not None and self._deliveries.has_undelivered(name)
 
     def deliveries(self):
-        """What delivers, made when it is first needed: it reads the newest lines of the journal."""
+        """Return the Deliveries, made when they are first needed: they read the newest lines of the journal."""
         if self._deliveries is None:
             self._deliveries, self._handler = self._make_deliveries(self)
         return self._deliveries

@@ -43,7 +43,7 @@ class Delivery:
         self.seq = seq
         """That of its line in the journal, 0 while it has none."""
         self.arrived = arrived
-        """How many of its pieces have arrived."""
+        """Number of its pieces that have arrived."""
         self.state = state
         self.pieces: "list | None" = None
         """Those that have not, as its channel sends them; None after a restart."""
@@ -74,7 +74,7 @@ class Delivery:
             self._set(self.arrived, self.state - 1)
 
     def restart(self) -> None:
-        """Begin again: the answer is made anew, and a part of a former one has arrived."""
+        """Begin again with a new answer; a part of the former one may have arrived."""
         if self.arrived:
             self._set(0, MAYBE_DELIVERED)
         self.pieces = None

@@ -352,7 +352,7 @@ def new_code() -> str:
 
 
 def room_of(network: str, chat: str, thread: str = "", most: int = caller_check.ROOM_BYTES) -> str:
-    """The room of a chat, or of a thread in it, in at most so many bytes."""
+    """The room of a chat, or of a thread in it, in at most `most` bytes."""
     return _short(network + " " + chat + (" " + thread if thread else ""), network + " ", most)
 
 

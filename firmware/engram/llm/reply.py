@@ -116,7 +116,7 @@ class ReplyBuilder:
 
     @property
     def has_calls(self) -> bool:
-        """True if the service has told of calls."""
+        """True if the service has sent calls."""
         return bool(self._calls)
 
     def finish(self, names) -> str:

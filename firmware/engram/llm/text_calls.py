@@ -20,7 +20,7 @@ _PARAMETER = const((b"parameter=", b"parameter "))
 _CLOSING = const((b"/function", b"/invoke", b"/tool_call"))
 # Marks of what a tool gave back: not a call, whatever stands in it.
 _RESULTS = const((b"result", b"response", b"output", b"observation"))
-# What calls are known by in a message.
+# Marks of calls in a message.
 _CALL_LIKE = const(
     ('"name"', "'name'", '"function"', "arguments", "<tool_", "<|tool", "<invoke ", "function=", "[TOOL_", "<｜")
 )

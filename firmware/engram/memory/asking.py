@@ -15,14 +15,14 @@ _GREETING = const(2)  # words that may stand before it
 
 
 def asks(message: str) -> bool:
-    """Whether a message asks something, also without a question mark."""
+    """True if a message asks something, also without a question mark."""
     words = [word for word in message.lower().split() if " " + word.strip(",!.") + " " not in _BEFORE_ASKING]
     first = words[0].replace("’", "'").split("'")[0] if words else "-"
     return "?" in message or " " + first + " " in _ASKING or any(sign in message for sign in _WIDE_ASKING.split("|"))
 
 
 def only_asks(content: str) -> bool:
-    """Whether a text is a question, with a greeting at most before it."""
+    """True if a text is a question, with a greeting at most before it."""
     content = content.rstrip()
     if len(content) > _LONGEST or not content or content[-1] not in "?？":
         return False
@@ -31,7 +31,7 @@ def only_asks(content: str) -> bool:
 
 
 def repeats(content: str, asked) -> bool:
-    """Whether a text asks for most of the terms that somebody has `asked` for."""
+    """True if a text asks for most of the terms that somebody has `asked` for."""
     same = others = 0
     is_question = only_asks(content)
     if not (is_question or (len(content) <= _LONGEST and asks(content))):

@@ -117,7 +117,7 @@ class Judge:
         return Item(item.id, item.at, item.who, item.text, item.score, evidence, item.sure)
 
     def of_days(self, count: int) -> int:
-        """How sure a search is of `count` entries of the days that it names: they are one word, and no other one was found."""
+        """Rate a search that found `count` entries of the days that it names, which are one word, and no other word."""
         weight = inverse_frequency(MANY, count)
         others = self._measure.weight + self._measure.unknown
         return of_words(evidence_once(weight), Measure(weight, weight, others))

@@ -1,4 +1,4 @@
-"""What was said and kept on the days that a question names (text.days): it comes higher, or alone."""
+"""Ranks entries of the days that a question names (text.days) higher, or gives them alone."""
 
 from engram.compat import const
 

@@ -48,7 +48,7 @@ def find(journal, older: dict, content: str, said_now) -> list:
 
 
 def _is_told(journal, change, seq: int, is_only: bool) -> bool:
-    """Whether a turn that a record came from says what the record said."""
+    """True if a turn that a record came from says what the record said."""
     if seq < journal.entries.oldest:
         return is_only  # a companion has it, and may show it
     turn = journal.live_turn(seq)
@@ -68,13 +68,13 @@ def _nearest(journal, change, scope: str, speaker: str):
 
 
 def _asked_before(journal, turn: dict) -> str:
-    """What a reply answers."""
+    """Return the text that a reply answers, "" for other turns."""
     before = turn.get("re") or turn.get("prev") if turn["role"] == "assistant" else 0
     return ((journal.turn(before) or {}).get("text") or "") if before else ""
 
 
 class _Change:
-    """What is different between two texts of a fact.
+    """Compares two texts of a fact.
 
     gone     words that only the old one has
     come     words that only the new one has
@@ -97,17 +97,17 @@ class _Change:
 
     @property
     def differs(self) -> bool:
-        """Whether one says something that the other one does not."""
+        """True if one says something that the other one does not."""
         return bool(self.gone or self.come)
 
     @property
     def is_telling(self) -> bool:
-        """Whether its words are enough to know what repeats it: an addition alone leaves true what was said."""
+        """True if its words are enough to know what repeats it: an addition alone leaves true what was said."""
         is_denied = self._cut is text.words
         return len(self.gone) + len(self.shared) > 1 and bool(self.gone or is_denied)
 
     def is_told(self, turn: dict, is_only: bool) -> bool:
-        """Whether a turn that the old one came from, the only one or one of some, tells it and no more."""
+        """True if a turn that the old one came from, the only one or one of some, tells it and no more."""
         said = self._said(turn)
         if self._holds(said):
             return False
@@ -115,7 +115,7 @@ class _Change:
         return (is_only or has_some) and self._is_all(said)
 
     def is_repeated(self, turn: dict, asked: str) -> bool:
-        """Whether a turn repeats the old one and says no more; `asked` is what it answers."""
+        """True if a turn repeats the old one and says no more; `asked` is what it answers."""
         said = self._said(turn)
         missing = _without(self.gone, said)
         if self._holds(said) or len(missing) > self._slack or not all(_is_pair(term) for term in missing):
@@ -137,11 +137,11 @@ class _Change:
         return said
 
     def _holds(self, said: list) -> bool:
-        """Whether words say what holds now."""
+        """True if words say what holds now."""
         return bool(self.come) and not _without(self.come, said)
 
     def _is_all(self, said: list) -> bool:
-        """Whether words say little beside the old text."""
+        """True if words say little beside the old text."""
         places = [at for at, word in enumerate(said) if word in self.gone or word in self.shared]
         if not places:
             return _weight(said) <= _RETOLD
@@ -173,7 +173,7 @@ def _are_disjoint(words: list, others: list) -> bool:
 
 
 def _is_pair(term: str) -> bool:
-    """Whether a term is two characters of a script without spaces, or may be."""
+    """True if a term is two characters of a script without spaces, or may be."""
     return len(term) == 2 and len(term.encode()) > 2
 
 

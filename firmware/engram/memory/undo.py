@@ -88,7 +88,7 @@ class Undo:
             return not caller.group and _whose(line) == whose
         if line.get("op") == "forget":
             return _is_seen(self._store.line(line["was"]) if "was" in line else None, caller)
-        # What it has become since, and what would come back, count too: a private record may have gone to a workspace.
+        # Its later versions, and those that would come back, count too: a private record may have gone to a workspace.
         latest = self._store.get(int(line["id"][1:])) if "id" in line else None
         if not _is_seen(line, caller) or (latest is not None and not _is_seen(latest, caller)):
             return False
@@ -112,7 +112,7 @@ class Undo:
         return sentence
 
     def _unmark(self, lines) -> None:
-        """What turns say holds again that lines have made outdated."""
+        """Let turns that lines have made outdated hold again."""
         for line in lines:
             past.unmark(self._journal.entries, line.get("outdated", ()), self._clock.now())
 
@@ -142,7 +142,7 @@ class Undo:
         return sentence + (" %d were changed since, or have gone, and stay so." % stays if stays else "")
 
     def _is_latest(self, line: dict) -> bool:
-        """Whether a line is what holds of its record."""
+        """True if a line is the newest of its record."""
         state, latest = self._store.state_and_latest(int(line["id"][1:]))
         return state == LIVE and latest["seq"] == line["seq"]
 
@@ -192,7 +192,7 @@ class Undo:
 
 
 def _is_seen(version, caller) -> bool:
-    """Whether a version of a record is still there and may be shown to who asks."""
+    """True if a version of a record is still there and may be shown to the caller."""
     return bool(version) and "content" in version and access.may_see_line(caller, version)
 
 

@@ -21,7 +21,7 @@ _SLICE = const(64)  # rows between two steps of a fold
 
 
 class History:
-    """What is kept of a board's senses in a folder, in `most_bytes` of flash at most."""
+    """Keeps the aggregates of a board's senses in a folder, in `most_bytes` of flash at most."""
 
     def __init__(self, folder: str, most_bytes: int, clock):
         self._folder = folder

@@ -1,4 +1,4 @@
-"""What a board perceives: `observe` takes readings, which are kept in RAM, and by minute, hour and day on flash."""
+"""Senses: `observe` takes readings, which are kept in RAM, and by minute, hour and day on flash."""
 
 from engram import diag, files
 from engram.compat import const, finish, ticks_diff, ticks_ms

@@ -118,7 +118,7 @@ LANGUAGES = (
         "",
     ),
 )
-"""Of each language: polite, remember, forget, find, list, question, nothing."""
+"""Seven texts a language: polite, remember, forget, find, list, question, nothing."""
 
 _KINDS = ("polite", "remember", "forget", "find", "list", "question", "nothing")
 _MOST_POLITE = const(4)

@@ -18,7 +18,7 @@ from engram_host.transfer.formats import Fields, Unknown, put_labels
 from engram_host.transfer.headings import Headings
 
 _ABOVE_CHARS = 400
-"""Of the texts above an item: leaves most of a memory to its own."""
+"""Longest text from above an item: leaves most of a memory to its own."""
 
 _TAB = 4
 _INDENT = 2

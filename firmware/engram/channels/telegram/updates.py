@@ -79,7 +79,7 @@ class Incoming:
 
     @property
     def text(self) -> str:
-        """What it says, with what came with it named first."""
+        """Return its text, behind the names of its attachments."""
         return (self.marks + " " + self.words).strip()
 
     def _read_sender(self, message: dict, bot: Bot) -> None:

@@ -89,7 +89,7 @@ class Lists:
         self.data = memoryview(bytearray())
 
     def make_room(self, rows: int) -> None:
-        """Let a list of so many rows fit."""
+        """Make room for a list of some rows."""
         if len(self.rows) < rows:
             self.rows = array("I", bytes(4 * rows))
             self.data = memoryview(bytearray(rows + _SPARE))

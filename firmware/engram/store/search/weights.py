@@ -12,7 +12,7 @@ ONE = 4096
 """A score of 1: the best that the words alone can give within one answer."""
 
 OWN = const(5)
-"""How often a row's own words count in its evidence; those of the rows beside it count less, see ranking.py."""
+"""Weight of a row's own words in its evidence; those of the rows beside it count less, see ranking.py."""
 
 _MOST_TERMS = const(24)  # of a query: keeps sums below 2^30 and the time of a search bounded
 _SCALE = const(1024)

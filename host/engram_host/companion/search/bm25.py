@@ -34,7 +34,7 @@ LEAST_LENGTH = 20.0
 """Words: a shorter entry does not gain from being shorter."""
 
 _KEY_WORDS = 4
-"""Of a turn: day, month, year and speaker."""
+"""Terms that each turn has beside its text: day, month, year and speaker."""
 
 _LONE = 0.75
 """What stands beside a turn adds to its T: by a quarter less it is like that of what stands alone."""

@@ -38,7 +38,7 @@ _MOST_OF = 2 / 3
 _PER_CENT = 0.01
 
 QUESTION = board.QUESTION * _PER_CENT
-"""Of a turn that only asks for most of the same: its words are no evidence."""
+"""Factor of a turn that only asks for most of the same: its words are no evidence."""
 
 PARTS = ("words", "meaning", "authority", "days", "agreement")
 """What a confidence is made of: two sides, NaN where one was not searched, then factors."""

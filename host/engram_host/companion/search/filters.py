@@ -150,7 +150,7 @@ class LiveRows:
 
 @dataclass(frozen=True)
 class VisibleRows:
-    """Of one index: rows that count, and rows that may be found (`wanted`), which may be history too; and who asks."""
+    """Rows of one index that count, rows that may be found (`wanted`), which may be history too, and the asker."""
 
     index: DeviceIndex
     live_rows: LiveRows

@@ -88,7 +88,7 @@ class Candidate:
     """What the factor for the speaker added."""
 
     reply: float
-    """What the factor for a reply took, or for a turn that only asks the same."""
+    """Points that the factor for a reply took, or that for a turn that only asks the same."""
 
     importance: float
     dates: float

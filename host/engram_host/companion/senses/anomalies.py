@@ -12,7 +12,7 @@ from statistics import median
 from engram_host.companion.store.senses.types import Anomaly, Row
 
 HOUR, HOURS, DAY = range(3)
-"""What is scored: the last hour, about three hours, a day."""
+"""The spans that are scored: the last hour, about three hours, a day."""
 
 _LOWEST = (3.125, 1.875, 2.5)
 _ABOVE = (1.5, 1.25, 1.25)
@@ -38,7 +38,7 @@ _TIMES, _STUCK_LEAST, _SILENT_LEAST, _NEVER = 3, 120, 15, 2880
 
 
 class _Usual:
-    """What is usual for a sense, learned from quarters of an hour, numbered in local time."""
+    """Learns the usual readings of a sense from quarters of an hour, numbered in local time."""
 
     def __init__(self) -> None:
         self.location, self.spread, self.seen = [0.0] * 24, [0.0] * 24, [0] * 24
@@ -281,5 +281,5 @@ class AnomalyFinder:
 
 
 def _longest(usual: int, least: int) -> float:
-    """How many minutes something may last before it is an anomaly."""
+    """Return the minutes that something may last before it is an anomaly."""
     return max(least, _TIMES * usual) if _TIMES * usual <= _NEVER else float("inf")

@@ -1,4 +1,4 @@
-"""What each command needs of a board."""
+"""Wires each command with the parts of a board that it needs."""
 
 from collections import namedtuple
 
