@@ -117,7 +117,7 @@ def _add_logs(board: Board, segment_bytes: int) -> None:
     store.open()
     log = Log(board.folder + "/journal", "journal", config.get("journal.bytes"), segment_bytes)
     board.turns_reserve = Reserve(board.folder + "/journal/reserve.bin", log.segment_bytes)
-    turn_schema = TurnSchema(clock, config.get("session.live"))
+    turn_schema = TurnSchema(clock)
     journal_store = Store(log, turn_schema, board.turns_reserve, board.gate.is_active)
     journal_store.open()
     _add_archive_index(board, store, journal_store)

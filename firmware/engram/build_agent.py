@@ -30,7 +30,7 @@ def add_agent(board, learns: bool = True) -> None:
         return out, MessageHandler(inbox, board.journal, board.clock, folder, out)
 
     def answerer():
-        return make_answerer(board, board.config, board.journal, board.reminders, board.model, board.jobs)
+        return make_answerer(board, board.journal, board.reminders, board.model, board.jobs)
 
     board.agent = Agent(board.gate, answerer)
     board.commands = Commands(lambda: handlers(board))
@@ -73,10 +73,10 @@ def _remote_recall(board):
     return RemoteRecall(board.clock, board.records, board.recall, search, board.archive(), board.archived, board.notes)
 
 
-def make_answerer(board, config, journal, reminders, model, jobs):
+def make_answerer(board, journal, reminders, model, jobs):
     """Return an Answerer with these in the places of the board's own; without `jobs` it learns nothing."""
     return Answerer(
-        config=config,
+        config=board.config,
         journal=journal,
         reminders=reminders,
         push=board.inbox.push,

@@ -19,12 +19,10 @@ def make_model(board):
     from engram.llm.model import Model  # absent from boards without a model
 
     config, url = board.config, board.config.get("llm.url")
-    connect, stall = config.get("llm.connect_seconds"), config.get("llm.stall_seconds")
     try:
         client = Client(
             url,
-            connect_ms=connect * 1000,
-            stall_ms=stall * 1000,
+            stall_ms=config.get("llm.stall_seconds") * 1000,
             tls=_trust(board, url),
             network=board.network,
         )

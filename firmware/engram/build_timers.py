@@ -19,8 +19,8 @@ def add_timers(board) -> None:
 def _telling(board, timers) -> Telling:
     """What tells those that are due."""
 
-    def answerer(config, journal, reminders, model):
-        return make_answerer(board, config, journal, reminders, model, None)
+    def answerer(journal, reminders, model):
+        return make_answerer(board, journal, reminders, model, None)
 
     def make_asking():
         parts = board.config, board.journal, board.gate, board.inbox.deliveries(), board.model, board.jobs

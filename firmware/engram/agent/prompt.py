@@ -31,7 +31,10 @@ _MARGIN = const(150)  # tokens for the time, the new tags and what the estimate 
 _SMALLEST = const(200)  # tokens of a message that are always shown
 _PROFILE_SHARE = const(20)  # per cent of the model's window
 _NOTES_SHARE = const(30)
+_RECALL_SHARE = const(20)  # of a small window: the conversation needs the rest
 _NEW_TAGS = const(60)  # tokens
+CATALOG = 300  # tokens of the tag catalog: many tags would fill the prompt; memory_list has the rest
+TURN_CHARS = 1500  # of a turn in later prompts: one long text would push out the conversation
 _MARK = const(20)  # tokens of what is said where a text was cut
 _COMING = const(150)  # tokens that a turn to come is taken to have
 _SNAPSHOTS = const(4)  # sessions whose catalog is kept as their prompts show it
@@ -186,11 +189,11 @@ class PromptBuilder:
             room -= text.tokens(tool.description) + text.tokens(tool.schema) + _A_TOOL
         for block in self._system(caller, mode, ""):
             room -= text.tokens(block)
-        return room - self.config.get("catalog.tokens") if mode == "full" else room
+        return room - CATALOG if mode == "full" else room
 
     def _for_memories(self, mode: str, room: int) -> int:
         """The budget of the recalled memories."""
-        share = self.config.get("llm.context_tokens") * self.config.get("recall.share") // 100
+        share = self._share(_RECALL_SHARE)
         budget = min(share, self.config.get("recall.tokens"), room - 2 * _SMALLEST)
         return max(0, budget) if mode == "full" else 0
 
@@ -232,7 +235,7 @@ class PromptBuilder:
         if snapshot is None or snapshot[0] != key:
             if len(self.snapshots) >= _SNAPSHOTS:
                 self.snapshots.clear()
-            line = catalog.line(tags, self.config.get("catalog.tokens"))
+            line = catalog.line(tags, CATALOG)
             packed = text.encode("\n" + "".join([tag + "\n" for tag, _ in tags]))
             self.snapshots[sid] = snapshot = (key, packed, line)
         _, packed, line = snapshot
@@ -282,7 +285,7 @@ class PromptBuilder:
 
     def _shown(self, turn: dict) -> str:
         content = attributed_text(turn)
-        most = self.config.get("session.message_chars")
+        most = TURN_CHARS
         if len(content) > most:
             content = text.cut(content, most) + self._more(turn["seq"])
         return content + _BROKEN if turn.get("cut") else content

@@ -34,7 +34,7 @@ async def run(model, tools, config, prompt, turn, sink, reply) -> str:
         yield from exchanged
 
     request = Request(prompt.system, messages, tools.offered(turn.caller), config.get("llm.reply_tokens"), "")
-    left = config.get("llm.tool_rounds")
+    left = model.rounds
     room = min(prompt.room, _EXCHANGE_TOKENS)
     spare = prompt.room - room
     while True:

@@ -18,7 +18,7 @@ from engram.errors import StoreError
 _FILE = const("/learning.json")
 _LARGEST = const(4096)  # bytes of the file
 _BATCH_CHARS = const(6000)  # of the texts of one batch: they stand in one prompt
-_MOST_FLUSHED = const(64)  # sessions: as many as session.live allows
+_MOST_FLUSHED = const(64)  # sessions: more than the journal lists
 
 SPENT = "the day's calls or tokens are spent (extract.calls_a_day, extract.tokens_a_day)"
 """The notice while is_spent()."""

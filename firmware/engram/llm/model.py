@@ -48,6 +48,8 @@ class Model:
     longest_wait_ms = 30_000
     # Protects against an answer without an end; a queue, loading and all attempts are part of it.
     answer_ms = 300_000
+    # Most rounds of tool calls in one turn: stops a model that loops.
+    rounds = 10
 
     def __init__(self, client, adapter, name: str, key: str = "", retries: int = 3):
         if not is_printable_ascii(key) or " " in key:

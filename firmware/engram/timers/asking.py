@@ -14,6 +14,7 @@ class LimitedModel:
 
     def __init__(self, model, left: int):
         self.name = model.name
+        self.rounds = left - 1
         self._model = model
         self._left = left
         self.spent = 0
@@ -34,19 +35,6 @@ class LimitedModel:
         if self.spent >= self._left:
             raise ModelUnavailable(_SPENT)
         self.spent += 1
-
-
-class LimitedConfig:
-    """Settings with fewer rounds of tools."""
-
-    def __init__(self, config, rounds: int):
-        self._config = config
-        self._rounds = rounds
-
-    def get(self, name: str):
-        """The value of a setting."""
-        value = self._config.get(name)
-        return min(value, self._rounds) if name == "llm.tool_rounds" else value
 
 
 class NoReminders:
@@ -120,7 +108,7 @@ class TimerTurn:
 
 
 class Asking:
-    """Asks the agent for timers; make_answerer(config, journal, reminders, model) gives what answers one turn."""
+    """Asks the agent for timers; make_answerer(journal, reminders, model) gives what answers one turn."""
 
     def __init__(self, config, journal, gate, deliveries, model, jobs, make_answerer):
         self._config = config
@@ -136,7 +124,8 @@ class Asking:
         calls = timers.pending.get(timer_file.number_of(fields)) or fields.get("calls") or (day, 0)
         used = calls[1] if calls[0] == day else 0
         most = self._config.get("timers.calls_a_day") - used
-        return max(0, min(most, self._config.get("llm.tool_rounds") + 1)), used
+        rounds = self._model.rounds if self._model else 0
+        return max(0, min(most, rounds + 1)), used
 
     def refusal(self, left: int) -> str:
         """Why nothing can be asked, "" if it can."""
@@ -152,8 +141,7 @@ class Asking:
         model = LimitedModel(self._model, left)
         notices = Notices()
         turn = TimerTurn(self._journal, self._deliveries, mid, known, mark, late, notices)
-        parts = LimitedConfig(self._config, left - 1), turn, NoReminders(), model
-        answerer = self._make_answerer(*parts)
+        answerer = self._make_answerer(turn, NoReminders(), model)
         if self._jobs:
             await self._jobs.preempt()  # as a person's message, it goes first
         outcome = await self._gate.run(True, answerer.answer, caller, fields["what"], notices, turn)

@@ -71,7 +71,7 @@ class Turns:
     def __init__(self, folder):
         # Questions are asked when the last turn is said.
         clock = Clock(0, self._last_moment)
-        turn_schema = schema.TurnSchema(clock, 0)
+        turn_schema = schema.TurnSchema(clock)
         self._store = Store(Log(folder, "journal", cap=CAP), turn_schema)
         self._store.open()
         self._last = 0

@@ -71,7 +71,7 @@ def journal_logs(draw: st.DrawFn) -> list[Fields]:
 
 def board_states(log: LogName, lines: list[Fields]) -> dict[int, int]:
     with tempfile.TemporaryDirectory() as folder:
-        owner = RecordSchema() if log == "records" else TurnSchema(Clock(), 24)
+        owner = RecordSchema() if log == "records" else TurnSchema(Clock())
         store = Store(Log(folder, log, cap=1 << 20), owner)
         store.open()
         for line in lines:

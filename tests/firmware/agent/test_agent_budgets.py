@@ -4,11 +4,12 @@ import random
 
 from board import DAY, ROOM, board_with_prompts, build_prompt, messages_of, say
 from engram import files, text
+from engram.agent import prompt as prompts
 from engram.agent import schemas
 from engram.errors import ArgumentError
 from engram.memory.access import OWNER
 from engram.tools.own_tool import OwnTool
-from support import raises, rounds
+from support import change, raises, rounds
 
 WORDS = ("apple", "boat", "自行车很好", "دراجة", "🎉", "ember", "a\nb", '"quoted"', "grove-7")
 
@@ -26,7 +27,8 @@ def _last(prompt):
 
 
 def test_a_long_turn_is_cut_in_the_history_and_whole_in_the_journal():
-    board = board_with_prompts(session_message_chars=100)
+    change(prompts, TURN_CHARS=100)
+    board = board_with_prompts()
     seq = say(board, "字" * 300)
     assert messages_of(build_prompt(board, "two"))[0] == (
         "user",
@@ -50,7 +52,8 @@ def test_a_message_that_fits_is_not_reported():
 
 
 def test_a_mark_names_only_tools_of_the_mode():
-    board = board_with_prompts(mode="lightweight", session_message_chars=100)
+    change(prompts, TURN_CHARS=100)
+    board = board_with_prompts(mode="lightweight")
     say(board, "x" * 300)
     assert "memory_get" not in messages_of(build_prompt(board, "two"))[0][1]
 
@@ -74,7 +77,8 @@ def test_a_profile_in_any_script_keeps_to_its_share():
 
 
 def test_the_catalog_keeps_to_its_budget():
-    board = board_with_prompts(catalog_tokens=20)
+    change(prompts, CATALOG=20)
+    board = board_with_prompts()
     for number in range(30):
         board.records.store(f"thing {number}", [f"tag-{number}"])
     assert text.tokens(_system(build_prompt(board, "hello"))[2]) <= 20 + text.tokens("# Tags in use\n")

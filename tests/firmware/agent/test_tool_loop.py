@@ -48,7 +48,8 @@ async def test_several_calls_of_one_answer_are_run_in_order():
 
 
 async def test_after_the_last_round_the_model_is_asked_to_answer():
-    board = scripted(_list_call(1), _list_call(2), "That is all.", llm_tool_rounds=2)
+    board = scripted(_list_call(1), _list_call(2), "That is all.")
+    board.model.rounds = 2
     outcome, ear = await say(board)
     assert (outcome.reply, outcome.problem, ear.notices) == ("That is all.", "", [])
 
@@ -56,7 +57,8 @@ async def test_after_the_last_round_the_model_is_asked_to_answer():
 async def test_a_model_that_goes_on_calling_is_stopped():
     last = []
     steps = [_list_call(number) for number in range(2)]
-    board = scripted(*steps, [lambda request: last.extend(request.messages()), _list_call(9)], llm_tool_rounds=2)
+    board = scripted(*steps, [lambda request: last.extend(request.messages()), _list_call(9)])
+    board.model.rounds = 2
     outcome, ear = await say(board)
     assert board.model.asked == 3 and "\n(No more tools" in last[-1].text
     assert outcome.problem and ear.notices == ["the model was stopped: it called more tools than one turn may have."]
@@ -65,7 +67,9 @@ async def test_a_model_that_goes_on_calling_is_stopped():
 async def test_no_message_of_the_person_stands_behind_a_tools_result():
     roles = []
     steps = [[lambda request: roles.append([m.role for m in request.messages()]), _list_call(at)] for at in range(3)]
-    await say(scripted(*steps, llm_tool_rounds=2))
+    board = scripted(*steps)
+    board.model.rounds = 2
+    await say(board)
     assert roles[-1] == ["user"] + ["assistant", "tool"] * 2
 
 
@@ -91,8 +95,8 @@ async def test_tools_stay_listed_in_the_last_round():
     board = scripted(
         [lambda request: listed.append(request.tools), _list_call()],
         lambda request: listed.append(request.tools),
-        llm_tool_rounds=1,
     )
+    board.model.rounds = 1
     await say(board)
     assert len(listed) == 2 and listed[0] == listed[1] and listed[0]
 

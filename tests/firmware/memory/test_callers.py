@@ -7,7 +7,8 @@ from board import ANN, ROOM, Board
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import access, caller_check, principal_files
 from engram.memory.access import OWNER, Caller
-from support import raises, rounds
+from engram.memory.journal import schema
+from support import change, raises, rounds
 
 BOB = Caller("bob", "chat#3", False, "")
 GARDEN = Caller("ann", "chat#1", False, "garden")
@@ -304,7 +305,8 @@ def test_nobody_goes_on_privately_in_the_session_of_a_group():
 
 
 def test_who_begins_many_sessions_pushes_out_none_of_others():
-    board = Board(session_live=4)
+    change(schema, SESSIONS=4)
+    board = Board()
     hers = board.journal.begin(ANN)
     for _ in range(9):
         board.now += 1
@@ -314,8 +316,8 @@ def test_who_begins_many_sessions_pushes_out_none_of_others():
 
 
 def test_long_names_of_rooms_and_people_fit_into_a_segments_header():
-    most = 64
-    board = Board(session_live=most)
+    most = schema.SESSIONS
+    board = Board()
     for number in range(most):
         who = "%02d" % number + "n" * (caller_check.NAME_BYTES - 2)
         board.now += 1

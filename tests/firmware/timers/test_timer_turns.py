@@ -122,7 +122,7 @@ async def test_a_day_never_has_more_calls_than_its_budget():
 
 async def test_rounds_with_tools_count_as_calls():
     list_all = Call("c", "memory_list", "{}")
-    timed = _asking(*[[list_all]] * 20, budget=4, llm_tool_rounds=10)
+    timed = _asking(*[[list_all]] * 20, budget=4)
     timed.add(CHAT, "ask", "how is it?", at=EIGHT)
     told = await _told(timed, EIGHT - timed.board.now + 2 * MINUTE)
     assert timed.board.model.asked == 4
@@ -130,7 +130,8 @@ async def test_rounds_with_tools_count_as_calls():
 
 
 async def test_what_a_restart_cut_off_counts_as_spent():
-    timed = _asking("never heard", budget=3, llm_tool_rounds=2)
+    timed = _asking("never heard", budget=3)
+    timed.model.rounds = 2
     timed.add(CHAT, "ask", "how is it?", at=EIGHT)
     timed.board.now = EIGHT
     timed.restart()
@@ -222,6 +223,7 @@ async def test_a_slow_model_delays_no_reminder():
 
     class Slow:
         name = "slow"
+        rounds = 10
 
         async def stream(self, request, on_text, on_retry=None):
             await gate.wait()
@@ -322,6 +324,7 @@ def test_what_may_not_be_called_is_refused_when_it_is_set():
 async def test_attempts_count_as_calls_and_what_the_person_is_told_of_the_model_does_not():
     class Told:
         name = "m"
+        rounds = 10
 
         async def stream(self, request, on_text, on_retry=None):
             assert on_retry

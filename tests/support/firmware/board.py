@@ -212,6 +212,7 @@ class Script:
     name = "script"
     kept: tuple = ()
     calls = tokens = 0
+    rounds = 10
     problem = ""
 
     def __init__(self, *steps):

@@ -39,6 +39,7 @@ def run(module) -> None:
         except Exception as error:
             print("FAIL", name)
             _trace(error)
+        support.change_back()
 
 
 def _check_awaited() -> None:

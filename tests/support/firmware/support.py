@@ -7,6 +7,7 @@ import sys
 _root = "."
 _count = 0
 _is_whole = False
+_changed = []
 
 
 def use_root(path: str) -> None:
@@ -38,6 +39,19 @@ def folder() -> str:
     path = _root + "/t" + str(_count)
     os.mkdir(path)
     return path
+
+
+def change(module, **values) -> None:
+    """Give constants of a module other values until the test ends."""
+    for name, value in values.items():
+        _changed.append((module, name, getattr(module, name)))
+        setattr(module, name, value)
+
+
+def change_back() -> None:
+    """Undo what change() did; the runner calls it after each test."""
+    while _changed:
+        setattr(*_changed.pop())
 
 
 class raises:

@@ -49,6 +49,7 @@ class Model:
 
     name = "scripted"
     asked = 0
+    rounds = 10
 
     async def stream(self, request, on_text, on_retry=None):
         self.asked += 1

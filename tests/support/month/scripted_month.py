@@ -16,6 +16,7 @@ class Model:
     """Answers requests, and counts calls and tokens; AssertionError where words are shown of somebody else than who speaks."""
 
     name = "scripted"
+    rounds = 10
 
     def __init__(self):
         self.calls = self.tokens = 0

@@ -46,6 +46,7 @@ class Model:
     """Answers what was said last."""
 
     name = "scripted"
+    rounds = 10
     has_failed = False
 
     async def stream(self, request, on_text, on_retry=None):

@@ -30,6 +30,7 @@ class Model:
     """Makes a memory of each note."""
 
     name = "scripted"
+    rounds = 10
     on_retry = None
 
     async def stream(self, request, on_text, on_retry=None):

@@ -38,6 +38,7 @@ class Model:
     """Answers what was said last."""
 
     name = "scripted"
+    rounds = 10
 
     async def stream(self, request, on_text, on_retry=None):
         said = list(request.messages())[-1].text.split("\n")[-1]

@@ -51,6 +51,7 @@ class Model:
     """Answers what was said last; counts what it is asked."""
 
     name = "scripted"
+    rounds = 10
 
     def __init__(self, world):
         self._world = world

@@ -34,6 +34,7 @@ from engram.errors import NotFound
 from engram.memory import ALL, access, ids, line_meaning
 from engram.store.types import Entry
 
+SESSIONS = 48  # that are listed: each takes heap, and bytes of a segment's header
 _ROOMS = const(64)  # rooms whose current session is kept: bounds the header and the heap
 _ROOMS_BYTES = const(3500)  # of their names: they stand in one line, a segment's header
 _A_ROOM = const(16)  # bytes beside a room's name
@@ -44,13 +45,12 @@ states share: an object, and a list of each for the state that the store keeps, 
 
 
 class TurnSchema:
-    """The owner of the journal's log. It lists at most `most` sessions: of who has the most, the one that was not used for
-    longest gives way. The clock learns the times of turns.
+    """The owner of the journal's log. Of who has the most sessions, the one not used for longest leaves a full list. The clock
+    learns the times of turns.
     """
 
-    def __init__(self, clock, most: int):
+    def __init__(self, clock):
         self._clock = clock
-        self._most = most
         self._rooms = {}
         self.heads = {}
         """The listed sessions by their id."""
@@ -94,7 +94,7 @@ class TurnSchema:
     # --- the sessions
 
     def _begin(self, sid: str, title: str, scope: str, at: int) -> None:
-        while len(self.heads) >= self._most:
+        while len(self.heads) >= SESSIONS:
             self._end(self._first_to_go(scope))
         self.heads[sid] = SessionHead(sid, 0, 0, at, title, scope, 0)
 

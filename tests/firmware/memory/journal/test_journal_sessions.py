@@ -6,7 +6,8 @@ from board import ANN, ROOM, Board
 from engram.compat import finish
 from engram.errors import ArgumentError, NotFound
 from engram.memory.access import OWNER, Caller
-from support import raises
+from engram.memory.journal import schema
+from support import change, raises
 
 
 def _say(board, content, caller=OWNER):
@@ -17,6 +18,11 @@ def _say(board, content, caller=OWNER):
 def _window(board, sid, most=200):
     turns = [board.journal.turn(seq) for seq in board.journal.window(sid, most)]
     return [turn["text"] for turn in turns if turn]
+
+
+def _board_with(sessions):
+    change(schema, SESSIONS=sessions)
+    return Board()
 
 
 def _listed(board, caller=OWNER):
@@ -145,7 +151,7 @@ def test_a_room_that_becomes_a_group_does_not_go_on_in_the_private_session():
 
 
 def test_over_the_limit_the_session_used_last_longest_ago_leaves_the_list():
-    board = Board(session_live=3)
+    board = _board_with(3)
     refs = []
     for number in range(3):
         refs.append(board.journal.begin(OWNER))
@@ -159,7 +165,7 @@ def test_over_the_limit_the_session_used_last_longest_ago_leaves_the_list():
 
 
 def test_turns_of_a_session_that_left_the_list_are_still_found():
-    board = Board(session_live=2)
+    board = _board_with(2)
     _say(board, "green bike")
     for _ in range(2):
         board.journal.begin(OWNER)
@@ -168,11 +174,11 @@ def test_turns_of_a_session_that_left_the_list_are_still_found():
 
 
 def test_a_lower_limit_takes_effect_with_the_next_session():
-    board = Board(session_live=6)
+    board = Board()
     for _ in range(6):
         board.now += 1
         board.journal.begin(OWNER)
-    board.limits["session_live"] = 2
+    change(schema, SESSIONS=2)
     board.restart()
     board.now += 1
     ref = board.journal.begin(OWNER)
@@ -181,7 +187,7 @@ def test_a_lower_limit_takes_effect_with_the_next_session():
 
 def test_all_sessions_with_long_titles_fit_into_a_segments_header():
     most = 64
-    board = Board(session_live=most)
+    board = _board_with(most)
     for number in range(most):
         room = Caller("ann", f"chat#{number:02d} of some network", False, "")
         board.now += 1
@@ -193,7 +199,7 @@ def test_all_sessions_with_long_titles_fit_into_a_segments_header():
 
 
 def test_more_rooms_than_are_kept_lose_the_ones_not_used_for_longest():
-    board = Board(session_live=64)
+    board = _board_with(64)
     rooms = [Caller("ann", f"chat#{number}", False, "") for number in range(70)]
     sid = ""
     for room in rooms:

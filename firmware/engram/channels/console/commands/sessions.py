@@ -14,7 +14,7 @@ def session_command(journal, clock, caller, rest: str):
         now = [session.id for session in journal.sessions(caller)]
         for session in before:
             if session.id not in now:
-                yield "%s is no longer listed (session.live); its turns are still found" % session.id
+                yield "%s is no longer listed; its turns are still found" % session.id
     elif what == "switch":
         yield "now in " + _row(journal, clock, caller, journal.switch(caller, more))
     elif what == "delete":
