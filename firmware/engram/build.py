@@ -174,8 +174,7 @@ def _add_texts(board: Board) -> None:
     board.notes = Notes(folder, changes, clock, people, config.get("notes.chars"), days)
     board.undo = Undo(store, board.journal, clock, {"profile": board.profile, "note": board.notes})
     board.note_retention = NoteRetention(folder, board.notes, board.schema, clock, days, most_bytes)
-    limits = [config.get("intents." + name) for name in ("on", "most", "days", "cooldown_hours", "a_turn")]
-    board.reminders = Reminders(folder, clock, *limits)
+    board.reminders = Reminders(folder, clock, config.get("intents.on"))
     board.reminders.open()
 
 

@@ -10,7 +10,7 @@ from engram.timers.timers import Timers
 def add_timers(board) -> None:
     """Add what is said, called or asked at a time."""
     folder = board.folder + "/memory"
-    board.timers = Timers(folder, board.clock, lambda timers: _telling(board, timers), board.config.get("timers.most"))
+    board.timers = Timers(folder, board.clock, lambda timers: _telling(board, timers))
     board.timers.open()
     if board.begin:
         board.begin("timers", board.timers.run)

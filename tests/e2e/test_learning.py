@@ -281,16 +281,18 @@ LATER_EACH_TIME = 0.12
 
 def test_killed_again_and_again_it_reads_each_message_once(home: Home, scripted: Scripted):
     rules = [
-        finds(fact(f"t{3 + 2 * n}", f"The user's box {n} holds item {n * 7}"), of=f"] my box {n} ") for n in range(6)
+        finds(fact(f"t{3 + 4 * n}", f"The user's box {n} holds item {n * 7}"), of=f"] my box {n} ") for n in range(6)
     ]
     server = scripted(*rules, NOTHING, REPLY)
     for number in range(6):
-        with learning(home, server, extract__turns=1) as talk:
+        with learning(home, server) as talk:
+            talk.say("/session new")  # a reading has messages of one session
+            talk.heard("begins")
             say(talk, f"my box {number} holds item {number * 7}")
             wait_until("the reply is kept", lambda: len(home.turns()) == 2 * number + 2)  # noqa: B023
             time.sleep(number * LATER_EACH_TIME)
             talk.kill()
-    with learning(home, server, extract__turns=1) as talk:
+    with learning(home, server) as talk:
         say(talk, "what a day")
         shown(talk, "/memory list", "box 5")
     assert sorted(home.memories()) == [f"The user's box {n} holds item {n * 7}" for n in range(6)]

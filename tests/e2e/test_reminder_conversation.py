@@ -50,8 +50,3 @@ def test_offline_a_reminder_comes_once_and_not_again_after_a_restart(home: Home)
     assert REMINDER not in say(home, COMMAND).printed
     assert say(home, "the paint shop", "the paint shop").printed.count(REMINDER) == 1
     assert REMINDER not in say(home, "the paint shop").printed
-
-
-def test_the_cool_down_is_a_setting(home: Home):
-    always = home.having(intents__cooldown_hours=0)
-    assert say(always, COMMAND, "the paint shop", "the paint shop").printed.count(REMINDER) == 2

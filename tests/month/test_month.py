@@ -60,7 +60,7 @@ def _keeps_within_caps(played: Played) -> None:
         assert day["trash_bytes"] <= caps["records.trash_bytes"], day
         assert day["notes_bytes"] <= caps["notes.bytes"], day
         # For each who may have some.
-        assert day["intents"] <= caps.get("intents.most", 32), day
+        assert day["intents"] <= life.FORMS[played.month.ledger.form].reminders, day
         # A segment more, until the oldest leaves.
         assert day["journal_bytes"] <= caps["journal.bytes"] * 9 // 8, day
 

@@ -9,10 +9,12 @@ from engram import diag
 from engram.compat import const
 from engram.errors import ArgumentError, EngramError, ModelGarbled
 from engram.learning.cursor import SPENT
-from engram.learning.distill_batch import DistillBatch
+from engram.learning.distill_batch import REPLY_TOKENS, DistillBatch
 from engram.learning.jobs import Backoff, Rejections
 
-_HOUR = const(3600)
+NOTES = 20  # that wait: with as many a call is worth its price before the day is over
+CHARS = 12000  # of notes in one call: they are on the heap with the answer
+_DAY = const(86400)  # seconds since the last distillation, after which any note is read
 _MOST_BATCHES = const(8)  # of one distillation: it is a change that people take back as a whole
 _ATTEMPTS = const(3)  # with which a model may give no answer that can be read, before the notes are passed over
 
@@ -91,12 +93,11 @@ class Distillation:
         return config.get("distill.on") and not self._cursor.is_spent(config) and bool(self._run or self._is_time())
 
     def _is_time(self) -> bool:
-        config, daily = self._config, self._daily
+        daily = self._daily
         waiting = sum(daily.waiting().values())
         if not waiting:
             return False
-        notes, hours = config.get("distill.notes"), config.get("distill.hours")
-        return bool(notes and waiting >= notes) or bool(hours and daily.since() >= hours * _HOUR)
+        return waiting >= NOTES or daily.since() >= _DAY
 
     # --- one batch
 
@@ -135,9 +136,9 @@ class Distillation:
         """Read one batch; whether there was one."""
         config, daily = self._config, self._daily
         principal = self._next()
-        room = config.get("llm.context_tokens") - config.get("distill.reply_tokens")
+        room = config.get("llm.context_tokens") - REPLY_TOKENS
         # An answer that was too long, or cut, is shorter for fewer notes.
-        chars = config.get("distill.chars") >> self._attempts
+        chars = CHARS >> self._attempts
         batch = daily.batch(principal, chars, room // 2) if principal else None
         if batch is None:
             return False

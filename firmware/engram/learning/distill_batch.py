@@ -8,6 +8,8 @@ from engram.memory.access import notebook_reader
 from engram.memory.records import fields
 from engram.text.secrets import secrets
 
+REPLY_TOKENS = 1200  # of the list of facts: what a model that does not stop costs
+_FACTS = const(12)  # from one call: notes may hold others' words, which are not to fill the memory
 _TAGS = const(100)  # tokens of the tags in use
 _KNOWN = const(12)  # records that the notes may touch
 _LOOKED_UP = const(24)  # notes for which such records are looked up: each takes a search
@@ -38,15 +40,14 @@ class DistillBatch(operations.Batch):
         self._entries = batch.entries
         self._notes = {"e%d" % (at + 1): note for at, (_, note) in enumerate(batch.entries)}
         self._days = {"e%d" % (at + 1): day for at, (day, _) in enumerate(batch.entries)}
-        self._left = config.get("distill.facts")
+        self._left = _FACTS
         self.used = set()
 
     async def ask(self, model, cursor) -> list:
         """The elements of the model's answer; ArgumentError says why it is none, or a ModelError."""
-        config = self._config
         form = operations.FORM % ('["e1","e4"]', _FROM, "notes tell more of what m3 says", _FROM, "")
-        asked = _ASKED % config.get("distill.facts") + form
-        return await self._ask(model, cursor, asked, await self._message(), config.get("distill.reply_tokens"))
+        asked = _ASKED % _FACTS + form
+        return await self._ask(model, cursor, asked, await self._message(), REPLY_TOKENS)
 
     async def _message(self) -> str:
         notes = [note for _, note in self._entries]
@@ -61,7 +62,7 @@ class DistillBatch(operations.Batch):
         if wanted is None:
             return
         if not self._left:
-            raise ArgumentError("answer", "has more facts than a distillation may give (distill.facts).")
+            raise ArgumentError("answer", "has more facts than a distillation may give.")
         self._left -= self._change(
             wanted, notes=sorted({self._days[ref] + ".md" for ref in sources})[-fields.MOST_NOTES :]
         )

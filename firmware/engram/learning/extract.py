@@ -12,6 +12,7 @@ from engram.learning.cursor import MANY, SPENT
 from engram.learning.extract_batch import ExtractBatch
 from engram.learning.jobs import Backoff, Rejections
 
+_TURNS = const(6)  # messages read in one call: they share its instructions, and fit its window
 _ATTEMPTS = const(3)  # with which a model may give no answer that can be read, before the messages are passed over
 _UNREADABLE = const((400, 413, 422))  # the service refuses these messages, not us
 
@@ -92,7 +93,7 @@ class Extraction:
             self.lost += gone
             diag.warning("learning", "%d lines of the journal left before they were read for facts" % gone)
         # One alone after a failure: it may be the only one that the model cannot take.
-        batch = cursor.batch(1 if self._attempts else self._config.get("extract.turns"))
+        batch = cursor.batch(1 if self._attempts else _TURNS)
         small_talk = set(_SMALL_TALK.split())  # a greeting or thanks, and nothing else
         turns = [turn for turn in batch.turns if not small_talk.issuperset(text.words(turn["text"]))]
         if not turns:

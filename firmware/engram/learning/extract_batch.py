@@ -15,6 +15,8 @@ from engram.memory.records import fields
 from engram.text.openers import is_question, own_words, parse
 from engram.text.secrets import secrets
 
+_FACTS = const(3)  # from one message: a model that invents facts fills the memory with few
+_REPLY_TOKENS = const(800)  # of the list of facts: what a model that does not stop costs
 _TAGS = const(150)  # tokens of the tags in use
 _KNOWN = const(8)  # records that the new facts may touch
 _SAID = const(3000)  # characters of one message
@@ -49,15 +51,15 @@ class ExtractBatch(operations.Batch):
         # The names of attachments are others' words.
         self._turns = turns = [dict(turn, text=own_words(turn["text"])) for turn in turns]
         self._before = {}  # by a message's id, what the agent had said before: the person may have confirmed it
-        self._left = {"t%d" % turn["seq"]: config.get("extract.facts") for turn in turns}
+        self._left = {"t%d" % turn["seq"]: _FACTS for turn in turns}
         self._secrets = [piece for turn in turns for piece in secrets(turn["text"])]
         self.notes = []
 
     async def ask(self, model, cursor) -> list:
         """The elements of the model's answer; ArgumentError says why it is none, or a ModelError."""
         form = operations.FORM % (_FROM, _FROM, "the same fact is told in more detail", _FROM, _NOTE)
-        asked = _ASKED % self._config.get("extract.facts") + form
-        return await self._ask(model, cursor, asked, await self.message(), self._config.get("extract.reply_tokens"))
+        asked = _ASKED % _FACTS + form
+        return await self._ask(model, cursor, asked, await self.message(), _REPLY_TOKENS)
 
     async def message(self) -> str:
         """The messages as the model is shown them, with what is known."""

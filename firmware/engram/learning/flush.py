@@ -10,6 +10,7 @@ from engram.errors import EngramError
 from engram.learning.jobs import Backoff
 from engram.learning.last_look import LastLook
 
+_EARLY = const(2)  # turns before they leave: a pause comes before the window moves
 _SESSIONS = const(4)  # that may wait for their last look at once
 _MOST = const(200)  # turns of one session: of more, the older ones were there before this was on, or a model
 
@@ -69,7 +70,7 @@ class Flush:
     def _leaving(self, caller, sid: str) -> list:
         """The oldest turns that are about to leave the window, or left it, unseen: at most as many as it holds."""
         config, cursor, journal = self._config, self._cursor, self._journal
-        staying = self._prompts.staying(caller, sid, config.get("flush.turns"))
+        staying = self._prompts.staying(caller, sid, _EARLY)
         seen = cursor.flushed.get(sid, 0)
         if config.get("mode") == "full":
             seen = max(seen, cursor.until)

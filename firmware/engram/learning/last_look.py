@@ -10,6 +10,12 @@ _KEEPING = const(
     ("memory_store", "memory_update", "memory_recall", "note_add", "file_read", "file_append", "file_edit")
 )
 
+_SYSTEM = const("These turns are about to leave your view. Keep what should last; nobody reads your answer.")
+_PROMPT = const(
+    "(No message of the person: keep what in the turns above will matter later and is not kept yet, with your tools; "
+    "then answer NO_REPLY. If there is nothing to keep, answer NO_REPLY at once.)"
+)
+
 
 class LastLook:
     """Shows turns of one session to the model; `tools` are its agent.tools.Tools, `prompts` is a prompt.PromptBuilder."""
@@ -34,7 +40,7 @@ class LastLook:
             cursor.note_flush(sid, last)
             return False
         self._records.check_room()
-        prompt = self._prompts.last_look(caller, turns, config.get("flush.system"), config.get("flush.prompt"))
+        prompt = self._prompts.last_look(caller, turns, _SYSTEM, _PROMPT)
 
         def note() -> None:
             cursor.note_flush(sid, last)

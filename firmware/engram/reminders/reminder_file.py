@@ -19,7 +19,7 @@ from engram.text.utf8 import strip_end
 
 _FORMAT = const(1)
 _BUFFER = const(512)
-_MOST_READ = const(64)  # intents, as many as intents.most allows: bounds the heap
+_MOST_READ = const(64)  # intents, more than there may be: bounds the heap
 _WHEN_CHARS = const(200)
 _REMIND_CHARS = const(300)
 _MOST_DAYS = const(3650)
@@ -234,7 +234,7 @@ def _check_new(intents, caller, wanted: list, remind: str) -> None:
     if same:
         raise ArgumentError("intents", "that is there already as %s." % same)
     if count >= intents.most:
-        raise ArgumentError("intents", "there are %d already (intents.most): remove one first." % count)
+        raise ArgumentError("intents", "there are %d already: remove one first." % count)
 
 
 def _plain(remind: str) -> str:

@@ -26,22 +26,25 @@ _HOUR = const(3600)
 
 
 class Reminders:
-    """A board's intents, in a file in `folder`; at most `most` live ones, `a_turn` of them fire at once."""
+    """A board's intents, in a file in `folder`."""
 
-    def __init__(
-        self, folder: str, clock, is_on=True, most: int = 32, days: int = 90, hours: int = 24, a_turn: int = 3
-    ):
+    most = 32
+    """Intents of all people together: each message is held against all of them."""
+    days = 90
+    """How long one lives if nobody says for how long: what nobody needs leaves room."""
+    cool_down = 24 * _HOUR
+    """Seconds for which one that fired is silent: a topic that stays is not followed by it all day."""
+    a_turn = 3
+    """How many fire in one turn: more would bury the answer."""
+
+    def __init__(self, folder: str, clock, is_on=True):
         self.path = folder + "/intents.jsonl"
         self.clock = clock
         self.is_on = is_on
-        self.most = most
-        self.days = days
         self.damaged = 0
         """Pieces of damage that were found since the start."""
         self.next = 1
         """The number of the next intent; none is used twice."""
-        self._cool_down = hours * _HOUR
-        self._a_turn = a_turn
         self._heads = bytearray()
         self._terms = b""
         self._may_settle = True
@@ -75,7 +78,7 @@ class Reminders:
                 found.append((last, number))
             first += terms
         found.sort()
-        return [number for _, number in found[: self._a_turn]]
+        return [number for _, number in found[: self.a_turn]]
 
     def _matches(self, content: str) -> bytearray:
         """For each term that is held, whether it stands in a text."""
@@ -92,7 +95,7 @@ class Reminders:
 
     def _may_fire(self, last: int, now: int) -> bool:
         # A moment far ahead comes from a clock that was wrong: it would keep the intent silent until then.
-        return not last or not -self._cool_down < now - last < self._cool_down
+        return not last or not -self.cool_down < now - last < self.cool_down
 
     def is_over(self, ends: int, guessed: int) -> bool:
         """Whether an intent has had its time."""

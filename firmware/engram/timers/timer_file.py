@@ -247,7 +247,7 @@ def _check_new(timers, caller, new: dict) -> None:
         if is_same and belongs_to(caller, fields) and (schedule.repeats(new) or fields["due"] == new["due"]):
             raise ArgumentError("timers", "that is there already as %s." % fields["id"])
     if count >= timers.most:
-        raise ArgumentError("timers", "there are %d already (timers.most): remove one first." % count)
+        raise ArgumentError("timers", "there are %d already: remove one first." % count)
 
 
 def remove(timers, caller, ref: str) -> dict:

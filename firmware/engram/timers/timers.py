@@ -27,12 +27,14 @@ _RETRY_MS = const(20_000)  # when something due could not be told
 
 
 class Timers:
-    """A board's timers, in a file in `folder`, at most `most` of them. make_telling(timers) gives what tells the due ones."""
+    """A board's timers, in a file in `folder`. make_telling(timers) gives what tells the due ones."""
 
-    def __init__(self, folder: str, clock, make_telling, most: int = 64, ticks=ticks_ms):
+    most = 64
+    """Timers of all people together: each look at the clock goes through all of them."""
+
+    def __init__(self, folder: str, clock, make_telling, ticks=ticks_ms):
         self.path = folder + PATH
         self.clock = clock
-        self.most = most
         self.steady = SteadyClock(clock, ticks)
         self.damaged = 0
         """Pieces of damage that were found since the start."""

@@ -70,7 +70,7 @@ def test_a_rule_of_a_time_zone_is_a_value_that_may_be_set():
         ("llm.key", "two words"),
         ("wifi", '[{"ssid": ""}]'),
         ("companion.chat", "owner"),
-        ("flush.prompt", "two\nlines"),
+        ("senses.tell", "two\nlines"),
         ("nothing", "1"),
     ],
 )

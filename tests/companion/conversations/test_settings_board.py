@@ -52,13 +52,13 @@ def test_a_board_lists_and_changes_its_settings_for_its_owner(companion: Compani
         wait_until("it has listed what is set", lambda: shown(companion)["read"])
         assert known(companion, "log.level")["value"] == "info" and known(companion, "llm.retries")["value"] == 3
         assert change(companion, "llm.retries", "7")["problem"] == ""
-        assert change(companion, "flush.prompt", 'zwei Wörter "hier"')["problem"] == ""
+        assert change(companion, "senses.tell", 'zwei Wörter "hier"')["problem"] == ""
         assert change(companion, "llm.key", "sk-secret-42")["command"] == "/setting llm.key"
         assert known(companion, "llm.retries")["value"] == 7 and known(companion, "llm.key")["is_set"]
         before = shown(companion)["read"]
         companion.client.post(f"{path()}/read")
         wait_until("it has listed them again", lambda: shown(companion)["read"] > before or not _is_open(companion))
-        assert known(companion, "flush.prompt")["value"] == 'zwei Wörter "hier"'
+        assert known(companion, "senses.tell")["value"] == 'zwei Wörter "hier"'
     assert json.loads((home / "config.json").read_text())["llm"] == {"retries": 7}
     assert json.loads((home / "secrets.json").read_text()) == {"llm": {"key": "sk-secret-42"}}
     for log in home.rglob("*"):

@@ -28,11 +28,11 @@ def test_what_is_set_is_listed_with_its_values():
 def test_a_setting_is_written_to_the_settings_of_the_board():
     board = _board()
     files.write(board.place + "/config.json", '{"llm":{"model":"a"}}')
-    for line in ("llm.retries 5", "extract.on false", "log.level debug", 'llm.url ""', "flush.prompt two words"):
+    for line in ("llm.retries 5", "extract.on false", "log.level debug", 'llm.url ""', "senses.tell two words"):
         assert "is set" in lines_of(board, "/setting " + line)[0], line
     stored = _stored(board)
     assert stored["llm"] == {"model": "a", "retries": 5, "url": ""}
-    assert stored["extract"]["on"] is False and stored["flush"]["prompt"] == "two words"
+    assert stored["extract"]["on"] is False and stored["senses"]["tell"] == "two words"
     assert Config(board.place).get("log.level") == "debug"
 
 

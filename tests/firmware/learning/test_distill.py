@@ -4,8 +4,10 @@ import json
 
 from board import ANN, DAY, Board, Script
 from engram.errors import ModelUnavailable
+from engram.learning import distill
 from engram.memory.access import OWNER
 from learners import contents, told
+from support import change
 
 TEA = "Ann drinks green tea every morning"
 
@@ -69,20 +71,6 @@ async def test_a_memory_names_the_notes_that_it_came_from():
     board.model.steps.append(_ops({"op": "update", "id": ref, "from": ["e1"], "content": TEA + " with ginger"}))
     await _distil(board)
     assert board.records.get(ref, OWNER)["notes"] == [day + ".md", board.clock.day(board.now) + ".md"]
-
-
-async def test_zero_switches_one_trigger_off():
-    board = _board("[]", distill_notes=0)
-    _note(board, *["note %d" % at for at in range(30)])
-    assert not _job(board).is_due()
-    board.now += DAY
-    assert _job(board).is_due()
-    board = _board("[]", distill_hours=0)
-    _note(board, *["note %d" % at for at in range(19)])
-    board.now += 30 * DAY
-    assert not _job(board).is_due()
-    _note(board, "note 20")
-    assert _job(board).is_due()
 
 
 async def test_the_model_sees_the_notes_in_a_fence_that_they_cannot_close():
@@ -156,7 +144,8 @@ async def test_its_own_memories_are_never_distilled():
 
 
 async def test_long_notes_are_read_in_batches():
-    board = _board("[]", "[]", "[]", distill_chars=1000)
+    board = _board("[]", "[]", "[]")
+    change(distill, CHARS=1000)
     _note(board, *["x" * 400 + " %d" % at for at in range(5)])
     report = await _distil(board)
     assert board.model.asked == 3 and (report.notes, report.dropped) == (5, 5)
@@ -188,8 +177,8 @@ async def test_undo_takes_all_batches_of_one_back_at_once():
             {"op": "update", "id": "m1", "from": ["e1"], "content": "The boat is 9 m long and red", "tags": ["boat"]},
         ),
         _ops(_add(["e1"], "The cellar door sticks when it rains")),
-        distill_chars=1000,
     )
+    change(distill, CHARS=1000)
     board.records.store("The boat is 9 m long", ["boat"], OWNER, source="auto_llm")
     before = contents(board)
     _note(
@@ -255,11 +244,11 @@ async def test_a_secret_is_refused():
 
 
 async def test_a_note_of_more_facts_than_may_be_is_bounded():
-    facts = ["Ann likes %s tea" % kind for kind in ("green", "black", "white", "mint")]
-    board = _board(_ops(*[_add(["e1"], fact) for fact in facts]), distill_facts=2)
-    _note(board, "Ann likes green, black, white and mint tea")
+    kinds = ["%s%s" % (first, last) for first in "abcd" for last in ("dam", "lin", "rop", "sun")]
+    board = _board(_ops(*[_add(["e1"], "Ann likes %s tea" % kind) for kind in kinds[:14]]))
+    _note(board, "Ann likes many kinds of tea")
     report = await _distil(board)
-    assert len(contents(board)) == 2 and report.refusals.count == 2
+    assert len(contents(board)) == 12 and report.refusals.count == 2
 
 
 async def test_without_the_model_it_waits_and_says_so_and_goes_on_later():
@@ -286,7 +275,8 @@ async def test_a_distillation_that_is_broken_off_loses_and_doubles_nothing():
     class Broken(Exception):
         pass
 
-    board = _board(_ops(_add(["e1"], TEA)), Broken(), _ops(_add(["e1"], "The cellar door sticks")), distill_chars=1000)
+    board = _board(_ops(_add(["e1"], TEA)), Broken(), _ops(_add(["e1"], "The cellar door sticks")))
+    change(distill, CHARS=1000)
     _note(board, "green tea " + "x" * 995, "the cellar door sticks")
     _job(board).ask("owner", True)
     await _job(board).step()
@@ -401,7 +391,8 @@ async def test_a_note_cannot_let_a_hand_made_memory_last_longer_than_its_person_
 
 
 async def test_undo_leaves_what_a_person_has_changed_since():
-    board = _board(_ops(_add(["e1"], TEA)), _ops(_add(["e1"], "The cellar door sticks")), distill_chars=1000)
+    board = _board(_ops(_add(["e1"], TEA)), _ops(_add(["e1"], "The cellar door sticks")))
+    change(distill, CHARS=1000)
     _note(board, "green tea " + "x" * 995, "the cellar door sticks")
     _job(board).ask("owner", True)
     await _job(board).step()
@@ -416,8 +407,8 @@ async def test_undo_goes_through_several_changes_of_one_memory_in_a_distillation
     board = _board(
         _ops(_add(["e1"], "The boat is red")),
         _ops({"op": "update", "id": "m3", "from": ["e1"], "content": "The boat is red and 9 m long", "tags": ["boat"]}),
-        distill_chars=1000,
     )
+    change(distill, CHARS=1000)
     _note(board, "the boat is red " + "x" * 995, "the red boat is 9 m long")
     report = await _distil(board)
     assert contents(board) == ["The boat is red and 9 m long"], report.refusals.last
@@ -446,7 +437,8 @@ async def test_a_full_flash_at_its_end_is_reported_and_it_goes_on_later():
 
 async def test_an_answer_that_is_too_long_is_asked_for_again_with_fewer_notes():
     long = _ops(*[_add(["e1"], "tea " + "x" * 390) for _ in range(16)])
-    board = _board(long, "[]", "[]", "[]", distill_chars=1000)
+    board = _board(long, "[]", "[]", "[]")
+    change(distill, CHARS=1000)
     _note(board, *["tea " + "x" * 300 for _ in range(3)])
     report = await _distil(board)
     report = await _distil(board)
@@ -474,7 +466,8 @@ async def test_two_people_who_ask_at_once_both_get_theirs():
 
 
 async def test_a_distillation_has_a_bounded_number_of_batches():
-    board = _board(*["[]"] * 20, distill_chars=1000)
+    board = _board(*["[]"] * 20)
+    change(distill, CHARS=1000)
     _note(board, *["x" * 995 + str(at) for at in range(5)])
     board.now += DAY
     _note(board, *["x" * 995 + str(at) for at in range(5)])

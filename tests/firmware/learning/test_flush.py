@@ -172,11 +172,11 @@ async def test_it_can_be_switched_off():
     assert board.model.asked == 2
 
 
-async def test_its_words_are_settings():
-    board = board_with("a", "b", "NO_REPLY", flush_system="Be brief.", flush_prompt="Keep it?")
+async def test_the_model_is_told_that_turns_leave_and_what_is_wanted():
+    board = board_with("a", "b", "NO_REPLY")
     await talk(board, 2)
     look = board.model.requests[2]
-    assert "Be brief." in look and look[-1] == "Keep it?"
+    assert any("about to leave your view" in block for block in look) and "answer NO_REPLY at once" in look[-1]
 
 
 async def test_a_full_memory_skips_it_and_says_so():

@@ -8,14 +8,15 @@ from engram.errors import ArgumentError, NotFound, StoreError
 from engram.memory.access import OWNER, Caller
 from engram.reminders.reminders import Reminders
 from samples import Numbers
-from support import raises, rounds
+from support import change, raises, rounds
 
 HOUR = 3600
 ERA = 600000000  # before any clock was set
 
 
 def _board(**limits):
-    return Board(**{"intents_" + name: value for name, value in limits.items()})
+    change(Reminders, **limits)
+    return Board()
 
 
 def _fire(board, content, caller=OWNER):
@@ -41,7 +42,7 @@ def _refused(board, when, remind, days=0, caller=OWNER):
 
 
 def test_a_message_with_all_its_words_brings_it_up():
-    board = _board(cooldown_hours=0)
+    board = _board(cool_down=0)
     board.reminders.add(OWNER, "the paint shop", "buy brushes")
     for content in ("I was at the paint shop", "shops that sell paint", "PAINT! And a shop.", "a café, a shop; paints"):
         assert _fire(board, content) == ["i1"], content
@@ -50,7 +51,7 @@ def test_a_message_with_all_its_words_brings_it_up():
 
 
 def test_chinese_is_matched_by_pairs_and_a_single_character_by_itself():
-    board = _board(cooldown_hours=0)
+    board = _board(cool_down=0)
     board.reminders.add(OWNER, "油漆店", "买刷子")
     board.reminders.add(OWNER, "猫", "买猫粮")
     assert _fire(board, "我今天去了油漆店。") == ["i1"]
@@ -68,7 +69,7 @@ def _brought_up(when, content):
 
 def test_what_is_brought_up_is_what_a_plain_model_says():
     numbers = Numbers(6)
-    board = _board(cooldown_hours=0, a_turn=10)
+    board = _board(cool_down=0, a_turn=10)
     whens = {}
     while len(whens) < 10:
         when = " ".join([numbers.pick(WORDS) for _ in range(1 + numbers.below(3))])
@@ -219,7 +220,7 @@ def test_a_clock_that_was_far_ahead_does_not_silence_for_years():
 
 
 def test_nobody_else_sees_fires_or_removes_an_intent():
-    board = _board(cooldown_hours=0)
+    board = _board(cool_down=0)
     for caller in (OWNER, ANN, ROOM):
         board.reminders.add(caller, "paint", "for " + caller.room)
     others = (
@@ -290,11 +291,11 @@ def test_the_same_again_is_refused_by_its_id():
     assert board.reminders.add(OWNER, "paint", "buy brushes")["id"] == "i2"
 
 
-def test_as_many_as_intents_most_are_kept():
+def test_no_more_are_kept_than_a_board_holds():
     board = _board(most=3)
     for number in range(3):
         board.reminders.add(OWNER, "paint", "reason %d" % number)
-    assert "there are 3 already (intents.most)" in _refused(board, "paint", "another")
+    assert "there are 3 already" in _refused(board, "paint", "another")
     board.reminders.remove(OWNER, "i2")
     assert board.reminders.add(OWNER, "paint", "another")["id"] == "i4"
 

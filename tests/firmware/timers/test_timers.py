@@ -258,12 +258,13 @@ def test_timers_are_seen_and_removed_by_whom_they_belong_to():
 
 
 def test_no_more_than_fit_and_no_number_comes_twice():
-    timed = Timed(timers_most=3)
+    timed = Timed()
+    timed.timers.most = 3
     for number in range(3):
         timed.add(at=EIGHT + number)
     with raises(ArgumentError) as caught:
         timed.add(at=EIGHT + 4)
-    assert "timers.most" in str(caught.error)
+    assert "there are 3 already" in str(caught.error)
     timed.timers.remove(CHAT, "w3")
     timed.restart()
     assert timed.add(at=EIGHT + 4)["id"] == "w4"

@@ -94,7 +94,7 @@ class Ledger:
                 ref = notice.partition("(")[2].partition(")")[0]
                 # A life that begins while the clock is not set is counted from when it is.
                 begins = told["now"] if told["known"] else life.moment(day, told["turn"])
-                self.intents[ref] = begins + life.FORMS[self.form].settings.get("intents.days", 90) * life.DAY
+                self.intents[ref] = begins + life.FORMS[self.form].reminder_days * life.DAY
             elif notice.startswith("reminder: "):
                 ref = notice.rpartition("(")[2].rstrip(")")
                 self.reminders.append((day, told["turn"], ref))

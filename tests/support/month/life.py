@@ -31,7 +31,6 @@ MONTH.update(
         "records.most": 150,
         "records.trash_bytes": 262144,
         "notes.days": 10,
-        "intents.days": 12,
     }
 )
 
@@ -42,15 +41,15 @@ SHORT.update(
         "records.most": 10,
         "records.trash_bytes": 2048,
         "notes.days": 1,
-        "distill.notes": 3,
-        "intents.most": 3,
     }
 )
 
-Form = namedtuple("Form", ("turns", "things", "settings"))
-"""How many turns a day has, how many things they are about, and the settings of the board."""
+Form = namedtuple("Form", ("turns", "things", "settings", "notes", "reminders", "reminder_days"))
+"""How many turns a day has, how many things they are about, the settings of the board, after how many notes it distils, how
+many reminders it keeps, and for how many days.
+"""
 
-FORMS = {"month": Form(40, 30, MONTH), "short": Form(20, 2, SHORT)}
+FORMS = {"month": Form(40, 30, MONTH, 20, 32, 12), "short": Form(20, 2, SHORT, 3, 3, 90)}
 
 MARKS = {"owner": "owlmark", "ann": "antmark", "bob": "beemark", "group": "allmark"}
 """A word in all that each of them says: where another one's stands, something came out."""

@@ -26,6 +26,7 @@ from engram.app import App
 from engram.clock import Clock
 from engram.compat import heap_used
 from engram.errors import EngramError
+from engram.learning import distill
 from engram.memory.access import OWNER, Caller
 from scripted_month import Model
 from witness import Witness
@@ -82,8 +83,12 @@ class Board:
         self.highest = 0
         vfs.mount(vfs.VfsLfs2(self.device, **flash.OPTIONS), "/flash")
         clock = Clock(0, lambda: self.now)
-        self.app = App("/flash", life.FORMS[form].settings, clock=clock, model=self.model)
+        limits = life.FORMS[form]
+        distill.NOTES = limits.notes
+        self.app = App("/flash", limits.settings, clock=clock, model=self.model)
         self.parts = self.app.board
+        self.parts.reminders.most = limits.reminders
+        self.parts.reminders.days = limits.reminder_days
         self.witness = Witness(self.parts, tell)
         self.witness.catch_up(heard)
 

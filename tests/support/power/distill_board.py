@@ -17,11 +17,13 @@ import faulty_flash
 import flash
 from engram.app import App
 from engram.clock import Clock
+from engram.learning import distill
 from engram.llm.types import Reply
 from engram.memory.access import OWNER
 
-SETTINGS = {"records.most": 12, "distill.chars": 1000, "extract.pause_seconds": 0, "log.level": "error"}
+SETTINGS = {"records.most": 12, "extract.pause_seconds": 0, "log.level": "error"}
 NOTES = 4
+distill.CHARS = 1000
 STORED = 16
 WORDS = ("anchor", "bridge", "candle", "dragon", "engine", "forest", "garden", "hammer", "island", "jacket", "kettle")
 

@@ -16,7 +16,7 @@ from engram.llm.http.transport import WEB, split_url
 SECTIONS: dict[str, tuple[str, ...]] = {
     "general": ("mode", "timezone"),
     "model": ("llm",),
-    "prompt": ("session", "profile", "catalog", "recall"),
+    "prompt": ("session", "profile", "recall"),
     "learning": ("extract", "flush", "distill"),
     "memory": ("records", "decay", "journal", "notes", "principals"),
     "reminders": ("intents",),
