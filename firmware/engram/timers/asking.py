@@ -2,7 +2,6 @@
 
 from engram.compat import const
 from engram.errors import ModelUnavailable
-from engram.timers import timer_file
 
 _NO_MODEL = const("no model is set up")
 _NO_CALLS = const("its calls of the model for today are used up (timers.calls_a_day)")
@@ -121,7 +120,7 @@ class Asking:
 
     def left(self, timers, fields: dict, day: int) -> tuple:
         """(how many calls of the model a timer's turn may take, how many of this day are used)."""
-        calls = timers.pending.get(timer_file.number_of(fields)) or fields.get("calls") or (day, 0)
+        calls = timers.pending.get(fields["id"]) or fields.get("calls") or (day, 0)
         used = calls[1] if calls[0] == day else 0
         most = self._config.get("timers.calls_a_day") - used
         rounds = self._model.rounds if self._model else 0

@@ -30,12 +30,12 @@ class Telling:
         self._make_asking = make_asking
         self._call_tool = call
         self._task = None  # what calls a tool or asks the agent: that may take minutes
-        self._busy = 0  # the number of that timer
+        self._busy = ""  # the id of that timer
 
     @property
     def is_busy(self) -> bool:
         """Whether a tool is called or the agent asked."""
-        return self._busy > 0
+        return self._busy != ""
 
     async def finish(self) -> None:
         """Raise what ended the task that is over, if it was an error of the code."""
@@ -59,9 +59,9 @@ class Telling:
         due = self._find_due(now)
         timers.is_unsure = False
         is_done, failure = True, None
-        for at, number, is_begun in due:
+        for at, ref, is_begun in due:
             try:
-                is_told = self._tell(number, at, now, is_begun)
+                is_told = self._tell(ref, at, now, is_begun)
             except StoreError:
                 timers.is_unsure = True
                 raise
@@ -78,24 +78,24 @@ class Telling:
         return is_done
 
     def _find_due(self, now: int) -> list:
-        """(the moment, the number, whether its telling was begun) of each timer that is due, in their order."""
+        """(the moment, the id, whether its telling was begun) of each timer that is due, in their order."""
         timers, known = self._timers, self._timers.clock.known
         found, misplaced = [], {}
         for fields in timer_file.all_of(timers):
-            number, due = timer_file.number_of(fields), fields["due"]
-            if timers.is_unsure and "telling" in fields and number != self._busy:
+            ref, due = fields["id"], fields["due"]
+            if timers.is_unsure and "telling" in fields and ref != self._busy:
                 if not self._is_told(fields):
-                    found.append((fields["telling"][1], number, True))
+                    found.append((fields["telling"][1], ref, True))
                     continue
                 if not due:
-                    timers.over.append(number)
+                    timers.over.append(ref)
                     continue
             if not (known or "guess" in fields):
                 continue
             if 0 < due <= now:
-                found.append((due, number, False))
+                found.append((due, ref, False))
             elif known and schedule.is_misplaced(fields, timers.clock, now):
-                misplaced[number] = new = dict(fields)
+                misplaced[ref] = new = dict(fields)
                 new["due"] = schedule.next_after(fields, timers.clock, now)
         if misplaced:
             timer_file.change(timers, misplaced)
@@ -123,11 +123,11 @@ class Telling:
 
     # --- one of them
 
-    def _tell(self, number: int, due: int, now: int, is_begun: bool) -> bool:
+    def _tell(self, ref: str, due: int, now: int, is_begun: bool) -> bool:
         """Tell one that is due since `due`; whether it is delivered, or under way."""
         timers = self._timers
-        fields = timer_file.one(timers, number)
-        if fields is None or number == self._busy:
+        fields = timer_file.one(timers, ref)
+        if fields is None or ref == self._busy:
             return True
         if fields["kind"] != "say" and self._busy:
             return False  # one after the other: the end of that one looks again
@@ -146,14 +146,14 @@ class Telling:
         if fields["kind"] == "say":
             self._say(fields, caller, newest, now, "reminder: " + fields["what"])
         elif fields["kind"] == "ask":
-            self._begin(number, self._ask, fields, caller, newest, now)
+            self._begin(ref, self._ask, fields, caller, newest, now)
         elif is_begun and fields["telling"][1] == newest:
             # It was called, or is too late by now.
             self._say(fields, caller, newest, now, _UNSURE_CALL % fields["what"])
         elif now - newest > _LATE_CALL_S:
             self._say(fields, caller, newest, now, _LATE_CALL % self._late(fields, newest, now))
         else:
-            self._begin(number, self._call, fields, caller, newest, now)
+            self._begin(ref, self._call, fields, caller, newest, now)
         return True
 
     def _say(self, fields: dict, caller, due: int, now: int, content: str) -> None:
@@ -171,26 +171,26 @@ class Telling:
         tool, None for nothing.
         """
         timers = self._timers
-        number = timer_file.number_of(fields)
+        ref = fields["id"]
         new = dict(fields)
         new["due"] = schedule.next_after(fields, timers.clock, max(due, now))
         new["last"] = max(due, fields.get("last", 0)) if fields.get("last", 0) <= now else due
         new["telling"] = None if seq is None else [seq, due]
-        new["calls"] = calls or timers.pending.get(number) or fields.get("calls")
+        new["calls"] = calls or timers.pending.get(ref) or fields.get("calls")
         is_over = seq is None and not new["due"]
-        timer_file.change(timers, {number: None if is_over else new})
+        timer_file.change(timers, {ref: None if is_over else new})
 
     def _told(self, fields: dict) -> None:
         """What the mark announces is on flash."""
         if not schedule.repeats(fields):
             timers = self._timers
-            timers.over.append(timer_file.number_of(fields))
+            timers.over.append(fields["id"])
             timer_file.load(timers)
 
     # --- what may take long
 
-    def _begin(self, number: int, work, *arguments) -> None:
-        self._busy = number
+    def _begin(self, ref: int, work, *arguments) -> None:
+        self._busy = ref
         self._task = start_task(self._run, work, *arguments)
 
     async def _run(self, work, *arguments) -> None:
@@ -199,16 +199,16 @@ class Telling:
             await work(*arguments)
         except (EngramError, MemoryError) as error:
             timers.is_unsure = True
-            diag.warning("timers", "w%d is done later: %s" % (self._busy, error))
+            diag.warning("timers", "%s is done later: %s" % (self._busy, error))
         finally:
-            self._busy = 0
+            self._busy = ""
             timers.wake()
 
     async def _call(self, fields: dict, caller, due: int, now: int) -> None:
         """Call a tool once: where the power fails meanwhile nobody knows whether it ran, and that is said."""
         self._advance(fields, due, now, 0)
         is_ok, answer = await self._call_tool(fields["tool"], fields["arguments"], caller, "yes" in fields)
-        marked = timer_file.one(self._timers, timer_file.number_of(fields))
+        marked = timer_file.one(self._timers, fields["id"])
         if marked is None:
             return  # removed meanwhile
         if is_ok:
@@ -244,7 +244,7 @@ class Telling:
             spent = await asking.ask(caller, fields, mid, known, keep, late, left)
         finally:
             self._timers.is_in_turn = False
-        self._timers.pending[timer_file.number_of(fields)] = (day, used + spent)
+        self._timers.pending[fields["id"]] = (day, used + spent)
         self._told(fields)
 
     def _has_turn(self, fields: dict, mark) -> bool:

@@ -1,7 +1,6 @@
 """Timers: what is to be said, called or asked at a moment, every day, or every few minutes.
 
-They are in memory/timers.jsonl (see timer_file.py). In RAM is only when the next one is due: the rest is read from the flash
-when that comes, or when somebody asks. A board without timers has neither this module nor the file.
+They are in memory/timers.jsonl (see timer_file.py). A board without timers has neither this module nor the file.
 
 Each due moment is reported once, wherever the power fails:
 
@@ -15,13 +14,12 @@ moment is begun only when 2 is done, and a timer that is over leaves the file wi
 
 import asyncio
 
-from engram import diag, files
+from engram import diag
 from engram.compat import const, ticks_ms, wait_for_ms
 from engram.errors import EngramError
 from engram.timers import timer_file
 from engram.timers.steady import SteadyClock
 
-PATH = const("/timers.jsonl")
 _SLICE_MS = const(60_000)  # between two looks at the clock, which may have been set
 _RETRY_MS = const(20_000)  # when something due could not be told
 
@@ -29,19 +27,10 @@ _RETRY_MS = const(20_000)  # when something due could not be told
 class Timers:
     """A board's timers, in a file in `folder`. make_telling(timers) gives what tells the due ones."""
 
-    most = 64
-    """Timers of all people together: each look at the clock goes through all of them."""
-
     def __init__(self, folder: str, clock, make_telling, ticks=ticks_ms):
-        self.path = folder + PATH
+        self.table = timer_file.make_table(folder)
         self.clock = clock
         self.steady = SteadyClock(clock, ticks)
-        self.damaged = 0
-        """Pieces of damage that were found since the start."""
-        self.next = 1
-        """The number of the next timer; none is used twice."""
-        self.count = 0
-        """How many there are."""
         self.due = 0
         """When the next one is due, 0 if none is."""
         self.due_by_guess = 0
@@ -50,17 +39,21 @@ class Timers:
         self.is_unsure = True
         """Whether some that are marked as being told may not have been told."""
         self.over = []
-        """The numbers of those that are over, and leave the file with the next change of it."""
+        """The ids of those that are over, and leave the file with the next change of it."""
         self.pending = {}
-        """By number what the flash will have with the next change: (local day, model calls of that day)."""
+        """By id what the flash will have with the next change: (local day, model calls of that day)."""
         self.is_in_turn = False
         """Whether the turn that is answered is a timer's: it sets no timers."""
-        self._is_read = False
         self._telling = None
         self._make_telling = make_telling
         self._changed = asyncio.Event()
         self.problem = ""
         """Why something due could not be told, "" if it could."""
+
+    @property
+    def damaged(self) -> int:
+        """Pieces of damage that were found since the start."""
+        return self.table.damaged
 
     def open(self) -> None:
         """Read the file, if there is one; damaged lines are set aside.
@@ -68,7 +61,6 @@ class Timers:
         One that cannot be read stays as it is and keeps no board from starting: it is tried again whenever it is needed.
         """
         try:
-            self._is_read = files.size(self.path) < 0
             self._read_file()
         except (EngramError, MemoryError):
             pass  # tell_due() tries again, and warns
@@ -143,13 +135,12 @@ class Timers:
 
     def _pause_ms(self) -> int:
         """Until the next one is due, or until the clock is to be looked at."""
-        if self.count == 0 and not self.is_unsure:
+        if not self.table.rows and not self.is_unsure:
             return _SLICE_MS
         dues = [due for due in (self.due if self.clock.known else 0, self.due_by_guess) if due]
         left = min(dues) - self.steady.now() if dues else _SLICE_MS
         return min(_SLICE_MS, max(0, left) * 1000 + 50)
 
     def _read_file(self) -> None:
-        if not self._is_read:
-            timer_file.open_file(self)
-            self._is_read = True
+        self.table.open()
+        timer_file.load(self)

@@ -50,7 +50,7 @@ async def test_a_wrong_call_says_what_would_be_right():
         ('{"action":"add","kind":"tool","tool":"lamp","time":"in 5 min"}', "no tool lamp"),
         ('{"action":"remove"}', "is missing"),
         ('{"action":"remove","id":"w9"}', "w9"),
-        ('{"action":"remove","id":"m1"}', "looks like w12"),
+        ('{"action":"remove","id":"m1"}', "no timer m1"),
     )
     board.model.steps = [[Call(str(at), "timer", call) for at, (call, _) in enumerate(wrong)], "ok"]
     await say(board, "set my timers", CHAT)
