@@ -1,4 +1,4 @@
-"""Ids of what is remembered: m12 is the record whose first line has seq 12, t7 a turn, s3 a session, i2 an intent, w2 a timer.
+"""Ids of what is remembered: m12 is the record whose first line has seq 12, t7 a turn, s3 a session.
 
 The number is the seq of the thing's first line and never changes, so that finding it needs no map.
 """
@@ -9,7 +9,7 @@ from engram.errors import ArgumentError
 
 _MOST_DIGITS = const(9)
 
-KINDS = {"m": "a memory", "t": "a turn", "s": "a session", "i": "an intent", "w": "a timer"}
+KINDS = {"m": "a memory", "t": "a turn", "s": "a session"}
 
 
 def number_of(fields: dict, kind: str) -> int:

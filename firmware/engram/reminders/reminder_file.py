@@ -1,31 +1,30 @@
-"""The file of the standing intents, what changes it, and telling of those that a message brings up.
+"""The table of the standing intents, what changes it, and telling of those that a message brings up.
 
-    {"format":1,"next":4}                                                      first and last line
     {"id":"i3","when":"the paint shop","remind":"buy brushes","scope":"user:owner","created":..,"expires":..}
 
-Lines are those of engram.log_line. The file is small and is replaced whole, so a change has happened or not, whenever the power
-fails; lines that do not change are copied as they are. What is over leaves at the next change.
+What is over leaves at the next change.
 """
 
 from struct import pack
 
-from engram import diag, files, log_line, text
+from engram import diag, text
 from engram.compat import const
 from engram.errors import ArgumentError, EngramError, NotFound, StoreError
-from engram.memory import access, ids
+from engram.memory import access
 from engram.reminders.form import GUESSED_LAST, GUESSED_LIFE, HEAD, MOST_TERMS, belongs_to, owner, term_of
-from engram.store.log.repair import repair_file
+from engram.store.table_file import TableFile, needed, optional
 from engram.text.utf8 import strip_end
 
-_FORMAT = const(1)
-_BUFFER = const(512)
-_MOST_READ = const(64)  # intents, more than there may be: bounds the heap
+_MOST = const(32)  # of all people together: each message is held against all of them
 _WHEN_CHARS = const(200)
 _REMIND_CHARS = const(300)
 _MOST_DAYS = const(3650)
 _DAY = const(86400)
-FIELDS = ("id", "when", "remind", "scope", "room", "chat", "created", "expires", "last", "fired", "guess", "last_guess")
-"""Of an intent's line, in their order."""
+SCHEMA = (
+    needed("when", str), needed("remind", str), needed("scope", str), optional("room", str), optional("chat", str),
+    optional("created", int), needed("expires", int), optional("last", int), optional("fired", int),
+    optional("guess", bool), optional("last_guess", bool),
+)  # fmt: skip
 
 _OPEN = const("<standing-reminders>")
 _RULE = const(
@@ -34,66 +33,35 @@ _RULE = const(
 _CLOSE = const("</standing-reminders>")
 
 _ENDS = (" ", ".", "!", "。", "！")  # that make no other reminder
-_TEXTS = const(("when", "remind", "scope"))
-_NUMBERS = const(("created", "expires", "last", "fired"))
 
 
-def open_file(intents) -> None:
-    """Read the file; damage is taken out of it first."""
-    intents.damaged += repair_file(intents.path, "intents")
-    _load(intents)
+def make_table(path: str) -> TableFile:
+    """The table of a board's intents."""
+    return TableFile(path, "intent", "i", SCHEMA, _MOST, _is_valid)
 
 
-def _load(intents) -> None:
-    """Pack what the file says."""
-    heads, terms, following = bytearray(), bytearray(), intents.next
-    for _, fields in _read(intents.path):
-        following = max(following, fields.get("next", 0), number_of(fields) + 1)
-        if "id" in fields and len(heads) < _MOST_READ * len(pack(HEAD, 0, 0, 0, 0, 0, 0)):
-            wanted = terms_of(fields["when"])
-            whose = owner(fields["scope"], fields.get("room", ""))
-            last, ends = fields.get("last", 0), fields["expires"]
-            heads.extend(pack(HEAD, number_of(fields), whose, last, ends, _guessed(fields), len(wanted)))
-            terms.extend(b"".join([term_of(term) for term in wanted]))
-            if "last_guess" not in fields:
-                # A board whose clock is not set goes on from here: what fired lately is not to fire again.
-                intents.clock.not_before(last)
-    intents.hold(heads, bytes(terms), following)
+def _is_valid(fields: dict) -> bool:
+    return 0 < len(terms_of(fields["when"])) <= MOST_TERMS
 
 
-def _read(path: str, opening: bytes = b"{"):
-    """Yield (line, fields) of each line of the file that is whole, of a known form, and begins so."""
-    if files.size(path) < 0:
-        return
-    try:
-        with open(path, "rb") as file:
-            for _, line, ended in log_line.long_lines(file, bytearray(_BUFFER)):
-                if log_line.is_whole(line, ended) and bytes(line[: len(opening)]) == opening:  # pyright: ignore
-                    fields = log_line.decode(line)  # pyright: ignore
-                    if _is_known(fields, line):
-                        yield bytes(line), fields
-    except OSError as error:
-        raise files.failure(error, path) from None
-
-
-def _is_known(fields: dict, line) -> bool:
-    """Whether a line has the form that this version writes."""
-    if "id" not in fields:
-        return isinstance(fields.get("next"), int)
-    opening = _opening(number_of(fields))
-    if bytes(line[: len(opening)]) != opening:
-        return False
-    if not all(isinstance(fields.get(name), str) for name in _TEXTS):
-        return False
-    for name in _NUMBERS:
-        if not isinstance(fields.get(name, 0), int) or fields.get(name, 0) >> 32:
-            return False
-    return "expires" in fields and 0 < len(terms_of(fields["when"])) <= MOST_TERMS
+def load(intents) -> None:
+    """Pack what the table has."""
+    heads, terms = bytearray(), bytearray()
+    for fields in intents.table.rows:
+        wanted = terms_of(fields["when"])
+        whose = owner(fields["scope"], fields.get("room", ""))
+        last, ends = fields.get("last", 0), fields["expires"]
+        heads.extend(pack(HEAD, number_of(fields), whose, last, ends, _guessed(fields), len(wanted)))
+        terms.extend(b"".join([term_of(term) for term in wanted]))
+        if "last_guess" not in fields:
+            # A board whose clock is not set goes on from here: what fired lately is not to fire again.
+            intents.clock.not_before(last)
+    intents.hold(heads, bytes(terms))
 
 
 def number_of(fields: dict) -> int:
-    """The number in an intent's id, 0 if there is none."""
-    return ids.number_of(fields, "i")
+    """The number in an intent's id."""
+    return int(fields["id"][1:])
 
 
 def _guessed(fields: dict) -> int:
@@ -109,17 +77,12 @@ def terms_of(when: str) -> list:
     return found
 
 
-def one(path: str, number: int):
+def one(intents, number: int):
     """The fields of an intent, None if there is none with that number."""
-    found = None
-    # To its end: the collector would close a file that a dropped generator holds in the middle of another write.
-    for _, fields in _read(path, _opening(number)):
-        found = fields
-    return found
-
-
-def _opening(number: int) -> bytes:
-    return b'{"id":"i%d",' % number
+    for fields in intents.table.rows:
+        if number_of(fields) == number:
+            return fields
+    return None
 
 
 # --- when one fires
@@ -160,28 +123,14 @@ def _tell_chat(chat: str, caller, told: str, push) -> None:
 # --- changes
 
 
-def _write(intents, change, added=()) -> None:
-    """Rewrite the file; `change` gives an intent's new fields: None if it leaves, the same object if it stays as it is."""
-    ends = log_line.encode((("format", _FORMAT), ("next", intents.next + len(added))))
-
-    def parts():
-        yield ends
-        for line, fields in _read(intents.path):
-            if "id" in fields and not intents.is_over(fields["expires"], _guessed(fields)):
-                changed = change(fields)
-                if changed is not None:
-                    yield line if changed is fields else _encoded(changed)
-        for fields in added:
-            yield _encoded(fields)
-        # Twice: if one is damaged no number is used again all the same.
-        yield ends
-
-    files.write_parts(intents.path, parts())
-    _load(intents)
-
-
-def _encoded(fields: dict) -> bytes:
-    return log_line.encode([(name, fields.get(name)) for name in FIELDS])
+def _change(intents, change) -> None:
+    """Rewrite the file; `change` gives an intent's new fields: None if it leaves, the same object if it stays."""
+    changed = {}
+    for fields in intents.table.rows:
+        is_over = intents.is_over(fields["expires"], _guessed(fields))
+        changed[fields["id"]] = None if is_over else change(fields)
+    intents.table.change(changed)
+    load(intents)
 
 
 def add(intents, caller, when: str, remind: str, days: int) -> dict:
@@ -199,7 +148,7 @@ def add(intents, caller, when: str, remind: str, days: int) -> dict:
         raise ArgumentError("days", "must be a whole number from 1 to %d." % _MOST_DAYS)
     _check_new(intents, caller, wanted, remind)
     now = intents.clock.now()
-    fields: dict = {"id": "i%d" % intents.next, "when": when, "remind": remind, "scope": access.own_scope(caller)}
+    fields: dict = {"when": when, "remind": remind, "scope": access.own_scope(caller)}
     fields.update({"created": now, "expires": now + days * _DAY})
     if caller.group:
         fields["room"] = caller.room
@@ -207,7 +156,9 @@ def add(intents, caller, when: str, remind: str, days: int) -> dict:
         fields["chat"] = caller.room  # of a channel, which can begin to say something there
     if not intents.clock.known:
         fields["guess"] = True
-    _write(intents, lambda known: known, (fields,))
+    over = [each["id"] for each in intents.table.rows if intents.is_over(each["expires"], _guessed(each))]
+    fields = intents.table.add(fields, over)
+    load(intents)
     return fields
 
 
@@ -222,19 +173,10 @@ def _checked(name: str, value, most: int) -> str:
 
 
 def _check_new(intents, caller, wanted: list, remind: str) -> None:
-    count = 0
-    same = ""
-    for _, fields in _read(intents.path):
-        if "id" not in fields or intents.is_over(fields["expires"], _guessed(fields)):
-            continue
-        count += 1
+    for fields in intents.table.rows:
         is_same = _plain(fields["remind"]) == _plain(remind) and terms_of(fields["when"]) == wanted
-        if is_same and belongs_to(caller, fields):
-            same = fields["id"]
-    if same:
-        raise ArgumentError("intents", "that is there already as %s." % same)
-    if count >= intents.most:
-        raise ArgumentError("intents", "there are %d already: remove one first." % count)
+        if is_same and belongs_to(caller, fields) and not intents.is_over(fields["expires"], _guessed(fields)):
+            raise ArgumentError("intents", "that is there already as %s." % fields["id"])
 
 
 def _plain(remind: str) -> str:
@@ -242,12 +184,12 @@ def _plain(remind: str) -> str:
 
 
 def remove(intents, caller, ref: str) -> dict:
-    """Let an intent go; its fields."""
-    number = ids.number("id", ref, "i")
-    for fields in list(intents.owned_by(caller, [number] if number in intents.numbers(caller) else [])):
-        _write(intents, lambda known: None if number_of(known) == number else known)
-        return fields
-    raise NotFound("intent", "i%d" % number, "it may have expired; /intents lists those that there are.")
+    """Remove an intent; its fields."""
+    fields = intents.table.find(ref)
+    if number_of(fields) not in intents.numbers(caller) or not belongs_to(caller, fields):
+        raise NotFound("intent", ref, "a list shows those that there are.")
+    _change(intents, lambda known: None if known is fields else known)
+    return fields
 
 
 def note_fired(intents, numbers: list, now: int) -> None:
@@ -285,7 +227,7 @@ def settle(intents) -> bool:
 def _try(intents, change, otherwise: str) -> bool:
     """Make a change that nobody asked for: a refusal of the flash goes to the log."""
     try:
-        _write(intents, change)
+        _change(intents, change)
     except StoreError as error:
         diag.warning("intents", "%s (%s)" % (otherwise, error))
         return False

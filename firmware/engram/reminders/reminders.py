@@ -7,13 +7,13 @@ is held against is packed and in RAM, so that one that triggers none reads no fl
             life, which of these times were guessed, how many terms it has
     terms   the crc32 of each of these terms, 4 bytes each, intent by intent
 
-The rest is in memory/intents.jsonl (see reminder_file.py), whose code is loaded when it is needed. Until the clock is known
+The rest is in memory/intents.jsonl (see reminder_file.py). Until the clock is known
 nothing expires; times that were guessed count from the moment at which it is.
 """
 
 from struct import calcsize, pack_into, unpack_from
 
-from engram import files, text
+from engram import text
 from engram.compat import const
 from engram.reminders import reminder_file
 from engram.reminders.form import GUESSED_LIFE, HEAD, belongs_to, scope_of_caller, term_of
@@ -28,8 +28,6 @@ _HOUR = const(3600)
 class Reminders:
     """A board's intents, in a file in `folder`."""
 
-    most = 32
-    """Intents of all people together: each message is held against all of them."""
     days = 90
     """How long one lives if nobody says for how long: what nobody needs leaves room."""
     cool_down = 24 * _HOUR
@@ -38,27 +36,27 @@ class Reminders:
     """How many fire in one turn: more would bury the answer."""
 
     def __init__(self, folder: str, clock, is_on=True):
-        self.path = folder + "/intents.jsonl"
+        self.table = reminder_file.make_table(folder + "/intents.jsonl")
         self.clock = clock
         self.is_on = is_on
-        self.damaged = 0
-        """Pieces of damage that were found since the start."""
-        self.next = 1
-        """The number of the next intent; none is used twice."""
         self._heads = bytearray()
         self._terms = b""
         self._may_settle = True
 
+    @property
+    def damaged(self) -> int:
+        """Pieces of damage that were found since the start."""
+        return self.table.damaged
+
     def open(self) -> None:
         """Read the file, if there is one; damaged lines are set aside."""
-        if files.size(self.path) >= 0:
-            reminder_file.open_file(self)
+        self.table.open()
+        reminder_file.load(self)
 
-    def hold(self, heads: bytearray, terms: bytes, following: int) -> None:
-        """Take what the file says: the packed intents, and the number of the next."""
+    def hold(self, heads: bytearray, terms: bytes) -> None:
+        """Keep the packed intents."""
         self._heads = heads
         self._terms = terms
-        self.next = following
 
     # --- on every message
 
@@ -140,9 +138,9 @@ class Reminders:
 
     def owned_by(self, caller, numbers=None):
         """Yield the fields of the caller's live intents, or of those with some numbers: id, when, remind, created, expires,
-        last, fired. Each is read when its turn comes: others may change the file meanwhile.
+        last, fired.
         """
         for number in self.numbers(caller) if numbers is None else numbers:
-            fields = reminder_file.one(self.path, number)
+            fields = reminder_file.one(self, number)
             if fields and belongs_to(caller, fields):
                 yield fields

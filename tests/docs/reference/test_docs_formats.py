@@ -301,7 +301,7 @@ def test_the_table_of_a_kind_has_the_fields_that_are_written(kind, written):
 
 def test_the_table_of_an_intent_has_the_fields_that_are_written():
     listed = [plain(row[0]) for row in rows(section(read(PAGE), "### intents.jsonl"))]
-    assert listed == list(reminder_file.FIELDS)
+    assert listed == ["id"] + [field[0] for field in reminder_file.SCHEMA]
 
 
 def test_the_table_of_a_timer_has_the_fields_that_are_written():

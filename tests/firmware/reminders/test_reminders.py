@@ -1,14 +1,12 @@
 """Standing intents: what fires and when, over a clock that a test sets, restarts, damage and failing writes."""
 
-import os
-
 from board import ANN, DAY, NOW, ROOM, Board
-from engram import files, log_line, text
+from engram import files, text
 from engram.errors import ArgumentError, NotFound, StoreError
 from engram.memory.access import OWNER, Caller
 from engram.reminders.reminders import Reminders
 from samples import Numbers
-from support import change, raises, rounds
+from support import change, raises
 
 HOUR = 3600
 ERA = 600000000  # before any clock was set
@@ -273,7 +271,7 @@ def test_what_is_no_intent_is_refused_with_a_sentence():
     assert "when: has 201 characters, at most 200" in _refused(board, "p" * 201, "x")
     assert "remind: has 301 characters, at most 300" in _refused(board, "paint", "x" * 301)
     assert "days: must be a whole number from 1 to 3650" in _refused(board, "paint", "x", 3651)
-    assert files.size(board.reminders.path) < 0
+    assert files.size(board.place + "/memory/intents.jsonl") < 0
 
 
 def test_a_reminder_that_ends_in_any_sign_is_compared_whole():
@@ -292,7 +290,8 @@ def test_the_same_again_is_refused_by_its_id():
 
 
 def test_no_more_are_kept_than_a_board_holds():
-    board = _board(most=3)
+    board = Board()
+    board.reminders.table.most = 3
     for number in range(3):
         board.reminders.add(OWNER, "paint", "reason %d" % number)
     assert "there are 3 already" in _refused(board, "paint", "another")
@@ -317,66 +316,6 @@ def test_no_number_is_used_twice():
 # --- the file
 
 
-def _filled():
-    board = Board()
-    for number in range(3):
-        board.reminders.add(OWNER, "paint %d" % number, "buy %d" % number)
-    with open(board.reminders.path, "rb") as file:
-        return board, file.read()
-
-
-def _put(board, content):
-    with open(board.reminders.path, "wb") as file:
-        file.write(content)
-    files.remove(board.place + "/memory/intents.bad")
-    board.reminders = Reminders(board.place + "/memory", board.clock)
-    board.reminders.open()
-
-
-def test_damage_of_any_byte_takes_nothing_but_the_line_that_it_is_in():
-    board, content = _filled()
-    whole = _listed(board)
-    starts = [0]
-    while starts[-1] < len(content):
-        starts.append(content.find(b"\n", starts[-1]) + 1)
-    for at in range(0, len(content), rounds(1, 7)):
-        damaged = bytearray(content)
-        damaged[at] ^= 0x20 if at % 2 else 0x41
-        _put(board, damaged)
-        hit = sum(1 for start in starts if start <= at) - 2  # the header is the first line
-        assert _listed(board) == [each for number, each in enumerate(whole) if number != hit], at
-        assert board.reminders.damaged >= 1 and board.reminders.next == 4, at
-        # It was set aside: the next start finds nothing any more.
-        again = Reminders(board.place + "/memory", board.clock)
-        again.open()
-        assert again.damaged == 0, at
-
-
-def test_a_file_that_was_cut_anywhere_keeps_its_whole_lines():
-    board, content = _filled()
-    whole = _listed(board)
-    for size in range(0, len(content), rounds(1, 7)):
-        _put(board, content[:size])
-        lines = content[:size].count(b"\n")
-        assert _listed(board)[: lines - 1] == whole[: max(0, lines - 1)], size
-
-
-def test_whole_lines_of_another_form_are_passed_over():
-    board, content = _filled()
-    odd = (
-        (("id", "i9"), ("when", "paint")),
-        (("id", "x"), ("when", "paint"), ("remind", "x"), ("scope", "all"), ("expires", 1)),
-        (("id", "i9"), ("when", "the"), ("remind", "x"), ("scope", "all"), ("expires", 1)),
-        (("id", "i9"), ("when", "paint"), ("remind", 5), ("scope", "all"), ("expires", 1)),
-        (("id", "i9"), ("when", "paint"), ("remind", "x"), ("scope", "all"), ("expires", 1 << 33)),
-        (("id", 7),),
-        (("next", "x"),),
-        (("anything", [1]),),
-    )
-    _put(board, content + b"".join([log_line.encode(fields) for fields in odd]))
-    assert len(_listed(board)) == 3 and board.reminders.next == 4 and board.reminders.damaged == 0
-
-
 class _Failing:
     """Writes fail while the block runs."""
 
@@ -391,38 +330,15 @@ class _Failing:
         files.write_parts = self._write_parts
 
 
-def test_a_write_that_fails_changes_nothing():
-    board, _ = _filled()
-    before = _listed(board)
-    with _Failing():
-        with raises(StoreError):
-            board.reminders.add(OWNER, "garden", "seeds")
-        with raises(StoreError):
-            board.reminders.remove(OWNER, "i1")
-        assert _listed(board) == before
-    board.restart()
-    assert _listed(board) == before
-
-
 def test_what_fired_is_silent_though_it_could_not_be_noted():
-    board, _ = _filled()
+    board = Board()
+    board.reminders.add(OWNER, "paint 1", "buy 1")
     with _Failing():
-        assert _fire(board, "paint 1") == ["i2"]
+        assert _fire(board, "paint 1") == ["i1"]
         assert _fire(board, "paint 1") == []
-
-
-def test_a_draft_that_a_power_cut_left_is_of_no_use():
-    board, content = _filled()
-    with open(board.reminders.path + ".new", "wb") as file:
-        file.write(content[: len(content) // 2])
-    before = _listed(board)
-    board.restart()
-    assert _listed(board) == before
-    board.reminders.add(OWNER, "garden", "seeds")
-    assert "intents.jsonl.new" not in os.listdir(board.place + "/memory")
 
 
 def test_without_an_intent_no_file_is_made():
     board = Board()
     assert _fire(board, "hello") == [] and _listed(board) == []
-    assert files.size(board.reminders.path) < 0
+    assert files.size(board.place + "/memory/intents.jsonl") < 0

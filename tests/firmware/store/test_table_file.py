@@ -3,7 +3,7 @@
 from engram import files
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.store.table_file import TableFile, needed, optional
-from support import folder, raises
+from support import folder, raises, rounds
 
 SCHEMA = (needed("name", str), optional("low", int), optional("on", bool), optional("pair", list))
 
@@ -83,20 +83,34 @@ def test_a_row_is_found_by_its_id():
         table.find("l2")
 
 
-def test_damage_in_any_line_costs_that_line_and_no_number():
+def test_damage_of_any_byte_costs_its_line_and_no_number():
     path = _path()
     table = _table(path)
     for name in ("first", "second"):
         table.add({"name": name})
     whole = files.read(path, 4096)
+    lines = whole.split(b"\n")
     at = 0
-    for line in whole.split(b"\n")[:-1]:
-        files.write(path, whole[: at + 3] + b"#" + whole[at + 4 :])
-        read = _table(path)
-        assert read.damaged == 1
-        assert _names(read) == [name for name in ("first", "second") if name.encode() not in line]
-        assert read.next == 3
+    for line in lines[:-1]:
+        for place in range(at, at + len(line), rounds(1, 7)):
+            files.write(path, whole[:place] + b"#" + whole[place + 1 :])
+            read = _table(path)
+            assert read.damaged == 1 and read.next == 3, place
+            assert _names(read) == [name for name in ("first", "second") if name.encode() not in line]
+            assert _table(path).damaged == 0, "it was set aside"
         at += len(line) + 1
+
+
+def test_a_file_that_was_cut_anywhere_keeps_its_whole_rows():
+    path = _path()
+    table = _table(path)
+    for name in ("first", "second"):
+        table.add({"name": name})
+    whole = files.read(path, 4096)
+    for size in range(len(whole)):
+        files.write(path, whole[:size])
+        count = max(0, whole[:size].count(b"\n") - 1)
+        assert _names(_table(path))[:count] == ["first", "second"][:count], size
 
 
 def test_rows_of_another_form_are_passed_over():
