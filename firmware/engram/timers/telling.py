@@ -189,7 +189,7 @@ class Telling:
 
     # --- what may take long
 
-    def _begin(self, ref: int, work, *arguments) -> None:
+    def _begin(self, ref: str, work, *arguments) -> None:
         self._busy = ref
         self._task = start_task(self._run, work, *arguments)
 

@@ -102,10 +102,11 @@ def caller_of(fields: dict) -> Caller:
 
 def change(timers, changed: dict, added=None) -> dict:
     """Write the file; `changed` has by id a timer's new fields, None if it leaves; the row of one that is `added`."""
-    for ref, calls in timers.pending.items():
-        if ref not in changed and one(timers, ref):
-            changed[ref] = dict(one(timers, ref))
-            changed[ref]["calls"] = list(calls)
+    for fields in all_of(timers):
+        ref = fields["id"]
+        if ref in timers.pending and ref not in changed:
+            changed[ref] = new = dict(fields)
+            new["calls"] = list(timers.pending[ref])
     for ref in timers.over:
         changed[ref] = None
     if changed:

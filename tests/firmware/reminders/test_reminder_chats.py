@@ -2,7 +2,6 @@
 
 from board import Board, Script
 from channel import Network
-from engram import files, log_line
 from engram.errors import StoreError
 from engram.memory.access import OWNER, Caller
 from support import wait_until
@@ -83,21 +82,3 @@ async def test_a_full_flash_does_not_keep_the_reminder_from_being_told_and_noted
     _, ear = await say(board, "I was at the paint shop")
     assert ear.notices == [HEARD]
     assert [fields["fired"] for fields in board.reminders.owned_by(OWNER)] == [1]
-
-
-async def test_the_chat_outlives_changes_of_the_file_and_a_file_without_chats_is_read():
-    board, _ = _board()
-    board.reminders.add(OWNER, "garden", "seeds")
-    assert [fields.get("chat") for fields in board.reminders.owned_by(OWNER)] == ["net 1", None]
-    path = board.place + "/memory/intents.jsonl"
-    lines = [log_line.decode(line) for line in files.read(path, 4096).splitlines(True)]
-    for fields in lines:
-        fields.pop("chat", None)
-    order = ("format", "next", "id", "when", "remind", "scope", "created", "expires")
-    data = b"".join([log_line.encode([(name, fields[name]) for name in order if name in fields]) for fields in lines])
-    files.write(path, data)
-    board.restart()
-    board.serve(Script())
-    assert [fields["remind"] for fields in board.reminders.owned_by(OWNER)] == ["buy brushes", "seeds"]
-    _, ear = await say(board, "the paint shop")
-    assert ear.notices == [HEARD]

@@ -3,7 +3,7 @@
 from board import ANN, DAY, ROOM, Board, Script, commands_of
 from calls import equipped, problem_of, result_of, run
 from engram.agent.agent import Sink
-from engram.errors import EngramError, ModelUnavailable, StoreError
+from engram.errors import EngramError, ModelUnavailable
 from engram.memory.access import OWNER, Caller
 from support import raises
 from turns import Ear, kept, say
@@ -160,17 +160,6 @@ async def test_the_message_is_on_flash_before_the_reminder_and_the_firing_after_
     await board.agent.turn(OWNER, "the paint shop", ear)
     assert ear.seen == [([0], ["the paint shop"])]
     assert [fields["fired"] for fields in board.reminders.owned_by(OWNER)] == [1]
-
-
-async def test_a_file_that_cannot_be_read_does_not_end_the_turn():
-    board = _board("a reply")
-
-    def fail(caller, numbers=None):
-        raise StoreError("cannot be read.")
-
-    board.reminders.owned_by = fail
-    outcome, ear = await say(board, "the paint shop")
-    assert (outcome.reply, outcome.problem, ear.notices) == ("a reply", "", [])
 
 
 # --- the tool

@@ -88,7 +88,7 @@ def test_damage_of_any_byte_costs_its_line_and_no_number():
     table = _table(path)
     for name in ("first", "second"):
         table.add({"name": name})
-    whole = files.read(path, 4096)
+    whole = files.read(path, 4096) or b""
     lines = whole.split(b"\n")
     at = 0
     for line in lines[:-1]:
@@ -106,7 +106,7 @@ def test_a_file_that_was_cut_anywhere_keeps_its_whole_rows():
     table = _table(path)
     for name in ("first", "second"):
         table.add({"name": name})
-    whole = files.read(path, 4096)
+    whole = files.read(path, 4096) or b""
     for size in range(len(whole)):
         files.write(path, whole[:size])
         count = max(0, whole[:size].count(b"\n") - 1)
