@@ -78,7 +78,7 @@ eval: .venv micropython  ## ask a board's memory the questions of a set and coun
 bench-store: .venv micropython  ## measure the store at five sizes, up to 10,000 turns and records (ARGS="1000": at these)
 	@$(BIN)/python tools/benchmarks/bench_store.py --sets "$(SETS)" $(ARGS)
 
-bench-companion: .venv mosquitto  ## measure the companion on SQLite and PostgreSQL, and its embedder: searches, boards, memory (ARGS="sqlite": one; "size": by lines; "fleet": all boards at once)
+bench-companion: .venv mosquitto  ## measure the companion on SQLite and PostgreSQL, and its embedder: searches, boards, memory (ARGS="sqlite": one; "size": by lines)
 	@$(BIN)/python tools/benchmarks/bench_companion.py $(ARGS)
 
 bench-workers: .venv mosquitto  ## measure what 1, 2 and 3 workers take from boards in a second (ARGS="3 --boards 100")

@@ -5,7 +5,6 @@ import contextlib
 import itertools
 import json
 import logging
-import os
 import subprocess
 import sys
 import threading
@@ -33,8 +32,6 @@ from engram_host.companion.embedding import batch
 from engram_host.companion.media import upkeep as media_upkeep
 from engram_host.companion.media.files import MediaFiles, name_of
 from engram_host.companion.replication import upkeep
-from engram_host.companion.search.indexes import sweep
-from engram_host.companion.search.indexes.kept import FOLDER
 from engram_host.companion.senses import anomaly_watch
 from engram_host.companion.settings import read_settings
 from engram_host.companion.supervisor import TASKS
@@ -96,19 +93,6 @@ async def reads_folders(companion: Served) -> None:
         return [hit["citation"] for hit in answer.json()["hits"]] == [f"notes/{word}.md#1"]
 
     await soon(f"{word} is found", is_found)
-
-
-async def sweeps_index_files(companion: Served) -> None:
-    app = companion.running.app
-    left = app.settings.home / FOLDER / f"left{next(_NUMBERS)}.tmp"
-    left.parent.mkdir(exist_ok=True)
-    left.write_bytes(b"of a process that has ended")
-    os.utime(left, (1000, 1000))
-
-    async def is_gone() -> bool:
-        return not left.exists()
-
-    await soon("a file that was never finished is removed", is_gone)
 
 
 async def expires(companion: Served) -> None:
@@ -318,7 +302,6 @@ WORKS = {
     "folders": reads_folders,
     "http": copies,
     "imports": imports_lines,
-    "index-files": sweeps_index_files,
     "leases": takes_leases,
     "media": removes_media,
     "merges": finishes_merges,
@@ -371,8 +354,6 @@ def test_a_task_that_is_killed_comes_back_and_health_shows_it(
 ):
     needs_outside = name in ("alerts", "bridges", "deliveries")
     outside = request.getfixturevalue("outside") if needs_outside else lambda companion: None
-    monkeypatch.setattr(sweep, "SWEEP_FIRST_SECONDS", 0.05)
-    monkeypatch.setattr(sweep, "SWEEP_EVERY_SECONDS", 0.05)
     monkeypatch.setattr(anomaly_watch, "LOOK_SECONDS", 0.1)
     if name == "expiry":
         monkeypatch.setattr(upkeep, "EXPIRE_FIRST_SECONDS", 0.1)

@@ -271,7 +271,6 @@ def erase(
                 f"{name} has {_described(store.board_contents(name))}: repeat with --yes to erase it for good."
             )
         erased = store.erase_board(name)
-        _drop_indexes(context.home, store, name)
         note_command(store, f"board erase {name}")
         MediaFiles(context.home).sweep(store.media_files)
         remains = [*_scrubbed(store), *_REMAINS]
@@ -282,16 +281,6 @@ def erase(
     output.print_line("Its memory may still be in")
     for place in remains:
         output.print_line(f"- {place}")
-
-
-def _drop_indexes(home: Path, store: "CompanionStore", name: str) -> None:
-    """Remove the files of the indexes of a board and its notes."""
-    from engram_host.companion.search.indexes.kept import FOLDER, KeptIndexes
-    from engram_host.companion.types import LEFT_NOTES, NOTES
-
-    kept = KeptIndexes(home / FOLDER, store, 0)
-    for prefix in ("", NOTES, LEFT_NOTES):
-        kept.drop(prefix + name)
 
 
 def _scrubbed(store: "CompanionStore") -> list[str]:

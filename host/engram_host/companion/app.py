@@ -55,10 +55,8 @@ from engram_host.companion.replication.home_searches import HomeSearches
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.replication.upkeep import CHECK_LEASE, EXPIRY_LEASE, ExpirySweep, StoreCheck
 from engram_host.companion.search.expansion import make_expander
-from engram_host.companion.search.indexes.kept import FOLDER as INDEX_FOLDER
-from engram_host.companion.search.indexes.sweep import IndexFileSweep
 from engram_host.companion.search.reranker import make_reranker
-from engram_host.companion.search_service import MOST_FLEETS_AT_ONCE, SearchService
+from engram_host.companion.search_service import SearchService
 from engram_host.companion.senses.anomaly_watch import LEASE as ANOMALIES_LEASE
 from engram_host.companion.senses.anomaly_watch import AnomalyWatch
 from engram_host.companion.senses.service import ReadingService
@@ -80,9 +78,6 @@ _log = logging.getLogger("engram.service")
 
 THREADS = 4
 """That wait for the database or search: each has a connection of its own, with some MB of memory."""
-
-LONG_THREADS = MOST_FLEETS_AT_ONCE + 1
-"""For searches of fleets, and one for the sweep of index files: nothing that boards ask for waits for these."""
 
 _BROKER_SECONDS = 10.0
 _FIGURES, _FIGURES_SECONDS = "figures", 2.0
@@ -144,11 +139,8 @@ class CompanionApp:
         self.reranker = make_reranker(settings.rerank)
         self.expander = make_expander(settings.search, self.gateway.complete)
         steps = self.reranker, self.expander
-        files = settings.home / INDEX_FOLDER
-        self._long_calls = ThreadPoolExecutor(LONG_THREADS, "long")
         parts = store, settings.search, embedding, self.folders, metrics, *steps
-        self.search = SearchService(*parts, index_folder=files, executor=self._long_calls)
-        self.index_files = IndexFileSweep(self.search.indexes, supervisor, leases.lease, self._long_calls)
+        self.search = SearchService(*parts)
         self._peers = peers
         self.homes = HomeWorkers(peers)
         board_searches = HomeSearches(self.homes, self.search.answer_board)
@@ -267,14 +259,13 @@ class CompanionApp:
         """Take messages and answer searches; the store is open before, and closed after."""
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
-            stack.push_async_callback(asyncio.to_thread, self._long_calls.shutdown, cancel_futures=True)
             if self._peers:
                 self._peers.on(_FIGURES, self._render_own)
                 await self._peers.start()
                 stack.push_async_callback(self._peers.stop)
             parts = self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication
             parts = *parts, self.conversations, self.memories.changes, self.imports, self._media_upkeep
-            parts = *parts, self.index_files, self.anomalies
+            parts = *parts, self.anomalies
             await self._settings_reload.start()
             for part in (self.leases, self._notices, *parts, self.alerts, self.bridge_engine, self.bridges):
                 part.start()
@@ -283,7 +274,8 @@ class CompanionApp:
             if self.reranker:
                 stack.push_async_callback(self.reranker.stop)
             stack.push_async_callback(self._stop_mqtt)
-            stack.callback(self.search.stop)
+            self.search.start()
+            stack.push_async_callback(self.search.stop)
             await self._start_mqtt()
             yield
 

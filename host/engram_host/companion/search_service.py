@@ -2,11 +2,10 @@
 
 import asyncio
 import contextlib
+import logging
 import time
 from collections.abc import Collection, Iterable
-from concurrent.futures import Executor
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from engram import text
@@ -14,6 +13,7 @@ from engram.errors import ArgumentError
 from engram.memory import access, caller_check, ids
 from engram.memory.access import Caller
 from engram_host.companion.embedding.embedding_service import EmbeddingService
+from engram_host.companion.embedding.index_state import read_index
 from engram_host.companion.errors import (
     BadSearch,
     CompanionError,
@@ -23,6 +23,7 @@ from engram_host.companion.errors import (
     NoSuchFile,
     Refused,
     RerankerError,
+    StoreUnavailable,
     UnknownDevice,
 )
 from engram_host.companion.folders import note_hits
@@ -32,20 +33,25 @@ from engram_host.companion.replication.answer_chunks import hit_chunks, line_chu
 from engram_host.companion.replication.messages import FileHead, GetHead, SearchHead
 from engram_host.companion.search.engine import EmbedQuery, QueryVector, SearchEngine
 from engram_host.companion.search.expansion import QueryExpander
-from engram_host.companion.search.fleet import MOST_LINES, FleetProgress
 from engram_host.companion.search.indexes.cache import IndexCache
-from engram_host.companion.search.indexes.kept import KeptIndexes
-from engram_host.companion.search.request import REASONS, Hit, SearchRequest, SearchResult, Weights
+from engram_host.companion.search.request import (
+    MOST_DEVICES,
+    MOST_LINES,
+    REASONS,
+    Hit,
+    SearchRequest,
+    SearchResult,
+    Weights,
+)
 from engram_host.companion.search.reranker import Reranker
 from engram_host.companion.settings import SearchSettings
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.types import FOLDER, LOGS, Device, LogName
+from engram_host.companion.types import FOLDER, LOGS, LogName
+
+_log = logging.getLogger("engram.searching")
 
 MOST_AT_ONCE = 4
 """Searches that run at the same time: more would only share the cores, and each needs memory of its own."""
-
-MOST_FLEETS_AT_ONCE = 2
-"""Searches of fleets beside them. They last for seconds, so they have places and threads of their own."""
 
 EMBED_SECONDS = 10.0
 """How long the vector of a query may take before a search goes by words alone."""
@@ -55,12 +61,6 @@ QUICK_EMBED_SECONDS = 0.8
 
 QUICK_SECONDS = 1.2
 """After which a board's search is not reranked any more."""
-
-MOST_TOGETHER = 64
-"""Boards, notes and folders that are ranked with all their lines at once; more are searched one after the other first."""
-
-FLEET_SECONDS, MOST_FLEET_SECONDS = 20.0, 300.0
-"""How long a search of more may take, unless it says otherwise, and at most."""
 
 MOST_FILE_CHARACTERS = 3000
 """Characters of a file that a board is given at a time: it stays in its heap for a turn."""
@@ -79,10 +79,7 @@ class SearchService:
         reranker: Reranker | None = None,
         expander: QueryExpander | None = None,
         clock=time.time,
-        index_folder: Path | None = None,
-        executor: Executor | None = None,
     ):
-        """`executor` has the threads for searches of fleets, by default those of the event loop."""
         self._store = store
         self._settings = settings
         self._folders = folders
@@ -91,13 +88,10 @@ class SearchService:
         self._meaning = meaning
         self._reranker = reranker
         self._expander = expander
-        most = settings.index_file_megabytes << 20
-        kept = KeptIndexes(index_folder, store, most) if index_folder and most else None
-        self._cache = IndexCache(store, settings.index_megabytes << 20, kept)
+        self._cache = IndexCache(store, settings.index_megabytes << 20)
+        self._making: asyncio.Task[None] | None = None
         self._room = asyncio.Semaphore(MOST_AT_ONCE)
         self._room_of_people = asyncio.Semaphore(MOST_AT_ONCE - 1)
-        self._room_of_fleets = asyncio.Semaphore(MOST_FLEETS_AT_ONCE)
-        self._executor = executor
 
     @property
     def indexes(self) -> IndexCache:
@@ -114,9 +108,22 @@ class SearchService:
         """The boards whose indexes are in memory, the one used longest ago first."""
         return self._cache.board_names
 
-    def stop(self) -> None:
+    def start(self) -> None:
+        """Make indexes in the background, those of the boards heard last first, before somebody asks for them."""
+        self._making = asyncio.create_task(asyncio.to_thread(self._make_indexes))
+
+    def _make_indexes(self) -> None:
+        try:
+            sources = sorted(self._store.sources(), key=lambda device: -device.heard)
+            self._cache.make_ahead(sources, read_index(self._store).made)
+        except StoreUnavailable as problem:
+            _log.info("the first searches make the other indexes: %s", problem)
+
+    async def stop(self) -> None:
         """Break off what is being made: a large index takes seconds, for which the end of the companion would wait."""
         self._cache.close()
+        if self._making:
+            await self._making
 
     async def search(
         self,
@@ -130,8 +137,6 @@ class SearchService:
         folders: bool | Collection[str] = False,
         rerank: bool = True,
         expand: bool = True,
-        seconds: float = 0.0,
-        progress: FleetProgress | None = None,
         **options: Any,
     ) -> SearchResult:
         """What was found on some boards, or on all; the options are those of SearchRequest. BadSearch, UnknownDevice.
@@ -139,18 +144,16 @@ class SearchService:
         `is_quick`: rather without the query's vector than late, and of notes only those that the board which asks no longer
         has. `folders`: in Markdown folders too, unless `log` is given; names restrict it to these, and without `devices` no
         board is searched. `log` may be "notes" as well. `rerank` and `expand` only switch off what the settings switch on; a
-        quick search is never expanded. `seconds` is how long many boards may take, 0 the usual time: those that were not
-        searched then are counted in the result, as `progress` counts them meanwhile.
+        quick search is never expanded. More than MOST_DEVICES boards have to be named in parts.
         """
         names = tuple(devices)
-        lines = 0
         chosen = None if isinstance(folders, bool) else folders
         is_in_folders_only = chosen is not None and not names
         if chosen is not None and options.get("log"):
             raise BadSearch("folders", "cannot be named together with log, which is one of a board")
         # Most searches are in one board: they need nothing of the others.
         if len(names) != 1 and (names or chosen is None):
-            names, lines = await asyncio.to_thread(self._boards_of, names)
+            names = await asyncio.to_thread(self._boards_of, names)
         kept = self._folders if self._is_in_folders(folders, options.get("log")) else None
         boards, log = names, options.get("log")
         names, options = await asyncio.to_thread(self._with_notes, names, options, only_left=is_quick)
@@ -165,9 +168,8 @@ class SearchService:
         if weight is None and settings.weight >= 0:
             weight = settings.weight
         options["tags"] = tuple(options.get("tags", ()))
-        fleet = names if len(names) > MOST_TOGETHER or lines > MOST_LINES else ()
         request = SearchRequest(
-            devices=names[:MOST_TOGETHER],
+            devices=names,
             caller=caller,
             now=int(self._clock()),
             use_words=settings.words if words is None else words,
@@ -178,9 +180,7 @@ class SearchService:
         )
         with self._metrics.measure_search("board" if is_quick else "person"):
             # A board waits 1.5 s, and a chat model takes longer.
-            progress = progress or FleetProgress()
-            progress.deadline = time.monotonic() + (seconds or FLEET_SECONDS)
-            result = await self._search(request, is_quick, expand and not is_quick, fleet, progress)
+            result = await self._search(request, is_quick, expand and not is_quick)
         if result.plan:
             kinds = [] if is_in_folders_only else _kinds(result.plan.kinds, log, len(boards) < notes_until)
             result = replace(result, plan=result.plan._replace(kinds=kinds + ["folders"] * bool(kept)))
@@ -211,40 +211,23 @@ class SearchService:
             return False
         return not isinstance(folders, bool) or bool(self._folders.standings)
 
-    async def _search(
-        self, request: SearchRequest, is_quick: bool, expand: bool, fleet: tuple[str, ...], progress: FleetProgress
-    ) -> SearchResult:
-        """A search, once it has its place; `fleet` are the boards, if they are too many to rank together at once."""
+    async def _search(self, request: SearchRequest, is_quick: bool, expand: bool) -> SearchResult:
+        """Search once there is a place for it."""
         began = time.perf_counter()
         (embedded, took), (request, problem) = await asyncio.gather(
             self._embedded(request, QUICK_EMBED_SECONDS if is_quick else EMBED_SECONDS),
             self._expanded(request) if expand else _unchanged(request),
         )
         engine = SearchEngine(self._store, self._cache, embedded)
-        if fleet:
-            result = await self._search_fleet(engine, request, fleet, progress)
-        else:
-            # Boards wait for a moment only: one place is always theirs.
-            async with contextlib.nullcontext() if is_quick else self._room_of_people, self._room:
-                result = await asyncio.to_thread(engine.search, request)
+        # Boards wait for a moment only: one place is always theirs.
+        async with contextlib.nullcontext() if is_quick else self._room_of_people, self._room:
+            result = await asyncio.to_thread(engine.search, request)
         result = replace(result, embed_ms=took, degraded=_join(result.degraded, problem))
         if not (self._reranker and request.reranked):
             return result
         # Without a place of its own: it waits for a service, and needs neither an index nor a core.
         left = QUICK_SECONDS - (time.perf_counter() - began) if is_quick else self._reranker.longest_seconds
         return await self._reranked(self._reranker, request, result, left)
-
-    async def _search_fleet(
-        self, engine: SearchEngine, request: SearchRequest, fleet: tuple[str, ...], progress: FleetProgress
-    ) -> SearchResult:
-        def search() -> SearchResult:
-            return engine.search_fleet(request, self._known(fleet), progress)
-
-        async with self._room_of_fleets:
-            try:
-                return await asyncio.get_running_loop().run_in_executor(self._executor, search)
-            finally:
-                progress.stop()  # whoever asked may be gone: a thread cannot be cancelled
 
     async def _reranked(
         self, reranker: Reranker, request: SearchRequest, result: SearchResult, seconds: float
@@ -289,18 +272,15 @@ class SearchService:
 
         return give, 1000 * (time.perf_counter() - began)
 
-    def _heard_last_first(self) -> list[Device]:
-        return sorted(self._store.devices(), key=lambda device: -device.heard)
-
-    def _boards_of(self, names: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
-        """(boards to search: those that were named, or all, heard last first; how many lines they have). UnknownDevice."""
-        boards = [self._store.device(name) for name in names] if names else self._heard_last_first()
-        return tuple(board.name for board in boards), sum(sum(board.have.values()) for board in boards)
-
-    def _known(self, names: tuple[str, ...]) -> list[Device]:
-        """Boards, notes and folders as they are now, in this order; those that are gone are left out."""
-        known = {device.name: device for device in self._store.sources()}
-        return [known[name] for name in names if name in known]
+    def _boards_of(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """The boards to search: those that were named, or all. UnknownDevice, BadSearch."""
+        boards = [self._store.device(name) for name in names] if names else self._store.devices()
+        lines = sum(sum(board.have.values()) for board in boards)
+        if len(boards) > MOST_DEVICES:
+            raise BadSearch("devices", f"must name the boards to search, at most {MOST_DEVICES} of the {len(boards)}")
+        if len(boards) > 1 and lines > MOST_LINES:
+            raise BadSearch("devices", f"must name fewer boards: these have {lines:,} lines, more than {MOST_LINES:,}")
+        return tuple(board.name for board in boards)
 
     async def answer_get(self, device: str, head: GetHead) -> list[bytes]:
         """The answers to a board that asks for an entry by its id: the line as it once wrote it, nothing if there is none."""

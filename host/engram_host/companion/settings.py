@@ -72,7 +72,6 @@ class SearchSettings:
     meaning: bool = setting(True, "ENGRAM_MEANING")
     weight: float = setting(-1.0, "ENGRAM_MEANING_WEIGHT", low=-1, high=1)
     index_megabytes: int = setting(192, "ENGRAM_INDEX_MEGABYTES", low=16, high=65536)
-    index_file_megabytes: int = setting(4096, "ENGRAM_INDEX_FILE_MEGABYTES", low=0, high=1 << 24)
     expand: bool = setting(False, "ENGRAM_SEARCH_EXPAND")
     expand_model: str = setting("", "ENGRAM_SEARCH_EXPAND_MODEL", high=200)
     expand_seconds: float = setting(5.0, "ENGRAM_SEARCH_EXPAND_SECONDS", low=0.1, high=60)

@@ -47,7 +47,6 @@ TASKS = (
     "folders",
     "http",
     "imports",
-    "index-files",
     "leases",
     "media",
     "merges",

@@ -5,21 +5,22 @@ from dataclasses import fields
 
 import pytest
 
+from companion_store import opened_store
 from engram import log_line, text
 from engram.link import messages
 from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.api.search import SearchQuery
 from engram_host.companion.embedding.embedding_service import EmbeddingService
-from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.search.request import SearchRequest
+from engram_host.companion.errors import BadSearch, StoreUnavailable
+from engram_host.companion.search.request import MOST_DEVICES, SearchRequest
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import EmbeddingSettings, SearchSettings
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import Hello, LineBatch, LogName, LogState, Sender, SeqRange
 from peers import Companion
 from sending import Sent
-from waiting import wait_until
+from waiting import wait_until, wait_until_async
 
 OWNER = {"principal": "owner", "group": False, "workspace": "", "tags": [], "since": 0, "until": 0, "folders": False}
 
@@ -70,6 +71,17 @@ def test_nobody_finds_what_another_said_in_private(companion, board):
     assert _found(companion, **question, principal="bob")["hits"] == []
     assert _found(companion, **question, principal="ann", group=True)["hits"] == []
     assert len(_found(companion, **question, principal="ann")["hits"]) == 1
+
+
+def test_a_search_of_too_many_boards_asks_to_name_some(tmp_path):
+    logs: dict[LogName, LogState] = {"records": LogState(7, 1, 1, 0), "journal": LogState(7, 1, 1, 0)}
+    with opened_store(tmp_path) as store:
+        for number in range(MOST_DEVICES + 1):
+            store.greet(Hello(f"b{number}", Sender(f"f{number}", 3, 9), 0, logs), 1)
+        embedding = EmbeddingService(store, EmbeddingSettings(provider="none"), Supervisor())
+        searching = SearchService(store, SearchSettings(), embedding)
+        with pytest.raises(BadSearch, match="at most 64 of the 65"):
+            asyncio.run(searching.search(access.OWNER, query="tea"))
 
 
 def test_a_search_over_all_boards_says_which_board_it_was(companion, board):
@@ -203,12 +215,17 @@ def test_what_is_meant_is_found_though_no_word_is_the_same(tmp_path):
         assert _found(companion, query="music teacher", devices=["kitchen"])["hits"][0]["id"] == "t1"
 
 
-def test_a_start_makes_no_index_before_somebody_asks(searching):
-    searching.indexes.sweep()
-    assert searching.indexed == []
+def test_a_start_makes_indexes_newest_first_while_they_have_room(searching):
+    async def start() -> None:
+        searching.start()
+        await wait_until_async("indexes are made", lambda: len(searching.indexed) == 3)
+        await searching.stop()
+
+    asyncio.run(start())
+    assert searching.indexed == ["newest", "middle", "oldest"]
 
 
 def test_an_index_that_is_being_made_is_broken_off_when_the_companion_stops(searching):
-    searching.stop()
+    asyncio.run(searching.stop())
     with pytest.raises(StoreUnavailable, match="is being stopped"):
         asyncio.run(searching.search(Caller("owner", "", False, ""), query="x", devices=("newest",)))

@@ -5,7 +5,6 @@ import tracemalloc
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -81,11 +80,6 @@ def test_postings_give_rows_and_counts_before_and_after_folding(rows: list[list[
         expected = [(row, min(255, count)) for row, count in enumerate(sums) if count]
         found, counts = made.find(term)
         assert list(zip(found.tolist(), counts.tolist(), strict=True)) == expected
-    terms = np.array([7, 3, 99, 0])
-    which, found, counts = made.find_all(terms)
-    for place, term in enumerate(terms.tolist()):
-        one, of_one = made.find(term)
-        assert (found[which == place].tolist(), counts[which == place].tolist()) == (one.tolist(), of_one.tolist())
 
 
 def test_a_long_tail_is_folded(monkeypatch: pytest.MonkeyPatch):
@@ -243,6 +237,17 @@ def test_indexes_leave_when_there_is_no_room_for_them():
     for name in ("a", "b", "a", "c"):
         cache.get(name, None)
     assert cache.board_names == ["a", "c"] and cache.nbytes <= size * 5 // 2
+
+
+def test_indexes_are_made_ahead_in_order_while_they_have_room():
+    store = SearchStore()
+    for name in ("a", "b", "c"):
+        store.put_all(name, [turn(1, "green bike")])
+    probe = IndexCache(store)  # pyright: ignore[reportArgumentType]
+    size = probe.get("a", None)[0].nbytes
+    cache = IndexCache(store, size * 3 // 2)  # pyright: ignore[reportArgumentType]
+    cache.make_ahead([store.device(name) for name in ("c", "b", "a")], None)
+    assert cache.board_names == ["c"]
 
 
 def test_what_an_index_says_that_it_takes_is_what_it_takes():

@@ -1,7 +1,6 @@
 """A store in RAM with what a search asks of one, and lines as boards write them."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -14,7 +13,6 @@ from engram_host.companion.entries import embedding_text
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.search.engine import QueryVector, SearchEngine
 from engram_host.companion.search.indexes.cache import IndexCache
-from engram_host.companion.search.indexes.kept import KeptIndexes
 from engram_host.companion.search.request import SearchRequest, SearchResult
 from engram_host.companion.types import Change, Device, LogName, LogState
 from engram_host.companion.vector_types import Identity, StoredVector, Vector, VectorRows, text_digest
@@ -105,9 +103,6 @@ class SearchStore:
         ]
         return sorted(changes, key=lambda change: change.version)[:limit]
 
-    def has_gone_since(self, device: str, after: int) -> bool:
-        return any(version > after and line is None for version, line in self._lines[device].values())
-
     def lines_at(
         self, device: str, log: LogName, epoch: int, seqs: Sequence[int], archived: bool = False
     ) -> dict[int, bytes]:
@@ -149,18 +144,6 @@ def engine_of(store: SearchStore, with_meaning: bool = False) -> SearchEngine:
     """A search with indexes of its own."""
     embed = (lambda query: QueryVector(IDENTITY, vector_of(query))) if with_meaning else None
     return SearchEngine(store, IndexCache(store), embed)
-
-
-class Notes:
-    """The notes of a store, as files of indexes use them."""
-
-    def __init__(self, store: SearchStore):
-        self.get, self.put = store.get_note, store.put_note
-
-
-def cache_with_files(store: SearchStore, folder: Path, most_bytes: int = 1 << 30) -> IndexCache:
-    """Indexes that are kept in a folder."""
-    return IndexCache(store, kept=KeptIndexes(folder, Notes(store), most_bytes))
 
 
 def search_with(store: SearchStore, cache: IndexCache) -> SearchEngine:

@@ -105,10 +105,8 @@ async def _serve_alone(
     context: Context, flags: Flags, ready_file: Path | None, stop: asyncio.Event, began: float
 ) -> None:
     from engram_host.companion.lockfile import publish_addresses
-    from engram_host.companion.search.indexes.malloc import configure_malloc
     from engram_host.companion.serving.running import start
 
-    configure_malloc()
     async with start(context.home, flags) as running:
         addresses = running.addresses()
         # Published before it is announced: who reads the banner finds the companion.
@@ -125,11 +123,9 @@ async def _serve_as_worker(
     context: Context, flags: Flags, place: "WorkerPlace", stop: asyncio.Event, began: float
 ) -> None:
     """Serve as one of several workers. The process that started this one prints what a person reads."""
-    from engram_host.companion.search.indexes.malloc import configure_malloc
     from engram_host.companion.serving.running import start
     from engram_host.companion.workers.pool import wait_for_parent_end, write_report
 
-    configure_malloc()
     async with start(context.home, flags, place) as running:
         page = await asyncio.to_thread(running.page_address)
         banner = running.banner(time.monotonic() - began, _PAGE_OPENS)

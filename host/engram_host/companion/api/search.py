@@ -1,9 +1,8 @@
 """Searching over HTTP: POST /v1/search."""
 
-import asyncio
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
@@ -15,7 +14,6 @@ from engram_host.companion.api.errors import NO_DEVICE, REFUSALS
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires
 from engram_host.companion.errors import CompanionError
 from engram_host.companion.overview.absence import AbsenceFinder, AbsenceReason
-from engram_host.companion.search.fleet import FleetProgress
 from engram_host.companion.search.request import (
     MOST_DEVICES,
     MOST_FOLDERS,
@@ -27,7 +25,7 @@ from engram_host.companion.search.request import (
     SearchRequest,
     SearchResult,
 )
-from engram_host.companion.search_service import MOST_FLEET_SECONDS, SearchService
+from engram_host.companion.search_service import SearchService
 from engram_host.companion.types import DEVICE_NAME
 from engram_host.companion.workers.homes import HomeWorkers
 
@@ -53,7 +51,7 @@ class SearchQuery(BaseModel):
 
     query: str = Field(min_length=1, max_length=MOST_QUERY, pattern=r"\S")
     devices: list[Annotated[str, Field(pattern=f"^{DEVICE_NAME}$")]] = Field(
-        [], max_length=MOST_DEVICES, description="the boards to search; empty: all"
+        [], max_length=MOST_DEVICES, description="the boards to search; empty: all, if they are no more than 64"
     )
     folders: bool | FolderNames = Field(
         True,
@@ -67,12 +65,6 @@ class SearchQuery(BaseModel):
     workspace: Text = Field("", description="the workspace that they are in")
     limit: int = Field(10, ge=1, le=MOST_HITS)
     offset: int = Field(0, ge=0, le=MOST_OFFSET, description="hits to pass over: those of the pages before")
-    seconds: float = Field(
-        0,
-        ge=0,
-        le=MOST_FLEET_SECONDS,
-        description="how long a search of more than 64 boards may take; 0: 20. What was found until then is the answer.",
-    )
     log: Literal["records", "journal", "notes"] | None = Field(None, description="memories, turns or notes only")
     tags: list[Text] = Field([], max_length=MOST_TAGS, description="memories that have all of these")
     type: Text = Field("", description="memories of this type")
@@ -168,8 +160,7 @@ class SearchAnswer(BaseModel):
     weight: float = Field(description="of meaning against words, as it was used")
     shape: str = Field(description="why the weight is what it is")
     wordings: list[str] = Field(description="other wordings of the query, by a model, whose words count less")
-    boards: int = Field(description="how many boards there were to search; notes and folders count as one each")
-    boards_searched: int = Field(description="how many of these were searched before the time was up")
+    boards: int = Field(description="how many boards were searched; notes and folders count as one each")
     entries: int = Field(description="what this caller may see on these boards, in all")
     embed_ms: float
     search_ms: float
@@ -209,10 +200,10 @@ def make_search_router(searching: SearchService, absences: AbsenceFinder, homes:
     """Make the routes that search boards and Markdown folders; a search of one board is done at its home."""
     router = APIRouter(responses=REFUSALS)
 
-    async def search_here(question: SearchQuery, progress: FleetProgress | None = None) -> SearchAnswer:
+    async def search_here(question: SearchQuery) -> SearchAnswer:
         asking = caller_check.check_caller(Caller(question.principal, "http", question.group, question.workspace))
         options = question.model_dump(exclude={"principal", "group", "workspace"})
-        return show_answer(await searching.search(asking, progress=progress, **options), question.limit)
+        return show_answer(await searching.search(asking, **options), question.limit)
 
     async def answer_peer(body: bytes) -> bytes:
         try:
@@ -223,7 +214,7 @@ def make_search_router(searching: SearchService, absences: AbsenceFinder, homes:
     homes.on(PEER_SEARCH, answer_peer)
 
     @router.post("/v1/search", responses=NO_DEVICE, openapi_extra=requires(Role.DEVICE, reads=True))
-    async def search(question: SearchQuery, caller: RequestCaller, request: Request) -> SearchAnswer:
+    async def search(question: SearchQuery, caller: RequestCaller) -> SearchAnswer:
         """Find what boards remember and have noted, and what stands in Markdown folders, by words and by meaning.
 
         Nothing is found that the one who asks may not see, and with the token of a board nothing but what that one remembers.
@@ -238,30 +229,18 @@ def make_search_router(searching: SearchService, absences: AbsenceFinder, homes:
             body = question.model_dump_json().encode()
             if found := await homes.ask(question.devices[0], PEER_SEARCH, body, PEER_SECONDS):
                 return SearchAnswer.model_validate_json(found)
-        progress = FleetProgress()
-        watching = asyncio.ensure_future(_stop_once_gone(request, progress))
-        try:
-            return await search_here(question, progress)
-        finally:
-            watching.cancel()
+        return await search_here(question)
 
     @router.post("/v1/search/absence", responses=NO_DEVICE, openapi_extra=requires(Role.OPERATOR, reads=True))
     async def absence(question: AbsenceQuery) -> AbsenceShown:
         """Say why a search of a board does not show a memory or a turn that is known."""
         asking = caller_check.check_caller(Caller(question.principal, "http", question.group, question.workspace))
-        excluded = {"principal", "group", "workspace", "devices", "entry", "limit", "offset", "seconds"}
+        excluded = {"principal", "group", "workspace", "devices", "entry", "limit", "offset"}
         options = question.model_dump(exclude=excluded)
         found = await absences.explain(asking, question.devices[0], question.entry, question.limit, **options)
         return AbsenceShown(**vars(found))
 
     return router
-
-
-async def _stop_once_gone(request: Request, progress: FleetProgress) -> None:
-    """Stop a search of many boards if whoever asked closes the connection."""
-    while (await request.receive())["type"] != "http.disconnect":
-        continue
-    progress.stop()
 
 
 def show_answer(result: SearchResult, limit: int) -> SearchAnswer:

@@ -8,11 +8,10 @@ Nearly all lines are turns that concern nobody but themselves; of those nothing 
 """
 
 from bisect import insort
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
-from engram.store.types import FORGOTTEN, LIVE, Entry, concerned, no_entry
+from engram.store.types import FORGOTTEN, LIVE, Entry, concerned
 
 _ENTRY_BYTES = 400
 """About what a line that is kept here takes, measured: the part, its lists and its places in the dicts."""
@@ -51,21 +50,8 @@ class EntryStates:
         part = _Part(entry.number, tuple(entry.hides), tuple(entry.shows), entry.ends)
         if part.number in (-1, seq) and not (part.hides or part.shows or part.ends):
             return
-        self._add_part(seq, part, {*concerned(entry, seq)})
-
-    def to_list(self) -> list[list[Any]]:
-        """All that is kept, as JSON has it."""
-        return [[seq, part.number, part.hides, part.shows, part.ends] for seq, part in self._parts.items()]
-
-    def add_list(self, kept: Sequence[Sequence[Any]]) -> None:
-        """Take what to_list() gave."""
-        for seq, number, hides, shows, ends in kept:
-            part = _Part(number, tuple((hidden, state) for hidden, state in hides), tuple(shows), ends)
-            self._add_part(seq, part, {*concerned(no_entry()._replace(number=number, hides=hides, shows=shows), seq)})
-
-    def _add_part(self, seq: int, part: _Part, numbers: Iterable[int]) -> None:
         self._parts[seq] = part
-        for number in numbers:
+        for number in {*concerned(entry, seq)}:
             insort(self._having.setdefault(number, []), seq)
         if part.ends:
             insort(self._ending.setdefault(part.ends, []), seq)

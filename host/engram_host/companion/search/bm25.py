@@ -16,7 +16,6 @@ docs/design/retrieval.md.
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -78,39 +77,6 @@ class BoardRows:
         return self.seen.index.rows.column(name)
 
 
-@dataclass(frozen=True)
-class Collection:
-    """What counts in all of a fleet, of which only some boards are ranked: `having` by term; `count` and `length` in words of
-    records (False) and turns (True).
-    """
-
-    entries: int
-    having: Mapping[str, int]
-    count: Mapping[bool, int]
-    length: Mapping[bool, float]
-
-
-@dataclass(frozen=True)
-class WordScale:
-    """What made the scores of one group of boards: those of another group, made with it too, compare with them.
-
-    `having`, `sessions_having` are by term; `means` and `best` of records (False) and turns (True). What is 0 is that group's.
-    """
-
-    entries: int
-    having: Mapping[str, int]
-    means: Mapping[bool, float]
-    sessions: int
-    session_length: float
-    sessions_having: Mapping[str, int]
-    best: Mapping[bool, float]
-    best_session: float
-    top: float
-
-
-_NO_SCALE = WordScale(0, {}, {}, 0, 0.0, {}, {False: 0.0, True: 0.0}, 0.0, 0.0)
-
-
 class WordScores:
     """The scores of all rows of some boards for the words of one query.
 
@@ -122,45 +88,23 @@ class WordScores:
         seen: list[VisibleRows],
         terms: dict[str, bool],
         weights: Weights,
-        collection: Collection | None = None,
-        scale: WordScale | None = None,
     ):
-        """With `collection`, words weigh as in all of it; it has to have these terms. `scale` is that of the group before."""
         self.weights = weights
-        self._collection = collection
-        self._scale = scale or _NO_SCALE
         self.boards = [_board_rows(one) for one in seen]
         self.terms = terms
         for board in self.boards:
             _find_terms(board, list(terms))
             board.repeats = _repeats(board)
-        self.entries = collection.entries if collection else sum(one.live_rows.totals.entries for one in seen)
-        self.entries = self._scale.entries or self.entries
-        known = self._scale.having or (collection.having if collection else {})
+        self.entries = sum(one.live_rows.totals.entries for one in seen)
         self.having: dict[str, int] = {}
-        self._score_sessions(known)
+        self._score_sessions()
         self.idf = {term: inverse_frequency(self.entries, having) for term, having in self.having.items()}
         self.full = sum(self.idf[term] for term in terms if not terms[term] or self.having[term])
-        self.means = self._scale.means or {turn: self._mean_length(turn) for turn in (False, True)}
+        self.means = {turn: self._mean_length(turn) for turn in (False, True)}
         for board in self.boards:
             board.norms = self._norms(board)
             self._score_entries(board)
         self._join()
-
-    @property
-    def scale(self) -> WordScale:
-        """What a further group of boards is scored with."""
-        return WordScale(
-            self.entries,
-            self.having,
-            self.means,
-            self._sessions,
-            self._session_length,
-            self._sessions_having,
-            self._best,
-            self._best_session,
-            self.top,
-        )
 
     @property
     def best_share(self) -> float:
@@ -188,11 +132,8 @@ class WordScores:
     # --- entries
 
     def _mean_length(self, turn: bool) -> float:
-        if self._collection:
-            count, length = self._collection.count[turn], self._collection.length[turn]
-        else:
-            totals = [board.seen.live_rows.totals for board in self.boards]
-            count, length = sum(one.count[turn] for one in totals), sum(one.length[turn] for one in totals)
+        totals = [board.seen.live_rows.totals for board in self.boards]
+        count, length = sum(one.count[turn] for one in totals), sum(one.length[turn] for one in totals)
         return length / count if count else 1.0
 
     def _norms(self, board: BoardRows) -> Floats:
@@ -239,16 +180,11 @@ class WordScores:
 
     # --- sessions
 
-    def _score_sessions(self, known: Mapping[str, int]) -> None:
-        """S: sessions of all boards are documents of one collection. `having` of entries is counted with it, if not known."""
+    def _score_sessions(self) -> None:
+        """S: sessions of all boards are documents of one collection. `having` of entries is counted with it."""
         lengths = [board.seen.live_rows.thread_lengths for board in self.boards]
         documents = sum(int(np.count_nonzero(length)) for length in lengths)
         mean = sum(float(length.sum()) for length in lengths) / max(1, documents)
-        of_scale = self._scale.sessions_having if self._scale.sessions else {}
-        if self._scale.sessions:
-            documents, mean = self._scale.sessions, self._scale.session_length
-        self._sessions, self._session_length = documents, mean
-        self._sessions_having: dict[str, int] = {}
         norms = [
             EIGHTHS * (K1 * (1 - B_SESSION + B_SESSION * length / mean) if mean else np.ones(len(length)))
             for length in lengths
@@ -257,9 +193,8 @@ class WordScores:
             board.sessions = np.zeros(len(length))
         for term in self.terms:
             found = [_count(board, *board.found[term]) for board in self.boards]
-            self.having[term] = known.get(term) or sum(having for having, _ in found)
-            having = of_scale.get(term) or min(documents, sum(int(np.count_nonzero(counts)) for _, counts in found))
-            self._sessions_having[term] = having
+            self.having[term] = sum(having for having, _ in found)
+            having = min(documents, sum(int(np.count_nonzero(counts)) for _, counts in found))
             idf = inverse_frequency(documents, having)
             for board, (_, counts), norm in zip(self.boards, found, norms, strict=True):
                 board.sessions += idf * counts * (K1 + 1) / (counts + norm)
@@ -268,9 +203,7 @@ class WordScores:
 
     def _join(self) -> None:
         of_boards = [_best(board) for board in self.boards]
-        best = {
-            turn: self._scale.best[turn] or max((one[turn] for one in of_boards), default=0.0) for turn in (False, True)
-        }
+        best = {turn: max((one[turn] for one in of_boards), default=0.0) for turn in (False, True)}
         evidence = {False: best[False], True: best[True] * _LONE}
         self.best_evidence = evidence
         least = min((value for value in evidence.values() if value), default=0.0)
@@ -278,8 +211,7 @@ class WordScores:
         most = max(evidence.values())
         scales = {turn: least / most if value == least and least else 1.0 for turn, value in evidence.items()}
         sessions = [_of_thread(board) for board in self.boards]
-        best_session = self._scale.best_session or max((float(one.max(initial=0)) for one in sessions), default=0.0)
-        self._best, self._best_session = best, best_session
+        best_session = max((float(one.max(initial=0)) for one in sessions), default=0.0)
         self.factors = {turn: scales[turn] / best[turn] if best[turn] else 0.0 for turn in (False, True)}
         self.factors[False] *= self.weights.record
         self.session_factor = self.weights.session * scales[True] / best_session if best_session else 0.0
@@ -288,8 +220,7 @@ class WordScores:
             board.scores *= board.total
             of_thread *= self.session_factor
             board.scores += of_thread
-        top = max((float(one.scores.max(initial=0, where=~one.repeats)) for one in self.boards), default=0.0)
-        self.top = self._scale.top or top
+        self.top = max((float(one.scores.max(initial=0, where=~one.repeats)) for one in self.boards), default=0.0)
 
 
 def _board_rows(seen: VisibleRows) -> BoardRows:

@@ -123,21 +123,15 @@ def fuse(
     boards: list[BoardRows],
     weight: float,
     expansion: WordScores | None,
-    *,
-    depth: int,
-    speaker: str | None = None,
 ) -> list[Candidate]:
-    """The candidates of both sides, best first by (score, at, device, id).
-
-    `depth` is how many hits are ranked; `speaker` is whom the query names, None to look for that among these boards' people.
-    """
+    """The candidates of both sides, best first by (score, at, device, id)."""
     by_words = [_by_words(board, words, request.min_words) for board in boards] if words else None
     others = _by_expansion(request, words, expansion) if words and expansion else None
     lexical = [one + other for one, other in zip(by_words, others, strict=True)] if by_words and others else by_words
-    speaker = _named(request.query, boards) if speaker is None else speaker
+    speaker = _named(request.query, boards)
     sure = ConfidenceOf(words, meaning)
     found: list[Candidate] = []
-    for place, rows in enumerate(candidate_rows(request, lexical, meaning, len(boards), depth)):
+    for place, rows in enumerate(candidate_rows(request, lexical, meaning, len(boards))):
         if len(rows):
             scores = [side[place][rows] if side else np.zeros(len(rows)) for side in (by_words, others)]
             found += _candidates(request, place, boards[place], rows, scores, words, meaning, weight, speaker, sure)
@@ -293,13 +287,12 @@ def candidate_rows(
     lexical: Sequence[NDArray[np.float64]] | None,
     meaning: VectorScores | None,
     boards: int,
-    depth: int,
 ) -> list[Rows]:
     """The rows of each of some boards that one side takes; their vectors are loaded then.
 
-    `lexical` are the scores of the words side, 0 for what it does not find; `depth` hits are ranked.
+    `lexical` are the scores of the words side, 0 for what it does not find.
     """
-    count = depth * request.candidates
+    count = request.depth * request.candidates
     found = _best(lexical, count, 0.0) if lexical else [np.zeros(0, np.intp)] * boards
     if meaning is None:
         return found

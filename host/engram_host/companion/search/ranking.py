@@ -1,8 +1,8 @@
-"""Ranks some boards, while their indexes are held: all lines of one search, or of a fleet one group of boards after another."""
+"""Ranks some boards, while their indexes are held."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, cast
 
 import numpy as np
@@ -10,9 +10,8 @@ import numpy as np
 from engram.memory.plan import Plan, make_plan
 from engram.text.days import without_days
 from engram_host.companion.search import filters, vector_search
-from engram_host.companion.search.bm25 import WordScale, WordScores
+from engram_host.companion.search.bm25 import WordScores
 from engram_host.companion.search.explanation import explain, why_empty
-from engram_host.companion.search.fleet import FleetFindings
 from engram_host.companion.search.fusion import Candidate, days_named, fuse, vector_weight
 from engram_host.companion.search.indexes import columns
 from engram_host.companion.search.indexes.index import DeviceIndex
@@ -76,38 +75,6 @@ class Found:
         """Its board, log and seq."""
         return self.device.name, self.log, self.seq
 
-    @property
-    def order(self) -> tuple[float, int, str, str, int]:
-        """By which the best of several boards stands first."""
-        one = self.candidate
-        return -one.score, -one.at, self.device.name, one.id, -one.row
-
-    def without_index(self, *, with_vector: bool, with_explanation: bool) -> "Found":
-        """The same with its vector and explanation if they are wanted, when the indexes are not held any more."""
-        vector = self.vector() if with_vector else None
-        explanation = self.explain() if with_explanation else None
-        return replace(self, vector=lambda: vector, explain=lambda: explanation)
-
-
-@dataclass(frozen=True)
-class FleetGroup:
-    """One group of boards of a fleet: what counts in all of them, and how many hits are ranked."""
-
-    findings: FleetFindings
-    depth: int
-    scale: "GroupScale | None"
-    """Of the groups before; None for the first one."""
-
-
-@dataclass(frozen=True)
-class GroupScale:
-    """What a further group of boards is ranked with, so that all scores compare."""
-
-    words: WordScale
-    added: WordScale | None
-    weight: float
-    shape: str
-
 
 class Ranking:
     """The candidates of some boards, best first."""
@@ -119,27 +86,22 @@ class Ranking:
         found: Sequence[tuple[DeviceIndex, Device]],
         query: QueryVector | None,
         terms: QueryTerms,
-        group: FleetGroup | None = None,
     ):
-        self._group = group
         self._store = store
         self._request = request
         self._devices = [device for _, device in found]
         self._seen = [filters.visible_rows(index, request) for index, _ in found]
         self._query = query
         self._unembedded = 0
-        scale = group.scale if group else None
         scan = self._start_scan()
-        collection = group.findings.collection if group else None
-        side = WordScores(self._seen, terms.own, request.weights, collection, scale.words if scale else None)
+        side = WordScores(self._seen, terms.own, request.weights)
         self._side = side
         self._words = side if request.use_words else None
         self._near = near = self._vector_scores(scan)
-        self.weight, self.shape = self._weight(scale)
-        self._added = self._expansion(terms, scale)
-        sides = self._words, near, side.boards, self.weight, self._added
-        depth, speaker = (group.depth, group.findings.speaker) if group else (request.depth, None)
-        self.candidates = fuse(request, *sides, depth=depth, speaker=speaker)
+        self.weight, self.shape = self._weight()
+        # The words that only other wordings have stand beside the query's, which alone say how sure a search is.
+        added = WordScores(self._seen, terms.added, request.weights) if terms.added else None
+        self.candidates = fuse(request, self._words, near, side.boards, self.weight, added)
 
     @property
     def entries(self) -> int:
@@ -150,12 +112,6 @@ class Ranking:
     def degraded(self) -> str:
         """What the meaning side lacks; "" if nothing."""
         return REASONS.say("unembedded", n=self._unembedded) if self._unembedded else ""
-
-    @property
-    def scale(self) -> GroupScale:
-        """What a further group of boards is ranked with."""
-        added = self._added.scale if self._added else None
-        return GroupScale(self._side.scale, added, self.weight, self.shape)
 
     @property
     def plan(self) -> Plan:
@@ -169,8 +125,7 @@ class Ranking:
 
     def why_empty(self, degraded: str) -> str:
         """Why nothing was found."""
-        findings = self._group.findings if self._group else None
-        wanted = findings.wanted if findings else sum(int(np.count_nonzero(one.wanted)) for one in self._seen)
+        wanted = sum(int(np.count_nonzero(one.wanted)) for one in self._seen)
         return why_empty(self._request, self._words, self._side.entries, wanted, degraded)
 
     def found(self, candidate: Candidate) -> Found:
@@ -198,19 +153,10 @@ class Ranking:
         there, vectors = self._near.exact.vectors_of(candidate.place, np.array([candidate.row]))
         return vectors[0] if there[0] else None
 
-    def _weight(self, scale: GroupScale | None) -> tuple[float, str]:
-        if scale:
-            return scale.weight, scale.shape
+    def _weight(self) -> tuple[float, str]:
         if self._near is None:
             return 0.0, "meaning is not searched"
         return vector_weight(self._request.query, self._words, self._request.weights)
-
-    def _expansion(self, terms: QueryTerms, scale: GroupScale | None) -> WordScores | None:
-        """The scores of words that only other wordings have: beside the query's, which alone say how sure a search is."""
-        if not terms.added:
-            return None
-        weights = self._request.weights
-        return WordScores(self._seen, terms.added, weights, scale=scale.added if scale else None)
 
     def _start_scan(self) -> Callable[[], VectorScores] | None:
         """Begin to compare the query's vector with all others; what waits for the end of that."""
@@ -218,10 +164,9 @@ class Ranking:
         if query is None:
             return None
         exact = ExactVectors(self._store, query.identity, self._devices)
-        mean = self._group.findings.cosine_mean if self._group else None
 
         def scan() -> VectorScores:
-            return vector_search.vector_scores(self._seen, query.vector, query.unrelated, exact, mean)
+            return vector_search.vector_scores(self._seen, query.vector, query.unrelated, exact)
 
         if sum(len(one.index.rows) for one in self._seen) < LONG_SCAN:
             return scan
@@ -232,8 +177,5 @@ class Ranking:
         if scan is None:
             return None
         near = scan()
-        findings = self._group.findings if self._group else None
-        self._unembedded = findings.unembedded if findings else vector_search.count_unembedded(self._seen)
-        # One group of a fleet without a vector is scored as the others are.
-        has_vectors = findings.has_vectors if findings else near.with_vector
-        return near if has_vectors else None
+        self._unembedded = vector_search.count_unembedded(self._seen)
+        return near if near.with_vector else None

@@ -39,10 +39,6 @@ REASONS = SentenceTable(
             "{n} entry has no vector yet, so it is found by words only.",
             "{n} entries have no vector yet, so they are found by words only.",
         ),
-        "stopped": (
-            "{n} board was not searched, since the search was stopped before: ask again, or name boards.",
-            "{n} boards were not searched, since the search was stopped before: ask again, or name boards.",
-        ),
         "not_reranked": "the results stand in the search's own order, not reranked: {problem}",
         "lower": ("{n} more candidate, with lower scores", "{n} more candidates, with lower scores"),
         "no_boards": "no board has connected yet.",
@@ -56,7 +52,12 @@ MOST_HITS = 100
 MOST_OFFSET = 900
 """Hits before a page: bounds what one search ranks."""
 
-MOST_DEVICES = 1000
+MOST_DEVICES = 64
+"""Boards of one search: all their indexes are in memory then."""
+
+MOST_LINES = 400_000
+"""Of several boards that are searched together: about 100 bytes of each line, beside the indexes."""
+
 MOST_FOLDERS = 64
 """Markdown folders that are searched beside them."""
 
@@ -294,10 +295,7 @@ class SearchResult:
     """Live entries that this caller may see on these boards."""
 
     boards: int = 0
-    """How many boards there were to search, those among them whose notes or folders are searched."""
-
-    boards_searched: int = 0
-    """How many of these were searched before the search was stopped: all, if it was not."""
+    """How many boards were searched, those among them whose notes or folders were."""
 
 
 def _check(is_good: bool, name: str, problem: str) -> None:

@@ -154,10 +154,8 @@ class VectorScores:
         return np.maximum(0, (cosines - self.mean) / max(1e-6, _NEAR * (1 - self.mean)))
 
 
-def vector_scores(
-    seen: list[VisibleRows], query: Vector, unrelated: float, exact: ExactVectors, mean: float | None = None
-) -> VectorScores:
-    """Compare the query's vector with all wanted rows; `unrelated` is as in VectorScores, `mean` that of a whole fleet."""
+def vector_scores(seen: list[VisibleRows], query: Vector, unrelated: float, exact: ExactVectors) -> VectorScores:
+    """Compare the query's vector with all wanted rows; `unrelated` is as in VectorScores."""
     cosines = []
     count = embedded = 0
     sample: list[float] = []
@@ -172,15 +170,9 @@ def vector_scores(
         here[~one.wanted] = _NOWHERE
         count += int(np.count_nonzero(here > _NOWHERE))
         cosines.append(here)
-    if mean is None:
-        mean = mean_cosine(sum(sorted(sample)) / max(1, len(sample)), embedded, unrelated)
+    share = min(1.0, embedded / _FEW)  # of few rows the mean says little
+    mean = share * sum(sorted(sample)) / max(1, len(sample)) + (1 - share) * unrelated
     return VectorScores(seen, cosines, mean, unrelated, count, query, exact)
-
-
-def mean_cosine(mean: float, embedded: int, unrelated: float) -> float:
-    """The mean of the cosines of some rows, or what unrelated texts have where it is of few rows."""
-    share = min(1.0, embedded / _FEW)
-    return mean * share + unrelated * (1 - share)
 
 
 def count_unembedded(seen: list[VisibleRows]) -> int:

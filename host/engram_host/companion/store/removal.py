@@ -244,7 +244,7 @@ OF_DEVICE = (
 )
 """The tables whose rows are of one board, named in their column `device`; `devices` has one row of each."""
 
-_NOTES = "name = ? OR name LIKE ? OR name LIKE ?"
+_NOTES = "name = ? OR name LIKE ?"
 
 
 @dataclass(frozen=True)
@@ -303,8 +303,6 @@ def _contents(rows: Rows, name: str) -> BoardContents:
     )
 
 
-def _note_names(name: str) -> tuple[str, str, str]:
-    """What is noted of a board: how far its vectors are, their jobs (see embedding/index_state.py and batch.py), and the number
-    of the file of its index (see search/indexes/kept.py).
-    """
-    return f"embedding.position.{name}", f"embedding.jobs.{name}.%", f"index.%.{name}"
+def _note_names(name: str) -> tuple[str, str]:
+    """The notes of a board: how far its vectors are, and their jobs (see embedding/index_state.py and batch.py)."""
+    return f"embedding.position.{name}", f"embedding.jobs.{name}.%"

@@ -56,12 +56,6 @@ class VectorTable(DatabaseTable):
                 found[copy] = VectorRows(np.array(of_seqs), [*map(bytes, digests)], rows.unpack_all(vectors))
         return found
 
-    @reads_once
-    def has_gone_since(self, rows: Rows, device: str, after: int) -> bool:
-        """Whether lines have left the copies of a board's present epochs since a version."""
-        sql = f"SELECT 1 FROM lines {PRESENT.format('lines')} AND lines.line IS NULL LIMIT 1"
-        return bool(rows.run(sql, (device, after)))
-
     @writes
     def put_vectors(
         self, rows: Rows, device: str, identity: Identity, vectors: Sequence[StoredVector], seen: int | None = None

@@ -1,12 +1,6 @@
-"""The tables of an index: a column that grows, texts by number, and a row for each line that is an entry.
-
-Each gives its contents as arrays, which a file keeps, and begins with such arrays: then what it has is mapped, and only what
-changes takes memory. Rows of lines that have gone are left out, so a file never has anything of them.
-"""
+"""The tables of an index: a column that grows, texts by number, and a row for each line that is an entry."""
 
 import sys
-from bisect import bisect_left
-from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,13 +14,11 @@ _LEAST_ROOM = 64
 class Column:
     """Numbers of one kind in one array with room to grow: adding is cheap, all of them are one view."""
 
-    __slots__ = ("_data", "_is_mapped", "_size")
+    __slots__ = ("_data", "_size")
 
-    def __init__(self, kind: Any, kept: NDArray[Any] | None = None):
-        """Of a kind of number, with the numbers of an array that is mapped."""
-        self._data = np.zeros(_LEAST_ROOM, kind) if kept is None else kept
-        self._size = 0 if kept is None else len(kept)
-        self._is_mapped = kept is not None
+    def __init__(self, kind: Any):
+        self._data = np.zeros(_LEAST_ROOM, kind)
+        self._size = 0
 
     def __len__(self) -> int:
         return self._size
@@ -38,7 +30,7 @@ class Column:
             # A quarter more: what is added is copied five times in all, and a fifth at most stands empty.
             grown = np.zeros(max(end, len(self._data) * 5 // 4), self._data.dtype)
             grown[: self._size] = self._data[: self._size]
-            self._data, self._is_mapped = grown, False
+            self._data = grown
         self._data[self._size : end] = values
         self._size = end
 
@@ -48,71 +40,14 @@ class Column:
         return self._data[: self._size]
 
     def clear(self) -> None:
-        """Let all go, and the room too."""
+        """Remove all numbers, and free their room."""
         self._data = np.zeros(_LEAST_ROOM, self._data.dtype)
-        self._size, self._is_mapped = 0, False
+        self._size = 0
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the array in memory, empty room included: one of a file that is mapped has none."""
-        return 0 if self._is_mapped else self._data.nbytes
-
-
-Arrays = Mapping[str, NDArray[Any]]
-"""What a table has, as a file keeps it."""
-
-
-class RowPlan:
-    """Which rows of an index a file keeps, and their new numbers: those of lines that have not gone."""
-
-    def __init__(self, is_kept: NDArray[np.bool_]):
-        self.rows = np.flatnonzero(is_kept)
-        self.keeps_all = len(self.rows) == len(is_kept)
-        # The last one is for NONE, which as a place is the last.
-        self._numbers = np.full(len(is_kept) + 1, NONE, np.int32)
-        self._numbers[self.rows] = np.arange(len(self.rows), dtype=np.int32)
-
-    def renumber(self, rows: NDArray[Any]) -> NDArray[np.int32]:
-        """The new numbers of some rows, NONE for those that are not kept."""
-        return self._numbers[rows]
-
-
-def compact_texts(texts: list[str], column: NDArray[Any]) -> tuple[list[str], NDArray[np.int32]]:
-    """The texts that a column names, and the column with their new numbers."""
-    used = np.unique(column[column != NONE])
-    numbers = np.full(len(texts) + 1, NONE, np.int32)
-    numbers[used] = np.arange(len(used), dtype=np.int32)
-    return [texts[int(number)] for number in used], numbers[column]
-
-
-class SeqTable:
-    """The row of each seq of one log: of a kept index in order, and of what changed since in a dict."""
-
-    def __init__(self, kept: Arrays | None = None) -> None:
-        self._seqs = kept["seqs"] if kept else np.zeros(0, np.int32)
-        self._rows = kept["rows"] if kept else np.zeros(0, np.int32)
-        self._changed: dict[int, int] = {}
-
-    def find(self, seq: int) -> int:
-        """The row of a seq, NONE if there is none."""
-        row = self._changed.get(seq)
-        if row is None:
-            at = bisect_left(self._seqs, seq) if len(self._seqs) else 0
-            return int(self._rows[at]) if at < len(self._seqs) and self._seqs[at] == seq else NONE
-        return row
-
-    def put(self, seq: int, row: int) -> None:
-        """A seq has this row now, NONE if it has none any more."""
-        if row == NONE and not len(self._seqs):
-            self._changed.pop(seq, None)
-        else:
-            self._changed[seq] = row
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of what is in memory."""
-        # A number above 256 is an object of its own.
-        return sys.getsizeof(self._changed) + 2 * _NUMBER_BYTES * len(self._changed)
+        """Bytes of the array, empty room included."""
+        return self._data.nbytes
 
 
 # --- rows
@@ -155,10 +90,10 @@ class Row(NamedTuple):
 class StringTable:
     """Texts that many rows share, each by a number."""
 
-    def __init__(self, texts: Sequence[str] = ()) -> None:
-        self.texts: list[str] = list(texts)
-        self._numbers = {text: number for number, text in enumerate(texts)}
-        self._bytes = sum(sys.getsizeof(text) + _NUMBER_BYTES for text in texts)
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._numbers: dict[str, int] = {}
+        self._bytes = 0
 
     def intern(self, text: str) -> int:
         """The number of a text, a new one if it is new."""
@@ -204,13 +139,10 @@ _KINDS: dict[str, Any] = {
 class RowTable:
     """All rows of an index, in the order in which they came; numbers of rows never change."""
 
-    def __init__(self, kept: Arrays | None = None) -> None:
-        """With the arrays that to_arrays() gave, or none yet."""
-        self._columns = {name: Column(kind, kept[name] if kept else None) for name, kind in _KINDS.items()}
-        self._of_seq: dict[LogName, SeqTable] = {
-            log: SeqTable({"seqs": kept[f"{log}.seqs"], "rows": kept[f"{log}.rows"]} if kept else None) for log in LOGS
-        }
-        self._last_of_thread = Column(np.int32, kept["last_of_thread"] if kept else None)
+    def __init__(self) -> None:
+        self._columns = {name: Column(kind) for name, kind in _KINDS.items()}
+        self._of_seq: dict[LogName, dict[int, int]] = {log: {} for log in LOGS}
+        self._last_of_thread = Column(np.int32)
         self.wasted = 0
         """Rows of lines that have gone, but are still partly kept."""
 
@@ -223,7 +155,7 @@ class RowTable:
 
     def row_of(self, log: LogName, seq: int) -> int:
         """The row of a line, NONE if it is not here."""
-        return self._of_seq[log].find(seq)
+        return self._of_seq[log].get(seq, NONE)
 
     def add(self, new: list[Row]) -> None:
         """Add rows; no line of them may be here."""
@@ -235,13 +167,13 @@ class RowTable:
         for name, value in (("state", LIVE), ("slot", NONE), ("previous", NONE), ("following", NONE)):
             self._columns[name].extend(np.full(len(new), value))
         for number, row in enumerate(new, first):
-            self._of_seq["journal" if row.turn else "records"].put(row.seq, number)
+            self._of_seq["journal" if row.turn else "records"][row.seq] = number
             if row.thread != NONE:
                 self._link(number, row.thread, row.seq)
 
     def drop(self, log: LogName, row: int) -> None:
         """A row's line has gone."""
-        self._of_seq[log].put(int(self.column("seq")[row]), NONE)
+        self._of_seq[log].pop(int(self.column("seq")[row]), None)
         before, after = int(self.column("previous")[row]), int(self.column("following")[row])
         if before != NONE:
             self.column("following")[before] = after
@@ -281,25 +213,12 @@ class RowTable:
         self._last_of_thread.view[thread] = row
 
     @property
-    def is_there(self) -> NDArray[np.bool_]:
-        """Of each row, whether its line has not gone."""
-        return self.column("number") != NONE
-
-    def to_arrays(self, plan: RowPlan) -> dict[str, NDArray[Any]]:
-        """The rows that are kept, by their new numbers; `thread`, `who` and `scope` have their old ones."""
-        found = {name: self.column(name)[plan.rows] for name in _KINDS}
-        found |= {name: plan.renumber(found[name]) for name in ("previous", "following")}
-        for log in LOGS:
-            rows = np.flatnonzero(found["turn"] == (log == "journal")).astype(np.int32)
-            rows = rows[np.argsort(found["seq"][rows], kind="stable")]
-            found |= {f"{log}.seqs": found["seq"][rows], f"{log}.rows": rows}
-        return found
-
-    @property
     def nbytes(self) -> int:
         """Bytes of all columns and tables."""
-        tables = [*self._columns.values(), *self._of_seq.values(), self._last_of_thread]
-        return sum(table.nbytes for table in tables)
+        columns = [*self._columns.values(), self._last_of_thread]
+        # A number above 256 is an object of its own.
+        by_seq = (sys.getsizeof(rows) + 2 * _NUMBER_BYTES * len(rows) for rows in self._of_seq.values())
+        return sum(column.nbytes for column in columns) + sum(by_seq)
 
 
 def moment(value: object) -> int:

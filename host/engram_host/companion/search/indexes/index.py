@@ -39,16 +39,15 @@ from engram_host.companion.search.indexes.columns import (
     digest_key,
     moment,
 )
-from engram_host.companion.search.indexes.image import IndexImage
 from engram_host.companion.search.indexes.postings import Postings
 from engram_host.companion.search.indexes.record_turns import RecordTurns, turns_of
 from engram_host.companion.search.indexes.vectors import Codes, Vectors, quantize
 from engram_host.companion.search.tokenizer import Tokenizer, term_id
-from engram_host.companion.types import LOGS, Change, Device, LogName
+from engram_host.companion.types import Change, Device, LogName
 from engram_host.companion.vector_types import Identity, StoredVector, text_digest
 
-_OBJECT_BYTES = 10_000
-"""About what the objects of an index take beside its arrays and texts: of a small board that is mapped, half of all."""
+OBJECT_BYTES = 10_000
+"""About what the objects of an index take beside its arrays and texts."""
 
 _DAY_SECONDS = 86400
 _IMPORTANCE = 50
@@ -77,8 +76,7 @@ class DeviceIndex:
     `lock` is held by whoever brings it up to date or searches it.
     """
 
-    def __init__(self, device: Device, words: Tokenizer, kept: IndexImage | None = None):
-        """Of a board as it is now; with what make_image() gave, which has to fit it, or empty."""
+    def __init__(self, device: Device, words: Tokenizer):
         self.lock = threading.RLock()
         self.name = device.name
         self.zone = device.zone
@@ -95,20 +93,13 @@ class DeviceIndex:
         self.identity: Identity | None = None
         self.vector_version = 0
         """Of the newest vector that is in it."""
-        self.unkept = 0
-        """Lines and vectors that came since it was made, or was read from a file."""
-        self.has_dropped = False
-        """Whether a line has gone since then."""
-        self.is_from_file = kept is not None
-        self.is_healed = False
-        """Whether the vectors that no file has were asked for."""
-        self.rows = RowTable(kept.table("rows") if kept else None)
-        self.postings = Postings(kept.table("postings") if kept else None)
-        self.vectors = Vectors(kept.table("vectors") if kept else None)
-        self.links = RecordTurns(kept.table("links") if kept else None)
-        self.scopes = StringTable(kept.facts["scopes"] if kept else ())
-        self.speakers = StringTable(kept.facts["speakers"] if kept else ())
-        self.threads = StringTable(kept.facts["threads"] if kept else ())
+        self.rows = RowTable()
+        self.postings = Postings()
+        self.vectors = Vectors()
+        self.links = RecordTurns()
+        self.scopes = StringTable()
+        self.speakers = StringTable()
+        self.threads = StringTable()
         self._words = words
         self._last_day = (-1, "")
         self._zone = device.zone.standard
@@ -116,18 +107,12 @@ class DeviceIndex:
             "records": EntryStates(lambda number: 0),
             "journal": EntryStates(self._session_of),
         }
-        if kept:
-            self.version, self.vector_version = kept.facts["version"], kept.facts["vector_version"]
-            self.identity = Identity(*kept.facts["identity"]) if kept.facts["identity"] else None
-            for log, states in self._entry_states.items():
-                states.add_list(kept.facts["states"][log])
 
     # --- lines
 
     def apply(self, changes: Sequence[Change]) -> None:
         """Take what has changed, in the order of versions; a line comes once in one call."""
         self.changes += bool(changes)
-        self.unkept += len(changes)
         touched: set[tuple[LogName, int]] = set()
         slots: dict[tuple[LogName, int], tuple[int, int]] = {}
         for change in changes:
@@ -163,7 +148,6 @@ class DeviceIndex:
         number = int(self.rows.column("number")[row]) if row != NONE else NONE
         self._note_affected(log, seq, number, 0, touched)
         self._entry_states[log].remove_line(seq)
-        self.has_dropped = True
         if row == NONE:
             return None
         self.rows.drop(log, row)
@@ -311,7 +295,6 @@ class DeviceIndex:
         if not entries:
             return
         self.changes += 1
-        self.unkept += len(entries)
         codes, scales = quantize(np.array([stored.vector for _, stored in entries], np.float32))
         for (version, stored), of_one, scale in zip(entries, codes, scales, strict=True):
             self._put_vector(stored, of_one, scale)
@@ -327,13 +310,6 @@ class DeviceIndex:
         if slots[row] != NONE:
             self.vectors.drop(int(slots[row]))
         slots[row] = self.vectors.put(row, codes, scale)
-
-    def seqs_without_vector(self) -> dict[LogName, list[int]]:
-        """The lines of each log that have a text and no vector of it."""
-        rows = self.rows
-        lacking = (rows.column("key") != 0) & (rows.column("slot") == NONE) & rows.is_there
-        turn, seqs = rows.column("turn"), rows.column("seq")
-        return {log: seqs[lacking & (turn == (log == "journal"))].tolist() for log in LOGS}
 
     def _give_vectors(
         self,
@@ -366,10 +342,6 @@ class DeviceIndex:
 
     # --- the whole
 
-    def states_kept(self) -> dict[LogName, list[list[Any]]]:
-        """What became of entries, as a file keeps it."""
-        return {log: states.to_list() for log, states in self._entry_states.items()}
-
     def fits(self, device: Device) -> bool:
         """Whether what is in it is of the logs that the board has now, with days as they begin there now."""
         return (self.zone, self._epochs, self._generation) == (device.zone, _epochs(device), device.generation)
@@ -385,7 +357,7 @@ class DeviceIndex:
         parts = (self.rows, self.postings, self.vectors, self.links, self.scopes, self.speakers, self.threads)
         states = sum(states.nbytes for states in self._entry_states.values())
         view = self.view.nbytes if self.view else 0
-        return _OBJECT_BYTES + sum(part.nbytes for part in parts) + states + view
+        return OBJECT_BYTES + sum(part.nbytes for part in parts) + states + view
 
 
 def _decoded(line: bytes) -> dict[str, Any]:

@@ -7,7 +7,7 @@ folded into the rest.
 import numpy as np
 from numpy.typing import NDArray
 
-from engram_host.companion.search.indexes.columns import Arrays, Column, RowPlan
+from engram_host.companion.search.indexes.columns import Column
 
 RowNumbers = NDArray[np.int32]
 Counts = NDArray[np.uint8]
@@ -25,13 +25,11 @@ class Postings:
     Counts are in eighths, as on the board: a word of a row's head counts as one, one behind it as an eighth.
     """
 
-    def __init__(self, kept: Arrays | None = None) -> None:
-        """With the arrays that to_arrays() gave, or none yet."""
-        self._terms = kept["terms"] if kept else np.zeros(0, np.int64)
-        self._starts = kept["starts"] if kept else np.zeros(1, np.int64)
-        self._rows = kept["rows"] if kept else np.zeros(0, np.int32)
-        self._counts = kept["counts"] if kept else np.zeros(0, np.uint8)
-        self._is_mapped = kept is not None
+    def __init__(self) -> None:
+        self._terms = np.zeros(0, np.int64)
+        self._starts = np.zeros(1, np.int64)
+        self._rows = np.zeros(0, np.int32)
+        self._counts = np.zeros(0, np.uint8)
         self._tail_terms = Column(np.int64)
         self._tail_rows = Column(np.int32)
         self._tail_weights = Column(np.uint8)
@@ -50,31 +48,11 @@ class Postings:
             rows, counts = self._rows[span], self._counts[span]
         else:
             rows, counts = self._rows[:0], self._counts[:0]
-        later, later_counts = self._find_in_tail(term)
-        if len(later):
+        places = np.flatnonzero(self._tail_terms.view == term) if len(self._tail_terms) else ()
+        if len(places):
+            later, later_counts = _counted(self._tail_rows.view[places], self._tail_weights.view[places])
             rows, counts = np.concatenate([rows, later]), np.concatenate([counts, later_counts])
         return rows, counts
-
-    def find_all(self, terms: NDArray[np.int64]) -> tuple[NDArray[np.intp], RowNumbers, Counts]:
-        """What find() gives for each of some terms, one behind the other, with the place of its term for each row."""
-        at = np.minimum(np.searchsorted(self._terms, terms), max(0, len(self._terms) - 1))
-        is_here = self._terms[at] == terms if len(self._terms) else np.zeros(len(terms), np.bool_)
-        starts = self._starts[at[is_here]]
-        sizes = self._starts[at[is_here] + 1] - starts
-        places = np.repeat(starts - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
-        which, rows, counts = [np.repeat(np.flatnonzero(is_here), sizes)], [self._rows[places]], [self._counts[places]]
-        for number, term in enumerate(terms.tolist() if len(self._tail_terms) else ()):
-            later, later_counts = self._find_in_tail(term)
-            which.append(np.full(len(later), number))
-            rows.append(later)
-            counts.append(later_counts)
-        return np.concatenate(which), np.concatenate(rows), np.concatenate(counts)
-
-    def _find_in_tail(self, term: int) -> tuple[RowNumbers, Counts]:
-        places = np.flatnonzero(self._tail_terms.view == term) if len(self._tail_terms) else ()
-        if not len(places):
-            return self._rows[:0], self._counts[:0]
-        return _counted(self._tail_rows.view[places], self._tail_weights.view[places])
 
     def settle(self) -> None:
         """Fold the tail into the rest if there is too much of it."""
@@ -99,22 +77,6 @@ class Postings:
         self._terms = terms[begins]
         self._starts = np.append(begins, len(terms)).astype(np.int64)
         self._rows, self._counts = rows, counts
-        self._is_mapped = False
-
-    def to_arrays(self, plan: RowPlan) -> Arrays:
-        """All postings of the rows that are kept, by the rows' new numbers."""
-        self.fold()
-        terms, starts, rows, counts = self._terms, self._starts, self._rows, self._counts
-        if not plan.keeps_all:
-            rows = plan.renumber(rows)
-            there = rows >= 0
-            of_each = (
-                np.add.reduceat(np.append(there, False), starts[:-1], dtype=np.int64) if len(terms) else starts[:0]
-            )
-            rows, counts = rows[there], counts[there]
-            terms, of_each = terms[of_each > 0], of_each[of_each > 0]
-            starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(of_each)])
-        return {"terms": terms, "starts": starts, "rows": rows, "counts": counts}
 
     @property
     def tail(self) -> int:
@@ -123,8 +85,8 @@ class Postings:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays in memory: those of a file that is mapped are not."""
-        arrays = () if self._is_mapped else (self._terms, self._starts, self._rows, self._counts)
+        """Bytes of all arrays."""
+        arrays = (self._terms, self._starts, self._rows, self._counts)
         tail = (self._tail_terms, self._tail_rows, self._tail_weights)
         return sum(array.nbytes for array in arrays + tail)
 

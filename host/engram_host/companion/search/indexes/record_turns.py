@@ -1,14 +1,13 @@
 """Which turns a record came from: a search finds a turn by the words of its records too."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engram.errors import ArgumentError
 from engram.memory import ids
-from engram_host.companion.search.indexes.columns import NONE, Arrays, Column, RowPlan
+from engram_host.companion.search.indexes.columns import NONE, Column
 
 MOST_TURNS = 16
 """Turns of one record that get its words: bounds what one line can make an index hold."""
@@ -19,28 +18,17 @@ _PLACE_BYTES = 150  # of a turn's list of places, measured
 class RecordTurns:
     """Pairs of a record's row and a turn's row; either may be there before the other."""
 
-    def __init__(self, kept: Arrays | None = None) -> None:
-        """With the arrays that to_arrays() gave, or none yet."""
-        self._records = Column(np.int32, kept["records"] if kept else None)
-        self._turns = Column(np.int32, kept["turns"] if kept else None)
-        self._seqs = Column(np.int32, kept["seqs"] if kept else None)
-        self._placed: dict[int, list[int]] | None = None if kept else {}
-
-    @property
-    def _places(self) -> dict[int, list[int]]:
-        """Where the pairs of a turn stand, by its seq; of a kept index it is made when a line comes."""
-        if self._placed is None:
-            self._placed = {}
-            for place, seq in enumerate(self._seqs.view.tolist()):
-                self._placed.setdefault(seq, []).append(place)
-        return self._placed
+    def __init__(self) -> None:
+        self._records = Column(np.int32)
+        self._turns = Column(np.int32)
+        self._places: dict[int, list[int]] = {}
+        """The places of a turn's pairs, by its seq."""
 
     def add_pair(self, record: int, seq: int, turn: int) -> None:
         """The record in a row came from the turn with a seq, which is in row `turn`, NONE if it is not here yet."""
         self._places.setdefault(seq, []).append(len(self._records))
         self._records.extend([record])
         self._turns.extend([turn])
-        self._seqs.extend([seq])
 
     def set_turn(self, seq: int, row: int) -> None:
         """The turn with a seq is in another row now, NONE if it has gone."""
@@ -57,21 +45,13 @@ class RecordTurns:
         kept = (turns != NONE) & seen[records] & seen[turns]
         return records[kept], turns[kept]
 
-    def to_arrays(self, plan: RowPlan) -> dict[str, NDArray[Any]]:
-        """The pairs of the records that are kept, by the rows' new numbers."""
-        records = plan.renumber(self._records.view)
-        kept = records != NONE
-        turns = plan.renumber(self._turns.view[kept])
-        return {"records": records[kept], "turns": turns, "seqs": self._seqs.view[kept]}
-
     def __len__(self) -> int:
         return len(self._records)
 
     @property
     def nbytes(self) -> int:
         """About the bytes of all tables."""
-        columns = self._records.nbytes + self._turns.nbytes + self._seqs.nbytes
-        return columns + _PLACE_BYTES * len(self._placed or ())
+        return self._records.nbytes + self._turns.nbytes + _PLACE_BYTES * len(self._places)
 
 
 def turns_of(line: dict[str, object]) -> list[int]:

@@ -9,13 +9,12 @@ it was made of is that of its row: a line that was replaced is not found by what
 """
 
 from collections import OrderedDict
-from typing import Any
 
 import numkong
 import numpy as np
 from numpy.typing import NDArray
 
-from engram_host.companion.search.indexes.columns import Arrays, Column
+from engram_host.companion.search.indexes.columns import Column
 from engram_host.companion.types import LogName
 from engram_host.companion.vector_types import Vector
 
@@ -38,15 +37,12 @@ _FIRST_BLOCK_ROWS = 64  # a small board takes no more than it needs: blocks grow
 class Vectors:
     """Of one index; `row of a slot` is NO_SLOT where a slot is free."""
 
-    def __init__(self, kept: Arrays | None = None) -> None:
-        """With the arrays that to_arrays() gave, or none yet."""
-        self._base: Codes = kept["codes"] if kept else np.zeros((0, 0), np.int8)
-        """Of a file that is mapped; slots behind it are in blocks."""
+    def __init__(self) -> None:
         self._blocks: list[Codes] = []
-        self._rows = Column(np.int32, kept["rows"] if kept else None)
-        self._scales = Column(np.float32, kept["scales"] if kept else None)
+        self._rows = Column(np.int32)
+        self._scales = Column(np.float32)
         self._free: list[int] = []
-        self._dimensions = self._base.shape[1] if len(self._base) else 0
+        self._dimensions = 0
         self._early: OrderedDict[tuple[LogName, int], tuple[bytes, Codes, np.float32]] = OrderedDict()
 
     def put(self, row: int, codes: Codes, scale: np.float32) -> int:
@@ -65,8 +61,7 @@ class Vectors:
 
     def _place(self, slot: int) -> tuple[Codes, int]:
         """The block that a slot is in, and where."""
-        beyond = slot - len(self._base)
-        return (self._base, slot) if beyond < 0 else (self._blocks[beyond // BLOCK_ROWS], beyond % BLOCK_ROWS)
+        return self._blocks[slot // BLOCK_ROWS], slot % BLOCK_ROWS
 
     def move(self, slot: int, row: int) -> None:
         """A slot's vector is that of another row now."""
@@ -119,7 +114,7 @@ class Vectors:
         codes, scales = quantize(query[None])
         products = np.empty((1, len(self._rows)))
         start = 0
-        for block in (self._base, *self._blocks):
+        for block in self._blocks:
             of_block = products[:, start : start + len(block)]
             if of_block.size:
                 numkong.cdist(codes, block[: of_block.size], metric="dot", out=of_block)
@@ -141,18 +136,11 @@ class Vectors:
 
     def _codes_at(self, slots: NDArray[np.int32]) -> Codes:
         found = np.empty((len(slots), self._dimensions), np.int8)
-        in_base = slots < len(self._base)
-        found[in_base] = self._base[slots[in_base]] if len(self._base) else 0
-        numbers = (slots - len(self._base)) // BLOCK_ROWS
-        for number in np.unique(numbers[~in_base]).tolist():
-            of_block = ~in_base & (numbers == number)
-            found[of_block] = self._blocks[number][(slots[of_block] - len(self._base)) % BLOCK_ROWS]
+        numbers = slots // BLOCK_ROWS
+        for number in np.unique(numbers).tolist():
+            of_block = numbers == number
+            found[of_block] = self._blocks[number][slots[of_block] % BLOCK_ROWS]
         return found
-
-    def to_arrays(self, slots: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
-        """The vectors of some slots, in this order; `slots` are those of the rows of an index, NONE where a row has none."""
-        rows = np.flatnonzero(slots >= 0).astype(np.int32)
-        return {"codes": self._codes_at(slots[rows]), "scales": self._scales.view[slots[rows]], "rows": rows}
 
     @property
     def dimensions(self) -> int:
@@ -161,13 +149,13 @@ class Vectors:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all blocks and tables in memory."""
+        """Bytes of all blocks and tables."""
         early = sum(codes.nbytes + 200 for _, codes, _ in self._early.values())
         tables = self._rows.nbytes + self._scales.nbytes + 32 * len(self._free)
         return sum(block.nbytes for block in self._blocks) + tables + early
 
     def _make_room(self, slot: int, dimensions: int) -> None:
-        number, at = divmod(slot - len(self._base), BLOCK_ROWS)
+        number, at = divmod(slot, BLOCK_ROWS)
         self._dimensions = dimensions
         if number == len(self._blocks):
             rows = BLOCK_ROWS if number else _FIRST_BLOCK_ROWS
