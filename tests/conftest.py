@@ -60,15 +60,15 @@ SHARED_WITH_HOST = (
 )
 """How the names of the files begin whose code the host imports: they run on CPython too."""
 
-AS_ON_A_CHIP = ("test_chip_socket", "test_clock", "test_llm_transport")
+AS_ON_A_CHIP = ("test_chip_socket", "test_clock", "test_net_transport")
 """How the names of the files begin that run as on a chip, too."""
 
 AS_ON_A_CHIP_IN_SOAK = (
     "test_config",
     "test_journal",
     "test_link_http",
-    "test_link_mqtt",
-    "test_llm_http",
+    "test_net_http",
+    "test_net_mqtt",
     "test_llm_model",
     "test_log_line",
     "test_memory_fields",

@@ -5,8 +5,8 @@
 from engram import files
 from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
-from engram.llm.http.transport import tls_context
-from engram.llm.http.client import Client
+from engram.net.transport import tls_context
+from engram.net.http import Client
 from engram.channels.console.commands import commands
 from engram.channels.inbox import Message
 # isort: on
@@ -57,12 +57,12 @@ def add_companion(board) -> None:
         token = config.secret("companion.token")
         try:
             if url.lower().startswith("mqtt"):
-                from engram.link.mqtt import Mqtt  # one of the two ways
+                from engram.link.mqtt import MqttTransport  # one of the two ways
 
-                return Mqtt(url, device, board.link_state.board, token, take, tls)
-            from engram.link.http import Http  # one of the two ways
+                return MqttTransport(url, device, board.link_state.board, token, take, tls)
+            from engram.link.http import HttpTransport  # one of the two ways
 
-            return Http(url, device, token, take, tls)
+            return HttpTransport(url, device, token, take, tls)
         except ArgumentError as error:
             raise ConfigError("companion.url", error.problem) from None
 

@@ -11,9 +11,13 @@
         ModelRefused       the service said no (status): key, model name, size
         ModelGarbled       the answer is not what the API promises
         ModelCut           the link broke after a part of the answer was passed on
+      NetError             a link failed: another try may pass
+        TimedOut             nothing came in time, or could be sent
+        BadAnswer            what came is not of the protocol, or beyond a bound
+        Refused              a certificate did not pass, or the other side does not take us (again_s)
 
 str(error) is one sentence for a person: what is wrong, and what to do or what would be right.
-ArgumentError is the caller's mistake, StoreError the flash's, ModelError the link's or the service's.
+ArgumentError is the caller's mistake, StoreError the flash's, ModelError and NetError the link's or the service's.
 """
 
 
@@ -78,3 +82,23 @@ class ModelGarbled(ModelError):
 
 class ModelCut(ModelError):
     """The link broke after a part of the answer had been passed on."""
+
+
+class NetError(EngramError):
+    """A link failed, or what came over it is of no use; another try may pass."""
+
+
+class TimedOut(NetError):
+    """Nothing came in time, or could be sent."""
+
+
+class BadAnswer(NetError):
+    """The other side sent what the protocol does not have, or more than its bound."""
+
+
+class Refused(NetError):
+    """The other side cannot be trusted, or does not take us; `again_s` is after how many seconds to try once more."""
+
+    def __init__(self, problem: str, again_s: int = 300):
+        super().__init__(problem)
+        self.again_s = again_s

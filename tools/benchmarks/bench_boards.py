@@ -22,8 +22,8 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "firmware"))
 
 from engram import diag
 from engram.app import App
-from engram.llm.http import transport
 from engram.memory.access import OWNER
+from engram.net import transport
 
 SECONDS = 600.0
 """After which boards that have not sent all are counted as lost."""

@@ -13,9 +13,8 @@ from binascii import crc32
 
 from engram import diag, log_line
 from engram.compat import const, sleep_ms, ticks_add, ticks_diff, ticks_ms, wait_for_ms
-from engram.errors import ArgumentError, StoreError
+from engram.errors import ArgumentError, NetError, StoreError
 from engram.link.messages import shown
-from engram.link.rpc import LinkError
 from engram.memory import access, ids
 from engram.memory.records import fields
 from engram.store.types import LIVE
@@ -124,7 +123,7 @@ class ArchiveTransfer:
     async def _ask(self, op: str, **told) -> dict:
         try:
             return await self._sync.ask(op, **told)
-        except LinkError as error:
+        except NetError as error:
             self._pause("the archive waits: %s" % error)
             raise
 
@@ -223,7 +222,7 @@ class ArchiveTransfer:
     async def line(self, ref: str, caller):
         """A memory or turn that has left the board, as a dict; None if there is none that the caller may see.
 
-        LinkError, asyncio.TimeoutError.
+        NetError, asyncio.TimeoutError.
         """
         ref = "%s%d" % _parse_ref(ref)
         pieces = []
@@ -257,7 +256,7 @@ class ArchiveTransfer:
             found = await self.line(ref, caller)
         except asyncio.TimeoutError:
             return None, "%s, which did not answer in time." % where
-        except (LinkError, ArgumentError) as error:
+        except (NetError, ArgumentError) as error:
             return None, "%s, which gave no answer: %s" % (where, error)
         if found and kind == "m":
             self._archived.add_use(number, caller)

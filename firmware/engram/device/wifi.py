@@ -1,13 +1,12 @@
 """The board's Wi-Fi: joins the strongest network that it knows, again when it is lost, and keeps the clock set."""
 
-import os
-
 import network
 
 from engram import diag, text
 from engram.compat import const, sleep_ms
 from engram.device import ntp, wifi_join
 from engram.errors import ConfigError
+from engram.net.backoff import Backoff
 
 _LOOK_MS = const(2000)  # between two looks at whether the network is still there
 _FIRST_PAUSE_MS = const(2000)  # before joining is tried again; doubles up to the longest
@@ -59,11 +58,11 @@ class Wifi:
 
     async def run(self) -> None:
         """Keep the board in a network, for ever."""
-        pause = _FIRST_PAUSE_MS
+        backoff = Backoff(_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
         await self._configure()
         while True:
             if await self._join():
-                pause = _FIRST_PAUSE_MS
+                backoff.reset()
                 self.changes += 1
                 if not self._has_time:
                     self._looks, self._retry_looks = 1, _FIRST_RETRY_LOOKS
@@ -72,8 +71,7 @@ class Wifi:
                 diag.warning("network", self.problem + "; joining again")
             else:
                 diag.info("network", self.problem)
-                await sleep_ms(_jittered(pause))
-                pause = min(2 * pause, _LONGEST_PAUSE_MS)
+                await sleep_ms(backoff.next_ms())
 
     async def _configure(self) -> None:
         try:
@@ -110,8 +108,3 @@ class Wifi:
         looks = self._retry_looks
         self._retry_looks = min(2 * looks, _LONGEST_RETRY_LOOKS)
         return looks
-
-
-def _jittered(pause: int) -> int:
-    """Up to a quarter more: boards that lost one network together do not come back together."""
-    return pause + pause * os.urandom(1)[0] // 1024

@@ -10,7 +10,7 @@ from engram.compat import const
 from engram.errors import ArgumentError, EngramError, ModelGarbled
 from engram.learning.cursor import SPENT
 from engram.learning.distill_batch import REPLY_TOKENS, DistillBatch
-from engram.learning.jobs import Backoff, Rejections
+from engram.learning.jobs import Pause, Rejections
 
 NOTES = 20  # that wait: with as many a call is worth its price before the day is over
 CHARS = 12000  # of notes in one call: they are on the heap with the answer
@@ -53,7 +53,7 @@ class Distillation:
         self._daily = daily
         self._cursor = cursor
         self._model = model
-        self._pause = Backoff("distilling")
+        self._pause = Pause("distilling")
         self._attempts = 0
         self._run = 0  # the number of the distillation that is under way
         self._batches = 0

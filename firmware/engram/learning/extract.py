@@ -10,7 +10,7 @@ from engram.compat import const
 from engram.errors import ArgumentError, EngramError, ModelGarbled, ModelRefused
 from engram.learning.cursor import MANY, SPENT
 from engram.learning.extract_batch import ExtractBatch
-from engram.learning.jobs import Backoff, Rejections
+from engram.learning.jobs import Pause, Rejections
 
 _TURNS = const(6)  # messages read in one call: they share its instructions, and fit its window
 _ATTEMPTS = const(3)  # with which a model may give no answer that can be read, before the messages are passed over
@@ -35,7 +35,7 @@ class Extraction:
         self._notes = notes
         self._cursor = cursor
         self._model = model
-        self._pause = Backoff("learning")
+        self._pause = Pause("learning")
         self._attempts = 0
         self._begun = 0  # readings of the next messages that did not come to an end
         self._is_proved = False  # the model has answered somebody since the last failure

@@ -7,7 +7,7 @@ comes, turns leave first and have their look in the next pause, from the journal
 
 from engram.compat import const
 from engram.errors import EngramError
-from engram.learning.jobs import Backoff
+from engram.learning.jobs import Pause
 from engram.learning.last_look import LastLook
 
 _EARLY = const(2)  # turns before they leave: a pause comes before the window moves
@@ -30,7 +30,7 @@ class Flush:
         self._model = model
         self._extraction = extraction
         self._sessions = {}
-        self._pause = Backoff("flush")
+        self._pause = Pause("flush")
         self.done = 0
 
     def turn_over(self, caller, sid: str) -> None:

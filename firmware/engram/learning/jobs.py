@@ -7,6 +7,7 @@ from engram.clock import Timeout
 from engram.compat import const, sleep_ms
 from engram.errors import ModelError
 from engram.interrupt import start_task
+from engram.net.backoff import Backoff
 
 _FIRST_PAUSE_MS = const(30_000)  # of a job that failed
 _LONGEST_PAUSE_MS = const(3_600_000)
@@ -86,13 +87,13 @@ class Jobs:
 # --- what jobs have in common
 
 
-class Backoff(Timeout):
+class Pause(Timeout):
     """The pause of a job that failed; `why` says what it waits for, "" while it does not."""
 
     def __init__(self, name: str):
         super().__init__()
         self._name = name
-        self._length = 0
+        self._backoff = Backoff(_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
         self.is_for_link = False
         """Whether it was the model that failed."""
         self.why = ""
@@ -101,14 +102,14 @@ class Backoff(Timeout):
         """The job failed: it may try again after a while."""
         self.why = str(error)
         self.is_for_link = isinstance(error, ModelError)
-        self._length = min(2 * self._length or _FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
-        self.begin(self._length)
-        diag.info(self._name, "it waits %d s: %s" % (self._length // 1000, self.why))
+        pause_ms = self._backoff.next_ms()
+        self.begin(pause_ms)
+        diag.info(self._name, "it waits %d s: %s" % (pause_ms // 1000, self.why))
 
     def end(self) -> None:
         """There is nothing to wait for any more."""
         super().end()
-        self._length = 0
+        self._backoff.reset()
         self.why = ""
 
 

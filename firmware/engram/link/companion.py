@@ -1,22 +1,21 @@
 """The board's side of a companion: one link at a time, over which logs are copied and searches are asked."""
 
 import asyncio
-import random
 
 from engram import diag
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms, ticks_ms
-from engram.errors import ConfigError, EngramError
+from engram.errors import ConfigError, EngramError, NetError, Refused
 from engram.interrupt import start_task
 from engram.link import note_copy, sense_copy, status
 from engram.link.listening import Listening
 from engram.link.remote_search import RemoteSearch
 from engram.link.replication import Replication
-from engram.link.rpc import LinkError, NoAnswer, Refused, Rpc
+from engram.link.rpc import NoAnswer, Rpc
+from engram.net.backoff import Backoff
 
 _FIRST_PAUSE_MS = const(1000)  # before a link that failed is tried again; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60_000)
-_DOUBLINGS = const(6)
 _SECOND_MS = const(1000)
 _STATUS_MS = const(600_000)  # between two times that the companion is told how the board is
 _PATIENT_TRIES = const(3)  # without an answer, and for so long, until a person is to look why
@@ -74,7 +73,7 @@ class Companion:
         if len(self.device) > _NAME_LONGEST or any(letter not in _NAME for letter in self.device):
             raise ConfigError("companion.device", "must have only a to z, 0 to 9 and -.")
         self._exchange = Rpc(link_state.board)
-        self._exchange.close(LinkError("it is not connected yet"))
+        self._exchange.close(NetError("it is not connected yet"))
         self._exchange.transport = self._transport = make_transport(self.device, self._exchange.receive)
         parts = clock, is_busy, self._greeted, self._idle_work, archived
         self._sync = Replication(self._exchange, logs, link_state, *parts)
@@ -90,7 +89,7 @@ class Companion:
         self._problem = ""
         self._refusal = ""
         self._pause_ms = 0  # until the next try
-        self._pauses = 0  # since there was a link
+        self._backoff = Backoff(_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
         self._unanswered = 0  # tries in a row that ended without an answer
         self._patience = Timeout()
         self._needs_number = True  # whether the next link has to have a new one
@@ -110,7 +109,8 @@ class Companion:
                     await sleep_ms(min(wait_ms, _SECOND_MS))
                     wait_ms -= _SECOND_MS
                     if self._network_changes() != changes:
-                        wait_ms = self._pauses = 0
+                        wait_ms = 0
+                        self._backoff.reset()
         finally:
             if self.listening:
                 await self.listening.stop()
@@ -128,14 +128,14 @@ class Companion:
             await self._hold()
         except Refused as error:
             self._problem = self._refusal = str(error)
-            return max(error.again * 1000, self._next_pause())
+            return max(error.again_s * 1000, self._backoff.next_ms())
         except NoAnswer as error:
             # It may be that the companion knows of newer links than this one.
             self._needs_number = True
             self._problem = str(error) if self._is_patient() else self._transport.silence() or _SILENCE
         except EngramError as error:
             self._problem = str(error)
-        return self._next_pause()
+        return self._backoff.next_ms()
 
     def _is_patient(self) -> bool:
         """Count a try without an answer: a companion that is busy or starts is no fault yet."""
@@ -161,7 +161,7 @@ class Companion:
             self.is_connected = self.is_connected and False
             if self.archive:
                 self.archive.disconnected()
-            self._exchange.close(LinkError("the link has ended"))
+            self._exchange.close(NetError("the link has ended"))
             for task in beside:
                 # Before what it reads from is closed.
                 task.cancel()
@@ -174,11 +174,11 @@ class Companion:
     async def _read(self) -> None:
         try:
             await self._transport.run()
-        except LinkError as error:
+        except NetError as error:
             self._exchange.close(error)
         except MemoryError:
             # Nobody reads any more: what waits for an answer is not to wait in vain.
-            self._exchange.close(LinkError("not enough memory for what the companion sent"))
+            self._exchange.close(NetError("not enough memory for what the companion sent"))
 
     async def _idle_work(self) -> bool:
         if self._sync.is_greeted and self._status_pause.is_over and not self._is_busy():
@@ -214,13 +214,8 @@ class Companion:
         if self.archive:
             self.archive.greeted(archived, asks)
         self._problem = self._refusal = ""
-        self._pause_ms = self._pauses = self._unanswered = 0
-
-    def _next_pause(self) -> int:
-        """Twice the last pause, and not the same for all boards that lost one companion together."""
-        half = min(_FIRST_PAUSE_MS << min(self._pauses, _DOUBLINGS), _LONGEST_PAUSE_MS) // 2
-        self._pauses += 1
-        return half + random.getrandbits(10) * half // 1024
+        self._pause_ms = self._unanswered = 0
+        self._backoff.reset()
 
     # --- status
 

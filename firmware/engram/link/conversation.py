@@ -8,10 +8,9 @@ import asyncio
 
 from engram import text
 from engram.compat import const, wait_for_ms
-from engram.errors import ArgumentError
+from engram.errors import ArgumentError, NetError
 from engram.interrupt import start_task
 from engram.link.messages import ITEMS, PUSH_CHARS
-from engram.link.rpc import LinkError
 from engram.memory import caller_check
 from engram.memory.access import OWNER, Caller
 
@@ -198,7 +197,7 @@ class Conversation:
                 elif answer["cancel"]:
                     self._cancel()
             self._has_room.set()
-        except LinkError:
+        except NetError:
             pass  # the answer is in the journal, and is asked for again
         finally:
             if not self._is_sent:
@@ -234,7 +233,7 @@ class Push:
         mid = "push:%d:%s" % (self._sync.copies[1].epoch, self._turn)
         try:
             await self._sync.ask("push", mid=mid, room=self._room, text=text.cut(self._content, PUSH_CHARS))
-        except LinkError:
+        except NetError:
             return False
         return True
 

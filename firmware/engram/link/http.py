@@ -1,31 +1,27 @@
 """The same messages over HTTP: each is posted, and the answers stand in the body of the answer, one line each."""
 
 from engram.compat import const, sleep_ms
-from engram.link.messages import ANSWER_BYTES
-from engram.link.rpc import LinkError, Refused
-from engram.llm.http import errors
-from engram.llm.http.client import Client
-from engram.llm.http.response import ProtocolError
-from engram.llm.http.transport import CertificateRefused, reason
+from engram.errors import BadAnswer, NetError, Refused
+from engram.link.messages import ANSWER_BYTES, WAIT_SECONDS
+from engram.net.http import Client
+from engram.net.response import describe_status, error_text, is_busy
 
-_CONNECT_MS = const(10_000)
-_WAIT_SECONDS = const(25)  # that the companion may wait for somebody to say something
 _STALL_MS = const(15_000)  # the longest silence of a companion that works on a message
 _ANSWERS_BYTES = const(65536)  # of all answers to one message
 _WORDS = const(300)  # bytes of a refusal that are read
 _TIDY_MS = const(5000)  # between two looks whether the link idles
-_REFUSED_AGAIN = const(300)  # seconds after which a token that was refused is tried again
+_NO_MESSAGES_AGAIN = const(60)  # seconds after which an address that takes no messages is tried again
 
 
-class Http:
+class HttpTransport:
     """A device's way to the companion at a base URL; take(bytes) is given each answer."""
 
-    wait_seconds = _WAIT_SECONDS
+    wait_seconds = WAIT_SECONDS
 
     def __init__(self, url: str, device: str, token: str, take, tls=None):
         self._client = _client(url, tls, _STALL_MS)
         # A link of its own: what waits for a message is not to keep the others waiting.
-        self._listener = _client(url, tls, _WAIT_SECONDS * 1000 + _STALL_MS)
+        self._listener = _client(url, tls, WAIT_SECONDS * 1000 + _STALL_MS)
         self._path = "/v1/devices/%s/messages" % device
         self._headers = [("Content-Type", "application/octet-stream")]
         if token:
@@ -50,7 +46,7 @@ class Http:
         return ""
 
     async def send(self, head: bytes, body=None) -> None:
-        """Post a message and take its answers. LinkError, Refused; what the body's pieces() raises."""
+        """Post a message and take its answers. NetError; what the body's pieces() raises."""
         await self._post(self._client, head, body)
 
     async def listen(self, head: bytes, body=None) -> None:
@@ -64,18 +60,11 @@ class Http:
             if body:
                 yield from body.pieces()
 
+        answer = await client.ask("POST", self._path, self._headers, parts)
         try:
-            answer = await client.ask("POST", self._path, self._headers, parts)
-            try:
-                await self._read(answer)
-            finally:
-                client.release(answer)
-        except OSError as error:
-            raise LinkError("the companion at %s cannot be reached: %s" % (self._client.url, reason(error)))
-        except ProtocolError as error:
-            raise LinkError("%s: %s; check companion.url" % (self._client.url, error))
-        except CertificateRefused as error:
-            raise Refused(str(error), _REFUSED_AGAIN)
+            await self._read(answer)
+        finally:
+            client.release(answer)
 
     async def _read(self, answer) -> None:
         if answer.status != 200:
@@ -89,22 +78,21 @@ class Http:
                 line.extend(piece[start:end])
                 start = end
                 if len(line) > ANSWER_BYTES:
-                    raise LinkError("the companion answered with more than the board takes")
+                    raise BadAnswer("the companion answered with more than the board takes")
                 if line[-1] == 0x0A:
                     self._take(line)
                     line = bytearray()
         if line:
-            raise LinkError("the companion's answer ended in the middle")
+            raise BadAnswer("the companion's answer ended in the middle")
 
-    async def _refusal(self, answer) -> LinkError:
-        words = await answer.collect(_WORDS)
-        detail = errors.describe_status(answer.status, errors.error_text(words))
+    async def _refusal(self, answer) -> NetError:
+        said = describe_status(answer.status, error_text(await answer.collect(_WORDS)))
         if answer.status in (401, 403):
-            return Refused("the companion refused the board; check companion.token" + detail, _REFUSED_AGAIN)
-        if errors.is_busy(answer.status):
-            return LinkError("the companion is busy or in trouble" + detail)
-        return Refused("the companion takes no messages at %s; check companion.url%s" % (self._client.url, detail), 60)
+            return Refused("the companion refused the board; check companion.token" + said)
+        if is_busy(answer.status):
+            return NetError("the companion is busy or in trouble" + said)
+        return Refused("the companion takes no messages here; check companion.url" + said, _NO_MESSAGES_AGAIN)
 
 
 def _client(url: str, tls, stall_ms: int) -> Client:
-    return Client(url, connect_ms=_CONNECT_MS, stall_ms=stall_ms, most=_ANSWERS_BYTES, tls=tls)
+    return Client(url, stall_ms=stall_ms, most=_ANSWERS_BYTES, tls=tls)

@@ -12,10 +12,11 @@ import asyncio
 from engram import diag
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms, wait_for_ms
-from engram.errors import EngramError
+from engram.errors import EngramError, NetError, Refused
 from engram.interrupt import start_task
 from engram.link.conversation import ROOM, Conversation, Push
-from engram.link.rpc import LinkError, NoAnswer, Refused
+from engram.link.rpc import NoAnswer
+from engram.net.backoff import Backoff
 
 _LOOK_MS = const(500)  # between two looks whether the companion has answered the greeting
 _SPARE_MS = const(10_000)  # that an answer may take beyond the time that the companion may wait
@@ -39,7 +40,7 @@ class Listening:
         self._find_mode = find_mode
         self._task = None  # what answers now
         self._pause_ms = 0  # that it waits before it listens again
-        self._next_pause_ms = _FIRST_PAUSE_MS
+        self._backoff = Backoff(_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
         self.mid = ""
         """The id of the message in work."""
         self.turn = ""
@@ -52,7 +53,7 @@ class Listening:
     async def run(self) -> None:
         """Take messages until the link ends."""
         self._pause_ms = 0
-        self._next_pause_ms = _FIRST_PAUSE_MS
+        self._backoff.reset()
         redelivery = Timeout()
         while not self._exchange.failure:
             if not self._sync.is_greeted or self._find_mode() == "off":
@@ -71,9 +72,9 @@ class Listening:
                 pass  # it was lost on the way: again
             except Refused as error:
                 diag.info("companion", "it gives no messages: %s" % error)
-                pause_ms = error.again * 1000
+                pause_ms = error.again_s * 1000
                 self._fail()
-            except LinkError:
+            except NetError:
                 self._fail()
             await sleep_ms(pause_ms)
 
@@ -86,8 +87,7 @@ class Listening:
 
     def _fail(self) -> None:
         """Something failed that would fail again at once: wait before the next message is asked for."""
-        self._pause_ms = self._next_pause_ms
-        self._next_pause_ms = min(2 * self._pause_ms, _LONGEST_PAUSE_MS)
+        self._pause_ms = self._backoff.next_ms()
 
     def open_sink(self, room: str) -> tuple:
         """A sink for what the board begins to say in a room of the link, and the room; none for a message's id."""
@@ -133,7 +133,7 @@ class Listening:
             await sleep_ms(_LOOK_MS)
         elif head["op"] == "quiet":
             if not self.mid:
-                self._next_pause_ms = _FIRST_PAUSE_MS
+                self._backoff.reset()
             return head["again"] * 1000
         return 0
 
@@ -171,7 +171,7 @@ class Listening:
             diag.error("companion", "a message was not answered: %s" % error)
         finally:
             if is_sent:
-                self._next_pause_ms = _FIRST_PAUSE_MS
+                self._backoff.reset()
             elif not self._exchange.failure:
                 self._fail()
             self.mid = self.turn = ""

@@ -18,6 +18,9 @@ MOST_BYTES = 65536
 ANSWER_BYTES = 2048
 """The longest message to a board: bounds what it has to hold. What was found comes in as many as it takes."""
 
+WAIT_SECONDS = 25
+"""The companion may wait for so long that somebody says something, before it answers `listen`."""
+
 MID_CHARS = 56
 """The longest id of a message that somebody says over the link: the board keeps it with `link:` before it."""
 

@@ -9,8 +9,8 @@ message says all of what it is about, so one that comes twice, or a link that br
 
 from engram import files
 from engram.compat import const, sleep_ms
+from engram.errors import NetError
 from engram.link.messages import GONE, LEFT, NOTE_BYTES, NOTES_AT_ONCE, shown
-from engram.link.rpc import LinkError
 from engram.memory import principal_files
 from engram.memory.texts.notes import MEMORY, is_note
 
@@ -41,7 +41,7 @@ class NoteProgress:
 
 
 async def copy_next(sync, notes, retention, epoch: int, progress) -> None:
-    """Send one message on the notes, and take its answer; LinkError, Refused, StoreError.
+    """Send one message on the notes, and take its answer; NetError, StoreError.
 
     `epoch` is that of the records: a board that was reset has other notes.
     """
@@ -119,8 +119,8 @@ class _Body:
                 while left:
                     piece = opened.read(min(left, _PIECE))
                     if not piece:
-                        raise LinkError("a note became shorter while it was sent")
+                        raise NetError("a note became shorter while it was sent")
                     left -= len(piece)
                     yield piece
         except OSError:
-            raise LinkError("a note has gone while it was sent") from None
+            raise NetError("a note has gone while it was sent") from None

@@ -4,9 +4,8 @@ import asyncio
 
 from engram import diag, text
 from engram.compat import const, wait_for_ms
-from engram.errors import ArgumentError
+from engram.errors import ArgumentError, NetError
 from engram.link.messages import is_row
-from engram.link.rpc import LinkError
 from engram.memory import access
 from engram.memory.recall import RemoteResults, is_weak
 
@@ -59,7 +58,7 @@ class RemoteSearch:
             return RemoteResults(items, have, text.printable(answer["note"]), sure)
         except asyncio.TimeoutError:
             problem = "the companion did not answer in time: "
-        except (LinkError, ArgumentError) as error:
+        except (NetError, ArgumentError) as error:
             problem = "the companion gave no answer (%s): " % error
         problem += self._alone(query.caller)
         diag.info("companion", problem)
@@ -81,7 +80,7 @@ class RemoteSearch:
             found = text.loads("".join(pieces))
         except asyncio.TimeoutError:
             return None, "%s is with the companion, which did not answer in time." % path
-        except (LinkError, ArgumentError, ValueError) as error:
+        except (NetError, ArgumentError, ValueError) as error:
             return None, "%s: the companion gave no answer: %s" % (path, error)
         if not isinstance(found, dict) or not isinstance(found.get("lines"), list):
             return None, "the companion has no file %s that may be shown." % path

@@ -14,8 +14,9 @@ from collections import namedtuple
 
 from engram import diag, text
 from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
+from engram.errors import NetError, Refused
 from engram.link.messages import LOGS, VERSION, is_row, shown
-from engram.link.rpc import LinkError, NoAnswer, Refused
+from engram.link.rpc import NoAnswer
 
 _BATCH = const(4096)  # bytes of lines in a message, unless one line is longer: it is read in one go
 _ANSWER_MS = (4_000, 8_000, 16_000)  # for the companion to write a message down and say so: else it is sent again
@@ -74,7 +75,7 @@ class Replication:
         copy.cursor = copy.raw.store.oldest - 1
 
     async def run(self) -> None:
-        """Copy, for ever; LinkError, Refused and StoreError end it."""
+        """Copy, for ever; NetError and StoreError end it."""
         self._stalls = 0
         self.is_greeted = False
         while True:
@@ -93,10 +94,10 @@ class Replication:
                 await self._greet()
                 return
             except Refused as error:
-                if not left or error.again > _SOON_S:
+                if not left or error.again_s > _SOON_S:
                     raise
                 diag.info("companion", str(error))
-                await sleep_ms(error.again * 1000)
+                await sleep_ms(error.again_s * 1000)
 
     async def _greet(self) -> None:
         states = {copy.name: copy.state() for copy in self.copies}
@@ -165,12 +166,12 @@ class Replication:
         """Send the lines of a span; whether the companion has them now."""
         answer = await self.ask("lines", _Body(copy.raw, span), **_fields(copy, span))
         if answer["log"] != copy.name or answer["epoch"] != copy.epoch:
-            raise LinkError("the companion acknowledged another log than it was sent")
+            raise NetError("the companion acknowledged another log than it was sent")
         if answer["have"] != max(copy.have, span.to):
             # It has lost something, or says where to go on: the next greeting tells more.
             self._stalls += 1
             if self._stalls > _MOST_STALLS:
-                raise LinkError("the companion has the %s up to %d and takes no more" % (copy.name, answer["have"]))
+                raise NetError("the companion has the %s up to %d and takes no more" % (copy.name, answer["have"]))
             copy.epoch = 0
             return False
         self._stalls = 0
@@ -200,7 +201,7 @@ class _Copy:
     def welcome(self, held) -> None:
         """Take the log's part of `welcome`: [have, crc of the line with that seq, rewrites]."""
         if not is_row(held, int, str, int) or held[0] < 0:
-            raise LinkError("the companion's welcome is of another form than this board knows")
+            raise NetError("the companion's welcome is of another form than this board knows")
         have, crc, rewrites = held
         raw = self.raw
         have = min(have, raw.store.next_seq - 1)

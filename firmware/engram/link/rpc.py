@@ -4,7 +4,7 @@ import asyncio
 
 from engram import diag, text
 from engram.compat import const, wait_for_ms
-from engram.errors import EngramError
+from engram.errors import NetError, Refused
 from engram.link import messages
 
 _MOST_QUESTIONS = const(6)  # without an answer yet
@@ -32,20 +32,8 @@ _ANSWERS = {
 }
 
 
-class LinkError(EngramError):
-    """The companion cannot be reached, or what comes from it is of no use: to be tried again later."""
-
-
-class NoAnswer(LinkError):
+class NoAnswer(NetError):
     """No answer came in time."""
-
-
-class Refused(LinkError):
-    """The companion does not take a message; `again` is after how many seconds to try once more."""
-
-    def __init__(self, why: str, again: int):
-        super().__init__(text.printable(why))
-        self.again = again
 
 
 class Rpc:
@@ -77,7 +65,7 @@ class Rpc:
             question.event.set()
 
     async def ask(self, op: str, within_ms: int, body=None, collect=None, send=None, **fields) -> dict:
-        """Send a message and wait for its answer, of which the head is given. LinkError, Refused, StoreError from the body.
+        """Send a message and wait for its answer, of which the head is given. NetError, StoreError from the body.
 
         `body` has `size` and pieces(). collect(head) is called for each part of an answer of several; True for the last.
         `send` is what sends it, the transport's send() if none is given.
@@ -85,7 +73,7 @@ class Rpc:
         if self.failure:
             raise self.failure
         if len(self._questions) >= _MOST_QUESTIONS:
-            raise LinkError("too many questions wait for the companion's answer")
+            raise NetError("too many questions wait for the companion's answer")
         self.n += 1
         question = _Question(self.n, op, collect)
         self._questions.append(question)
@@ -129,9 +117,9 @@ class _Question:
     def receive(self, head: dict) -> None:
         """Handle an answer, or a part of it."""
         if head["op"] == "refused":
-            self.error = Refused(head["why"], head["again"])
+            self.error = Refused(text.printable(head["why"]), head["again"])
         elif head["op"] not in _ANSWERS[self._op].split():
-            self.error = LinkError("the companion answered %s with %s" % (self._op, head["op"]))
+            self.error = NetError("the companion answered %s with %s" % (self._op, head["op"]))
         elif self._collect and not self._collect(head):
             return
         self.head = head

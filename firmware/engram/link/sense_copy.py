@@ -10,8 +10,8 @@ over those that it has.
 """
 
 from engram.compat import sleep_ms
+from engram.errors import NetError
 from engram.link.messages import EVENTS_AT_ONCE, is_row, shown
-from engram.link.rpc import LinkError
 
 _EVENT_FIELDS = ("id", "sense", "kind", "start", "end", "value", "usual", "limit", "evidence", "told")
 """Of an event, what is told: whom it concerns stays on the board."""
@@ -51,7 +51,7 @@ class SenseProgress:
 
 
 async def copy_next(sync, senses, events, epoch: int, progress) -> None:
-    """Send one message on the senses, and take its answer; LinkError, Refused, StoreError.
+    """Send one message on the senses, and take its answer; NetError, StoreError.
 
     `epoch` is that of the records: a board that was reset has other senses.
     """
@@ -90,7 +90,7 @@ async def _send(sync, block, level: int, epoch: int, progress) -> None:
     answer = await sync.ask("readings", block, epoch=epoch, level=level, seq=block.seq)
     have = _rows(answer)
     if list(have[level]) != [block.seq, shown(block.check)]:
-        raise LinkError("the companion acknowledged other readings than it was sent")
+        raise NetError("the companion acknowledged other readings than it was sent")
     progress.take(sync, have, answer["state"])
 
 
@@ -111,7 +111,7 @@ async def _tell_events(sync, events, epoch: int, progress) -> None:
 def _rows(answer: dict):
     have = answer["have"]
     if not all(is_row(row, int, str) and _check_of(row[1]) >= 0 for row in have):
-        raise LinkError("the companion says in another form than this board knows what it has of the senses")
+        raise NetError("the companion says in another form than this board knows what it has of the senses")
     return have
 
 

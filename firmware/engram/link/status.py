@@ -4,11 +4,11 @@ import random
 
 from engram import diag
 from engram.compat import ticks_add, ticks_diff, ticks_ms
-from engram.link.rpc import Refused
+from engram.errors import Refused
 
 
 async def tell(sync, find_status, run: list) -> None:
-    """Send what find_status() gives. LinkError, but for a refusal: what was refused is told the next time.
+    """Send what find_status() gives. NetError, but for a refusal: what was refused is told the next time.
 
     `run` has the seconds since the start, when they were counted in ticks, and a number that no other start has, 0 until it is
     told for the first time.

@@ -18,7 +18,7 @@ import json
 from engram.compat import const
 from engram.llm.kept import encoded
 from engram.llm.reply import ReplyBuilder, groups, kept_fields, quoted, sendable, sent_id, string_field
-from engram.llm.types import part
+from engram.text import part
 
 _VERSION = const("2023-06-01")
 # The API demands a bound; this one is for a request that has none.

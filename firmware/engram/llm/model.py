@@ -1,20 +1,28 @@
 """One remote model: a request in, a reply out, with retries; only kinds of ModelError leave.
 
-client   client.Client        the link and HTTP
+client   engram.net.http      the link and HTTP
 adapter  OpenAI, Anthropic    what the API says, both ways (see reply.py)
 """
 
-import random
-
 from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
-from engram.errors import ConfigError, ModelCut, ModelError, ModelGarbled, ModelUnavailable
+from engram.errors import (
+    BadAnswer,
+    ConfigError,
+    ModelCut,
+    ModelError,
+    ModelGarbled,
+    ModelUnavailable,
+    NetError,
+    Refused,
+)
 from engram.llm.fit import refused_name
-from engram.llm.http.errors import describe_status, error_text, is_busy, model_error
-from engram.llm.http.response import Events, ProtocolError
-from engram.llm.http.transport import CertificateRefused, reason
-from engram.llm.http.trimmed_json import REFUSAL, TrimmedJson
+from engram.llm.refusal import model_error
 from engram.llm.reply import Refusal
+from engram.llm.trimmed_json import REFUSAL, TrimmedJson
 from engram.llm.types import Reply, Request
+from engram.net.backoff import Backoff
+from engram.net.response import describe_status, error_text, is_busy
+from engram.net.sse import Events
 from engram.text.utf8 import is_printable_ascii
 
 # Protects against a refusal without end: nobody waits longer for its words. Some repeat the whole request.
@@ -101,6 +109,7 @@ class Model:
         told = ""
         started = ticks_ms()
         attempt = 0
+        backoff = Backoff(self.first_wait_ms, self.longest_wait_ms)
         while True:
             draft = self._adapter.draft()
             draft.answer_filter.messages = request.messages
@@ -122,7 +131,7 @@ class Model:
                 trouble = self._judged(refusal, name)
             except _Trouble as error:
                 trouble = error
-            wait_ms = self._checked_wait(trouble, draft, attempt, started)
+            wait_ms = self._checked_wait(trouble, draft, attempt, started, backoff)
             attempt += 1
             if on_retry:
                 await on_retry(str(trouble), wait_ms)
@@ -132,7 +141,7 @@ class Model:
             await on_retry(told, 0)
         return reply
 
-    def _checked_wait(self, trouble, draft, attempt, started):
+    def _checked_wait(self, trouble, draft, attempt, started, backoff):
         """How long to wait before the next attempt; raises what is wrong if there is none."""
         elapsed = ticks_diff(ticks_ms(), started)
         if not isinstance(trouble, _Trouble):
@@ -143,7 +152,7 @@ class Model:
             raise ModelCut(
                 "the answer broke off: " + str(trouble) + (trouble.advice if trouble.is_final else "; ask again")
             )
-        wait_ms = self._wait_ms(attempt, trouble.retry_after)
+        wait_ms = max(backoff.next_ms(), trouble.retry_after * 1000)
         may_pass = trouble.may_load or (attempt < self._retries and wait_ms <= self.longest_wait_ms)
         if trouble.is_final or not may_pass or elapsed + wait_ms >= self.answer_ms:
             raise ModelUnavailable(str(trouble) + trouble.advice)
@@ -162,10 +171,6 @@ class Model:
             + " takes no tools, so it cannot store or look up anything itself; choose another in llm.model"
         )
         return problem + describe_status(refusal.status, self._blotted(refusal.words))
-
-    def _wait_ms(self, attempt, retry_after):
-        half = min(self.first_wait_ms << attempt, self.longest_wait_ms) // 2
-        return max(half + random.getrandbits(16) % (half + 1), retry_after * 1000)
 
     async def _attempt(self, request, draft, on_text, without, started):
         adapter = self._adapter
@@ -198,7 +203,7 @@ class Model:
         return draft.reply()
 
     async def _take_body(self, answer, draft, on_text, started):
-        events = Events()
+        events = Events(TrimmedJson)
         while not draft.done:
             piece = await self._read(answer, draft)
             if not len(piece):
@@ -273,13 +278,12 @@ class Model:
         """Await something of the client; its errors become ours. Never around on_text(): its errors are its own."""
         try:
             return await awaitable
-        except CertificateRefused as error:
+        except Refused as error:
             raise _Trouble(str(error), "", is_final=True)
-        except ProtocolError as error:
-            raise ModelGarbled(self._client.url + ": " + str(error) + "; check llm.url")
-        except OSError as error:
-            problem = "the link to " + self._client.host + " failed: " + reason(error)
-            raise _Trouble(problem, "; check the network")
+        except BadAnswer as error:
+            raise ModelGarbled(str(error) + "; check llm.url")
+        except NetError as error:
+            raise _Trouble(str(error), "; check the network")
 
 
 def _check_time(started, within_ms):

@@ -21,7 +21,8 @@ from engram.llm.reply import (
     sent_id,
     string_field,
 )
-from engram.llm.types import part, user
+from engram.llm.types import user
+from engram.text import part
 
 _MESSAGE = ("role", "content", "refusal", "tool_calls", "function_call")
 _CALL = ("index", "id", "type", "function")

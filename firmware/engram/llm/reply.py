@@ -21,8 +21,8 @@ from engram.compat import const
 from engram.errors import ArgumentError, ModelGarbled
 from engram.llm import text_calls
 from engram.llm.answer_filter import AnswerFilter
-from engram.llm.http.errors import refusal_in
 from engram.llm.kept import Kept
+from engram.llm.refusal import refusal_in
 from engram.llm.types import Call, Reply, plain_name, user
 from engram.text import cut_bytes, decode, dumps, encode, lenient_json, loads
 

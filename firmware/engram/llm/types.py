@@ -46,12 +46,6 @@ def result(call: Call, text: str) -> Message:
     return Message("tool", text, (), call, ())
 
 
-def part(holder, name: str, kind):
-    """holder[name] if it is of that kind, an empty one otherwise."""
-    value = holder.get(name) if isinstance(holder, dict) else None
-    return value if isinstance(value, kind) else kind()
-
-
 def plain_name(name: str) -> str:
     """A tool's name without what some models put around it: functions.NAME:0, NAME<|channel|>commentary."""
     for mark in "<:(":

@@ -215,3 +215,10 @@ def _is_decimal(text: bytes) -> bool:
     if exponent[:1] == b"-" or exponent[:1] == b"+":
         exponent = exponent[1:]
     return _is_whole(whole) and (not point or fraction.isdigit()) and (not mark or exponent.isdigit())
+
+
+def part(holder, name: str, kind):
+    """holder[name] if it is of that kind, an empty one otherwise."""
+    value = holder.get(name) if isinstance(holder, dict) else None
+    is_truth = kind is int and isinstance(value, bool)
+    return value if isinstance(value, kind) and not is_truth else kind()

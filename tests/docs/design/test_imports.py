@@ -92,7 +92,7 @@ WIRING = ("engram.board", "engram.build", "engram.device.boot")
 OF_SOME_RUNTIMES = {
     "engram.compat": {"asyncio"},
     "engram.link.link_state": {"machine"},
-    "engram.llm.http.transport": {"tls"},
+    "engram.net.transport": {"tls"},
     "engram.senses.drivers": {"dht", "ds18x20", "esp32", "machine", "network", "onewire"},
     "engram.status": {"machine"},
 }

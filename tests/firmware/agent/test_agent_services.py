@@ -4,10 +4,10 @@ import json
 
 from board import Board
 from engram.llm.anthropic import Anthropic
-from engram.llm.http.client import Client
 from engram.llm.model import Model
 from engram.llm.openai import OpenAI
 from engram.memory.access import OWNER
+from engram.net.http import Client
 from llm_peer import CLOSE, Peer, answer, stream
 from turns import Ear
 

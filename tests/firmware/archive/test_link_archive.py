@@ -5,8 +5,7 @@ from board import ANN, ROOM, Board
 from engram import files, log_line
 from engram.archive import transfer
 from engram.archive.index import ArchiveIndex
-from engram.errors import NotFound
-from engram.link.rpc import LinkError
+from engram.errors import NetError, NotFound
 from engram.memory.access import OWNER
 from samples import Numbers, distinct_content
 from support import raises, rounds
@@ -31,7 +30,7 @@ async def test_what_is_pinned_is_not_archived():
 
 async def test_nothing_leaves_while_the_companion_is_away_and_there_is_room():
     linked = Archiving(records_most=10)
-    linked.exchange.close(LinkError("gone"))
+    linked.exchange.close(NetError("gone"))
     store_many(linked.board, 10)
     for _ in range(5):
         linked.board.eviction.tick()
@@ -40,7 +39,7 @@ async def test_nothing_leaves_while_the_companion_is_away_and_there_is_room():
 
 async def test_at_the_cap_no_more_than_needed_leaves_to_the_trash_while_it_is_away():
     linked = Archiving(records_most=100)
-    linked.exchange.close(LinkError("gone"))
+    linked.exchange.close(NetError("gone"))
     store_many(linked.board, 103)
     assert len(linked.live()) == 100
     assert len(list(linked.board.trash.records())) == 3
@@ -48,7 +47,7 @@ async def test_at_the_cap_no_more_than_needed_leaves_to_the_trash_while_it_is_aw
 
 async def test_when_it_comes_back_what_is_too_much_is_archived():
     linked = Archiving(records_most=10)
-    linked.exchange.close(LinkError("gone"))
+    linked.exchange.close(NetError("gone"))
     store_many(linked.board, 10)
     linked.board.eviction.tick()
     linked.exchange.open(linked.known.begin())
@@ -154,7 +153,7 @@ async def test_an_answer_that_is_not_what_was_asked_for_is_not_shown():
 
 async def test_what_cannot_be_reached_is_reported():
     linked, _ = await full_archive()
-    linked.exchange.close(LinkError("it is not there"))
+    linked.exchange.close(NetError("it is not there"))
     line, why = await linked.archive.fetched("m%d" % linked.kept()[0], OWNER)
     assert line is None and "not connected" in why
     found = await linked.ask.found(linked.board.rank("zebra", OWNER), 10)
@@ -178,7 +177,7 @@ async def test_turns_that_left_are_read_by_their_id():
 
 async def test_turns_stay_while_the_companion_is_away_until_the_cap():
     linked = Archiving(journal_bytes=65536)
-    linked.exchange.close(LinkError("gone"))
+    linked.exchange.close(NetError("gone"))
     board = linked.board
     number = 0
     while board.journal.bytes < 64000:
@@ -415,7 +414,7 @@ async def test_whatever_the_way_does_nothing_is_lost_or_doubled():
             stored += store_many(linked.board, 1, at)
             try:
                 await linked.work(12)
-            except LinkError:
+            except NetError:
                 pass
             if at % 5 == 4:
                 linked.board.compact()

@@ -5,8 +5,7 @@ import os
 from archiving import Archiving, full_archive, store_many
 from board import ANN, Board
 from engram import files, log_line
-from engram.errors import NotFound
-from engram.link.rpc import LinkError
+from engram.errors import NetError, NotFound
 from engram.memory.access import OWNER
 from support import raises
 
@@ -169,13 +168,13 @@ async def test_turns_that_left_before_a_companion_was_set_up_are_not_said_to_be_
     linked = Archiving(board)
     await linked.copy()
     assert linked.archive.status() == "" and linked.archive.missed == missed
-    linked.exchange.close(LinkError("it is not there"))
+    linked.exchange.close(NetError("it is not there"))
     assert "may be with the companion" in (await linked.archive.fetched("t2", OWNER))[1]
 
 
 async def test_turns_that_left_at_the_cap_unsent_are_known_after_a_restart():
     linked = Archiving(journal_bytes=40960)
-    linked.exchange.close(LinkError("gone"))
+    linked.exchange.close(NetError("gone"))
     _talk(linked.board)
     missed = linked.board.journal.entries.oldest - 1
     assert missed > 0 and linked.archive.missed == missed

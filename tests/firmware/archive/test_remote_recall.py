@@ -5,8 +5,8 @@ import json
 from archiving import Archiving
 from board import ANN
 from engram.agent.agent import Turn
+from engram.errors import NetError
 from engram.link.remote_search import RemoteSearch
-from engram.link.rpc import LinkError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
 from samples import distinct_content
@@ -101,7 +101,7 @@ async def test_no_more_than_the_limit_is_shown():
 
 async def test_a_board_that_is_alone_says_what_is_with_the_companion():
     linked = await _without_the_kite()
-    linked.exchange.close(LinkError("gone"))
+    linked.exchange.close(NetError("gone"))
     for arguments in ({"tags": ["kite"]}, {"query": "red kite"}, {"query": "red kite", "since": "2020-01-01"}):
         answer = await linked.recall(OWNER, "memory_recall", **arguments)
         assert answer["memories"] == [] and "not connected" in answer["note"]
@@ -112,7 +112,7 @@ async def test_a_board_that_is_alone_says_what_is_with_the_companion():
 async def test_what_the_board_has_itself_does_not_hide_that_there_is_more():
     linked = await _without_the_kite()
     linked.board.records.store("the blue kite is torn", ["kite"])
-    linked.exchange.close(LinkError("gone"))
+    linked.exchange.close(NetError("gone"))
     answer = await linked.recall(tags=["kite"])
     assert len(answer["memories"]) == 1
     assert answer["older"] == "more may be with the companion, which is not connected."
@@ -126,13 +126,13 @@ async def test_where_searches_never_ask_the_companion_the_reason_says_so():
 
 async def test_a_search_says_it_too():
     linked = await _without_the_kite()
-    linked.exchange.close(LinkError("gone"))
+    linked.exchange.close(NetError("gone"))
     assert "More may be with the companion" in (await linked.recall(name="memory_search", query="red kite"))["reason"]
 
 
 async def test_others_learn_nothing_of_the_owners_archive():
     linked = await _without_the_kite()
-    linked.exchange.close(LinkError("gone"))
+    linked.exchange.close(NetError("gone"))
     answer = await linked.recall(ANN, tags=["kite"])
     assert "no memory that may be shown has these tags." in answer["reason"]
 

@@ -141,8 +141,9 @@ class Tried(Companion):
         self.tries += 1
         if self.tries > 1:
             raise Enough
-        self._pauses = 6
-        return self._next_pause()
+        for _ in range(6):
+            self._backoff.next_ms()
+        return self._backoff.next_ms()
 
 
 def _companion(kind, station=None):

@@ -10,11 +10,11 @@ from engram.agent.agent import Sink
 from engram.channels.inbox import ChannelSink, Message
 from engram.channels.outbox import Outbox
 from engram.compat import sleep_ms
-from engram.errors import ArgumentError
+from engram.errors import ArgumentError, NetError
 from engram.link import conversation, listening
 from engram.link.conversation import Conversation, Push, caller_of
 from engram.link.listening import Listening
-from engram.link.rpc import LinkError, Rpc
+from engram.link.rpc import Rpc
 from engram.memory.access import OWNER, Caller
 from fake_companion import Companion, Way
 from linked import Linked
@@ -76,7 +76,7 @@ class Talking(Linked):
             self.companion.say(_head(mid="m%d" % at, **each))
         task = asyncio.create_task(self.listening.run())
         await wait_until("all is answered", lambda: not self.companion.waiting)
-        self.exchange.close(LinkError("the test is over"))
+        self.exchange.close(NetError("the test is over"))
         await task
         await self.listening.stop()
         return [self.companion.told("m%d" % at) for at in range(len(said))]
@@ -211,7 +211,7 @@ async def test_a_link_that_breaks_leaves_the_answer_in_the_journal_and_it_is_giv
     linked = Talking(board.serve(Script()))
 
     def cut(_request):
-        linked.exchange.close(LinkError("it broke"))
+        linked.exchange.close(NetError("it broke"))
 
     board.model.steps.append(["one ", cut, "two ", "three"])
     linked.companion.say(_head(text="hi"))
@@ -223,7 +223,7 @@ async def test_a_link_that_breaks_leaves_the_answer_in_the_journal_and_it_is_giv
     await wait_until("it is answered", lambda: not linked.companion.waiting)
     told = linked.companion.told("a")
     assert "".join([content for kind, content in told if kind == "text"]) == "one two three" and board.model.asked == 1
-    linked.exchange.close(LinkError("the test is over"))
+    linked.exchange.close(NetError("the test is over"))
     await task
 
 
@@ -247,7 +247,7 @@ async def test_an_answer_is_cancelled_and_what_came_of_it_is_kept():
     told = linked.companion.told("a")
     assert [kind for kind, _ in told] == ["text", "problem", "end"]
     assert _newest(board)["text"] == "the beginning"
-    linked.exchange.close(LinkError("the test is over"))
+    linked.exchange.close(NetError("the test is over"))
     await task
     await linked.listening.stop()
 
@@ -271,7 +271,7 @@ async def test_a_message_that_finds_the_board_busy_with_as_many_as_it_takes_wait
     assert linked.companion.told("a") == [["text", "ok"], ["end", _turn_of(board, "link:a")]]
     for other in others:
         await other
-    linked.exchange.close(LinkError("the test is over"))
+    linked.exchange.close(NetError("the test is over"))
     await task
 
 
@@ -298,7 +298,7 @@ async def test_an_answer_does_not_wait_long_for_a_link_that_stands_still():
     await wait_until("something was sent", lambda: replies)
     await wait_until("the answer is over", lambda: not linked.listening.mid)
     assert _newest(board)["text"] == "x" * 6400
-    linked.exchange.close(LinkError("the test is over"))
+    linked.exchange.close(NetError("the test is over"))
     await task
     await linked.listening.stop()
 

@@ -1,8 +1,8 @@
 """A companion to which too many boards come at once lets them wait: they keep their link, and greet again over it."""
 
 from board import Board
+from engram.errors import NetError, Refused
 from engram.link import replication
-from engram.link.rpc import LinkError, Refused
 from linked import Linked
 from support import raises
 
@@ -56,7 +56,7 @@ async def test_a_refusal_for_longer_ends_the_link_at_once():
 
 async def test_a_link_that_ends_while_its_greeting_waits_is_given_up():
     with Waiting(5) as board:
-        board.meanwhile = lambda: board.linked.exchange.close(LinkError("the link has ended"))
-        with raises(LinkError):
+        board.meanwhile = lambda: board.linked.exchange.close(NetError("the link has ended"))
+        with raises(NetError):
             await board.greet()
         assert board.companion.counts == {"hello": 1}

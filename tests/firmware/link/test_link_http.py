@@ -1,8 +1,8 @@
 """The way over HTTP against a service in the same process: what is posted, and what its answers are taken for."""
 
+from engram.errors import NetError, Refused
 from engram.link import messages
-from engram.link.http import Http
-from engram.link.rpc import LinkError, Refused
+from engram.link.http import HttpTransport
 from llm_peer import CLOSE, Peer, answer
 from support import raises
 
@@ -20,7 +20,7 @@ class _Body:
 async def _send(peer, token="", body=None):
     """What one message brings."""
     came = []
-    way = Http(peer.url, "kitchen", token, lambda data: came.append(bytes(data)))
+    way = HttpTransport(peer.url, "kitchen", token, lambda data: came.append(bytes(data)))
     await way.send(b"head\n", body)
     return came
 
@@ -54,13 +54,13 @@ async def test_an_answer_that_comes_in_pieces_is_taken_whole():
 async def test_an_answer_that_is_cut_is_an_error_of_the_link():
     for body in (FIRST[:-1], FIRST + SECOND[:20]):
         async with Peer([answer(body)]) as peer:
-            with raises(LinkError):
+            with raises(NetError):
                 await _send(peer)
 
 
 async def test_an_answer_beyond_the_bound_is_an_error_of_the_link():
     async with Peer([answer(b"x" * 5000)]) as peer:
-        with raises(LinkError) as caught:
+        with raises(NetError) as caught:
             await _send(peer)
     assert "more than the board takes" in str(caught.error)
 
@@ -71,19 +71,19 @@ async def test_a_refusal_says_what_to_do():
         async with Peer([answer(b'{"detail":"no"}', status)]) as peer:
             with raises(Refused) as caught:
                 await _send(peer)
-        assert word in str(caught.error) and caught.error.again >= 60
+        assert word in str(caught.error) and caught.error.again_s >= 60
 
 
 async def test_a_companion_in_trouble_is_tried_again_like_a_link():
     for status in ("503 Service Unavailable", "429 Too Many Requests"):
         async with Peer([answer(b"", status)]) as peer:
-            with raises(LinkError) as caught:
+            with raises(NetError) as caught:
                 await _send(peer)
         assert not isinstance(caught.error, Refused)
 
 
 async def test_a_link_that_breaks_is_reported():
     async with Peer([CLOSE]) as peer:
-        with raises(LinkError) as caught:
+        with raises(NetError) as caught:
             await _send(peer)
-    assert "cannot be reached" in str(caught.error)
+    assert "failed" in str(caught.error)

@@ -3,8 +3,8 @@
 from board import ANN, DAY, Board
 from engram import files
 from engram.compat import finish
+from engram.errors import NetError
 from engram.link import messages
-from engram.link.rpc import LinkError
 from engram.memory.access import OWNER
 from engram.memory.principal_files import file_name_of
 from linked import Linked
@@ -204,9 +204,9 @@ def test_a_file_that_became_shorter_does_not_become_a_shorter_message():
 
     board = Board()
     _note(board, "short")
-    with raises(LinkError):
+    with raises(NetError):
         list(_Body(board.notes.folder + "/2026-09-21.md", 4000).pieces())
-    with raises(LinkError):
+    with raises(NetError):
         list(_Body(board.notes.folder + "/2026-09-20.md", 4000).pieces())
 
 

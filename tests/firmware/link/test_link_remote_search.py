@@ -5,8 +5,8 @@ import json
 from board import ANN, ROOM, Board, commands_of
 from engram.agent.agent import Turn
 from engram.compat import sleep_ms
+from engram.errors import NetError
 from engram.link.remote_search import RemoteSearch
-from engram.link.rpc import LinkError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
 from engram.memory.recall import RemoteResults
@@ -106,7 +106,7 @@ async def test_a_companion_that_is_late_is_not_waited_for():
 
 async def test_a_companion_that_is_away_is_reported():
     asking = Asking(_board())
-    asking.exchange.close(LinkError("gone"))
+    asking.exchange.close(NetError("gone"))
     found, ids = await asking.find("bike")
     assert "not connected" in found.note and ids == ["m1"]
 

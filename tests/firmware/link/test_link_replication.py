@@ -5,9 +5,10 @@ import os
 
 from board import Board
 from engram.compat import finish
+from engram.errors import NetError, Refused
 from engram.link import messages, replication
 from engram.link.replication import Replication
-from engram.link.rpc import LinkError, NoAnswer, Refused
+from engram.link.rpc import NoAnswer
 from engram.memory.access import OWNER
 from engram.zone import Zone
 from linked import SOON, Linked
@@ -197,7 +198,7 @@ async def test_a_refusal_ends_the_link_with_its_words():
     linked.companion.refuses = ("another board has this name.", 60)
     with raises(Refused) as caught:
         await linked.sync.run()
-    assert (str(caught.error), caught.error.again) == ("another board has this name.", 60)
+    assert (str(caught.error), caught.error.again_s) == ("another board has this name.", 60)
 
 
 async def test_what_is_never_answered_ends_the_link():
@@ -205,7 +206,7 @@ async def test_what_is_never_answered_ends_the_link():
     linked = Linked(board)
     replication._ANSWER_MS = SOON
     linked.companion.answers = lambda data: []
-    with raises(LinkError) as caught:
+    with raises(NetError) as caught:
         await linked.sync.run()
     assert "no answer came in time" in str(caught.error)
     assert not linked.exchange._questions

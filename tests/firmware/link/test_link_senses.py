@@ -4,9 +4,9 @@ import os
 
 from board import Board
 from engram import files
+from engram.errors import NetError
 from engram.link import messages, sense_copy
 from engram.link.companion import Companion
-from engram.link.rpc import LinkError
 from engram.senses.events.event_file import EventFile
 from linked import Linked
 from samples import Numbers
@@ -196,7 +196,7 @@ async def test_an_acknowledgement_of_something_else_ends_the_link():
     copied.companion._readings = lambda head, body: copied.companion._perceived(head)
     await copied.sync._greet()
     await copied.tell_next()
-    with raises(LinkError):
+    with raises(NetError):
         await copied.tell_next()
 
 
@@ -207,7 +207,7 @@ async def test_an_answer_of_another_form_ends_the_link():
         copied.companion.newest = have  # pyright: ignore[reportAttributeAccessIssue]  # of a wrong form
         copied.companion._sense_state = lambda: "00000001"
         await copied.sync._greet()
-        with raises(LinkError):
+        with raises(NetError):
             await copied.tell_next()
 
 

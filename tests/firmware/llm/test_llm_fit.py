@@ -4,10 +4,10 @@ import json
 
 from engram.errors import ModelError, ModelRefused
 from engram.llm.anthropic import Anthropic
-from engram.llm.http.client import Client
 from engram.llm.model import Model
 from engram.llm.openai import OpenAI
 from engram.llm.types import Call, Request, Tool, assistant, result, user
+from engram.net.http import Client
 from llm_peer import Peer, answer, stream
 from support import raises
 

@@ -4,10 +4,11 @@ import json
 import random
 
 from engram.llm.anthropic import Anthropic
-from engram.llm.http.response import Events
 from engram.llm.kept import Kept, encoded
 from engram.llm.openai import OpenAI
+from engram.llm.trimmed_json import TrimmedJson
 from engram.llm.types import Request, assistant, result, user
+from engram.net.sse import Events
 
 _ARGUMENTS = '{"content":"a"}'
 _SIGNED = {"google": {"thought_signature": "c2ln" * 100}}
@@ -169,7 +170,7 @@ def test_a_reply_is_the_same_wherever_its_stream_is_split():
 
 
 def _streamed(body, at):
-    events, draft = Events(), OpenAI().draft()
+    events, draft = Events(TrimmedJson), OpenAI().draft()
     for piece in (body[:at], body[at:]):
         for data in events.feed(piece):
             draft.feed(data)

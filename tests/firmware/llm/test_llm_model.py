@@ -5,11 +5,11 @@ import json
 
 from engram.errors import ConfigError, ModelCut, ModelGarbled, ModelRefused, ModelUnavailable
 from engram.llm.anthropic import Anthropic
-from engram.llm.http.client import Client
-from engram.llm.http.errors import error_text
 from engram.llm.model import Model
 from engram.llm.openai import OpenAI
 from engram.llm.types import Request, user
+from engram.net.http import Client
+from engram.net.response import error_text
 from llm_peer import CLOSE, Peer, answer, stream
 from support import raises, wait_until
 

@@ -4,7 +4,7 @@ import json
 import random
 
 from engram.errors import ModelGarbled
-from engram.llm.http.trimmed_json import TrimmedJson
+from engram.llm.trimmed_json import TrimmedJson
 from support import raises
 
 _WORDS = ["x", " ", "你", "😀", '"', "\\", "\n", "\\u00fc", "{", "}", "]", ",", ":", '":"', "null"]

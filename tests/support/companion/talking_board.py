@@ -11,10 +11,10 @@ from collections.abc import Awaitable, Callable
 from types import SimpleNamespace
 from typing import Any
 
-from engram.errors import EngramError
+from engram.errors import EngramError, NetError
 from engram.link import conversation, listening, replication
 from engram.link.listening import Listening
-from engram.link.rpc import LinkError, Rpc
+from engram.link.rpc import Rpc
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import LOGS, Hello, LogName, LogState, Sender
 
@@ -133,7 +133,7 @@ class TalkingBoard:
 
     async def kill(self) -> None:
         """As when the power goes: nothing of it is awaited, and only the journal is left."""
-        self.exchange.close(LinkError("the power went"))
+        self.exchange.close(NetError("the power went"))
         await self.way.stop()
         answering = [self.listening._task] if self.listening._task else []
         for task in [*self._tasks, *answering]:

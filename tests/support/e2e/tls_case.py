@@ -5,8 +5,9 @@ body, or the error's name and text. ROOTS is a file of root certificates.
 import asyncio
 import sys
 
-from engram.llm.http.client import Client
-from engram.llm.http.transport import CertificateRefused, tls_context
+from engram.errors import NetError
+from engram.net.http import Client
+from engram.net.transport import tls_context
 
 
 async def _fetch(url: str, roots: bytes) -> None:
@@ -29,7 +30,7 @@ def main(url: str, path: str) -> None:
         roots = file.read()
     try:
         asyncio.run(_fetch(url, roots))
-    except (CertificateRefused, OSError) as error:
+    except NetError as error:
         _tell(type(error).__name__, error)
 
 

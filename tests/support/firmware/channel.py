@@ -3,8 +3,8 @@
 import asyncio
 
 from engram.channels.inbox import ChannelSink, Message
+from engram.errors import NetError
 from engram.link.conversation import Conversation
-from engram.link.rpc import LinkError
 from engram.memory.access import OWNER
 
 
@@ -93,7 +93,7 @@ class LinkNetwork:
     async def ask(self, op, **fields):
         """Take a reply, as Replication.ask() does."""
         if not self.is_up:
-            raise LinkError("it is down")
+            raise NetError("it is down")
         self.told.extend([content for _, content in fields["items"]])
         return {"cancel": False}
 

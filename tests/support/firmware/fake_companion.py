@@ -8,8 +8,8 @@ from binascii import crc32
 
 from engram import log_line
 from engram.compat import const, sleep_ms
+from engram.errors import NetError
 from engram.link import messages
-from engram.link.rpc import LinkError
 from engram.senses import rings
 from engram.senses.rows import rows_in
 
@@ -352,10 +352,10 @@ class Way:
             if self.each:
                 self.each()
         if len(data) != len(head) + (body.size if body else 0):
-            raise LinkError("a body has another size than it said")
+            raise NetError("a body has another size than it said")
         self.largest = max(self.largest, len(data))
         if self.is_cut:
-            raise LinkError("the way is cut")
+            raise NetError("the way is cut")
         await sleep_ms(self.delay_ms)
         for message in self._entry_state("up", bytes(data)):
             for answer in self.companion.answers(message):

@@ -3,13 +3,13 @@
 import os
 
 from engram import files
-from engram.errors import StoreError
+from engram.errors import NetError, StoreError
 from engram.link import replication, sense_copy
 from engram.link.link_state import LinkState
 from engram.link.messages import NOTE_BYTES
 from engram.link.note_copy import NoteProgress, copy_next
 from engram.link.replication import Replication
-from engram.link.rpc import LinkError, Rpc
+from engram.link.rpc import Rpc
 from engram.link.sense_copy import SenseProgress
 from engram.memory.principal_files import principal_of
 from engram.memory.texts.notes import MEMORY, is_note
@@ -86,7 +86,7 @@ class Linked:
                     pass
                 if not self.sync._has_changed() and all(copy.is_done for copy in self.sync.copies):
                     return
-            except (LinkError, StoreError):
+            except (NetError, StoreError):
                 pass
         raise AssertionError("no end: %s" % self.companion.counts)
 
@@ -99,7 +99,7 @@ class Linked:
                 while self.progress.is_due(self.sync, board.notes):
                     await copy_next(self.sync, board.notes, board.note_retention, self.epoch(), self.progress)
                 return
-            except (LinkError, StoreError):
+            except (NetError, StoreError):
                 pass
         raise AssertionError("no end: %s" % self.companion.counts)
 
@@ -111,7 +111,7 @@ class Linked:
                 while self.sense_progress.is_due(self.sync, senses, events):
                     await sense_copy.copy_next(self.sync, senses, events, self.epoch(), self.sense_progress)
                 return
-            except (LinkError, StoreError):
+            except (NetError, StoreError):
                 pass
         raise AssertionError("no end: %s" % self.companion.counts)
 

@@ -22,8 +22,9 @@ from engram.app import App
 from engram.archive.transfer import ArchiveTransfer
 from engram.clock import Clock
 from engram.compat import const, finish
+from engram.errors import NetError
 from engram.link.replication import Replication
-from engram.link.rpc import LinkError, Rpc
+from engram.link.rpc import Rpc
 from engram.memory.access import OWNER
 
 TYPE_CHECKING = const(0)  # MicroPython has no collections.abc
@@ -78,7 +79,7 @@ class Way:
             data.extend(piece)
         answers = self._peer.told("said " + hexlify(data).decode())
         if not answers:
-            raise LinkError("the companion was killed")
+            raise NetError("the companion was killed")
         assert self.take
         for answer in answers.split(" "):
             self.take(unhexlify(answer))
@@ -237,7 +238,7 @@ def play(peer, progress):
         try:
             asyncio.run(linked.do())
             return parts
-        except LinkError as error:
+        except NetError as error:
             print("# a new link:", error)
         except Restart:
             parts = started()

@@ -22,8 +22,8 @@ from engram.channels import message_handler
 from engram.channels.inbox import Message
 from engram.channels.seen_messages import SeenMessages
 from engram.clock import Clock
+from engram.errors import NetError
 from engram.link.conversation import Conversation
-from engram.link.rpc import LinkError
 from engram.llm.types import Reply
 from engram.memory.access import OWNER, Caller
 
@@ -84,14 +84,14 @@ class Companion:
         """Take a part of an answer, as Replication.ask() does."""
         fault = random.getrandbits(3) if self.is_faulty else 7
         if fault == 0:
-            raise LinkError("it broke before")
+            raise NetError("it broke before")
         self.items.extend(fields["items"])
         if self.items[-1][0] == "end":
             self.answers.append([content for _, content in self.items[:-1]])
             with open(self.path, "a") as file:
                 file.write(json.dumps(self.answers[-1]) + "\n")
         if fault == 1:
-            raise LinkError("it broke after")
+            raise NetError("it broke after")
         return {"cancel": False}
 
 

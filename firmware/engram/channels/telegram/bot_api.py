@@ -3,13 +3,10 @@
 What goes wrong is a BotError. The bot's token stands in the path of each request, and in no error.
 """
 
-from engram.channels.telegram.updates import part
 from engram.compat import const
-from engram.errors import EngramError
-from engram.llm.http.client import Client
-from engram.llm.http.response import ProtocolError
-from engram.llm.http.transport import CertificateRefused, reason
-from engram.text import cut, dumps, loads, printable
+from engram.errors import BadAnswer, EngramError, NetError, Refused
+from engram.net.http import Client
+from engram.text import cut, dumps, loads, part, printable
 
 # Protects against an answer without end.
 _LONGEST_ANSWER = const(400_000)
@@ -150,16 +147,14 @@ class BotApi:
 
     async def _guarded(self, awaitable):
         """Await something of the client; its errors become ours."""
-        client = self.client
         try:
             return await awaitable
-        except CertificateRefused as error:
+        except Refused as error:
             raise BotError(0, str(error))
-        except ProtocolError as error:
-            raise BotError(0, "%s: %s; check telegram.url" % (client.url, error), is_unknown=True)
-        except OSError as error:
-            problem = "the link to %s failed: %s" % (client.host, reason(error))
-            raise BotError(0, problem, is_unknown=client.is_sent)
+        except BadAnswer as error:
+            raise BotError(0, "%s; check telegram.url" % error, is_unknown=True)
+        except NetError as error:
+            raise BotError(0, str(error), is_unknown=self.client.is_sent)
 
 
 class Download:

@@ -14,11 +14,11 @@ from engram.channels.telegram.destination import NAME, destination_of, room_of
 from engram.channels.telegram.poller import LONG_POLL_S, Poller
 from engram.channels.telegram.reply import Reply
 from engram.channels.telegram.sender import Sender
-from engram.channels.telegram.updates import part
 from engram.clock import Moment, Timeout
 from engram.compat import const, sleep_ms
 from engram.errors import EngramError
 from engram.interrupt import start_task
+from engram.text import part
 
 _LOOK_MS = const(50)
 _RETRY_S = const(10)  # before an answer that was not delivered is tried again

@@ -4,14 +4,14 @@ An update is open until its message is on flash, or answered where nothing is ke
 at the first of them, and what comes again with it is passed over. After a power cut the journal knows what was answered.
 """
 
-import random
-
 from engram import diag
 from engram.channels.telegram.bot_api import BotError, TooLarge
 from engram.channels.telegram.destination import NAME
-from engram.channels.telegram.updates import Bot, Ignored, Incoming, moved_group, part
+from engram.channels.telegram.updates import Bot, Ignored, Incoming, moved_group
 from engram.clock import Moment, Timeout
 from engram.compat import const, sleep_ms
+from engram.net.backoff import Backoff
+from engram.text import part
 
 LONG_POLL_S = 50
 """How long Telegram waits for an update before it answers that there is none."""
@@ -20,8 +20,9 @@ AT_ONCE = const(3)
 """Messages that are answered or wait: the board takes four, and one may come from the console."""
 
 _OPEN_POLL_MS = const(2000)  # while messages wait: others are to get their typing sign, too
-_LONGEST_PAUSE_S = const(60)  # after an error; the first one is a second, and each doubles
-_CONFLICT_S = const(20)  # another program that polls goes on for its own 50 seconds
+_FIRST_PAUSE_MS = const(1000)  # after an error; doubles up to the longest
+_LONGEST_PAUSE_MS = const(60_000)
+_CONFLICT_MS = const(20_000)  # another program that polls goes on for its own 50 seconds
 _ALBUM_MS = const(1000)  # in which the next message of an album comes
 _STEP_MS = const(100)
 _LOOK_MS = const(20)
@@ -43,7 +44,7 @@ class Poller:
         self._next = 0  # the number after the newest update
         self._album = None  # the message of an album of which more may come
         self._last_album = None  # the album, and its chat, that was answered last
-        self._failures = 0
+        self._backoff = Backoff(_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
         self._pause_ms = 0
         self._must_wait = False  # whether Telegram said how long
         self._network_changes = 0  # those of which the newest try knew
@@ -156,7 +157,7 @@ class Poller:
     # --- connected or not
 
     def _connected(self) -> None:
-        self._failures = 0
+        self._backoff.reset()
         if self.problem:
             diag.info(NAME, "connected as @" + self.bot.username)
             self.since = Moment(self._clock)
@@ -166,23 +167,20 @@ class Poller:
         """Take in what an error says of the connection."""
         if self.is_stopped:
             return
-        problem, pause_s = str(error), min(1 << min(self._failures, 6), _LONGEST_PAUSE_S)
-        self._failures += 1
+        problem, pause_ms = str(error), self._backoff.next_ms()
         if error.code in (401, 404):
             self.is_stopped = True
             problem = _NO_BOT
             diag.error(NAME, problem)
         elif error.code == 409:
-            problem, pause_s = _WEBHOOK if error.says_any(("webhook",)) else _CONFLICT, _CONFLICT_S
+            problem, pause_ms = _WEBHOOK if error.says_any(("webhook",)) else _CONFLICT, _CONFLICT_MS
         if not self.problem or not self.since:
             self.since = Moment(self._clock)
         if problem != self.problem and not self.is_stopped:
             diag.warning(NAME, problem)
         self.problem = problem
         self._must_wait = bool(error.retry_after)
-        half_ms = 500 * pause_s
-        jittered_ms = half_ms + random.getrandbits(10) * half_ms // 1024
-        self._pause_ms = 1000 * error.retry_after or jittered_ms
+        self._pause_ms = 1000 * error.retry_after or pause_ms
 
     async def pause(self) -> None:
         """Wait before the next try, until a webhook is to be removed, or the network has come."""
@@ -190,7 +188,8 @@ class Poller:
             await sleep_ms(_STEP_MS)
             self._pause_ms -= _STEP_MS
             if self._api.network_changes != self._network_changes and not self._must_wait:
-                self._pause_ms = self._failures = 0
+                self._pause_ms = 0
+                self._backoff.reset()
         self._pause_ms = 0
         self._network_changes = self._api.network_changes
 

@@ -4,7 +4,7 @@ from collections import namedtuple
 
 from engram.channels.telegram.destination import Destination, message_id
 from engram.compat import const
-from engram.text import cut, printable
+from engram.text import cut, part, printable
 
 _ROOMS = const(("private", "group", "supergroup"))
 _NAME = const(60)  # characters of a sender's or a file's name that are shown
@@ -119,13 +119,6 @@ def moved_group(update):
     message = part(update, "message", dict)
     chat, new = part(message, "chat", dict), part(message, "migrate_to_chat_id", int)
     return (part(chat, "id", int), new) if new < 0 and part(chat, "type", str) == "group" else None
-
-
-def part(holder, name: str, kind):
-    """holder[name] if it is of that kind, an empty one otherwise."""
-    value = holder.get(name) if isinstance(holder, dict) else None
-    is_truth = kind is int and isinstance(value, bool)
-    return value if isinstance(value, kind) and not is_truth else kind()
 
 
 def _full_name(sender: dict) -> str:

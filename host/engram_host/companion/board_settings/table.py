@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from engram.config import SECRETS, SETTINGS, Config, parse_value
 from engram.errors import ArgumentError, ConfigError
-from engram.link.mqtt import SCHEMES
-from engram.llm.http.transport import WEB, split_url
+from engram.net.mqtt import SCHEMES
+from engram.net.transport import WEB, split_url
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "general": ("mode", "timezone"),

@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from engram.llm.http.errors import error_text
+from engram.net.response import error_text
 from engram_host.companion.gateway import request as gateway_request
 from engram_host.companion.gateway.api_key import ApiKey, KeyFilter
 from engram_host.companion.gateway.dialects import APIS, encode_json

@@ -15,7 +15,7 @@ def install() -> None:
     else:
         from fakes import cpython_tls as tls
     sys.modules["tls"] = tls
-    from engram.llm.http import transport
+    from engram.net import transport
 
     transport.socket = chip_socket
     if sys.implementation.name != "micropython":

@@ -20,7 +20,7 @@ from telegram.constants import ChatAction, ParseMode
 from telegram.error import BadRequest, ChatMigrated, TelegramError
 
 from engram.channels.telegram.markup import to_html
-from engram.channels.telegram.updates import part
+from engram.text import part
 from engram_host.companion.bridges.errors import BridgeUnavailable, FileNotFetched, SendFailed, SendRefused
 from engram_host.companion.bridges.network import (
     Attachment,

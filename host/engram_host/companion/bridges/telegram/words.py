@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from engram.channels.telegram.updates import part
+from engram.text import part
 from engram_host.companion.bridges.quotes import SOMEBODY
 
 _FORWARDED = ("forward_origin", "forward_date", "forward_from", "forward_from_chat", "forward_sender_name")

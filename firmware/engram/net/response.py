@@ -7,14 +7,12 @@ body                            by content-length, in chunks, or until the link 
 
 chunk    = size in hex [; extension] CRLF  bytes CRLF, the last of size 0
 trailers = header lines after the last chunk, then CRLF; read and dropped
-
-A body may be a stream of server-sent events, see Events.
 """
 
-from errno import ECONNRESET
-
 from engram.compat import const
-from engram.llm.http.trimmed_json import TrimmedJson
+from engram.errors import BadAnswer, NetError
+from engram.net.transport import failed
+from engram.text import cut, decode, loads, part, printable
 
 # What is kept of a line: headers that we want are far shorter, and a longer one is skipped unheld.
 _LINE = const(200)
@@ -25,27 +23,17 @@ _HEAD_BYTES = const(16384)
 _INTERIM_ANSWERS = const(4)
 # How much may be read only to be able to use the link again.
 _DRAIN_READS = const(4)
-_WANTED = const(
-    (b"content-type", b"content-length", b"transfer-encoding", b"retry-after", b"connection", b"x-should-retry")
-)
-
-# The fields of a line of server-sent events.
-_UNKNOWN = const(0)
-_DATA = const(1)
-_OTHER = const(2)
-_DATA_MARK = const(b"data: ")
-_MARK_OF_ORDER = const(b"\xef\xbb\xbf")
-
-
-class ProtocolError(Exception):
-    """The response is not HTTP, or beyond a bound."""
+_WANTED = const((b"content-length", b"transfer-encoding", b"retry-after", b"connection", b"x-should-retry"))
+# How much of a service's own words is shown: enough for its first sentence, and no page of HTML.
+_WORDS = const(200)
+_SAID = ("error", "message", "detail", "msg", "errors", "error_msg", "status_msg", "base_resp", "description", "title")
+_MOST_LISTED = const(3)  # entries of a list of errors: the line has no room for more
 
 
 class Response:
     """One answer: read_head() once, then read() until it gives nothing.
 
     status       the HTTP status
-    kind         the content type as bytes, in lower case, without parameters
     retry_after  the seconds that the service asks to wait, -1 unknown
     may_retry    False if the service says that another attempt is of no use
     begun        whether any byte of the answer came
@@ -55,7 +43,6 @@ class Response:
 
     def __init__(self, link, buffer: bytearray, *, stall_ms: int, most: int, first_ms: int = 0):
         self.status = 0
-        self.kind = b""
         self.retry_after = -1
         self.may_retry = True
         self.begun = self.ended = self.reusable = False
@@ -77,8 +64,7 @@ class Response:
             if self.status >= 200:
                 break
         else:
-            raise ProtocolError("the service sends interim answers without end")
-        self.kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
+            raise BadAnswer("the service sends interim answers without end")
         retry_after = headers.get(b"retry-after", b"").split(b".")[0]
         self.retry_after = _number(retry_after, 10) if retry_after.isdigit() else -1
         self.may_retry = headers.get(b"x-should-retry", b"").lower() != b"false"
@@ -103,7 +89,7 @@ class Response:
         self._start += count
         self._budget -= count
         if self._budget < 0:
-            raise ProtocolError("the answer is longer than its bound")
+            raise BadAnswer("the answer is longer than its bound")
         if self._left > 0:
             self._left -= count
             self.ended = self._left == 0 and not self._chunked
@@ -123,7 +109,7 @@ class Response:
             for _ in range(_DRAIN_READS):
                 if not await self.read():
                     break
-        except (OSError, ProtocolError):
+        except NetError:
             self.reusable = False
 
     def is_spent(self) -> bool:
@@ -133,7 +119,7 @@ class Response:
     async def _read_status(self):
         parts = (await self._read_line()).split(None, 2)
         if len(parts) < 2 or not parts[0].startswith(b"HTTP/1.") or len(parts[1]) != 3:
-            raise ProtocolError("the service does not answer with HTTP/1.1")
+            raise BadAnswer("the service does not answer with HTTP/1.1")
         self.status = _number(parts[1], 10)
         return parts[0]
 
@@ -150,9 +136,9 @@ class Response:
             if name in _WANTED:
                 value = value.strip()
                 if name == b"content-length" and headers.get(name, value) != value:
-                    raise ProtocolError("the answer has two lengths")
+                    raise BadAnswer("the answer has two lengths")
                 headers[name] = value
-        raise ProtocolError("the answer has too many headers")
+        raise BadAnswer("the answer has too many headers")
 
     def _frame_body(self, headers):
         coding = headers.get(b"transfer-encoding")
@@ -162,7 +148,7 @@ class Response:
             self.ended = True
         elif coding is not None:
             if coding.lower() != b"chunked":
-                raise ProtocolError("the answer has an unknown transfer encoding")
+                raise BadAnswer("the answer has an unknown transfer encoding")
             self._chunked = True
             self._left = 0
             self._in_first_chunk = True
@@ -176,7 +162,7 @@ class Response:
         if self.ended:
             return
         if not self._in_first_chunk and await self._read_line():
-            raise ProtocolError("a chunk of the answer is longer than its size")
+            raise BadAnswer("a chunk of the answer is longer than its size")
         self._in_first_chunk = False
         size = (await self._read_line()).split(b";")[0].strip()
         self._left = _number(size, 16)
@@ -194,7 +180,7 @@ class Response:
             stop = self._end if newline < 0 else newline
             most -= stop - self._start
             if most < 0:
-                raise ProtocolError("the head of the answer is too long")
+                raise BadAnswer("the head of the answer is too long")
             line += bytes(self._view[self._start : min(stop, self._start + _LINE - len(line))])
             self._start = stop
             if newline >= 0:
@@ -212,113 +198,52 @@ class Response:
         elif may_end:
             self.ended = True
         else:
-            raise OSError(ECONNRESET, "the link was cut")
+            raise failed(self._link.name, "it was cut by the other side")
 
 
 def _number(digits, base):
     # int() alone would take signs, spaces and underscores as well.
     alphabet = b"0123456789abcdefABCDEF" if base == 16 else b"0123456789"
     if not 0 < len(digits) <= 8 or not all(code in alphabet for code in digits):
-        raise ProtocolError("the answer has a number that is none")
+        raise BadAnswer("the answer has a number that is none")
     return int(digits, base)
 
 
-# --- server-sent events
+# --- what a refusal says
 
 
-class Events:
-    """The server-sent events of one stream: feed() it each piece of the body, which may be split anywhere, in order.
-
-    data: {"delta": ...} NEWLINE     the field that is kept; several of one event are joined by a newline
-    : comment NEWLINE                skipped, as every other field is, however long
-    NEWLINE                          the end of the event
-
-    NEWLINE is CR, LF or CR LF. What follows the last empty line is no event.
-
-    The first letter tells more than the type that a service names: what begins as JSON is no stream, but `whole`.
-
-    is_cut   whether a long field that nobody reads was left out of the latest event
-    whole    the TrimmedJson of a body that is no stream
-    is_page  whether the body is a page
-    """
-
-    def __init__(self):
-        self.is_cut = self.is_page = False
-        self.whole = None
-        self._has_begun = False
-        self._start = b""  # of the line, until it shows which field it has
-        self._field = _UNKNOWN
-        self._data = None  # of the event that has no end yet
-        self._after_return = False
-
-    def feed(self, piece):
-        """The data (bytes) of each event that `piece` ends; to be used up before the next piece is fed."""
-        piece = bytes(piece)
-        if not self._has_begun:
-            piece = self._begin(piece)
-        if self.whole:
-            self.whole.add(piece)
-            return
-        start = 1 if self._after_return and piece[:1] == b"\n" else 0
-        if piece:
-            self._after_return = piece[-1:] == b"\r"
-        while start < len(piece):
-            stop = _line_end(piece, start)
-            self._take(piece[start : stop if stop >= 0 else len(piece)])
-            if stop < 0:
-                return
-            start = stop + (2 if piece[stop : stop + 2] == b"\r\n" else 1)
-            data = self._end_line()
-            if data:
-                yield data
-
-    def _begin(self, piece):
-        if piece.startswith(_MARK_OF_ORDER):
-            piece = piece[len(_MARK_OF_ORDER) :]
-        first = piece.lstrip()[:1]
-        self._has_begun = first != b""
-        self.is_page = first == b"<"
-        if first in (b"{", b"["):
-            self.whole = TrimmedJson()
-        return piece
-
-    def _take(self, part):
-        """Take a part of a line."""
-        if self._field == _UNKNOWN:
-            part = self._start + part
-            if _DATA_MARK.startswith(part) and part != _DATA_MARK:
-                self._start = part
-                return
-            self._start = b""
-            self._field = _OTHER
-            if part.startswith(b"data:"):
-                self._begin_data()
-                part = part[6 if part[5:6] == b" " else 5 :]
-        if self._field == _DATA:
-            self._data.add(part)  # type: ignore
-
-    def _begin_data(self):
-        self._field = _DATA
-        if self._data is None:
-            self._data = TrimmedJson()
-        else:
-            self._data.add(b"\n")
-
-    def _end_line(self):
-        """End a line; the data of the event that it ends."""
-        start, data = self._start, self._data
-        if self._field == _UNKNOWN and start in (b"data", b"data:"):
-            self._begin_data()
-        is_end = self._field == _UNKNOWN and not start
-        self._start, self._field = b"", _UNKNOWN
-        if not is_end or data is None:
-            return b""
-        self._data = None
-        self.is_cut = data.is_cut
-        return data.value()
+def error_text(body: bytes) -> str:
+    """The service's own words in the body of its refusal, "" if there are none."""
+    try:
+        words = error_words(loads(body))
+    except ValueError:
+        words = ""
+    return words or ("" if body.strip().startswith(b"<") else decode(body))
 
 
-def _line_end(piece, start):
-    newline = piece.find(b"\n", start)
-    carriage = piece.find(b"\r", start, newline) if newline >= 0 else piece.find(b"\r", start)
-    return carriage if carriage >= 0 else newline
+def error_words(error) -> str:
+    """The service's own words in an error, which is a text, an object or a list of these, with the field that is meant."""
+    if isinstance(error, str):
+        return error
+    if isinstance(error, list):
+        return "; ".join([words for words in [error_words(each) for each in error[:_MOST_LISTED]] if words])
+    words = ""
+    for name in _SAID if isinstance(error, dict) else ():
+        words = words or error_words(error.get(name))
+    raw = part(part(error, "metadata", dict), "raw", str)
+    if raw:
+        words += " (" + error_text(raw.encode()) + ")"  # of the service behind this one
+    place = part(error, "loc", list)
+    field = ".".join([str(each) for each in place if each != "body"]) if place else part(error, "param", str)
+    return field + ": " + words if words and field not in words else words
+
+
+def is_busy(status: int) -> bool:
+    """Tell if the same request may pass later."""
+    return status in (408, 425, 429) or status >= 500
+
+
+def describe_status(status: int, words: str) -> str:
+    """The status and the service's own words, fit for the end of a line of text."""
+    words = cut(" ".join(printable(words).split()), _WORDS)
+    return " (HTTP " + str(status) + (": " + words if words else "") + ")"

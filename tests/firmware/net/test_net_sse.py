@@ -2,7 +2,8 @@
 
 import random
 
-from engram.llm.http.response import Events
+from engram.llm.trimmed_json import TrimmedJson
+from engram.net.sse import Events
 
 _STREAM = (
     ": a comment\r\n\r\n"
@@ -22,7 +23,7 @@ _EVENTS = [
 
 
 def _parse(pieces):
-    events = Events()
+    events = Events(TrimmedJson)
     return [data for piece in pieces for data in events.feed(piece)]
 
 
@@ -91,7 +92,7 @@ def test_words_that_are_no_json_are_held_in_part():
 
 
 def test_an_event_knows_whether_a_part_of_it_was_left_out():
-    events = Events()
+    events = Events(TrimmedJson)
     for value, is_cut in ((b"x" * 100_000, True), (b"x" * 100, False), (b"x" * 20_000, False)):
         stream = b'data: {"reasoning":"' + value + b'"}\n\n'
         for at in range(0, len(stream), 1000):

@@ -1,8 +1,7 @@
 """One byte stream over TCP or TLS, each step bounded in time; and the base URLs that say where to:
 http(s)://host[:port][/path]. Nothing of these that could reach into a header gets through.
 
-What breaks is an OSError, a timeout too; where we know more than the system, its second argument says
-what happened. A certificate that does not pass is CertificateRefused: trying again does not help.
+What breaks is a NetError: TimedOut, or Refused where a certificate does not pass.
 What sockets do on a chip, and not on the unix port, is in docs/design/port.md.
 """
 
@@ -10,10 +9,10 @@ import asyncio
 import socket
 import sys
 import time
-from errno import EAGAIN, ECONNREFUSED, ECONNRESET, EINPROGRESS, EIO, ETIMEDOUT, errorcode
+from errno import EAGAIN, ECONNREFUSED, ECONNRESET, EINPROGRESS, ETIMEDOUT, errorcode
 
 from engram.compat import const, wait_for_ms
-from engram.errors import ArgumentError
+from engram.errors import ArgumentError, NetError, Refused, TimedOut
 from engram.text.utf8 import encode, is_printable_ascii
 
 # The numbers are the same everywhere; not every build of MicroPython has the names.
@@ -34,10 +33,6 @@ _ADDRESS = b"0123456789abcdef:."
 
 WEB = (("http", 80), ("https", 443))
 """The scheme of a plain link and that of one over TLS, with their usual ports."""
-
-
-class CertificateRefused(Exception):
-    """The service's certificate did not pass, or could not be judged because the clock is not set."""
 
 
 def split_url(url: str, schemes=WEB) -> tuple:
@@ -113,7 +108,7 @@ def addresses(host: str, port: int) -> list:
     try:
         return socket.getaddrinfo(host, port, _FAMILY, socket.SOCK_STREAM)
     except OSError:
-        raise OSError(EIO, "the name was not found")
+        raise failed(host, "the name was not found")
 
 
 async def connect(places: list, tls, name: str, within_ms: int) -> "Transport":
@@ -122,13 +117,13 @@ async def connect(places: list, tls, name: str, within_ms: int) -> "Transport":
     On a chip only the first exchange shows that a connection was refused. So if one fails before the link has
     `answered`, and there are `others`, connect to those.
     """
-    failure = OSError(EIO, "the name has no address")
+    failure = failed(name, "it has no address")
     for at, place in enumerate(places):
         link = Transport(name, places[at + 1 :])
         try:
             await _step(link.open(place, tls), within_ms, "no connection in time", name)
             return link
-        except OSError as error:
+        except NetError as error:
             failure = error
         finally:
             if not link.is_open:
@@ -146,7 +141,7 @@ class Transport:
     def __init__(self, name: str, others: list):
         self.is_open = self.answered = False
         self.others = others
-        self._name = name
+        self.name = name
         self._sockets = ()
         self._reads_once = False
 
@@ -168,7 +163,7 @@ class Transport:
                 raise
         await _ready(plain, True)  # type: ignore
         if tls:
-            secure = tls.wrap_socket(plain, server_hostname=self._name, do_handshake_on_connect=False)
+            secure = tls.wrap_socket(plain, server_hostname=self.name, do_handshake_on_connect=False)
             self._sockets = (secure, plain)
             secure.setblocking(False)
             self._reads_once = hasattr(secure, "recv")  # not in every build
@@ -177,7 +172,7 @@ class Transport:
 
     async def readinto(self, view, within_ms: int) -> int:
         """Fill `view` with what comes next; the count, 0 at the end of the stream."""
-        count = await _step(self._read(view), within_ms, "nothing came in time", self._name)
+        count = await _step(self._read(view), within_ms, "nothing came in time", self.name)
         self.answered = self.answered or count > 0
         return count
 
@@ -218,8 +213,8 @@ class Transport:
     async def write(self, view, within_ms: int) -> None:
         """Send all of `view`; it may be changed as soon as this returns."""
         try:
-            await _step(self._write(view), within_ms, "nothing could be sent in time", self._name)
-        except OSError:
+            await _step(self._write(view), within_ms, "nothing could be sent in time", self.name)
+        except NetError:
             self._reads_once = True
             raise
 
@@ -244,10 +239,12 @@ class Transport:
         self._sockets = ()
 
 
-def reason(error: OSError) -> str:
-    """The reason of a link's failure: our own words, or the system's name of it."""
-    if len(error.args) > 1 and isinstance(error.args[1], str):
-        return error.args[1]
+def failed(name: str, problem: str) -> NetError:
+    """Make the error of a link to a host."""
+    return NetError("the link to %s failed: %s" % (name, problem))
+
+
+def _reason(error: OSError) -> str:
     code = error.errno
     if not isinstance(code, int):
         return str(error)
@@ -267,10 +264,12 @@ async def _step(awaitable, within_ms, problem, name):
     try:
         return await wait_for_ms(awaitable, within_ms)
     except asyncio.TimeoutError:
-        raise OSError(ETIMEDOUT, problem)
+        raise TimedOut("the link to %s failed: %s" % (name, problem))
     except ValueError as error:
         # How both MicroPython and CPython tell that a certificate did not pass.
-        raise CertificateRefused(_why_refused(name, str(error), time.gmtime()[0]))
+        raise Refused(_why_refused(name, str(error), time.gmtime()[0]))
+    except OSError as error:
+        raise failed(name, _reason(error))
 
 
 def _why_refused(name, reason, year):

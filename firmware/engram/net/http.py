@@ -1,17 +1,16 @@
 """An HTTP/1.1 client for one service: one link, kept between requests, one request at a time.
 
-Out of here come OSError (the link), ProtocolError (not HTTP, or beyond a bound), CertificateRefused, and
-ArgumentError (what the caller passed). Redirects are not followed: a key would go where nobody meant it to.
+Out of here come NetError, and ArgumentError for what the caller passed. Redirects are not followed: a key would go where
+nobody meant it to.
 """
 
 import asyncio
-from errno import EHOSTUNREACH, ETIMEDOUT
 
 from engram.compat import const, ticks_diff, ticks_ms
-from engram.errors import ArgumentError
-from engram.llm.http.response import Response
-from engram.llm.http.transport import addresses as host_addresses
-from engram.llm.http.transport import connect, split_url
+from engram.errors import ArgumentError, NetError, TimedOut
+from engram.net.response import Response
+from engram.net.transport import addresses as host_addresses
+from engram.net.transport import connect, failed, split_url
 from engram.text.utf8 import is_printable_ascii
 
 _CONNECT_MS = const(10_000)
@@ -92,11 +91,6 @@ class Client:
         if not self._lock.locked() and ticks_diff(ticks_ms(), self._idle_since) > self.idle_ms:
             self._drop()
 
-    async def close(self) -> None:
-        """Close the link after the request under way; the next request opens a new one."""
-        async with self._lock:
-            self._drop()
-
     def _drop(self):
         if self._link:
             self._link.close()
@@ -133,8 +127,10 @@ class Client:
             try:
                 await self._exchange(link, answer, head, body, length)
                 return answer
-            except OSError as error:
-                if answer.begun or error.errno == ETIMEDOUT or (self.is_sent and not is_repeatable):
+            except TimedOut:
+                raise
+            except NetError:
+                if answer.begun or (self.is_sent and not is_repeatable):
                     raise
                 # The service had closed the kept link, or it shows only now that a new one was refused.
                 others = None if is_kept else link.others
@@ -146,11 +142,11 @@ class Client:
     async def _connect(self, others):
         if self._network and not self._network.wlan.isconnected():
             # To look a name up would block the board for up to 21 seconds.
-            raise OSError(EHOSTUNREACH, "there is no network")
+            raise failed(self.host, "there is no network")
         self.addresses = self.addresses or host_addresses(self.host, self.port)
         try:
             return await connect(others or self.addresses, self._tls, self.host, self._connect_ms)
-        except OSError:
+        except NetError:
             self.addresses = None
             raise
 
@@ -160,14 +156,14 @@ class Client:
         try:
             await self._send(link, head, body, length)
             self.is_sent = True
-        except OSError as error:
-            if error.errno == ETIMEDOUT:
-                raise
+        except TimedOut:
+            raise
+        except NetError as error:
             failure = error
         try:
             # Even when sending failed: a service that refuses a body says why before it closes the link.
             await answer.read_head()
-        except OSError as error:
+        except NetError as error:
             raise failure or error
         if failure:
             answer.reusable = False

@@ -1,1 +1,0 @@
-"""HTTP for models: client, response, server-sent events."""

@@ -1,0 +1,296 @@
+"""An MQTT 3.1.1 client that never blocks the loop: one topic to listen on, one to publish on, with QoS 1 straight from a file.
+
+    packet     type and flags (1 byte), length of the rest (1 to 4 bytes, seven bits each, the low ones first), the rest
+    CONNECT    "MQTT", level 4, flags, keep-alive (2), client id, user name, password    answered by CONNACK
+    SUBSCRIBE  packet id (2), topic filter, QoS                                          answered by SUBACK
+    PUBLISH    topic, packet id (2) but for QoS 0, payload                               answered by PUBACK, of QoS 1
+    PINGREQ, PINGRESP, DISCONNECT: nothing
+
+Texts and topics have their length in two bytes before them. Source: OASIS, "MQTT Version 3.1.1". Nothing is sent again after
+a link broke: what must arrive is acknowledged from end to end. One task reads, in run(); all may send.
+"""
+
+import asyncio
+
+from engram import diag
+from engram.compat import const, ticks_diff, ticks_ms
+from engram.errors import ArgumentError, BadAnswer, NetError, Refused, TimedOut
+from engram.net.transport import addresses, connect, failed, split_url
+
+SCHEMES = (("mqtt", 1883), ("mqtts", 8883))
+
+_CONNECT_MS = const(10_000)
+_STEP_MS = const(10_000)  # for the rest of a packet that has begun, and for what is to be sent
+_PING_MS = const(25_000)  # without anything being sent, after which the broker is asked for a sign of life
+_KEEP_ALIVE = const(60)  # seconds after half as many more of which the broker gives the link up
+_BUFFER = const(256)
+_MOST_TOPIC = const(256)  # bytes: the broker sends topics of ours only
+_MOST_REST = const(268_435_455)  # what four bytes of length can say
+_MOST_UNTAKEN = const(8)  # messages that the broker has not acknowledged yet: more are not sent
+
+_CONNACK = const(0x20)
+_PUBLISH = const(0x30)
+_PUBACK = const(0x40)
+_SUBACK = const(0x90)
+_PINGRESP = const(0xD0)
+_PLAIN = {_CONNACK: 2, _PUBACK: 2, _SUBACK: 3, _PINGRESP: 0}  # lengths of what has no payload
+
+_REFUSALS = const((
+    "the broker takes no MQTT 3.1.1",
+    "the broker refused the name",
+    "the broker is not ready",
+    "the broker refused the token",
+    "the broker refused the board",
+))  # fmt: skip
+
+
+class Mqtt:
+    """One link to a broker. `take(bytes)` is given what comes on the topic `down`, up to `longest` bytes; `up` is published on.
+
+    Without a `password`, no `user` is named either. `tls` is a tls_context(), needed for mqtts.
+    """
+
+    advice = ""
+    """What to do when the broker refuses the client, as the end of a sentence."""
+
+    def __init__(
+        self, url: str, *, client: str, user: str, password: str, up: str, down: str, take, longest: int, tls=None
+    ):
+        is_secure, self._host, self._port, prefix = split_url(url, SCHEMES)
+        if prefix:
+            raise ArgumentError("url", "must be mqtt(s)://host[:port], without a path")
+        self._tls = tls if is_secure else None
+        self._client = client.encode()
+        self._user = user.encode()
+        self._password = password.encode()
+        self._up = up.encode()
+        self._down = down.encode()
+        self._take = take
+        self._longest = longest
+        self.ping_ms = _PING_MS
+        self._places = None
+        self._link = None
+        self._sending = asyncio.Lock()
+        self._buffer = memoryview(bytearray(_BUFFER))
+        self._start = self._end = 0
+        self._left = 0  # bytes of the present packet that were not read yet
+        self._sent = 0  # when something was sent last
+        self._is_pinged = False
+        self._is_torn = False  # a packet was not sent to its end: nothing may follow it
+        self._packet = 0
+        self._untaken = []  # numbers of packets that the broker has not acknowledged
+
+    # --- the link
+
+    async def open(self) -> None:
+        """Connect and subscribe. NetError."""
+        try:
+            answer = await self._connect()
+            if answer[1]:
+                raise Refused(_REFUSALS[min(answer[1], len(_REFUSALS)) - 1] + self.advice)
+            await self._subscribe()
+        except NetError:
+            self._places = None  # the host may have moved
+            raise
+
+    async def _connect(self) -> bytes:
+        """Connect to the first address that answers; the content of the broker's answer."""
+        self._places = others = self._places or addresses(self._host, self._port)
+        while True:
+            self._start = self._end = 0
+            self._is_pinged = self._is_torn = False
+            self._untaken = []
+            self._link = await connect(others, self._tls, self._host, _CONNECT_MS)
+            try:
+                return await self._introduce()
+            except NetError:
+                others = self._link.others
+                if self._link.answered or not others:
+                    raise
+                self.close()
+
+    async def _subscribe(self) -> None:
+        await self._send(_packet(0x82, self._numbered(), _sized(self._down), b"\x01"))
+        kind, answer = await self._read_packet(_CONNECT_MS)
+        while kind != _SUBACK:
+            # What comes before it is for us already.
+            kind, answer = await self._read_packet(_CONNECT_MS)
+        if answer[2] > 1:
+            raise Refused("the broker does not let the board listen" + self.advice)
+
+    async def _introduce(self) -> bytes:
+        """Send who the board is; the content of the broker's answer."""
+        flags = 0xC2 if self._password else 0x02  # a clean session; user name and password
+        parts = [b"\0\x04MQTT\x04", bytes((flags, 0, _KEEP_ALIVE)), _sized(self._client)]
+        if self._password:
+            parts += [_sized(self._user), _sized(self._password)]
+        await self._send(_packet(0x10, *parts))
+        kind, answer = await self._read_packet(_CONNECT_MS)
+        if kind != _CONNACK:
+            raise BadAnswer("the broker does not answer as one does")
+        return answer
+
+    async def run(self) -> None:
+        """Take what comes until the link ends, which is raised as NetError."""
+        while True:
+            try:
+                await self._read_packet(self.ping_ms)
+                self._is_pinged = False
+                is_quiet = ticks_diff(ticks_ms(), self._sent) > self.ping_ms
+            except TimedOut:
+                if self._is_pinged or self._left:
+                    raise
+                is_quiet = True
+            if is_quiet:
+                self._is_pinged = True
+                await self._send(b"\xc0\0")
+
+    def close(self) -> None:
+        """Close at once; while no other task reads."""
+        if self._link:
+            self._link.close()
+            self._link = None
+
+    def silence(self) -> str:
+        """Why no answer may have come, as far as the broker tells."""
+        return "the broker does not acknowledge what it is sent" if self._untaken else ""
+
+    # --- sending
+
+    async def send(self, head: bytes, body=None) -> None:
+        """Publish a message: its head, and a body that has `size` and pieces(). NetError; what pieces() raises."""
+        if len(self._untaken) >= _MOST_UNTAKEN:
+            raise NetError(self.silence())
+        async with self._sending:
+            await self._publish(head, body, len(head) + (body.size if body else 0))
+
+    async def _publish(self, head: bytes, body, size: int) -> None:
+        number = self._numbered()
+        start = _sized(self._up) + number
+        self._untaken.append(number)
+        is_whole = False
+        try:
+            await self._write(b"\x32" + _length(len(start) + size) + start + head)
+            size -= len(head)
+            for piece in body.pieces() if body else ():
+                size -= len(piece)
+                if size < 0:
+                    break
+                await self._write(piece)
+            if size:
+                raise ArgumentError("body", "must have the length that it says")
+            is_whole = True
+        finally:
+            self._is_torn = self._is_torn or not is_whole
+
+    async def _send(self, packet) -> None:
+        async with self._sending:
+            await self._write(packet)
+
+    async def _write(self, data) -> None:
+        if self._is_torn or not self._link:
+            raise failed(self._host, "it broke off")
+        self._sent = ticks_ms()
+        # Torn until all of it has gone: a task that is cancelled here leaves a part.
+        self._is_torn = True
+        await self._link.write(data, _STEP_MS)
+        self._is_torn = False
+
+    def _numbered(self) -> bytes:
+        """The next packet id, which is never 0."""
+        self._packet = self._packet % 65535 + 1
+        return bytes((self._packet >> 8, self._packet & 255))
+
+    # --- receiving
+
+    async def _read_packet(self, within_ms: int) -> tuple:
+        """(kind, content) of a packet, None for a message's, which has been taken; the first byte has to come in time."""
+        self._left = 0
+        first = (await self._some(1, within_ms))[0]
+        self._left = 1
+        self._left = await self._read_length()
+        kind = first & 0xF0
+        if kind == _PUBLISH:
+            await self._read_message(first)
+            return kind, None
+        if first & 0x0F or _PLAIN.get(kind) != self._left:
+            raise BadAnswer("the broker sent what no broker sends")
+        content = await self._bytes(self._left)
+        if kind == _PUBACK and content in self._untaken:
+            self._untaken.remove(content)
+        self._left = 0
+        return kind, content
+
+    async def _read_length(self) -> int:
+        length = shift = 0
+        while True:
+            byte = (await self._some(1))[0]
+            length |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return length
+            shift += 7
+            if shift > 21:
+                raise BadAnswer("the broker sent a packet without a length")
+
+    async def _read_message(self, first: int) -> None:
+        quality = first >> 1 & 3
+        high, low = await self._bytes(2)
+        size = high << 8 | low
+        if quality > 1 or size > _MOST_TOPIC or size + 2 * quality > self._left:
+            raise BadAnswer("the broker sent a message of another kind than was asked for")
+        topic = await self._bytes(size)
+        number = await self._bytes(2) if quality else b""
+        if self._left > self._longest or topic != self._down:
+            diag.warning("mqtt", "a message of %d bytes was passed over" % self._left)
+            while self._left:
+                await self._some(self._left)
+        else:
+            self._take(await self._bytes(self._left))
+        if quality:
+            await self._send(_packet(_PUBACK, number))
+
+    async def _bytes(self, count: int) -> bytes:
+        """So many bytes of the present packet."""
+        if count > self._left:
+            raise BadAnswer("the broker sent a packet that is too short")
+        if not count or count <= self._end - self._start:
+            return bytes(await self._some(count)) if count else b""
+        content = bytearray(count)
+        at = 0
+        while at < count:
+            part = await self._some(count - at)
+            content[at : at + len(part)] = part
+            at += len(part)
+        return bytes(content)
+
+    async def _some(self, most: int, within_ms: int = _STEP_MS):
+        """At least one byte of what comes, at most `most`; lent until the next call."""
+        if self._start == self._end:
+            # Empty, also if nothing comes: what was read before must not be read again.
+            self._start = self._end = 0
+            self._end = await self._link.readinto(self._buffer, within_ms)  # pyright: ignore
+            if not self._end:
+                raise failed(self._host, "the broker closed it")
+        start = self._start
+        self._start = min(self._end, start + most)
+        self._left -= self._start - start
+        return self._buffer[start : self._start]
+
+
+def _packet(first: int, *parts) -> bytes:
+    return bytes((first,)) + _length(sum(len(part) for part in parts)) + b"".join(parts)
+
+
+def _length(size: int) -> bytes:
+    if size > _MOST_REST:
+        raise ArgumentError("body", "must not be longer than MQTT can carry")
+    coded = bytearray()
+    while size > 0x7F:
+        coded.append(size & 0x7F | 0x80)
+        size >>= 7
+    coded.append(size)
+    return bytes(coded)
+
+
+def _sized(data: bytes) -> bytes:
+    return bytes((len(data) >> 8, len(data) & 255)) + data
