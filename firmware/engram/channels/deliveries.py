@@ -120,7 +120,7 @@ class Deliveries:
         for delivery in list(self._outbox.deliveries):
             seq = delivery.seq
             line = self._journal.entries.line(seq)
-            address = line and (line.get("mid") or line.get("to"))
+            address = line and (line.get("to") or line.get("mid"))
             if not line or not address:
                 # It left the journal; or the power failed before it was there.
                 self._outbox.remove(seq, line is None and seq <= self._journal.newest)
@@ -164,15 +164,15 @@ class Deliveries:
         _, is_let_in = self._inbox.channels[name]
         return is_let_in is None or is_let_in(caller)
 
-    def push(self, caller, content: str):
+    def push(self, caller, content: str, mid: str):
         """See Inbox.push()."""
         name = channel_of(caller.room)
-        if name not in self._inbox.channels:
+        if name not in self._inbox.channels or (mid and self._journal.seen.find(mid)):
             return None
         if not self._is_let_in(name, caller):
             diag.warning("outbox", _NOT_LET_IN % ("a reminder", caller.room))
             return None
-        return self.send(self.keep(caller, content), caller)
+        return self.send(self.keep(caller, content, mid=mid), caller)
 
     def may_push(self, caller):
         """True if push() would take something for a caller; None if not now: their channel is away,
@@ -183,14 +183,14 @@ class Deliveries:
             return None
         return self._is_let_in(name, caller)
 
-    def keep(self, caller, content: str, cut: bool = False, answers: int = 0) -> int:
+    def keep(self, caller, content: str, cut: bool = False, answers: int = 0, mid: str = "") -> int:
         """Put what the board says to a caller by itself on flash, as the reply to the turn with the
         seq `answers` if there is one; its seq.
         """
         # In this order: an entry without its line is removed, but nothing would find the line.
         seq = self._journal.next_turn(caller)
         self._outbox.add(seq, caller.room)
-        more = {"answers": answers, "to": caller.room}
+        more = {"answers": answers, "to": caller.room, "mid": mid}
         try:
             return self._journal.add(caller, "assistant", "engram", content, cut, **more)
         except (EngramError, MemoryError):

@@ -124,13 +124,14 @@ class Inbox:
             return 0  # nothing waits: what would deliver it is not loaded for that
         return await self.deliveries().redeliver(name)
 
-    def push(self, caller, content: str):
+    def push(self, caller, content: str, mid: str = ""):
         """Say something to a caller by the board's own initiative, in their room: a turn of its session, on flash then.
 
-        Returns the task that delivers it, which gives whether that succeeded: what fails is kept. None if no channel has such
-        rooms, or they are not let in there any more.
+        What has an id, such as timer:w3:1790000000, is said once, however often it is pushed: also after a power cut.
+        Returns the task that delivers it, which gives whether that succeeded: what fails is kept. None if it was said before,
+        no channel has such rooms, or they are not let in there any more.
         """
-        return self.deliveries().push(caller, content)
+        return self.deliveries().push(caller, content, mid)
 
     def has_undelivered(self, name: str) -> bool:
         """True if something for a channel waits for redeliver(), which was called before."""

@@ -12,7 +12,6 @@ from engram.agent.agent import Origin
 from engram.channels.deliveries import SavedReply, age_of, message_of
 from engram.channels.inbox import MID_LONGEST, Message, tell_errors
 from engram.channels.outbox import Delivery, Offered
-from engram.channels.seen_messages import SeenMessages
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, EngramError, NotFound
 from engram.memory.access import is_shown
@@ -69,7 +68,6 @@ class MessageHandler:
         self._journal = journal
         self._clock = clock
         self._deliveries = deliveries
-        self._seen = SeenMessages(journal)
         self._offered = Offered(folder)
         self._in_progress = []  # the ids of messages
 
@@ -110,7 +108,6 @@ class MessageHandler:
 
     def _note(self, message: Message, seq: int, sink) -> None:
         """Note that a message makes the line with that seq."""
-        self._seen.note(message.mid, seq)
         if sink.is_offered_again:
             self._offered.note(seq, message.mid)
         self._deliveries.open(seq, message.caller.room, sink)
@@ -135,7 +132,7 @@ class MessageHandler:
         """
         if message.is_command:
             raise EngramError(_EDITED_COMMAND)
-        line, has_acted = self._seen.newest_of(message.edits)
+        line, has_acted = self._journal.seen.newest_of(message.edits)
         if line is None or ("op" not in line and not self._is_theirs(message, line)):
             raise EngramError(_EDITED_UNKNOWN)
         if line.get("text") == message.text:
@@ -144,7 +141,7 @@ class MessageHandler:
             raise EngramError(_EDITED_OLD % age_of(line, self._clock))
         if "op" in line or has_acted:
             raise EngramError(_EDITED_ACTED)
-        reply = self._seen.reply_to(line["seq"])
+        reply = self._journal.seen.reply_to(line["seq"])
         return (line["seq"], reply["seq"]) if reply else (line["seq"],)
 
     def _is_theirs(self, message: Message, line: dict) -> bool:
@@ -163,7 +160,7 @@ class MessageHandler:
                 sink.delivery = Delivery(seq)
                 raise NotFound("turn", "t%d" % seq, _GONE)
             self._offered.remove(seq)  # the power failed before the line was there
-        return self._seen.find(mid)
+        return self._journal.seen.find(mid)
 
     async def _answer_again(self, message: Message, sink, line: dict):
         """Answer a message that made a line before."""
@@ -174,10 +171,10 @@ class MessageHandler:
         await sink.on_saved("t%d" % seq)
         if "op" in line:
             return await self._refuse_again(message, sink, is_open)
-        newest, _ = self._seen.newest_of(message.mid)
+        newest, _ = self._journal.seen.newest_of(message.mid)
         if newest and newest["seq"] != seq:
             return None  # it was corrected: the answer to that stands in its place
-        reply = self._seen.reply_to(seq)
+        reply = self._journal.seen.reply_to(seq)
         for turn in (seq,) if reply is None else (seq, reply["seq"]):
             if self._journal.turn(turn) is None:
                 raise NotFound("turn", "t%d" % turn, "it was forgotten.")

@@ -231,7 +231,7 @@ async def test_a_reply_that_is_not_near_is_told_rather_than_asked_for_again():
         board.journal.add(ROOM, "user", "ann", "message %d" % number)
     network = Network(board.inbox)
     board.inbox.deliveries()
-    board.inbox._handler._seen.note("net:1:1", 3)
+    board.journal.seen.note("net:1:1", 3)
     told = (await network.offer(message("net:1:1", "hi", NET))).told
     assert told[1] == "refused this message came before, as t3; its answer is not near: ask again."
     assert not board.model.asked

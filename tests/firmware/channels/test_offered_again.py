@@ -31,7 +31,7 @@ async def _lose_the_end(board, said):
 def _forget_newest_ids(board):
     """As many messages with ids as the board holds in RAM."""
     for number in range(256):
-        board.inbox._handler._seen.note("net:1:%d" % number, 1)
+        board.journal.seen.note("net:1:%d" % number, 1)
 
 
 def _talk(board, lines):
@@ -103,7 +103,7 @@ async def test_a_line_that_a_power_failure_took_leaves_its_place_to_another_mess
     row[0] = board.journal.newest + 3  # the line that the next message makes
     network.is_up = True
     assert (await network.offer(message("m2", "hi", ANN))).told[0] == "Hello."
-    handler._seen._seqs[0] = 0
+    board.journal.seen._seqs[0] = 0
     await network.offer(message("m1", "/note one", ANN))
     assert handler._offered.rows == []
     assert board.notes.for_caller(ANN).text(board.notes.for_caller(ANN).today()).count("one") == 2

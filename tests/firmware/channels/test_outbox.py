@@ -6,7 +6,7 @@ from engram import files
 from engram.channels.outbox import Outbox
 from engram.errors import StoreError
 from engram.memory.access import Caller
-from support import raises
+from support import let_others_run, raises
 
 NET = Caller("ann", "net 1", False, "")
 
@@ -119,6 +119,17 @@ async def test_what_the_board_begins_goes_to_the_room_and_is_a_turn_of_its_sessi
     network = Network(board.inbox)
     assert await board.inbox.redeliver("net") == 0
     assert _given(network) == [("net 1", ["kept", "More paint.", "end"])]
+
+
+async def test_a_push_with_an_id_is_said_once_also_after_a_restart():
+    board = _board()
+    for _ in range(2):
+        Network(board.inbox)
+        board.inbox.push(NET, "The paint has come.", "event:e1")
+        assert board.inbox.push(NET, "The paint has come.", "event:e1") is None
+        await let_others_run()
+        board = _again(board)
+    assert len([line for line in board.journal.entries.lines_backwards() if line.get("to")]) == 1
 
 
 async def test_what_was_forgotten_before_it_was_delivered_is_not_delivered():

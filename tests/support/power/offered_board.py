@@ -18,14 +18,14 @@ import vfs  # type: ignore
 import faulty_flash
 import flash
 from engram.app import App
-from engram.channels import message_handler
 from engram.channels.inbox import Message
-from engram.channels.seen_messages import SeenMessages
 from engram.clock import Clock
 from engram.errors import NetError
 from engram.link.conversation import Conversation
 from engram.llm.types import Reply
 from engram.memory.access import OWNER, Caller
+from engram.memory.journal import journal
+from engram.memory.journal.seen_messages import SeenMessages
 
 SETTINGS = {"extract.on": False, "flush.on": False, "log.level": "error", "journal.bytes": 65536}
 SAID = ("first", "/note the bike is green", "second", "/session new", "third", "/note the door is blue", "fourth")
@@ -127,7 +127,7 @@ def main(path, cut):
     vfs.umount("/made")
     device = faulty_flash.FaultyFlash(path, 0, "", ("half", cut))
     vfs.mount(vfs.VfsLfs2(device, **flash.OPTIONS), "/flash")
-    message_handler.SeenMessages = ShortMemory
+    journal.SeenMessages = ShortMemory
     app = App("/flash", SETTINGS, clock=Clock(0, lambda: 1790000000), model=Model())
     board = app.board
     tell("opened", device.changes)

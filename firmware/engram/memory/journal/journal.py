@@ -12,6 +12,7 @@ from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import access, ids, line_meaning
 from engram.memory.entries import LogEntries
 from engram.memory.journal import past, schema
+from engram.memory.journal.seen_messages import SeenMessages
 from engram.store.types import LIVE, SUPERSEDED, Query
 
 _TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below log_line.MAX_LINE
@@ -40,6 +41,7 @@ class Journal(LogEntries):
         self._clock = clock
         self._cap = cap
         self._link_state = link_state
+        self._seen = None
         self.dropped_segments = 0
         self.unsent = 0
         """Lines that left though the companion did not have them."""
@@ -119,11 +121,15 @@ class Journal(LogEntries):
         """Append a turn to the session of the caller's room, begun if there is none; the turn's seq.
 
         It is on flash when this returns. When the flash is full, the journal's oldest segments make room. `caption` is what
-        a picture that came with the turn shows, `mid` its network's id, `answers` the seq of the turn that it replies to,
+        a picture that came with the turn shows, `mid` the message's id: with one that the journal has already, nothing is
+        appended, and that line's seq comes back. `answers` the seq of the turn that it replies to,
         `to` the room to which the board says it by itself, `at` when it was, 0 for now. `forwarded` and `quoted` are as in
         channels.inbox.Message, `sensed` tells that the board has perceived it. With the same flush the turns with the seqs
         `redacts` are forgotten; it was said in place of the one that it `corrects`.
         """
+        known = self.seen.find(mid) if mid else None
+        if known:
+            return known["seq"]
         fitting = _fitting(content, role)
         sid = self.current(caller)
         lines = [] if sid else self._beginning(caller, "")
@@ -139,30 +145,38 @@ class Journal(LogEntries):
         ):
             if value:
                 turn.append((name, _cut_to(text.printable(" ".join(value.split())), most)))
-        if mid:
-            turn.append(("mid", mid))
-        if answers and turn[1][1] != answers:
-            turn.append(("re", answers))
-        if to:
-            turn.append(("to", to))
-        if corrects:
-            turn.append(("corrects", corrects))
-        flags = (
+        reply_to = 0 if turn[1][1] == answers else answers
+        marks = (
+            ("mid", mid),
+            ("re", reply_to),
+            ("to", to),
+            ("corrects", corrects),
             ("cut", cut or fitting != content),
             ("command", command),
             ("sensed", sensed),
             ("guess", not self._clock.known),
         )
         lines += redacted
-        lines.append(turn + [flag for flag in flags if flag[1]])
-        first = self._write(lines)
+        lines.append(turn + [mark for mark in marks if mark[1]])
+        seq = self._write(lines) + len(lines) - 1
+        if mid:
+            self.seen.note(mid, seq)
         while self.entries.bytes > self._cap and self._drop_oldest():
             pass
-        return first + len(lines) - 1
+        return seq
+
+    @property
+    def seen(self) -> SeenMessages:
+        """The newest ids of messages, which are read when the first one is asked for."""
+        if self._seen is None:
+            self._seen = SeenMessages(self)
+        return self._seen
 
     def note_command(self, mid: str) -> int:
         """Note that a command that its network gave an id is about to run; the seq of its line."""
-        return self._write([[("op", "command"), ("mid", mid), ("at", self._clock.now())]])
+        seq = self._write([[("op", "command"), ("mid", mid), ("at", self._clock.now())]])
+        self.seen.note(mid, seq)
+        return seq
 
     def note_acted(self, seq: int) -> None:
         """Note that the turn with that seq did what no correction of its words takes back."""

@@ -1,4 +1,4 @@
-"""Finds the line of the journal that a message with its network's id has made, and the reply to a turn."""
+"""Finds the line of the journal that a message with an id has made, and the reply to a turn."""
 
 from array import array
 from binascii import crc32
