@@ -40,7 +40,6 @@ SEGMENT = 1440
 _ENFILE = 23
 _POLL, _CLOSE = 3, 4
 _READABLE, _WRITABLE, _ERROR, _HANGUP, _INVALID = 1, 4, 8, 16, 32
-_OPTIONS = (SO_REUSEADDR, SO_BROADCAST, TCP_NODELAY)
 _NEW, _CONNECTED, _PEER_CLOSED = 0, 1, 2
 
 has_network = True
@@ -57,9 +56,6 @@ names_6 = ("six.example",)
 
 open_sockets = []
 """Those that were not closed."""
-
-warnings = []
-"""What the port would have printed."""
 
 
 def _failure(code):
@@ -137,10 +133,8 @@ class socket(_Stream):
         self._is_blocking = bool(flag)
 
     def setsockopt(self, level, option, value):
-        """Set one of six options, whatever the level; another one is only warned of."""
+        """Set one of six options, whatever the level; another one changes nothing."""
         self._check_open()
-        if option not in _OPTIONS:
-            warnings.append("lwip.setsockopt() option not implemented")
 
     # --- connecting
 
