@@ -22,9 +22,9 @@ from engram_host.companion.api.chat import make_chat_router
 from engram_host.companion.api.devices import make_device_router, make_message_router
 from engram_host.companion.api.docs_page import add_docs_route
 from engram_host.companion.api.entries import make_entry_router
-from engram_host.companion.api.errors import REFUSALS, handle_errors, refuse
+from engram_host.companion.api.errors import REFUSALS, DescribedApi, ErrorResponse, handle_errors, refuse
 from engram_host.companion.api.folders import make_folder_router
-from engram_host.companion.api.gateway import make_gateway_router
+from engram_host.companion.api.gateway import AnthropicProblem, GatewayProblem, make_gateway_router
 from engram_host.companion.api.health import HealthSource, make_health_router
 from engram_host.companion.api.people.admission import make_people_router
 from engram_host.companion.api.people.personal import make_personal_router
@@ -82,7 +82,8 @@ def make_app(
     """Make the API of a running companion, behind its guard, with more routes, which may make refusals of their own of the
     API's.
     """
-    app = FastAPI(
+    app = DescribedApi(
+        refused_as=(ErrorResponse, GatewayProblem, AnthropicProblem),
         title="Engram companion",
         version=__version__,
         description="Keeps a copy of what boards remember, and finds it again by words and by meaning.",

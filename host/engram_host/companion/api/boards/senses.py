@@ -13,7 +13,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from engram_host.companion.api.devices import DeviceName
-from engram_host.companion.api.errors import REFUSALS, ErrorResponse, Responses
+from engram_host.companion.api.errors import REFUSALS, ErrorResponse, responses
 from engram_host.companion.auth.middleware import Role, requires
 from engram_host.companion.senses.parquet import write_parquet
 from engram_host.companion.senses.service import MOST_POINTS, POINTS, Level, Point, ReadingService, Series
@@ -29,7 +29,7 @@ _MOST_EVENTS = 1000
 _PIECE_LINES = 500
 _PIECE_BYTES = 65536
 
-NO_SENSE: Responses = {404: {"model": ErrorResponse, "description": "there is no such board, or no such sense of it"}}
+NO_SENSE = responses(ErrorResponse, {404: "there is no such board, or no such sense of it"})
 
 SenseName = Annotated[str, Path(min_length=1, max_length=64, description="a sense's name; case does not matter")]
 Since = Annotated[int, Query(ge=0, le=_MOST_MOMENT, description="Unix seconds; 0: a day before `until`")]
