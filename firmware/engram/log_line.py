@@ -2,7 +2,7 @@
 
     {"id":"m3f","seq":12,"text":"...","crc":"89abcdef"}\\n
 
-One JSON object a line, in the form of engram.text.json_writer. `crc` is always last: the crc32, in eight lower-case
+One JSON object a line, in the form of engram.text.strict_json. `crc` is always last: the crc32, in eight lower-case
 hexadecimal digits, of this line's own bytes before `,"crc":`. A line is valid by its newline and its crc,
 never because it parses.
 """
@@ -13,8 +13,7 @@ from binascii import crc32
 from engram import files
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.text.json_reader import loads
-from engram.text.json_writer import dumps_open
+from engram.text.strict_json import dumps_open, loads
 from engram.text.utf8 import is_valid
 
 # The longest line in bytes, newline included. It bounds the buffer that reading a log takes.
@@ -23,7 +22,7 @@ MAX_LINE = 16384
 # No seq is as high: ids have nine digits at most.
 MAX_SEQ = 1000000000
 
-_MOST_BRACKETS = const(16)  # that surely do not nest deeper than engram.text.json_writer lets them
+_MOST_BRACKETS = const(16)  # that surely do not nest deeper than engram.text.strict_json lets them
 _HEAD = const(b',"crc":"')  # the eight digits stand between these two
 _TAIL = const(b'"}\n')
 _CHECK_SIZE = const(19)  # all three

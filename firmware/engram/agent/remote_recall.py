@@ -3,7 +3,7 @@
 from collections import namedtuple
 
 from engram.compat import const
-from engram.memory.items import Item
+from engram.memory.ranking import Item
 from engram.memory.recall import is_certain, make_query, snippet
 from engram.memory.texts.notes import MEMORY, is_note
 

@@ -4,7 +4,7 @@ from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access, ids
-from engram.memory.items import Item
+from engram.memory.ranking import Item
 from engram.memory.records import fields
 from engram.store.search.weights import ONE
 from engram.store.types import LIVE

@@ -12,7 +12,7 @@ docs/design/retrieval.md has the formula, and what was measured.
 from collections import namedtuple
 
 from engram.compat import const
-from engram.memory.items import Item, most_evidence
+from engram.memory.ranking import Item, most_evidence
 from engram.store.search.weights import MANY, OWN, Measure, inverse_frequency
 
 _ONCE = const(1600)  # thousandths: the highest level of a word is 1.6 of one that stands once in a row of mean length

@@ -15,13 +15,13 @@ from engram.errors import NotFound
 
 # Those below need it: an import within an import takes more of the stack.
 from engram.store.search.weights import ONE, OWN, distinct_terms, known_weights, measure_query, weights
-from engram.memory.items import Item, most_evidence, on_one_scale, put_below, scaled, with_score
+from engram.memory.ranking import (
+    Item, most_evidence, on_one_scale, points, put_below, repeats, said_on, scaled, with_score,
+)  # fmt: skip
 from engram.memory import confidence
-from engram.memory.asking import repeats
 from engram.memory.line_meaning import asks_replies, attributed_text
 from engram.memory.records.importance import stated_importance
 from engram.memory import plan
-from engram.memory import on_days
 from engram.memory.texts import note_search
 # isort: on
 
@@ -130,19 +130,19 @@ class Recall:
         judge = confidence.Judge(measure_query(frequencies, known), made_of)
         items = self._ranked_records(query, known, judge)
         if not query.tags:
-            turns, repeats = self._ranked_turns(query, known, judge)
+            turns, asking = self._ranked_turns(query, known, judge)
             judge.compare(items, turns)
-            items = put_below(on_one_scale(items, turns), repeats)
+            items = put_below(on_one_scale(items, turns), asking)
         if days:
             if not items:
-                found = on_days.said_on(days, query, self._records, self._journal, self._clock)[: self._candidates]
+                found = said_on(days, query, self._records, self._journal, self._clock)[: self._candidates]
                 sure = judge.of_days(len(found))
                 by_days = [Item(ref, at, who, "", ONE, OWN, sure) for at, ref, who in found]
                 return Ranked(asked, by_days, (), days, False, True, "")
             for place, item in enumerate(items):
-                points = on_days.points(days, self._clock.day_number(item.at))
-                item = with_score(item, item.score + points * ONE // 100)
-                items[place] = judge.times(item, "days", confidence.of_days(points > 0))
+                more = points(days, self._clock.day_number(item.at))
+                item = with_score(item, item.score + more * ONE // 100)
+                items[place] = judge.times(item, "days", confidence.of_days(more > 0))
         items.sort(key=lambda item: (-item.score, -item.at, -int(item.id[1:])))
         items, lines = _with_notes(notes, known, judge, items)
         return Ranked(asked, items, lines, days, bool(notes), False, "")

@@ -7,10 +7,10 @@ a note that the prompt shows anyway.
 
 from engram import text
 from engram.compat import const
-from engram.memory.asking import asks
 from engram.memory.confidence import WEAK
-from engram.memory.items import most_evidence
+from engram.memory.ranking import most_evidence
 from engram.memory.recall import CANDIDATES, all_items, is_certain, is_weak, unfenced
+from engram.text.openers import asks
 
 _OPEN = const("<recalled-memories>")
 _CLOSE = const("</recalled-memories>")

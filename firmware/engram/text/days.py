@@ -8,8 +8,7 @@ from collections import namedtuple
 from engram.clock import civil, days_from_civil
 from engram.compat import const
 from engram.text.lexicon import split_words
-from engram.text.time_words import BY_NUMBER, LEXICON, STRONG
-from engram.text.times import date_of
+from engram.text.times import LEXICON, date_of
 from engram.text.utf8 import encode
 
 Days = namedtuple("Days", "first last by_today")
@@ -25,6 +24,8 @@ _NOT_BEFORE_WEEKDAY = const("下每个個一两几")
 _WIDE_YEAR = const("年년")
 _WIDE_MONTH = const("月월")
 _WIDE_DAY = const("日号號일")
+_SURE_LETTERS = const(6)  # of a name that only a month has
+_NOT_LATIN = const(0xD0)  # first byte of other scripts
 _FIRST_WIDE = const(0xE3)  # lead byte of the scripts without spaces
 _FILLERS = const(
     " today tonight yesterday last this past previous ago night before few some weekend morning afternoon evening day days "
@@ -155,8 +156,9 @@ def _calendar(words: list, at: int, today: int):
     if word[:1].isdigit() or _place(words, at, _NUMERALS) >= 0:
         return _numeric_date(words, at, today)
     kind, month, end = LEXICON.longest(words, at)
-    if kind != "named_month":
+    if kind not in ("named_month", "other_month"):
         return None
+    is_sure = len(word) >= _SURE_LETTERS or word[0] >= _NOT_LATIN
     before = at - 1
     before_kind, before_value, _ = LEXICON.longest(words[:at], before) if at else (0, 0, 0)
     if before_kind == "of":
@@ -165,10 +167,11 @@ def _calendar(words: list, at: int, today: int):
     year = _year_number(_word(words, end)) or _year_number(_word(words, end + 1))
     # "May" is a verb, and "march": a number beside it, or "in" before it, makes it a month.
     is_led = before_kind in ("in", "before", "of") or (before_kind == "last" and before_value)
-    if month & BY_NUMBER and not (year or _word(words, end).isdigit() or _word(words, before).isdigit()):
+    has_number = year or _word(words, end).isdigit() or _word(words, before).isdigit()
+    if kind == "other_month" and not (is_sure or has_number):
         return None
-    if day or year or month & STRONG or is_led:
-        return _latest(year, month & 15, day, today)
+    if day or year or is_sure or is_led:
+        return _latest(year, month, day, today)
     return None
 
 

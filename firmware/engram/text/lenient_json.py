@@ -4,7 +4,7 @@ Taken are a value in a string or in a fence, Python's quotes and words, line end
 follows one whole value, as long as it holds no other one.
 """
 
-from engram.text import json_reader
+from engram.text import strict_json
 from engram.text.utf8 import encode
 
 _WORDS = {b"True": b"true", b"False": b"false", b"None": b"null"}
@@ -32,7 +32,7 @@ def loads(written: str, kind):
 
 def _value(data: bytes, kind):
     try:
-        return json_reader.loads(data)
+        return strict_json.loads(data)
     except ValueError:
         return _only(data, _OPENING[kind])
 
@@ -78,7 +78,7 @@ def whole(data: bytes, start: int) -> tuple:
                 comma = len(out) - 1 if byte == b"," else -1
             at += 1
             if not depth:
-                return json_reader.loads(out), at
+                return strict_json.loads(out), at
     except IndexError:
         raise ValueError("JSON: the text ends early") from None
 

@@ -7,20 +7,20 @@ script without spaces by itself.
 from engram.compat import const
 from engram.text.unicode_fold import fold
 
-_NOT_LATIN = const(0xD0)  # first byte of other scripts
 _COLON = const(0x3A)
 _HYPHEN = const(0x2D)
 _ARABIC_MARKS = b"\x8c\x9b\x9f"  # second bytes of the comma, the semicolon and the question mark
 
 
 class Lexicon:
-    """Finds phrases. lines() yields (meaning, "phrase|phrase"); the Latin ones are read when a Latin word is first
-    looked for, the others likewise.
+    """Finds phrases of tables: those of Latin languages are read at the first Latin word, the others likewise.
+
+    A table has entries such as "unit:60 hour|hours" with ";" between them: a kind,
+    a value, the phrases of one meaning with "|" between; "," leads to the next value.
     """
 
-    def __init__(self, lines):
-        self._lines = lines
-        self._is_read = [False, False]
+    def __init__(self, latin, others):
+        self._unread = [others, latin]
         self._meanings = {}
         self._sizes = {}  # by its first word, how many words the longest phrase has
 
@@ -29,9 +29,7 @@ class Lexicon:
         if at >= len(words):
             return "", 0, at
         phrase = words[at][0]
-        is_latin = phrase[0] < 0x80
-        if not self._is_read[is_latin]:
-            self._read(is_latin)
+        self._read(phrase[0] < 0x80)
         last = min(len(words), at + self._sizes.get(phrase, 0))
         best, end = ("", 0, at), at
         while end < last:
@@ -44,11 +42,17 @@ class Lexicon:
         return best
 
     def _read(self, is_latin: bool) -> None:
-        self._is_read[is_latin] = True
-        for meaning, phrases in self._lines():
-            if (phrases.encode()[0] < _NOT_LATIN) != is_latin:
-                continue
-            for phrase in phrases.split("|"):
+        tables, self._unread[is_latin] = self._unread[is_latin], ()
+        for table in tables:
+            for entry in table.split(";"):
+                self._add(entry.strip())
+
+    def _add(self, entry: str) -> None:
+        name, _, phrases = entry.partition(" ")
+        kind, _, value = name.partition(":")
+        for place, alike in enumerate(phrases.split(",")):
+            meaning = (kind, int(value or 0) + place)
+            for phrase in alike.split("|"):
                 words = _words_of(phrase)
                 self._meanings.setdefault(b" ".join(words), meaning)
                 self._sizes[words[0]] = max(len(words), self._sizes.get(words[0], 0))
@@ -57,7 +61,7 @@ class Lexicon:
 def _words_of(phrase: str) -> list:
     data = phrase.encode()
     if len(data) == len(phrase) and b"'" not in data:
-        return data.rstrip(b":").split()
+        return data.split()  # the same, and faster
     return [word for word, _, _ in split_words(data)]
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engram.text import split
-from engram.text.split import fence_of, open_fence
+from engram.text import cutting
+from engram.text.cutting import fence_of, open_fence
 from engram_host.companion.bridges.network import Features, characters, utf8_bytes, utf16_units
 from engram_host.companion.conversations.rendering import answer_text
 from engram_host.companion.conversations.rendering.answer_text import LEFT_OUT, MOST_BYTES, NOTHING, AnswerText
@@ -126,7 +126,7 @@ def test_an_answer_of_many_small_pieces_goes_through_its_text_once(monkeypatch: 
         looked_at += len(line)
         return fence_of(line)
 
-    for module in (answer_text, split):
+    for module in (answer_text, cutting):
         monkeypatch.setattr(module, "fence_of", counting)
     text = AnswerText()
     for number in range(1000):

@@ -1,6 +1,6 @@
 """Replies are cut into messages at paragraphs, sentences and words; code stays code in each of them."""
 
-from engram.text.split import split, units
+from engram.text.cutting import split, units
 from samples import Numbers
 
 CLUSTERS = ("👩\u200d🚀", "🇩🇪", "e\u0301", "中", "ab ", "न\u094d", "👍🏽")

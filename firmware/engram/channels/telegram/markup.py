@@ -12,7 +12,7 @@ What is none of these is text. The HTML is always well formed. Nothing is raised
 
 from engram.compat import const
 from engram.text import decode, encode
-from engram.text.split import closes, fence_of
+from engram.text.cutting import closes, fence_of
 
 _BULLET = const(b"\xe2\x80\xa2 ")  # "• "
 _STYLES = const(((b"**", b"b"), (b"__", b"b"), (b"~~", b"s"), (b"*", b"i"), (b"_", b"i")))

@@ -11,7 +11,7 @@ from engram.channels.telegram.destination import NAME
 from engram.channels.telegram.sender import is_final, is_refused
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms
-from engram.text.split import split
+from engram.text.cutting import split
 
 _TYPING_MS = const(4500)  # Telegram shows it for 5 seconds
 _LOOK_MS = const(50)

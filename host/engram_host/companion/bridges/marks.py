@@ -6,7 +6,7 @@ Written for what models write, not for all of Markdown: headings, lists, quotes,
 import re
 from dataclasses import dataclass
 
-from engram.text.split import closes, fence_of
+from engram.text.cutting import closes, fence_of
 
 MOST_MARKED = 1000
 """How many characters a mark may span: bounds the work for a text full of stray asterisks."""

@@ -23,7 +23,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from engram.memory import line_meaning, on_days
+from engram.memory import line_meaning, ranking
 from engram.text.days import Days, find_days
 from engram_host.companion.search.bm25 import BoardRows, WordScores
 from engram_host.companion.search.confidence import QUESTION, ConfidenceOf, value_of
@@ -226,7 +226,7 @@ def _date_points(request: SearchRequest, at: NDArray[np.int64], zone: BoardZone)
     named = days_named(request, zone)
     if named is None:
         return None
-    return _HUNDREDTH * np.array([on_days.points(named, day) for day in days_of(at, zone).tolist()], np.float64)
+    return _HUNDREDTH * np.array([ranking.points(named, day) for day in days_of(at, zone).tolist()], np.float64)
 
 
 # --- maximal marginal relevance

@@ -27,10 +27,10 @@ def install() -> None:
     sys.modules["sys"] = chip_sys = _Module(sys, names.SYS)
     chip_sys.platform = "esp32"
     from engram.memory.records import fields
-    from engram.text import json_reader, json_writer
+    from engram.text import strict_json
 
-    json_reader.float = lambda text: single(float(text))
-    json_writer._float = _single_float(json_writer._float)
+    strict_json._Reader.scalar = _single_scalar(strict_json._Reader.scalar)
+    strict_json._float = _single_float(strict_json._float)
     fields.round = lambda value, digits: single(round(value, digits))
     links.install()
 
@@ -38,6 +38,16 @@ def install() -> None:
 def single(value: float) -> float:
     """A float as a chip has it."""
     return struct.unpack("f", struct.pack("f", value))[0]
+
+
+def _single_scalar(read):
+    """Return a reader of numbers whose floats are single."""
+
+    def scalar(reader):
+        value = read(reader)
+        return single(value) if isinstance(value, float) else value
+
+    return scalar
 
 
 def _single_float(write):

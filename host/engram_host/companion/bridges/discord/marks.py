@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import discord
 
-from engram.text.split import closes, fence_of
+from engram.text.cutting import closes, fence_of
 
 LONGEST_TEXT = 2000
 """Characters of a message."""

@@ -2,7 +2,7 @@
 
 import json
 
-from engram.text.split import closes, fence_of
+from engram.text.cutting import closes, fence_of
 from engram_host.companion.types import Piece
 
 MOST_BYTES = 100_000

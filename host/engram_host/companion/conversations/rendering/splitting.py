@@ -1,8 +1,8 @@
-"""Cuts an answer into messages as it grows: by the rules of engram.text.split, in a network's own units."""
+"""Cuts an answer into messages as it grows: by the rules of engram.text.cutting, in a network's own units."""
 
 from dataclasses import dataclass
 
-from engram.text.split import CLOSING, open_fence, opening_of, place_cut
+from engram.text.cutting import CLOSING, open_fence, opening_of, place_cut
 from engram_host.companion.bridges.network import Features
 
 LEAST_UNITS = 120

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from engram import log_line
 from engram.clock import MONTHS, civil
 from engram.memory import ALL
-from engram.memory.asking import only_asks
 from engram.store.types import (
     ARCHIVED,
     EIGHTHS,
@@ -26,6 +25,7 @@ from engram.store.types import (
     Entry,
     row_length,
 )
+from engram.text.openers import only_asks
 from engram_host.companion.entries import embedding_text
 from engram_host.companion.entries.labels import describe_labels
 from engram_host.companion.entries.lifecycle import EntryState, EntryStates

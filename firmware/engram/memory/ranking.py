@@ -1,0 +1,94 @@
+"""Orders what a search found: scores of several kinds on one scale, days that a question names, questions put below."""
+
+from collections import namedtuple
+
+from engram import text
+from engram.compat import const
+from engram.store.search.weights import ONE
+from engram.text.openers import asks, only_asks
+
+_LATER = const(3)  # days in which people tell of what was on a day
+_BY_TODAY = const(15)  # hundredths of a score of 1
+_BY_CALENDAR = const(5)  # the words of a date are found by themselves
+_MOST_LOOKED = const(300)  # entries that are read if a question finds nothing by its words
+_LONGEST = const(240)  # characters of a question that repeats another one
+
+Item = namedtuple("Item", "id at who text score evidence sure")
+"""Something that was found: who is "" for a record, a long text is cut, the score orders the items of one answer, and `sure`
+says in thousandths how sure it is that this is an answer."""
+
+
+def most_evidence(items) -> int:
+    """How much weight of words the best of some items matches."""
+    return max((item.evidence for item in items), default=0)
+
+
+def on_one_scale(records: list, turns: list) -> list:
+    """Both together: the kind whose best matches less weight of words is scaled down by the ratio of the two."""
+    best_record, best_turn = most_evidence(records), most_evidence(turns)
+    if best_record and best_turn:
+        # Weights reach 2^30: the quotient is taken in 1/256 so that products stay small.
+        if best_record >= best_turn:
+            turns = scaled(turns, best_turn // (best_record // 256 + 1))
+        else:
+            records = scaled(records, best_record // (best_turn // 256 + 1))
+    return records + turns
+
+
+def scaled(items: list, factor: int) -> list:
+    """Items with their scores times a factor in 1/256."""
+    return [with_score(item, item.score * factor // 256) for item in items]
+
+
+def put_below(items: list, some: list) -> list:
+    """Items, those whose ids are in `some` with at most half of their score, and of the best one of the others."""
+    if not some:
+        return items
+    best = max((item.score for item in items if item.id not in some), default=ONE)
+    return [with_score(item, min(item.score, best) // 2) if item.id in some else item for item in items]
+
+
+def with_score(item: Item, score: int) -> Item:
+    """An item with another score."""
+    return Item(item.id, item.at, item.who, item.text, score, item.evidence, item.sure)
+
+
+def repeats(content: str, asked) -> bool:
+    """True if a text asks for most of the terms that somebody has `asked` for."""
+    same = others = 0
+    is_question = only_asks(content)
+    if not (is_question or (len(content) <= _LONGEST and asks(content))):
+        return False
+    for term in text.terms(content):
+        if term in asked:
+            same += 1
+        elif is_question:
+            others += 1
+        else:
+            return False
+    return others <= same
+
+
+def points(days, day: int) -> int:
+    """What a hit of a day has more if a question names these days, in hundredths of the best score that words give."""
+    if days.by_today:
+        return _BY_TODAY if days.first <= day <= days.last else 0
+    return _BY_CALENDAR if days.first <= day <= days.last + _LATER else 0
+
+
+def said_on(days, query, records, journal, clock) -> list:
+    """[moment, id, who] of what was said and kept on the days, newest first, whatever it says; who is "" for a record.
+
+    `query` is a memory.recall.Query.
+    """
+    found = []
+    kept = ((record["id"], record["created"], "") for record in records.newest(query.caller, query.tags))
+    for entries in (kept, () if query.tags else journal.newest_shown(query.caller)):
+        for looked, (ref, at, who) in enumerate(entries):
+            day = clock.day_number(at)
+            if day < days.first or looked == _MOST_LOOKED:
+                break
+            if day <= days.last and not (ref[0] == "t" and int(ref[1:]) in query.skip):
+                found.append((at, ref, who))
+    found.sort(key=lambda entry: (-entry[0], -int(entry[1][1:])))
+    return found

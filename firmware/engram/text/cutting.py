@@ -1,0 +1,283 @@
+"""A text's length for a model, places to cut it, its printable form, and messages of at most a number of UTF-16 units.
+
+A message is cut between two paragraphs; where there is none in its second half, after a line or a sentence; then between
+two words; and in the end between two characters, but not inside of one that a person sees as one. A fence of code that a
+cut falls into is closed before it and opened again after it.
+
+Text is worked on as bytes: see engram.text.utf8.
+"""
+
+from engram.compat import const
+from engram.text.utf8 import REPLACEMENT, code_at, decode, encode
+
+# What people see as one character stays whole up to this many code points: a pile of combining marks, put
+# there on purpose, is cut like anything else.
+_MAX_CLUSTER = const(32)
+
+_JOINER = const(0x200D)
+_FLAG = b"\xf0\x9f\x87"  # how the halves of a flag begin, U+1F1E6 to U+1F1FF
+_FIRST_WIDE_LEAD = const(0xE3)  # the first byte of U+3000
+
+# First and last codes of what belongs to the character before it: accents, points, vowel signs, skin tones.
+_MARKS = const((
+    0x0300, 0x036F, 0x0483, 0x0489, 0x0591, 0x05C7, 0x0610, 0x061A, 0x064B, 0x065F, 0x0670, 0x0670,
+    0x06D6, 0x06ED, 0x0DCA, 0x0DDF, 0x102B, 0x103E, 0x17B4, 0x17D3, 0x1AB0, 0x1AFF, 0x1DC0, 0x1DFF,
+    0x200C, 0x200D, 0x20D0, 0x20FF, 0x302A, 0x302F, 0x3099, 0x309A, 0xFE00, 0xFE0F, 0xFE20, 0xFE2F,
+    0x1F3FB, 0x1F3FF, 0xE0020, 0xE01EF,
+))  # fmt: skip
+# The same in the scripts of India (U+0900 to U+0D7F) and in Thai and Lao, where blocks of 128 are laid out alike.
+_INDIC_MARKS = const((0x00, 0x03, 0x3C, 0x3C, 0x3E, 0x4D, 0x51, 0x57, 0x62, 0x63))
+_THAI_MARKS = const((0x31, 0x31, 0x34, 0x3C, 0x47, 0x4E))
+
+_FOUR_BYTES = const(0xF0)  # the first byte of a character that takes two units
+_FENCES = const((b"```", b"~~~"))
+# Protects the room of a message: what opens a fence again is repeated in each part; no name of a language is longer.
+_OPENING = const(40)
+CLOSING = const(21)
+"""Units of a message that are left free, so that what closes code fits: its marks, half of _OPENING at most, on a new line."""
+_INDENT = const(3)  # more spaces before a fence make it text
+_SENTENCE_ENDS = const((b". ", b"! ", b"? ", b"\xe3\x80\x82", b"\xef\xbc\x81", b"\xef\xbc\x9f"))  # and "。！？"
+_PARAGRAPH = const(b"\n\n")
+
+
+def tokens(text: str) -> int:
+    """About how many tokens a text is for a model: one for each character from U+3000 on (CJK, emoji) and one
+    for four of the others, rounded up.
+    """
+    data = encode(text)
+    wide = 0
+    if len(data) != len(text):
+        for byte in data:
+            if byte >= _FIRST_WIDE_LEAD:
+                wide += 1
+    return wide + (len(text) - wide + 3) // 4
+
+
+def cut(text: str, characters: int) -> str:
+    """The beginning of a text, at most that many code points; a letter and its accent, or the parts of an emoji,
+    stay together.
+    """
+    if len(text) <= characters:
+        return text
+    head = text[: max(0, characters)]
+    data = encode(text)
+    at = len(encode(head))
+    end = _boundary(data, at)
+    return head if end == at else data[:end].decode()
+
+
+def cut_bytes(text: str, size: int) -> str:
+    """The beginning of a text, at most that many bytes of UTF-8; as in cut(), no character is split."""
+    data = encode(text)
+    if len(data) <= size:
+        return text
+    return data[: _boundary(data, _start(data, max(0, size)))].decode()
+
+
+def printable(text: str) -> str:
+    """A text that is safe to show in a terminal: control characters but newline and tab, and those that override
+    the direction of writing, are U+FFFD.
+    """
+    data = encode(text)
+    out = bytearray()
+    at = start = 0
+    while at < len(data):
+        byte = data[at]
+        if byte < 0x20 or byte == 0x7F or byte == 0xC2 or byte == 0xE2:
+            size = _control(data, at)
+            if size:
+                out.extend(data[start:at])
+                out.extend(REPLACEMENT)
+                start = at + size
+        at += 1
+    if not start:
+        return data.decode()
+    out.extend(data[start:])
+    return bytes(out).decode()
+
+
+def _control(data: bytes, at: int) -> int:
+    """The length of the control character at `at`, 0 if there is none."""
+    lead = data[at]
+    if lead == 0xC2:
+        return 2 if data[at + 1] < 0xA0 else 0
+    if lead == 0xE2:
+        code = code_at(data, at)
+        return 3 if 0x202A <= code <= 0x202E or 0x2066 <= code <= 0x2069 else 0
+    return 0 if lead == 0x09 or lead == 0x0A else 1
+
+
+def _boundary(data: bytes, at: int) -> int:
+    """`at`, or where the cluster begins that a cut there would split."""
+    start = at
+    for _ in range(_MAX_CLUSTER):
+        if start == 0 or start == len(data) or not _joined(data, start):
+            return start
+        start = _start(data, start - 1)
+    return at
+
+
+def _joined(data: bytes, at: int) -> bool:
+    """Whether the character at `at` belongs to the one before it."""
+    if data[at] < 0x80:
+        return False
+    if _is_mark(code_at(data, at)) or code_at(data, _start(data, at - 1)) == _JOINER:
+        return True
+    return data[at : at + 3] == _FLAG and _flags_before(data, at) % 2 == 1
+
+
+def _start(data: bytes, at: int) -> int:
+    """Where the character begins that has its byte at `at`."""
+    while data[at] & 0xC0 == 0x80:
+        at -= 1
+    return at
+
+
+def _is_mark(code: int) -> bool:
+    if 0x0900 <= code < 0x0D80:
+        return _within(code & 0x7F, _INDIC_MARKS)
+    if 0x0E00 <= code < 0x0F00:
+        return _within(code & 0x7F, _THAI_MARKS)
+    return _within(code, _MARKS)
+
+
+def _within(code: int, ranges: tuple) -> bool:
+    return any(ranges[index] <= code <= ranges[index + 1] for index in range(0, len(ranges), 2))
+
+
+def _flags_before(data: bytes, at: int) -> int:
+    count = 0
+    while at >= 4 and data[at - 4 : at - 1] == _FLAG and data[at - 1] >= 0xA6:
+        at -= 4
+        count += 1
+    return count
+
+
+# --- messages
+
+
+def units(text: str) -> int:
+    """How many UTF-16 units a text has."""
+    data = text.encode()
+    count = len(text)
+    if len(data) != count:
+        for byte in data:
+            if byte >= _FOUR_BYTES:
+                count += 1
+    return count
+
+
+def split(text: str, most: int):
+    """Yield the parts of a text, without white space around them."""
+    rest = text
+    while units(rest) > most:
+        head, rest = [decode(part) for part in _divide(rest.encode(), most)]
+        if head.strip():
+            yield head
+    if rest.strip():
+        yield rest.rstrip()
+
+
+def fence_of(line: bytes) -> bytes:
+    """The marks that open or close code, if a line begins with such, else nothing."""
+    bare = line.lstrip(b" ")
+    if len(line) - len(bare) > _INDENT or bare[:3] not in _FENCES:
+        return b""
+    marks = bare[: len(bare) - len(bare.lstrip(bare[:1]))]
+    if len(marks) > _OPENING // 2 or (marks[:1] == b"`" and b"`" in bare[len(marks) :]):
+        return b""  # code within a line
+    return marks
+
+
+def closes(line: bytes, fence: bytes) -> bool:
+    """Whether a line closes the code that `fence` opened."""
+    marks = fence_of(line)
+    return marks[:1] == fence[:1] and len(marks) >= len(fence) and not line.strip()[len(marks) :]
+
+
+def _divide(data: bytes, most: int) -> tuple:
+    """(first part, rest) of a text of more than `most` units."""
+    end = _offset(data, most - CLOSING)
+    head_end, closing, at, opening = place_cut(data, end)
+    return data[:head_end] + closing, opening + data[at:]
+
+
+def place_cut(data: bytes, end: int) -> tuple:
+    """Where to cut a text, at most at the byte `end`: (where the first part ends, what closes its code, where the rest begins,
+    what opens the code again).
+    """
+    at = _cut(data, end)
+    fence, opened = open_fence(data[:at])
+    if fence and opened <= at // 2:
+        at = _cut_code(data, opened, end)
+        fence, opened = open_fence(data[:at])  # this may be behind the code's end
+    if not fence:
+        return len(data[:at].rstrip()), b"", len(data) - len(data[at:].lstrip()), b""
+    if opened > at // 2:
+        # The code begins late: all of it goes to the next part.
+        return len(data[:opened].rstrip()), b"", opened, b""
+    rest = at + 1 if data[at : at + 1] == b"\n" else at
+    return at, b"\n" + fence, rest, opening_of(data, opened)
+
+
+def opening_of(data: bytes, opened: int) -> bytes:
+    """The line at `opened` that opens code, as it is repeated."""
+    return decode(data[opened : min(data.find(b"\n", opened), opened + _OPENING)]).encode() + b"\n"
+
+
+def _offset(data: bytes, count: int) -> int:
+    """Where in `data` this number of units ends."""
+    at = 0
+    while at < len(data):
+        lead = data[at]
+        count -= 2 if lead >= _FOUR_BYTES else 1
+        if count < 0:
+            break
+        at += 1 if lead < 0x80 else 2 if lead < 0xE0 else 3 if lead < _FOUR_BYTES else 4
+    return at
+
+
+def _cut(data: bytes, end: int) -> int:
+    """Where to cut text, at most at `end`."""
+    half = end // 2
+    at = data.rfind(_PARAGRAPH, half, end)
+    if at >= 0:
+        return at
+    at = data.rfind(b"\n", half, end)
+    for mark in _SENTENCE_ENDS:
+        found = data.rfind(mark, half, end)
+        if found >= 0:
+            at = max(at, found + len(mark))
+    if at < 0:
+        at = max(data.rfind(b" ", half, end), data.rfind(b"\n", 0, end))
+    return at if at > 0 else _between_characters(data, end)
+
+
+def _cut_code(data: bytes, opened: int, end: int) -> int:
+    """Where to cut in code that was opened at `opened`: after a line if there is one."""
+    first = data.find(b"\n", opened)
+    at = data.rfind(b"\n", max(first + 1, end // 2), end)
+    return at if at > 0 else _between_characters(data, end)
+
+
+def _between_characters(data: bytes, end: int) -> int:
+    return len(cut_bytes(decode(data), end).encode())
+
+
+def open_fence(data: bytes) -> tuple:
+    """(marks, offset of its line) of the code that is open at the end of `data`; no marks if none is."""
+    fence = b""
+    opened = at = 0
+    while at < len(data):
+        end = data.find(b"\n", at)
+        if end < 0:
+            end = len(data)
+        line = data[at:end]
+        if fence:
+            if closes(line, fence):
+                fence = b""
+        else:
+            fence = fence_of(line)
+            opened = at
+        at = end + 1
+    return fence, opened
