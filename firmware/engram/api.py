@@ -1,7 +1,7 @@
 """The API for code on the board: app.memory.store(...), app.memory.search(...). It acts for the owner by default."""
 
 from engram.errors import ArgumentError
-from engram.memory import access, caller_check
+from engram.memory import access
 from engram.memory.recall import make_query
 from engram.memory.records import fields
 
@@ -59,7 +59,7 @@ class Memory:
 
     def of(self, caller):
         """The memory as somebody else sees it, or the owner in a workspace: Caller(principal, room, group, workspace)."""
-        return Memory(self._records, self._recall, self._forgetting, caller_check.check_caller(caller))
+        return Memory(self._records, self._recall, self._forgetting, access.check_caller(caller))
 
 
 def _shown(item) -> dict:

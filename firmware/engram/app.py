@@ -12,7 +12,7 @@ from engram.channels.console.console import Console
 from engram.compat import collect_often, const, sleep_ms, ticks_add, ticks_diff, ticks_ms
 from engram.config import Config
 from engram.interrupt import Stop, start_task
-from engram.memory import caller_check, perceive
+from engram.memory import access, perceive
 from engram.memory.access import OWNER
 from engram.tools import own_code
 from engram.tools.declare import declare
@@ -86,7 +86,7 @@ class App:
     async def ask(self, content: str, sink, caller=OWNER):
         """Give the agent a message, as a channel does; see Agent.turn. ArgumentError if the caller cannot be one."""
         if caller is not OWNER:
-            caller_check.check_caller(caller)
+            access.check_caller(caller)
         return await self.board.agent.turn(caller, content, sink)
 
     def banner(self):
@@ -97,8 +97,8 @@ class App:
         if board.model is None:
             yield _OFFLINE
         for name, part in (
-            ("records", board.records),
-            ("journal", board.journal),
+            ("records", board.records.entries),
+            ("journal", board.journal.entries),
             ("intents", board.reminders),
             ("timers", board.timers),
         ):
@@ -185,7 +185,7 @@ class App:
         """Do a slice of it; whether the stores have more."""
         board = self.board
         is_busy = False
-        for work in (board.records, board.journal, board.eviction, board.records.uses):
+        for work in (board.records.entries, board.journal.entries, board.eviction, board.records.uses):
             is_busy = work.tick() or is_busy
             # Between two of them the keyboard is looked at.
             await sleep_ms(0)

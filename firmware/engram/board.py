@@ -163,7 +163,7 @@ class Board:
     @property
     def log_bytes(self) -> int:
         """Bytes of both logs on flash."""
-        return self.records.bytes + self.journal.bytes
+        return self.records.entries.bytes + self.journal.entries.bytes
 
     def walk_flash(self) -> None:
         """Count the flash in use, unless little has changed since that was done."""

@@ -19,7 +19,7 @@ def find_status(board) -> dict:
         "mode": board.config.get("mode"),
         "flash": used,
         "flash_size": size,
-        "records_bytes": records.bytes,
+        "records_bytes": records.entries.bytes,
         "records_cap": board.config.get("records.bytes"),
         "memories": records.entries.count(),
         "kept_turns": board.journal.entries.count(),

@@ -123,7 +123,7 @@ def test_a_restored_board_remembers(saved: Path, tmp_path: Path, capsys: pytest.
     app = opened_app(files_on(flash), tmp_path / "restored")
     assert found(app, "bike") == ["my bike is green"]
     assert found(app, "key door") == ["the key hangs behind the door"]
-    assert app.board.records.damaged == app.board.journal.damaged == 0
+    assert app.board.records.entries.damaged == app.board.journal.entries.damaged == 0
     assert "Restored" in capsys.readouterr().err
 
 

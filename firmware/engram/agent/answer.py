@@ -7,7 +7,7 @@ from engram.agent import tool_loop
 from engram.agent.agent import Outcome, Sink, Turn
 from engram.compat import const, sleep_ms
 from engram.errors import EngramError
-from engram.memory.corrections import take_back
+from engram.memory.forgetting import take_back
 from engram.memory.line_meaning import CORRECTED, with_origin
 from engram.reminders.reminder_file import deliver
 from engram.text.openers import own_words, parse

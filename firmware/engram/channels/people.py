@@ -19,7 +19,7 @@ from hashlib import sha256
 from engram import files, text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreError
-from engram.memory import caller_check
+from engram.memory import access
 from engram.memory.access import OWNER, Caller
 
 _FILE = const("/people.json")
@@ -351,21 +351,21 @@ def new_code() -> str:
     return "".join([_CODE_LETTERS[byte & 31] for byte in os.urandom(_CODE_LENGTH)])
 
 
-def room_of(network: str, chat: str, thread: str = "", most: int = caller_check.ROOM_BYTES) -> str:
+def room_of(network: str, chat: str, thread: str = "", most: int = access.ROOM_BYTES) -> str:
     """The room of a chat, or of a thread in it, in at most `most` bytes."""
     return _short(network + " " + chat + (" " + thread if thread else ""), network + " ", most)
 
 
 def principal_of(ref: str) -> str:
     """The principal of an id for which no name was given."""
-    return _short(ref, ref.partition(":")[0] + ":", caller_check.NAME_BYTES)
+    return _short(ref, ref.partition(":")[0] + ":", access.NAME_BYTES)
 
 
 def _short(name: str, start: str, most: int) -> str:
     """A name that may be a principal's or a room's: a hash stands for one that is too long or has other letters."""
     try:
         if len(name.encode()) <= most:
-            caller_check.check_caller(Caller("x", name, True, ""))
+            access.check_caller(Caller("x", name, True, ""))
             return name
     except ArgumentError:
         pass
@@ -373,7 +373,7 @@ def _short(name: str, start: str, most: int) -> str:
 
 
 def _checked(person: dict) -> dict:
-    caller_check.check_caller(Caller(person["who"], "x", False, ""))
+    access.check_caller(Caller(person["who"], "x", False, ""))
     if not person["ids"] or not isinstance(person["name"], str):
         raise ValueError
     for ref in person["ids"]:

@@ -49,7 +49,7 @@ class LearningCursor:
         """The seq up to which the journal was read."""
         # An interrupt may have come between the flush of what a batch gave and its end.
         told = self._versions.learned
-        return max(self._until, told[1]) if told and told[0] == self._journal.epoch else self._until
+        return max(self._until, told[1]) if told and told[0] == self._journal.entries.epoch else self._until
 
     @until.setter
     def until(self, seq: int) -> None:
@@ -58,7 +58,7 @@ class LearningCursor:
     def open(self) -> None:
         """Read how far it went. A board that knows nothing of it begins with what is said from now on."""
         told = self._read()
-        epoch = self._journal.epoch
+        epoch = self._journal.entries.epoch
         self._day, self.calls, self.tokens = told.get("day", 0), told.get("calls", 0), told.get("tokens", 0)
         is_known = told.get("epoch") == epoch
         if is_known:
@@ -85,7 +85,7 @@ class LearningCursor:
 
     def save(self) -> None:
         """Write the small file."""
-        values = {"epoch": self._journal.epoch, "until": self.until, "day": self._day}
+        values = {"epoch": self._journal.entries.epoch, "until": self.until, "day": self._day}
         values.update({"calls": self.calls, "tokens": self.tokens, "flushed": self.flushed})
         try:
             files.write(self._path, text.dumps(values))
@@ -169,7 +169,12 @@ class LearningCursor:
         """Keep what turns up to a seq gave; the ids of the records."""
         refs = []
         if drafts:
-            told = [("op", "learned"), ("journal", self._journal.epoch), ("until", until), ("at", self._clock.now())]
+            told = [
+                ("op", "learned"),
+                ("journal", self._journal.entries.epoch),
+                ("until", until),
+                ("at", self._clock.now()),
+            ]
             refs = self._records.keep(drafts, (told,))
         self.until = until
         self.save()

@@ -11,7 +11,7 @@ from engram.compat import const, wait_for_ms
 from engram.errors import ArgumentError, NetError
 from engram.interrupt import start_task
 from engram.link.messages import ITEMS, PUSH_CHARS
-from engram.memory import caller_check
+from engram.memory import access
 from engram.memory.access import OWNER, Caller
 
 ROOM = "link "
@@ -242,7 +242,7 @@ def caller_of(head: dict, mode: str) -> Caller:
     """Who says what came over the link; ArgumentError if it may not speak for them."""
     room = ROOM + head["room"]
     if head["principal"] != OWNER.principal:
-        return caller_check.of_channel(head["principal"], room, head["group"], head["workspace"])
+        return access.caller_of_channel(head["principal"], room, head["group"], head["workspace"])
     if mode != "owner":
         raise ArgumentError("companion.chat", _NOT_OWNER)
-    return caller_check.check_caller(Caller(OWNER.principal, room, head["group"], head["workspace"]))
+    return access.check_caller(Caller(OWNER.principal, room, head["group"], head["workspace"]))

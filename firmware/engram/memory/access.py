@@ -6,7 +6,7 @@ since the others in the room read the answer too.
 
 from collections import namedtuple
 
-from engram import diag
+from engram import diag, text
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import ALL
@@ -14,6 +14,14 @@ from engram.memory import ALL
 WORKSPACE = "ws:"
 """How the scope of a workspace begins, and the tag that puts a record there: a record tagged ws:garden has that scope."""
 
+NAME_BYTES = const(32)
+"""The longest name of a principal: those of all sessions stand in one line, and a file's name has three letters for a byte."""
+
+ROOM_BYTES = const(64)
+WORKSPACE_CHARS = const(29)
+"""The longest id of a workspace: with ws: before it it is a tag."""
+
+_REFUSED = const('"\\')  # letters that a line would escape
 _BESIDE = const(2)  # tags that have room beside that of a workspace
 _NOTEBOOK_BYTES = const(64)  # as principal_files.py takes them: of a longer workspace, notes are their writer's
 _NOT_IN = const("a tag ws:ID names a workspace, and this conversation is not in that one: leave the tag out.")
@@ -21,7 +29,7 @@ _SHARED = const("a memory that others see does not move to a workspace: store an
 
 Caller = namedtuple("Caller", "principal room group workspace")
 """Who speaks: the principal's name, the room (a channel's name with what tells its rooms apart), if it is a group, and the
-workspace that the conversation is in, "" for none. caller_check.py checks what comes from outside."""
+workspace that the conversation is in, "" for none."""
 
 OWNER = Caller("owner", "console", False, "")
 """The person at the console."""
@@ -137,3 +145,62 @@ def turn_principal(turn: dict) -> Caller:
     if scope == ALL:
         return Caller(turn["who"], "", True, "")
     return Caller(scope.partition(":")[2], "", False, turn.get("workspace", ""))
+
+
+# --- what comes from outside is checked: a name becomes part of labels, of files and of lines on flash
+
+
+def caller_of_channel(who, room="", group=False, workspace="") -> Caller:
+    """The caller that a channel names; ArgumentError says what would be right. The owner speaks on the console only."""
+    if who == OWNER.principal:
+        raise ArgumentError("who", "cannot be %s, who speaks on the console: leave it out there." % OWNER.principal)
+    if group and not room:
+        raise ArgumentError("room", "is needed for a group.")
+    return check_caller(Caller(who, room or "direct", group, workspace))
+
+
+def check_caller(caller: Caller) -> Caller:
+    """The caller, if all of it may be stored; ArgumentError if not."""
+    _check_name("who", caller.principal, NAME_BYTES)
+    if caller.principal[:3] == WORKSPACE:
+        raise ArgumentError("who", "must not begin with %s, which names a workspace." % WORKSPACE)
+    _check_name("room", caller.room, ROOM_BYTES)
+    if not isinstance(caller.group, bool):
+        raise ArgumentError("group", "must be true or false.")
+    if caller.workspace != "":
+        check_workspace("workspace", caller.workspace)
+    return caller
+
+
+def check_workspace(argument: str, value) -> str:
+    """The id of a workspace; ArgumentError if it is none."""
+    if not isinstance(value, str) or not 0 < len(value) <= WORKSPACE_CHARS or not _is_tag(WORKSPACE + value):
+        problem = "must be the id of a workspace: at most %d characters, in lower case, without spaces, # and commas."
+        raise ArgumentError(argument, problem % WORKSPACE_CHARS)
+    return value
+
+
+def _is_tag(value: str) -> bool:
+    return text.is_valid(value) and text.printable(value) == value and tag(value) == value
+
+
+def _check_name(argument: str, value, most: int) -> None:
+    if not isinstance(value, str) or not value or value != value.strip() or not _is_plain(value):
+        problem = "must be a name without control characters, quotes and backslashes, and without spaces around it."
+        raise ArgumentError(argument, problem)
+    size = len(text.encode(value))
+    if size > most:
+        raise ArgumentError(argument, "has %d bytes, at most %d are taken: give a shorter one." % (size, most))
+
+
+def _is_plain(value: str) -> bool:
+    for letter in value:
+        if letter in _REFUSED or letter < " ":
+            return False
+    return text.printable(value) == value
+
+
+def tag(value: str) -> str:
+    """A tag in its one form: ASCII letters in lower case, without "#" and ",", words joined by "-"."""
+    # bytes.lower is ASCII only on every runtime; str.lower is not.
+    return "-".join(text.encode(value).lower().decode().replace("#", " ").replace(",", " ").split())

@@ -1,7 +1,14 @@
-"""Forgets memories together with the turns that they came from and their copies in the trash."""
+"""Forgets memories with the turns that they came from and their copies in the trash, or with a turn that is corrected."""
 
+from engram.compat import const
 from engram.memory import access, ids
+from engram.memory.recall import snippet
 from engram.memory.records.provenance import origin_of
+
+_LOOKED = const(200)  # newest memories among which those of the turn are: bounds the reads
+_SHOWN = const(80)  # characters of a memory
+_TOOK_BACK = const("took back %s: %s")
+_STAYS = const("%s stays as it is, since it has come from more than that message: %s")
 
 
 class Forgetting:
@@ -79,3 +86,24 @@ class Forgetting:
         if "supersedes" in record and not self._records.is_seen(record["supersedes"], caller):
             del seen["supersedes"]
         return seen
+
+
+def take_back(records, ref: str, caller):
+    """Yield a line for each memory that the turn `ref` had taught: it is forgotten, and what it replaced holds again."""
+    found = []
+    for looked, record in enumerate(records.newest(caller)):
+        if looked == _LOOKED:
+            break
+        if ref in record.get("turns", ()):
+            found.append(record)
+    for record in found:
+        if record["turns"] != [ref] or "was" in record:
+            yield _STAYS % (record["id"], snippet(record["content"], _SHOWN))
+            continue
+        line = records.tombstone("forget", record, [])
+        if "supersedes" in record:
+            line.append(("restores", record["supersedes"]))
+        records.entries.append(line, urgent=True)
+        records.releases += 1
+        records.renew_turns(record)
+        yield _TOOK_BACK % (record["id"], snippet(record["content"], _SHOWN))

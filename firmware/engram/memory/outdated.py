@@ -1,5 +1,5 @@
 """Finds the turns that say what a memory said before it was replaced or changed: what the person said, and answers that repeat
-it. Recall leaves them out from then on.
+it. A line of the journal marks each: recall leaves them out from then on, people and history do not.
 
 These are the turns that the memory came from, and the turns of its scope that have all words which the new text has not, and
 most of those which both have. Left alone are turns that say what holds now, those about something else, such as a sister's
@@ -9,7 +9,7 @@ home, and those that say other things as well: these would be lost.
 from engram import text
 from engram.compat import const
 from engram.memory import ALL, access, ids
-from engram.store.types import Query
+from engram.store.types import SUPERSEDED, Query
 
 MOST = 32
 """Turns that one change marks: bounds what is written with it."""
@@ -179,3 +179,35 @@ def _is_pair(term: str) -> bool:
 
 def _weight(words: list) -> int:
     return sum([_PAIR if _is_pair(word) else _WORD for word in words])
+
+
+# --- marks
+
+
+def mark(entries, refs, by: str, at: int) -> None:
+    """Mark turns since the record `by` says what holds instead; `entries` is the journal's store."""
+    lines = [[("op", "past"), ("turn", int(ref[1:])), ("by", by), ("at", at)] for ref in refs]
+    if lines:
+        entries.append(*lines, urgent=True)
+
+
+def unmark(entries, refs, at: int) -> None:
+    """Let turns count again, but for those that were forgotten since."""
+    turns = [int(ref[1:]) for ref in refs]
+    lines = [shown(turn, at) for turn in turns if entries.state(turn) == SUPERSEDED]
+    if lines:
+        entries.append(*lines, urgent=True)
+
+
+def shown(turn: int, at: int) -> list:
+    """The line by which a turn counts again."""
+    return [("op", "show"), ("turn", turn), ("at", at)]
+
+
+def last_mark(entries, turn: int) -> list:
+    """The mark that a turn had when it was forgotten, as the line to write once more; an empty one if it had none."""
+    for seq in reversed(entries.seqs_with_label("=%d" % turn)):
+        line = entries.line(seq) or {}
+        if line.get("turn") == turn and line["op"] != "redact":
+            return [(name, line[name]) for name in ("op", "turn", "by", "at")] if line["op"] == "past" else []
+    return []

@@ -22,7 +22,7 @@ from engram.memory import confidence
 from engram.memory.line_meaning import asks_replies, attributed_text
 from engram.memory.records.importance import stated_importance
 from engram.memory import plan
-from engram.memory.texts import note_search
+from engram.memory.texts.notes import find_lines
 # isort: on
 
 _LONGEST = const(1000)  # characters of one text in an answer: there may be twenty
@@ -155,7 +155,7 @@ class Recall:
         names = notebook.names()
         if not names:
             return None
-        return note_search.find(notebook, names, terms, self._clock, query.since, query.until)
+        return find_lines(notebook, names, terms, self._clock, query.since, query.until)
 
     def _ranked_records(self, query, known, judge) -> list:
         items = []
@@ -237,7 +237,7 @@ class Recall:
     @property
     def partial(self) -> str:
         """A sentence on why a search may miss something, "" if it does not."""
-        parts = (("memories", self._records.partial), ("turns", self._journal.partial))
+        parts = (("memories", self._records.entries.partial), ("turns", self._journal.entries.partial))
         found = [name + ": " + partial for name, partial in parts if partial]
         return "; ".join(found) + "." if found else ""
 

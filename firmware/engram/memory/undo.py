@@ -7,8 +7,7 @@ undoes.
 
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
-from engram.memory import access
-from engram.memory.journal import past
+from engram.memory import access, outdated
 from engram.store.types import LIVE
 
 _PIECE = const(2000)  # characters of an old text in one line, which log_line.MAX_LINE bounds, however they are escaped
@@ -114,7 +113,7 @@ class Undo:
     def _unmark(self, lines) -> None:
         """Let turns that lines have made outdated hold again."""
         for line in lines:
-            past.unmark(self._journal.entries, line.get("outdated", ()), self._clock.now())
+            outdated.unmark(self._journal.entries, line.get("outdated", ()), self._clock.now())
 
     def _undo_distillation(self, line: dict, caller) -> str:
         """Take back what all batches of a distillation did that are the caller's, each with one flush, the last one first."""

@@ -194,10 +194,10 @@ class Store:
             raise
         self._whole = True
         if background and not was_sealed:
-            self.tick()
+            self.tick(_SLICES, may_seal=False)
         return first
 
-    def tick(self, slices: int = _SLICES, may_seal: bool = False) -> bool:
+    def tick(self, slices: int = 1, may_seal: bool = True) -> bool:
         """Do a little of the work in the background: marking, indexing what is missing, merging. Whether there is more to do.
 
         With `may_seal` a table, or a segment, is ended as soon as it is full, step by step; else when the next line comes.

@@ -12,7 +12,7 @@ from engram.text.times import Repeat, Span
 from engram.timers import schedule
 
 PATH = const("/timers.jsonl")
-_NAMELESS = const("direct")  # the room where a program speaks for people and names none: see caller_check.of_channel()
+_NAMELESS = const("direct")  # the room where a program speaks for people and names none: see access.caller_of_channel()
 MOST = const(64)  # timers of all people together: each look at the clock goes through all of them
 _TEXT_CHARS = const(300)
 _ARGUMENT_CHARS = const(500)  # of a tool's arguments as JSON

@@ -220,7 +220,7 @@ class Importer:
             values["scope"] = access.scope_of_import(scope, tags, self._caller)
 
     def _put_turns(self, values: dict, turns: list) -> None:
-        is_ours = self._reader.head.get("journal") == provenance.epoch_text(self._journal.epoch)
+        is_ours = self._reader.head.get("journal") == provenance.epoch_text(self._journal.entries.epoch)
         kept = [turn for turn in turns if is_ours and self._journal.has(turn, self._caller)]
         if kept:
             values["turns"] = kept

@@ -10,7 +10,7 @@ from typing import Any
 
 from engram import text
 from engram.errors import ArgumentError
-from engram.memory import access, caller_check, ids
+from engram.memory import access, ids
 from engram.memory.access import Caller
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.embedding.index_state import read_index
@@ -287,7 +287,7 @@ class SearchService:
         caller = Caller(head["principal"], "link", head["group"], head["workspace"])
         ref = head["id"]
         try:
-            caller_check.check_caller(caller)
+            access.check_caller(caller)
             number = ids.number("id", ref, "t" if ref[:1] == "t" else "m")
             log: LogName = "journal" if ref[:1] == "t" else "records"
             async with self._room:
@@ -305,7 +305,7 @@ class SearchService:
         """
         caller = Caller(head["principal"], "link", head["group"], head["workspace"])
         try:
-            caller_check.check_caller(caller)
+            access.check_caller(caller)
             found = await asyncio.to_thread(self._read_file, device, caller, head["path"], head["first"], head["count"])
         except (ArgumentError, CompanionError) as problem:
             raise Refused(str(problem), 60) from None
@@ -338,7 +338,7 @@ class SearchService:
         """The answers to a board's search: ids of what the board has, and the text of what it has no more."""
         caller = Caller(head["principal"], "link", head["group"], head["workspace"])
         try:
-            caller_check.check_caller(caller)
+            access.check_caller(caller)
             result = await self.search(
                 caller,
                 devices=(device,),

@@ -35,7 +35,7 @@ def copy_board(store: CompanionStore, board: Any) -> None:
     epoch = board.records.entries.epoch
     lines = read_raw_lines(Path(board.folder) / "memory" / "memory_records")
     last = lines[-1][0] if lines else 0
-    logs = {"records": LogState(epoch, 1, last + 1, 0), "journal": LogState(board.journal.epoch, 1, 1, 0)}
+    logs = {"records": LogState(epoch, 1, last + 1, 0), "journal": LogState(board.journal.entries.epoch, 1, 1, 0)}
     store.greet(Hello("kitchen", Sender("b1", 2, 1), 60, logs), NOW)  # type: ignore[arg-type]
     if lines:
         assert store.store_batches([LineBatch(SENDER, SeqRange("kitchen", "records", epoch, 0, last), lines)], NOW) == [

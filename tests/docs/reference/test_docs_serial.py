@@ -10,7 +10,7 @@ from engram.channels.console import json_lines
 from engram.channels.console.json_lines import JsonLines
 from engram.channels.deliveries import SavedReply
 from engram.channels.inbox import MID_LONGEST
-from engram.memory import caller_check
+from engram.memory import access
 from engram.memory.access import OWNER
 from pages import fences, plain, read, rows, section
 
@@ -97,9 +97,6 @@ def test_the_bounds_are_the_codes():
     page = read(PAGE)
     assert f"at most {json_lines._ID_LONGEST} characters" in page
     assert f"at most {MID_LONGEST} printable ASCII characters" in page
-    assert (
-        f"at most {caller_check.NAME_BYTES} bytes" in page
-        and f"at most {caller_check.WORKSPACE_CHARS} characters" in page
-    )
-    assert f"at most {caller_check.ROOM_BYTES - len(json_lines._ROOM)} bytes" in page
+    assert f"at most {access.NAME_BYTES} bytes" in page and f"at most {access.WORKSPACE_CHARS} characters" in page
+    assert f"at most {access.ROOM_BYTES - len(json_lines._ROOM)} bytes" in page
     assert json.loads(fences(read(PAGE), "json")[0].text)["json"] == json_lines._PROTOCOL

@@ -34,7 +34,7 @@ def _state(board):
     profile = [board.profile.for_caller(OWNER).text(name) for name in ("user.md", "soul.md", "identity.md")]
     reminders = [fields["id"] for fields in board.reminders.owned_by(OWNER)]
     timers = lines_of(board, "/timers")
-    return board.records.bytes, board.config.get("mode"), files, profile, reminders, timers
+    return board.records.entries.bytes, board.config.get("mode"), files, profile, reminders, timers
 
 
 def _others(number, said):

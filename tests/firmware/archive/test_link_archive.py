@@ -71,7 +71,7 @@ async def test_too_many_bytes_leave_the_flash_only_once_the_companion_has_them()
         numbers.append(int(linked.board.remember(distinct_content(at) + " " + "filler " * 270, ["t"])[1:]))
         await linked.work(400)
     assert linked.kept() and sorted(linked.kept() + linked.live()) == numbers
-    assert linked.board.records.bytes < 65536
+    assert linked.board.records.entries.bytes < 65536
     assert not linked.board.holds(distinct_content(0))
     assert linked.board.archived.total == len(linked.kept())
 
@@ -180,7 +180,7 @@ async def test_turns_stay_while_the_companion_is_away_until_the_cap():
     linked.exchange.close(NetError("gone"))
     board = linked.board
     number = 0
-    while board.journal.bytes < 64000:
+    while board.journal.entries.bytes < 64000:
         board.journal.add(OWNER, "user", "owner", "turn %d " % number + "x" * 400)
         number += 1
     assert board.journal.surplus() and board.journal.entries.oldest == 1

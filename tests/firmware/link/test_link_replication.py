@@ -132,14 +132,14 @@ async def test_a_log_of_another_epoch_is_copied_again():
     _talk(board, 10)
     linked = Linked(board)
     await linked.copy()
-    old = board.journal.epoch
+    old = board.journal.entries.epoch
     board.close()
     os.remove(board.place + "/journal/journal.jsonl")
     board.open()
     _talk(board, 3)
     linked.connect()
     await linked.copy()
-    assert board.journal.epoch != old
+    assert board.journal.entries.epoch != old
     linked.check()
 
 

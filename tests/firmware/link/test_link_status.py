@@ -63,7 +63,7 @@ def test_the_figures_of_a_board_are_its_own():
     assert (found["firmware"], found["mode"], found["model"]) == (__version__, "full", "script")
     assert (found["memories"], found["searches"], found["searches_empty"]) == (1, 2, 1)
     assert (found["calls"], found["tokens"]) == (7, 900)
-    assert found["records_bytes"] == board.records.bytes and 0 < found["flash"] <= found["flash_size"]
+    assert found["records_bytes"] == board.records.entries.bytes and 0 < found["flash"] <= found["flash_size"]
 
 
 def test_the_use_of_the_flash_grows_with_what_is_written():

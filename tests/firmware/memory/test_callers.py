@@ -5,7 +5,7 @@ import random
 
 from board import ANN, ROOM, Board
 from engram.errors import ArgumentError, NotFound, StoreFull
-from engram.memory import access, caller_check, principal_files
+from engram.memory import access, principal_files
 from engram.memory.access import OWNER, Caller
 from engram.memory.journal import schema
 from support import change, raises, rounds
@@ -49,22 +49,22 @@ def _refused(argument, attempt, *arguments):
 
 def test_a_name_that_cannot_be_stored_is_refused_with_what_is_wrong():
     for who in WRONG:
-        _refused("who", caller_check.of_channel, who)
+        _refused("who", access.caller_of_channel, who)
 
 
 def test_no_channel_can_name_the_owner():
-    _refused("who", caller_check.of_channel, "owner")
+    _refused("who", access.caller_of_channel, "owner")
 
 
 def test_rooms_groups_and_workspaces_are_checked():
     for room in ("a\0", "r" * 65, 5, " x"):
-        _refused("room", caller_check.of_channel, "ann", room)
-    _refused("room", caller_check.of_channel, "ann", "", True)
+        _refused("room", access.caller_of_channel, "ann", room)
+    _refused("room", access.caller_of_channel, "ann", "", True)
     for group in (1, "yes", None):
-        _refused("group", caller_check.of_channel, "ann", "x", group)
+        _refused("group", access.caller_of_channel, "ann", "x", group)
     for workspace in ("Garden", "my garden", "a,b", "#a", "w" * 30, "a\0", 5, None, True):
-        _refused("workspace", caller_check.of_channel, "ann", "x", False, workspace)
-    assert caller_check.of_channel("ann", "x", True, "garden") == Caller("ann", "x", True, "garden")
+        _refused("workspace", access.caller_of_channel, "ann", "x", False, workspace)
+    assert access.caller_of_channel("ann", "x", True, "garden") == Caller("ann", "x", True, "garden")
 
 
 # --- files
@@ -319,9 +319,9 @@ def test_long_names_of_rooms_and_people_fit_into_a_segments_header():
     most = schema.SESSIONS
     board = Board()
     for number in range(most):
-        who = "%02d" % number + "n" * (caller_check.NAME_BYTES - 2)
+        who = "%02d" % number + "n" * (access.NAME_BYTES - 2)
         board.now += 1
-        board.journal.begin(Caller(who, "%02d" % number + "r" * (caller_check.ROOM_BYTES - 2), False, ""), "字" * 60)
+        board.journal.begin(Caller(who, "%02d" % number + "r" * (access.ROOM_BYTES - 2), False, ""), "字" * 60)
     for _ in range(40):
         board.journal.add(ANN, "user", "ann", "x" * 1000)
     board.restart()

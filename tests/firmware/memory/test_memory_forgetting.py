@@ -185,11 +185,11 @@ def test_compaction_twice_changes_nothing_more():
     board.forgetting.forget("m3", with_turns=True)
     board.compact()
     found = sorted(_recalled(board))
-    sizes = board.records.bytes, board.journal.bytes
+    sizes = board.records.entries.bytes, board.journal.entries.bytes
     board.compact()
     board.restart()
     assert sorted(_recalled(board)) == found
-    assert sizes == (board.records.bytes, board.journal.bytes)
+    assert sizes == (board.records.entries.bytes, board.journal.entries.bytes)
 
 
 # --- what left for want of room

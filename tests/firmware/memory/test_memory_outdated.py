@@ -5,7 +5,7 @@ import os
 from board import ANN, DAY, ROOM, Board, say
 from calls import result_of
 from engram.memory.access import OWNER
-from engram.memory.corrections import take_back
+from engram.memory.forgetting import take_back
 from engram.memory.records.records import Draft
 from outdated_facts import FACTS, edit, replace, told
 from support import rounds
@@ -30,7 +30,7 @@ def _lose_index(board):
 
 
 def _tick(board):
-    while board.records.tick() or board.journal.tick():
+    while board.records.entries.tick() or board.journal.entries.tick():
         pass
 
 

@@ -43,7 +43,7 @@ def _found(board, word):
 def test_until_it_is_back_a_search_says_that_it_may_lack_something():
     board = _filled()[0]
     assert "not in it yet" in board.recall.partial and "not in it yet" in board.recall.why_empty("zebra", OWNER)
-    while board.records.tick():
+    while board.records.entries.tick():
         pass
     assert board.recall.partial == ""
 
@@ -66,13 +66,13 @@ def test_during_a_rebuild_nothing_is_found_that_was_forgotten_or_replaced():
     board, forgotten, changed, _ = _filled()
     going = True
     while going:
-        going = board.records.tick()
+        going = board.records.entries.tick()
         assert not _found(board, "apple") & (forgotten | changed)
 
 
 def test_when_it_is_back_all_is_found():
     board, forgotten, changed, all_of_them = _filled()
-    while board.records.tick():
+    while board.records.entries.tick():
         pass
     assert _found(board, "apple") == all_of_them - forgotten - changed and _found(board, "pear") == changed
 
@@ -83,7 +83,7 @@ def test_during_a_rebuild_a_list_is_complete():
     while going:
         assert {record["id"] for record in board.records.newest()} == all_of_them - forgotten
         for _ in range(10):
-            going = board.records.tick()
+            going = board.records.entries.tick()
 
 
 def test_during_a_rebuild_a_memory_is_given_as_it_is():
@@ -98,7 +98,7 @@ def test_during_a_rebuild_a_session_goes_on_with_its_turns():
     board = Board(segment_bytes=3000)
     seqs = [board.journal.add(OWNER, "user", "owner", "turn %d" % number) for number in range(60)]
     _lose_index(board)
-    assert board.journal.partial
+    assert board.journal.entries.partial
     assert board.journal.window(board.journal.current(OWNER), 200) == seqs
 
 
@@ -136,7 +136,7 @@ def test_a_long_segment_without_its_index_is_opened_at_once_and_indexed_later():
     for number in range(400):
         board.journal.add(OWNER, "user", "owner", "Ann owns apple %d" % number)
     _lose_index(board)
-    assert board.journal.partial and board.journal.sessions(OWNER)[0].turns == 400
-    while board.journal.tick():
+    assert board.journal.entries.partial and board.journal.sessions(OWNER)[0].turns == 400
+    while board.journal.entries.tick():
         pass
-    assert not board.journal.partial and board.journal.entries.count() == 400
+    assert not board.journal.entries.partial and board.journal.entries.count() == 400

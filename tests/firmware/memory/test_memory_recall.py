@@ -445,7 +445,7 @@ def test_the_message_that_asks_is_no_evidence_for_what_stands_beside_it():
         asked = board.journal.add(OWNER, "user", "owner", "where do zebras live?")
         for number in range(lines):
             board.journal.note_command("net:%d" % number)
-        while board.journal.tick():
+        while board.journal.entries.tick():
             pass
         assert bool(board.journal_store.index.tables) is bool(lines)
         assert board.find("zebra", OWNER, 10, (asked,)) == [], lines

@@ -82,9 +82,9 @@ def test_compaction_ends_during_a_rebuild_of_the_index():
         if name.endswith(".index") or ".x" in name:
             os.remove(board.place + "/memory/" + name)
     board.open()
-    assert board.records.partial
+    assert board.records.entries.partial
     finish(board.records.compacting())
-    assert board.records.count() == 59 and not board.records.partial
+    assert board.records.count() == 59 and not board.records.entries.partial
 
 
 def test_a_damaged_line_that_compaction_meets_costs_no_other_line():

@@ -7,7 +7,7 @@ from board import Board, build_prompt, lines_of, messages_of
 from calls import equipped, result_of
 from engram.errors import ArgumentError, NotFound
 from engram.llm.types import Call
-from engram.memory import access, caller_check
+from engram.memory import access
 from engram.memory.access import OWNER, Caller
 from engram.text.openers import parse
 from learners import add, facts, learn, learner, read, tell
@@ -175,7 +175,7 @@ def test_an_export_in_a_workspace_has_its_notes_and_an_import_puts_them_there():
 
 def test_no_person_has_the_name_of_a_workspace():
     with raises(ArgumentError) as caught:
-        caller_check.of_channel("ws:garden", "chat#3")
+        access.caller_of_channel("ws:garden", "chat#3")
     assert "names a workspace" in str(caught.error)
 
 

@@ -43,6 +43,6 @@ def test_a_compaction_that_is_broken_off_leaves_it_to_the_background():
     next(work)
     work.close()
     assert files.size(reserve) == -1
-    while board.records.tick():
+    while board.records.entries.tick():
         pass
     assert files.size(reserve) == kept > 0

@@ -37,7 +37,7 @@ def _busy(around=25):
 
 
 def _finish(board):
-    while board.records.tick() or board.journal.tick():
+    while board.records.entries.tick() or board.journal.entries.tick():
         pass
 
 
@@ -100,7 +100,7 @@ def test_a_table_is_not_rebuilt_for_what_is_forgotten_after_a_compaction():
     board.compact()
     _finish(board)
     board.forgetting.forget(ref)
-    board.records.tick()
+    board.records.entries.tick()
     assert not merge_policy.untidy(board.records_store.index)
 
 

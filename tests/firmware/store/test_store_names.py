@@ -5,8 +5,7 @@ import random
 from board import Board
 from engram import diag
 from engram.compat import finish
-from engram.memory.access import OWNER, Caller
-from engram.memory.caller_check import NAME_BYTES, WORKSPACE_CHARS, check_caller
+from engram.memory.access import NAME_BYTES, OWNER, WORKSPACE_CHARS, Caller, check_caller
 from engram.memory.records.fields import KEYWORD_LONGEST, TAG_LONGEST
 from engram.store.index.memtable import LONGEST_NAME
 from engram.store.index.table import Footer, Table
@@ -77,7 +76,7 @@ def _seal(board):
 
 
 def _tick(board):
-    while board.records.tick() or board.journal.tick():
+    while board.records.entries.tick() or board.journal.entries.tick():
         pass
 
 
@@ -94,7 +93,7 @@ def _agree(board, tags, words, speakers, when):
     for place, (word, ref) in enumerate(words.items()):
         if place % rounds(1, 5) == 0:
             assert ref in [record["id"] for _, record in board.search(word, 5)], (when, word)
-    assert not board.records.partial and not board.journal.partial, when
+    assert not board.records.entries.partial and not board.journal.entries.partial, when
     assert not [line for line in diag.lines() if "damaged" in line or "read back" in line], when
 
 

@@ -112,6 +112,6 @@ def test_an_export_is_whole_while_others_write_and_compact():
             finish(board.records.compacting())
         if number % 6 == 0:
             board.records.store("meanwhile %d %s" % (number, random.choice(WORDS)), ["new"])
-            board.records.tick()
+            board.records.entries.tick()
     assert before <= {line["id"] for line in seen if "content" in line}
     assert told(seen[1])["content"]

@@ -33,10 +33,10 @@ def result_of(board, name, caller=OWNER, **arguments):
 
 def problem_of(board, name, caller=OWNER, **arguments):
     """(argument, problem) of a call that is refused, which must change nothing."""
-    before = board.records.bytes
+    before = board.records.entries.bytes
     result, notice = run(board, name, caller, **arguments)
     assert list(result) == ["error"] and notice == "", result
-    assert board.records.bytes == before
+    assert board.records.entries.bytes == before
     return result["error"].get("argument"), result["error"]["problem"]
 
 

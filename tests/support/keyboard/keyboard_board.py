@@ -124,9 +124,9 @@ class Watch:
 
     async def rebuild(self):
         """The index was lost: it is made anew from the log."""
-        assert self.parts.records.partial and self.parts.journal.partial
+        assert self.parts.records.entries.partial and self.parts.journal.entries.partial
         await self.quiet()
-        assert not self.parts.records.partial and not self.parts.journal.partial
+        assert not self.parts.records.entries.partial and not self.parts.journal.entries.partial
 
     async def room(self):
         """More memories than the memory may hold: the least important leave."""

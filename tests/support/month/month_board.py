@@ -152,7 +152,7 @@ class Board:
 
     def _tick(self):
         parts = self.parts
-        return parts.records.tick() | parts.journal.tick() | parts.eviction.tick()
+        return parts.records.entries.tick() | parts.journal.entries.tick() | parts.eviction.tick()
 
     async def night(self):
         """All that is left to do, and the report of the day."""
@@ -165,8 +165,8 @@ class Board:
             {
                 "day": self.day,
                 "records": parts.records.entries.count(),
-                "records_bytes": parts.records.bytes,
-                "journal_bytes": parts.journal.bytes,
+                "records_bytes": parts.records.entries.bytes,
+                "journal_bytes": parts.journal.entries.bytes,
                 "trash_bytes": parts.trash.bytes,
                 "notes_bytes": sum(
                     files.size("/flash/memory/" + file) for _, file, _ in parts.note_retention._day_files()

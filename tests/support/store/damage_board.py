@@ -278,7 +278,7 @@ def _check_gone(store, sure, when):
 
 
 def _finish(store):
-    for _ in range(3000):
+    for _ in range(12000):
         if not store.tick():
             break
     assert not store.partial, "%s; %s" % (store.partial, list(diag.lines()))

@@ -81,7 +81,7 @@ def main(path, records):
     app = App("/flash", SETTINGS)
     watch = Watch(device)
     told: dict = {"in": watch.run(app, "/import in.jsonl", lambda line: True)}
-    while app.board.records.tick():
+    while app.board.records.entries.tick():
         pass
     count = 0
 

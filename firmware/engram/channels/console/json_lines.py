@@ -10,7 +10,7 @@ from engram import __version__, log_line, text
 from engram.channels.inbox import ChannelSink, Message
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.memory import caller_check
+from engram.memory import access
 
 _PROTOCOL = const(1)  # counts up when a program that knew the last one would misunderstand this one
 _CUT = const("the answer broke off here.")
@@ -182,4 +182,4 @@ def _caller(fields: dict):
         # What a program calls its rooms is never the console.
         room = _ROOM + room
     group, workspace = False if group is None else group, "" if workspace is None else workspace
-    return caller_check.of_channel(who, room or "", group, workspace)
+    return access.caller_of_channel(who, room or "", group, workspace)

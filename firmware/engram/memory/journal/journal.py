@@ -9,9 +9,8 @@ from collections import namedtuple
 from engram import diag, text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreFull
-from engram.memory import access, ids, line_meaning
-from engram.memory.entries import LogEntries
-from engram.memory.journal import past, schema
+from engram.memory import access, ids, line_meaning, outdated
+from engram.memory.journal import schema
 from engram.memory.journal.seen_messages import SeenMessages
 from engram.store.types import LIVE, SUPERSEDED, Query
 
@@ -29,14 +28,14 @@ Session = namedtuple("Session", "id title turns at")
 """A session as people see it: its id, title, number of turns, and when it was last used."""
 
 
-class Journal(LogEntries):
+class Journal:
     """The turns of a board, in a store whose owner is `turn_schema`; of all turns `cap` bytes are kept.
 
     `link_state` knows which turns a companion's archive has, and notes which ones leave; None without one.
     """
 
     def __init__(self, store, turn_schema, clock, cap: int, link_state):
-        super().__init__(store)
+        self.entries = store
         self._schema = turn_schema
         self._clock = clock
         self._cap = cap
@@ -368,7 +367,7 @@ class Journal(LogEntries):
         seq = ids.number("id", ref, "t")
         line = self.entries.line(seq)
         if _is_seen(line, caller) and line["sid"] in self._heads:
-            self.entries.append(past.last_mark(self.entries, seq) or past.shown(seq, self._clock.now()))
+            self.entries.append(outdated.last_mark(self.entries, seq) or outdated.shown(seq, self._clock.now()))
 
     # --- the whole
 

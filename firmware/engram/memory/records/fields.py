@@ -1,9 +1,9 @@
 """The fields of a record: which there are, what each may hold, and the form in which it is stored."""
 
-from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import access, ids
+from engram.memory.access import tag
 
 TYPES = ("fact", "decision", "preference", "convention", "code_context", "pattern", "event", "device")
 SOURCES = ("manual", "auto_llm", "auto_rule", "distilled", "import", "sense")
@@ -67,12 +67,6 @@ def stored(values: dict):
         value = values.get(name)
         if value is not None and value != DEFAULTS.get(name) and value != []:
             yield name, value
-
-
-def tag(value: str) -> str:
-    """A tag in its one form: ASCII letters in lower case, without "#" and ",", words joined by "-"."""
-    # bytes.lower is ASCII only on every runtime; str.lower is not.
-    return "-".join(text.encode(value).lower().decode().replace("#", " ").replace(",", " ").split())
 
 
 def _check_content(name: str, value, limit: int):

@@ -7,8 +7,6 @@ from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import access, ids, outdated
 from engram.memory.catalog import TagCounts
-from engram.memory.entries import LogEntries
-from engram.memory.journal import past
 from engram.memory.records import dedup, fields
 from engram.store.types import ARCHIVED, LIVE, SUPERSEDED, Query
 
@@ -23,7 +21,7 @@ Draft = namedtuple("Draft", "id values similar same was")
 records that say nearly the same; the id of one that says the same, or ""; and the seq of the version before, or 0."""
 
 
-class Records(LogEntries):
+class Records:
     """The records of a board; `limit` is the longest content in characters, `cap` the most bytes of the log, `most` the most
     records.
 
@@ -36,7 +34,7 @@ class Records(LogEntries):
     def __init__(
         self, store, journal, clock, limit: int, cap: int, leaves_room, most, uses, importance, archived, make_eviction
     ):
-        super().__init__(store)
+        self.entries = store
         self._journal = journal
         self._leaves_room = leaves_room
         self._cap = cap
@@ -134,7 +132,7 @@ class Records(LogEntries):
             turns = self._outdated_turns(draft)
             if turns:
                 # Before the change: cut off in between, what the turns said still stands in the record.
-                past.mark(self._journal.entries, turns, refs[-1], self.clock.now())
+                outdated.mark(self._journal.entries, turns, refs[-1], self.clock.now())
                 lines[-1].append(("outdated", turns))
         self.entries.append(*lines, *closing, urgent=urgent)
         return refs
@@ -154,7 +152,7 @@ class Records(LogEntries):
 
     def renew_turns(self, line: dict) -> None:
         """Let the turns count again that a version made outdated, which was taken back."""
-        past.unmark(self._journal.entries, line.get("outdated", ()), self.clock.now())
+        outdated.unmark(self._journal.entries, line.get("outdated", ()), self.clock.now())
 
     def net_new(self, drafts) -> int:
         """The number of live records that keeping drafts adds, for which there has to be room: one that takes the

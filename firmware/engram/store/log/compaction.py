@@ -15,7 +15,7 @@ def compacting(store, decide):
     """See Store.compacting."""
     store.ready()
     store.release_reserve()
-    while store.is_partial and store.tick():
+    while store.is_partial and store.tick(may_seal=False):
         yield
     store.begin_compaction()
     is_over = False
@@ -35,7 +35,7 @@ def compacting(store, decide):
             store.upkeep.rewrite_header()
         store.upkeep.retry()
         while merge_policy.untidy(store.index) and not store.upkeep.obstacle:
-            store.tick(1)
+            store.tick(may_seal=False)
             yield
         while store.reserve and store.reserve.allocate_some():
             yield

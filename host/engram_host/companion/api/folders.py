@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from engram.memory import caller_check
+from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.api.errors import NO_FILE, REFUSALS
 from engram_host.companion.auth.middleware import Role, requires
@@ -65,7 +65,7 @@ def make_folder_router(folders: FolderService, notes: NoteFileTable) -> APIRoute
         principal: Principal = "owner", group: Group = False, workspace: Workspace = ""
     ) -> list[FolderShown]:
         """The Markdown folders that the one who asks may see, and how far each has been read."""
-        caller = caller_check.check_caller(Caller(principal, "http", group, workspace))
+        caller = access.check_caller(Caller(principal, "http", group, workspace))
         return [_shown(one) for one in folders.visible_folders(caller)]
 
     @router.get("/v1/memory", responses=NO_FILE, openapi_extra=requires(Role.OPERATOR))
@@ -81,7 +81,7 @@ def make_folder_router(folders: FolderService, notes: NoteFileTable) -> APIRoute
         device: Annotated[str, Query(pattern=f"^({DEVICE_NAME})?$", description="of this board's notes")] = "",
     ) -> FileLines:
         """Lines of a file in a Markdown folder, as it is now, or of a note of the one who asks on a board."""
-        caller = caller_check.check_caller(Caller(principal, "http", group, workspace))
+        caller = access.check_caller(Caller(principal, "http", group, workspace))
         if device:
             found = None if group else await asyncio.to_thread(notes.note_lines, device, path, principal)
             if found is None:

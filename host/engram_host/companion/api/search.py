@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from engram.errors import EngramError
-from engram.memory import caller_check
+from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.api.entries import ENTRY_ID
 from engram_host.companion.api.errors import NO_DEVICE, REFUSALS
@@ -201,7 +201,7 @@ def make_search_router(searching: SearchService, absences: AbsenceFinder, homes:
     router = APIRouter(responses=REFUSALS)
 
     async def search_here(question: SearchQuery) -> SearchAnswer:
-        asking = caller_check.check_caller(Caller(question.principal, "http", question.group, question.workspace))
+        asking = access.check_caller(Caller(question.principal, "http", question.group, question.workspace))
         options = question.model_dump(exclude={"principal", "group", "workspace"})
         return show_answer(await searching.search(asking, **options), question.limit)
 
@@ -234,7 +234,7 @@ def make_search_router(searching: SearchService, absences: AbsenceFinder, homes:
     @router.post("/v1/search/absence", responses=NO_DEVICE, openapi_extra=requires(Role.OPERATOR, reads=True))
     async def absence(question: AbsenceQuery) -> AbsenceShown:
         """Say why a search of a board does not show a memory or a turn that is known."""
-        asking = caller_check.check_caller(Caller(question.principal, "http", question.group, question.workspace))
+        asking = access.check_caller(Caller(question.principal, "http", question.group, question.workspace))
         excluded = {"principal", "group", "workspace", "devices", "entry", "limit", "offset"}
         options = question.model_dump(exclude=excluded)
         found = await absences.explain(asking, question.devices[0], question.entry, question.limit, **options)

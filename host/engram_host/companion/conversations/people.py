@@ -17,7 +17,7 @@ from typing import cast
 
 from engram.channels import people as board_people
 from engram.errors import ArgumentError
-from engram.memory import caller_check
+from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.bridge_settings import EVERYBODY, POLICIES, BridgeSettings, PeopleSettings, Policy
 from engram_host.companion.bridge_types import ChatPlace, GroupMode, PairingRequest, Person
@@ -41,7 +41,7 @@ CODE_PAUSE = 60.0
 
 _MINUTE = 60
 _HOUR = 3600
-_ROOM_BYTES = caller_check.ROOM_BYTES - len(BOARD_ROOM)
+_ROOM_BYTES = access.ROOM_BYTES - len(BOARD_ROOM)
 _ID_CHARS = 100
 
 

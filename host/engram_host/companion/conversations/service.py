@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from engram.errors import ArgumentError
 from engram.link.messages import MID_CHARS
-from engram.memory import caller_check
+from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.bridges.quotes import separate
 from engram_host.companion.conversations.answers import Answer, Exchange
@@ -322,7 +322,7 @@ def _shown(found: Conversation) -> Conversation:
 def check_said(said: Said) -> Said:
     """A message as a board takes it, with a room. ArgumentError."""
     room = said.room or ROOM
-    caller_check.check_caller(Caller(said.principal, BOARD_ROOM + room, said.is_group, said.workspace))
+    access.check_caller(Caller(said.principal, BOARD_ROOM + room, said.is_group, said.workspace))
     if said.is_group and not said.room:
         raise ArgumentError("room", "is needed for a group.")
     content = storable(said.text).strip()

@@ -83,12 +83,12 @@ def test_a_message_that_is_empty_is_refused():
 
 def test_a_message_that_is_too_long_is_refused_before_anything_is_written():
     board = Board()
-    before = board.journal.bytes
+    before = board.journal.entries.bytes
     for content in ("x" * 15001, "字" * 5001, '"' * 7501, "\x01" * 2501):
         with raises(ArgumentError) as caught:
             _say(board, content)
         assert caught.error.argument == "message" and "send it in parts" in caught.error.problem
-    assert board.journal.bytes == before and board.journal.sessions(OWNER) == []
+    assert board.journal.entries.bytes == before and board.journal.sessions(OWNER) == []
 
 
 def test_a_message_of_the_longest_length_is_kept_whole():

@@ -226,7 +226,7 @@ def _long_lived():
 
 def test_the_oldest_segments_leave_when_the_journal_reaches_its_cap():
     board, _, second = _long_lived()
-    assert board.journal.dropped_segments > 0 and board.journal.bytes <= 6000 + 1500
+    assert board.journal.dropped_segments > 0 and board.journal.entries.bytes <= 6000 + 1500
     assert _window(board, second)[-1] == "thing 59"
 
 

@@ -72,7 +72,7 @@ def _filled(board):
 
 def test_on_a_full_flash_the_oldest_segments_make_room_for_a_turn():
     board = Board(segment_bytes=6000)
-    while board.journal.bytes < 30000:
+    while board.journal.entries.bytes < 30000:
         _say(board, "x" * 500)
     if not board.place.startswith("/flash"):
         return  # the host's own disk is not filled

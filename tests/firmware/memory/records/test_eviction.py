@@ -201,24 +201,24 @@ def test_near_the_cap_of_bytes_history_leaves_before_memories():
     board = Board(records_bytes=65536)
     refs = _fill(board, 20)
     at = 0
-    while board.records.bytes < 62000:
+    while board.records.entries.bytes < 62000:
         board.records.update(refs[at % 20], {"content": distinct_content(at + 100) + " " + "padding " * 120})
         at += 1
     while board.eviction.tick():
         pass
     assert _live(board) == set(refs)
-    assert board.records.bytes < 40000
+    assert board.records.entries.bytes < 40000
 
 
 def test_at_the_cap_of_bytes_the_least_important_leave():
     board = Board(records_bytes=65536, records_trash_bytes=1 << 20)
     at = 0
-    while board.records.bytes < 62000:
+    while board.records.entries.bytes < 62000:
         board.remember(distinct_content(at) + " " + "padding " * 230, ["t"], importance=0.9 if at % 2 else 0.1)
         at += 1
     while board.eviction.tick():
         pass
-    assert board.records.bytes <= 65536 * 14 // 16
+    assert board.records.entries.bytes <= 65536 * 14 // 16
     assert _trashed(board) and all(int(ref[1:]) % 2 for ref in _trashed(board))
     assert len(_live(board)) + len(_trashed(board)) == at
     board.restart()
@@ -277,7 +277,7 @@ def test_forgetting_takes_a_memory_out_of_the_trash_too():
 def test_room_that_is_made_at_once_leaves_a_compaction_that_is_under_way_to_its_end():
     board = Board(records_bytes=65536, records_most=100, records_trash_bytes=1 << 20)
     at = 0
-    while board.records.bytes < 62000:
+    while board.records.entries.bytes < 62000:
         board.remember(distinct_content(at % 90 + 1000 * (at // 90)) + " " + "padding " * 60, ["t"])
         at += 1
     for _ in range(6):
@@ -288,14 +288,14 @@ def test_room_that_is_made_at_once_leaves_a_compaction_that_is_under_way_to_its_
     board.records.store("one more in between", ["t"])
     while board.eviction.tick():
         pass
-    assert not board.records_store.is_compacting and board.records.bytes < 65536
+    assert not board.records_store.is_compacting and board.records.entries.bytes < 65536
     board.compact()
 
 
 def test_where_nothing_can_leave_the_log_is_not_rewritten_again_and_again():
     board = Board(records_bytes=65536)
     at = 0
-    while board.records.bytes < 62500:
+    while board.records.entries.bytes < 62500:
         board.remember(distinct_content(at) + " " + "padding " * 230, ["t"], pinned=True)
         at += 1
     compactions = 0
@@ -310,7 +310,7 @@ def test_where_nothing_can_leave_the_log_is_not_rewritten_again_and_again():
 def test_what_is_unpinned_makes_it_try_again():
     board = Board(records_bytes=65536, records_trash_bytes=1 << 20)
     refs = []
-    while board.records.bytes < 62500:
+    while board.records.entries.bytes < 62500:
         refs.append(board.remember(distinct_content(len(refs)) + " " + "padding " * 230, ["t"], pinned=True))
     while board.eviction.tick():
         pass
@@ -318,7 +318,7 @@ def test_what_is_unpinned_makes_it_try_again():
         board.records.update(ref, {"pinned": False})
     while board.eviction.tick():
         pass
-    assert board.records.bytes < 62500 and board.eviction.left
+    assert board.records.entries.bytes < 62500 and board.eviction.left
 
 
 def test_what_takes_the_place_of_a_pinned_one_is_pinned():

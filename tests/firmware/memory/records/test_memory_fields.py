@@ -77,11 +77,11 @@ def test_each_wrong_value_is_refused_in_an_update_too():
 
 def test_a_refused_value_writes_nothing():
     board = Board()
-    before = board.records.bytes
+    before = board.records.entries.bytes
     for name, value, _ in WRONG:
         with raises(ArgumentError):
             board.records.store(**_given(name, value))
-    assert board.records.bytes == before and board.records.count() == 0
+    assert board.records.entries.bytes == before and board.records.count() == 0
 
 
 def test_superseding_what_does_not_exist_is_refused():

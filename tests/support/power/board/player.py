@@ -263,7 +263,7 @@ class Player:
         tell("read", parts.learning_cursor.until, parts.learning_cursor.flushed)
         for intent in parts.reminders.owned_by(_caller("console")):
             tell("intent", intent["id"], intent["when"], intent["remind"], intent.get("fired", 0))
-        tell("damaged", parts.records.damaged, parts.journal.damaged)
+        tell("damaged", parts.records.entries.damaged, parts.journal.entries.damaged)
         tell("looked")
 
     def _look_at_room(self, room, told):

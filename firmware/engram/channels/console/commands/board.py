@@ -2,7 +2,7 @@
 
 from engram.channels.console.commands import only_owner
 from engram.errors import ArgumentError
-from engram.memory import caller_check
+from engram.memory import access
 from engram.memory.access import OWNER
 
 
@@ -46,7 +46,7 @@ def workspace_command(config, caller, rest: str):
     if rest:
         if (caller.principal, caller.room) != OWNER[:2]:
             raise ArgumentError("/workspace", "is set by the channel here: only the owner changes it, on the console.")
-        present = "" if rest == "off" else caller_check.workspace("/workspace", rest)
+        present = "" if rest == "off" else access.check_workspace("/workspace", rest)
         config.save("console.workspace", present)
     if present:
         yield "in the workspace %s: a memory tagged ws:%s is for all who are in it" % (present, present)

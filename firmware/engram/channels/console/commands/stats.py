@@ -20,8 +20,10 @@ def stats_command(board, caller, _rest: str):
         yield _row("memories", "%d" % records.count(caller))
         return
     yield _row("memories", _memories(records, board.eviction, board.trash, caller))
-    yield _row("turns", "%d, %d bytes" % (journal.entries.count(), journal.bytes))
-    yield from _figures(board.find_status(), records.damaged + journal.damaged + board.reminders.damaged)
+    yield _row("turns", "%d, %d bytes" % (journal.entries.count(), journal.entries.bytes))
+    yield from _figures(
+        board.find_status(), records.entries.damaged + journal.entries.damaged + board.reminders.damaged
+    )
     for name, line in board.jobs.status_lines() if board.jobs else ():
         yield _row(name, line)
     if board.companion:
@@ -47,7 +49,7 @@ def _row(name: str, value: str) -> str:
 
 
 def _memories(records, eviction, trash, caller) -> str:
-    told = "%d, %d bytes" % (records.count(caller), records.bytes)
+    told = "%d, %d bytes" % (records.count(caller), records.entries.bytes)
     if eviction.archived:
         told += "; archived since the start: %d" % eviction.archived
     if eviction.left or trash.bytes:

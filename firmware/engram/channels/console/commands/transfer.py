@@ -41,7 +41,7 @@ def _trash(source, caller):
 def _lines(source, caller, count: int, memories, keepers):
     """Yield the lines of an export of memories, as export.memories() has them, and of the texts of keepers."""
     epoch = source.records.entries.epoch
-    yield jsonl.head(epoch, source.journal.epoch, source.clock.now(), count)
+    yield jsonl.head(epoch, source.journal.entries.epoch, source.clock.now(), count)
     written = 1
     for memory in memories:
         if memory is None:
@@ -99,7 +99,7 @@ def _import(importer, records, path: str, rest: str):
                     yield from _refused(importer.problems)
                     importer.problems.clear()
                     yield from _rebuilt_index(records)
-                    records.tick()
+                    records.entries.tick()
                     yield 0
             finally:
                 work.close()  # it holds the file open
@@ -141,9 +141,9 @@ def _path(folder, caller, name: str) -> str:
 
 def _rebuilt_index(records):
     for _ in range(_STEPS):
-        if not records.partial:
+        if not records.entries.partial:
             return
-        if not records.tick():
+        if not records.entries.tick():
             break
         yield 0
-    raise StoreError("the index could not be made whole: %s" % records.partial)
+    raise StoreError("the index could not be made whole: %s" % records.entries.partial)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from engram.memory import caller_check
+from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.api.devices import BINARY, DeviceName
 from engram_host.companion.api.errors import NO_DEVICE, REFUSALS, ErrorResponse, responses
@@ -71,7 +71,7 @@ def make_media_router(media: MediaService) -> APIRouter:
     ) -> MediaShown:
         """Keep a photo or a sound for a board: also with the board's own token. The type is that of the bytes."""
         caller = Caller(principal, _ROOM, group, "")
-        caller_check.check_caller(caller)
+        access.check_caller(caller)
         media.require_on()
         async with room:
             data = bytearray()

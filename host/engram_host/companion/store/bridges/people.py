@@ -9,7 +9,7 @@ from typing import Any
 
 from engram.channels.people import GROUP_MODES, LET_IN, checked_id, checked_name, principal_of
 from engram.errors import ArgumentError, NotFound
-from engram.memory import caller_check
+from engram.memory import access
 from engram.memory.access import OWNER, Caller
 from engram_host.companion.bridge_types import ChatPlace, Delivery, GroupMode, PairingRequest, Person
 from engram_host.companion.store.bridges.deliveries import insert_delivery
@@ -330,7 +330,7 @@ def _known_or_new(rows: Rows, ref: str, name: str, now: int) -> Person:
     if count >= MOST_PEOPLE:
         raise ArgumentError("people", f"are {count}, as many as may be: /people remove one first.")
     principal = name or principal_of(ref)
-    caller_check.check_caller(Caller(principal, "x", False, ""))
+    access.check_caller(Caller(principal, "x", False, ""))
     if principal == OWNER.principal or rows.run("SELECT 1 FROM people WHERE principal = ?", (principal,)):
         raise ArgumentError(principal, f"is somebody else; /people link {principal} ID, if it is the same person.")
     _add_ids(rows, principal, (ref,))
