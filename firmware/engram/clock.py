@@ -196,6 +196,17 @@ def day_number(name: str) -> int:
     raise ValueError(name)
 
 
+def duration(seconds: int) -> str:
+    """Return some seconds in words, such as "45 min", "3 h 5 min" or "2 days"."""
+    minutes = (seconds + 30) // 60
+    hours, rest = minutes // 60, minutes % 60
+    if not hours:
+        return "%d min" % minutes
+    if hours >= 48:
+        return "%d days" % (hours // 24)
+    return "%d h %d min" % (hours, rest) if rest else "%d h" % hours
+
+
 def zone_minutes(zone: str) -> int:
     """Minutes east of Greenwich of a time zone such as "+05:30" or "-08:00"; ValueError if it is none."""
     hours, minutes = zone[1:3], zone[4:6]

@@ -7,6 +7,7 @@
 Local times follow the zone's rule: a day has each of its minutes once (see Clock.moment), whatever daylight saving does.
 """
 
+from engram.clock import duration
 from engram.compat import const
 
 EVERY_DAY = const(127)
@@ -88,17 +89,6 @@ def describe(fields: dict, clock) -> str:
 def moment_name(clock, at: int) -> str:
     """A moment with its day of the week, as "Friday 2026-11-27 08:00"."""
     return _NAMES.split(" ")[weekday(clock.day_number(at))] + " " + clock.minute(at)
-
-
-def duration(seconds: int) -> str:
-    """Some seconds in words."""
-    minutes = (seconds + 30) // 60
-    hours, rest = minutes // 60, minutes % 60
-    if not hours:
-        return "%d min" % minutes
-    if hours >= 48:
-        return "%d days" % (hours // 24)
-    return "%d h %d min" % (hours, rest) if rest else "%d h" % hours
 
 
 def _days_name(days: int) -> str:

@@ -29,7 +29,8 @@ def install() -> None:
     from engram.memory.records import fields
     from engram.text import strict_json
 
-    strict_json._Reader.scalar = _single_scalar(strict_json._Reader.scalar)
+    read = strict_json._Reader.scalar
+    strict_json._Reader.scalar = lambda reader: single(read(reader))
     strict_json._float = _single_float(strict_json._float)
     fields.round = lambda value, digits: single(round(value, digits))
     links.install()
@@ -37,17 +38,7 @@ def install() -> None:
 
 def single(value: float) -> float:
     """A float as a chip has it."""
-    return struct.unpack("f", struct.pack("f", value))[0]
-
-
-def _single_scalar(read):
-    """Return a reader of numbers whose floats are single."""
-
-    def scalar(reader):
-        value = read(reader)
-        return single(value) if isinstance(value, float) else value
-
-    return scalar
+    return struct.unpack("f", struct.pack("f", value))[0] if isinstance(value, float) else value
 
 
 def _single_float(write):
