@@ -6,15 +6,20 @@ behind is written over by the next one.
 
 import os
 from binascii import crc32
+from struct import pack
 
+from engram import diag
 from engram.compat import const
 from engram.errors import StoreError, StoreFull
+from engram.text.strict_json import loads
 
 ENOENT = 2
 ENOSPC = 28
 _DRAFT = const(".new")
 _JUMP_FROM = const(3500)
 _JUMP_TO = const(4096)
+_CRC = const(4)  # bytes of it at the end of a packed file
+_DAMAGE = (StoreError, ValueError, TypeError, AttributeError, LookupError)
 _PIECE = const(512)  # bytes that are read at once: bounds the heap
 
 
@@ -50,6 +55,36 @@ def write_parts(path: str, parts) -> None:
         for _ in parts:  # to their end: a file that they are read from is closed there
             pass
         raise failure(error, path) from None
+
+
+def read_packed(path: str, limit: int) -> bytes:
+    """Return the bytes that write_packed() has written, b"" if there are none or they are damaged."""
+
+    def checked(data: bytes) -> bytes:
+        if pack("<I", crc32(data[:-_CRC])) != data[-_CRC:]:
+            raise ValueError("its crc does not fit")
+        return data[:-_CRC]
+
+    return _read(path, limit + _CRC, checked) or b""
+
+
+def write_packed(path: str, data: bytes) -> None:
+    """Replace the bytes of a file that is read by read_packed()."""
+    write(path, data + pack("<I", crc32(data)))
+
+
+def read_json(path: str, limit: int, parse):
+    """Return what parse(value) makes of the JSON in a file; None if there is none, or it is damaged and parse() raises."""
+    return _read(path, limit, lambda data: parse(loads(data)))
+
+
+def _read(path: str, limit: int, parse):
+    try:
+        data = read(path, limit)
+        return None if data is None else parse(data)
+    except _DAMAGE as error:
+        diag.warning("files", "%s is damaged and begins again (%s)" % (path, error))
+        return None
 
 
 def rename(path: str, new: str) -> None:

@@ -14,7 +14,7 @@ import struct
 from binascii import crc32
 
 from engram import diag, files
-from engram.channels.inbox import OFFERED, OUTBOX, OUTBOX_EMPTY
+from engram.channels.inbox import OFFERED, OUTBOX
 from engram.compat import const
 from engram.errors import StoreError
 
@@ -172,20 +172,15 @@ class Offered:
 
 def _read(path: str, form: str) -> tuple:
     size = struct.calcsize(form)
-    data = files.read(path, _MOST * size + OUTBOX_EMPTY) or b""
-    end = len(data) - 4
-    is_whole = end > 0 and (end - 1) % size == 0
-    if not is_whole or crc32(data[:end]) != struct.unpack("<I", data[end:])[0]:
-        if data:
-            diag.error("outbox", path + " is damaged: what was not delivered is lost")
+    data = files.read_packed(path, _MOST * size + 1)
+    if len(data) % size != 1:
         return [], 0
-    starts = range(0, end - 1, size)
-    return [list(struct.unpack(form, data[at : at + size])) for at in starts], data[end - 1]
+    starts = range(0, len(data) - 1, size)
+    return [list(struct.unpack(form, data[at : at + size])) for at in starts], data[-1]
 
 
 def _write(path: str, form: str, rows: list, dropped: int) -> None:
-    data = b"".join([struct.pack(form, *row) for row in rows]) + bytes((dropped,))
     try:
-        files.write(path, data + struct.pack("<I", crc32(data)))
+        files.write_packed(path, b"".join([struct.pack(form, *row) for row in rows]) + bytes((dropped,)))
     except StoreError as error:
         diag.error("outbox", str(error))  # it still holds until the next restart

@@ -57,31 +57,19 @@ class LearningCursor:
 
     def open(self) -> None:
         """Read how far it went. A board that knows nothing of it begins with what is said from now on."""
-        told = self._read()
-        epoch = self._journal.entries.epoch
-        self._day, self.calls, self.tokens = told.get("day", 0), told.get("calls", 0), told.get("tokens", 0)
-        is_known = told.get("epoch") == epoch
+        epoch, learned = self._journal.entries.epoch, self._versions.learned
+        told = files.read_json(self._path, _LARGEST, _state)
+        if told:
+            self._day, self.calls, self.tokens = told[2:5]
+        is_known = told and told[0] == epoch
         if is_known:
-            self._until, self.flushed = told["until"], told["flushed"]
-        learned = self._versions.learned
+            _, self._until, _, _, _, self.flushed = told
         if is_known or (learned and learned[0] == epoch):
             self.until = min(self.until, self._journal.newest)
             return
         # With another epoch the journal was reset: all of it is new.
         self.until = 0 if told or learned else self._journal.newest
         self.save()
-
-    def _read(self) -> dict:
-        if files.size(self._path) < 0:
-            return {}
-        try:
-            told: dict = text.loads(files.read(self._path, _LARGEST))  # type: ignore
-            if _is_known(told):
-                return told
-        except (StoreError, ValueError):
-            pass
-        diag.warning("learning", "learning.json is damaged and is rebuilt")
-        return {}
 
     def save(self) -> None:
         """Write the small file."""
@@ -193,9 +181,7 @@ def _is_one_place(one: dict, other: dict) -> bool:
     return one["sid"] == other["sid"] and one.get("workspace") == other.get("workspace")
 
 
-def _is_known(told) -> bool:
-    """Whether the file has the form that this version writes."""
-    if not isinstance(told, dict) or not isinstance(told.get("flushed"), dict):
-        return False
-    numbers = [told.get(name) for name in ("epoch", "until", "day", "calls", "tokens")]
-    return all(isinstance(number, int) for number in numbers + list(told["flushed"].values()))
+def _state(told) -> list:
+    """Return what the file has; an error if it is damaged."""
+    numbers = [int(told[name]) for name in ("epoch", "until", "day", "calls", "tokens")]
+    return numbers + [{sid: int(seq) for sid, seq in told["flushed"].items()}]

@@ -12,8 +12,7 @@ The importance now is what a record was given, less what it lost while it was of
 follows from the record, from its last use and from the time, each time that it is asked for.
 """
 
-from binascii import crc32
-from struct import pack, unpack
+from struct import pack, unpack_from
 
 from engram import diag, files
 from engram.compat import const, ticks_diff, ticks_ms
@@ -21,8 +20,8 @@ from engram.errors import StoreError
 from engram.memory.records import fields
 
 _FILE = const("/uses.bin")
+_FORM = const("<IHH")
 _ENTRY = const(8)
-_CRC = const(4)
 _MOST = const(4096)  # entries: 32 KB of flash, those whose last use is longest ago leave
 _UNSAVED = const(64)  # records noted since the last write: bounds the heap, and what a power cut takes
 _UNSAVED_MS = const(3_600_000)
@@ -38,6 +37,7 @@ class Usage:
     def __init__(self, folder: str, clock):
         self._path = folder + _FILE
         self._clock = clock
+        self._saved = None  # the entries on flash: at most 32 KB
         self._new = {}
         self._since = 0
 
@@ -79,50 +79,23 @@ class Usage:
         """Write what was noted; a full flash keeps the old file."""
         if not self._new:
             return
-        left = sum(1 for number, _, _ in self._entries() if number not in self._new)
+        entries = [entry for entry in self._entries() if entry[0] not in self._new]
+        for number, (count, last) in self.usage_of_some(self._new).items():
+            entries.append((number, count, last // _DAY - _FIRST_DAY))
+        data = b"".join([pack(_FORM, *entry) for entry in entries[-_MOST:]])
         try:
-            files.write_parts(self._path, self._parts(left + len(self._new) - _MOST))
+            files.write_packed(self._path, data)
+            self._saved = data
         except StoreError as error:
             diag.info("uses", str(error))
         self._new.clear()
 
-    def _parts(self, over: int):
-        """Yield the new content of the file, without the first `over` entries."""
-        crc = 0
-        for number, count, day in self._merged():
-            over -= 1
-            if over < 0:
-                entry = pack("<IHH", number, min(count, _MOST_USES), day)
-                crc = crc32(entry, crc)
-                yield entry
-        yield pack("<I", crc)
-
-    def _merged(self):
-        """Yield the entries on flash that did not change, then those that did."""
-        new = dict(self._new)
-        for number, count, day in self._entries():
-            if number in new:
-                more, last = new[number]
-                new[number] = (more + count, max(last, day))
-            else:
-                yield number, count, day
-        for number, (count, day) in new.items():
-            yield number, count, day
-
     def _entries(self):
-        """Yield (number, uses, day) of each entry on flash, longest unused first; none if the file is damaged."""
-        length = files.size(self._path) - _CRC
-        if length < 0 or length % _ENTRY:
-            return
-        try:
-            with open(self._path, "rb") as file:
-                if files.crc_of(file, length) != unpack("<I", file.read(_CRC))[0]:
-                    return
-                file.seek(0)
-                for _ in range(length // _ENTRY):
-                    yield unpack("<IHH", file.read(_ENTRY))
-        except OSError as error:
-            raise files.failure(error, self._path) from None
+        """Yield (number, uses, day) of each record on flash, longest unused first."""
+        if self._saved is None:
+            self._saved = files.read_packed(self._path, _MOST * _ENTRY)
+        for at in range(0, len(self._saved) - _ENTRY + 1, _ENTRY):
+            yield unpack_from(_FORM, self._saved, at)
 
 
 class Importance:

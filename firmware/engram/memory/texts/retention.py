@@ -132,17 +132,8 @@ class NoteRetention:
     # --- how far it went
 
     def _read(self) -> dict:
-        state = {"at": 0, "guess": True, "read": {}, "seq": 0}
-        path = self._folder + _FILE
-        if files.size(path) >= 0:
-            try:
-                found: dict = text.loads(files.read(path, _LARGEST))  # type: ignore
-                if _is_known(found):
-                    state = found
-                else:
-                    diag.warning("daily", "daily.json has an unknown form and is replaced")
-            except (StoreError, ValueError):
-                diag.warning("daily", "daily.json is damaged and is replaced: notes may be distilled once more")
+        empty = {"at": 0, "guess": True, "read": {}, "seq": 0}
+        state = files.read_json(self._folder + _FILE, _LARGEST, _state) or empty
         seq, marks = self._versions.distilled or (0, ())
         if seq > state["seq"]:
             # The power failed between that line and this file.
@@ -218,8 +209,7 @@ class NoteRetention:
 
     def left(self) -> list:
         """The files that left the board, as _remove_old() lets them, and of which the companion does not know yet."""
-        found = self._read().get("left")
-        return [file for file in found if isinstance(file, str)] if isinstance(found, list) else []
+        return self._read().get("left", [])
 
     def _note_left(self, file: str) -> None:
         if self._notes.uncopied is not None:
@@ -242,14 +232,13 @@ class NoteRetention:
             diag.warning("daily", "it is not kept which notes left: %s" % error)
 
 
-def _is_known(state) -> bool:
-    """Whether the file has the form that this version writes."""
-    if not isinstance(state, dict) or not isinstance(state.get("at"), int) or not isinstance(state.get("read"), dict):
-        return False
-    for mark in state["read"].values():
-        if not (isinstance(mark, list) and len(mark) == 2 and isinstance(mark[0], int) and isinstance(mark[1], int)):
-            return False
-    return isinstance(state.get("seq"), int) and "guess" in state
+def _state(found) -> dict:
+    """Return what the file has; an error if it is damaged."""
+    state = {"at": int(found["at"]), "guess": bool(found["guess"]), "seq": int(found["seq"])}
+    state["read"] = {file: [int(size), int(crc)] for file, (size, crc) in found["read"].items()}
+    state["tidied"] = int(found.get("tidied", 0))
+    state["left"] = [str(file) for file in found.get("left", ())]
+    return state
 
 
 def _remove_old(keeper, notes: list, today: str, bounds: tuple, is_read, waits_for_reading: bool, leaves):
