@@ -5,14 +5,27 @@ It is a job in the background, in a pause of the talk before the window moves. M
 comes, turns leave first and have their look in the next pause, from the journal, the oldest first, until none is left.
 """
 
+from engram import diag
+from engram.agent import tool_loop
+from engram.agent.agent import Sink, Turn
 from engram.compat import const
 from engram.errors import EngramError
 from engram.learning.jobs import Pause
-from engram.learning.last_look import LastLook
+from engram.memory.access import Caller
 
 _EARLY = const(2)  # turns before they leave: a pause comes before the window moves
 _SESSIONS = const(4)  # that may wait for their last look at once
 _MOST = const(200)  # turns of one session: of more, the older ones were there before this was on, or a model
+
+_KEEPING = const(
+    ("memory_store", "memory_update", "memory_recall", "note_add", "file_read", "file_append", "file_edit")
+)
+
+_SYSTEM = const("These turns are about to leave your view. Keep what should last; nobody reads your answer.")
+_PROMPT = const(
+    "(No message of the person: keep what in the turns above will matter later and is not kept yet, with your tools; "
+    "then answer NO_REPLY. If there is nothing to keep, answer NO_REPLY at once.)"
+)
 
 
 class Flush:
@@ -84,10 +97,47 @@ class Flush:
         return self._prompts.fitting(caller, found[: config.get("session.messages")])
 
     async def _show(self, caller, sid: str, turns: list) -> None:
-        records, journal, cursor = self._records, self._journal, self._cursor
-        look = LastLook(self._config, records, journal, cursor, self._tools, self._prompts, self._model)
-        if await look.show(caller, sid, turns):
-            self.done += 1
+        """Show turns of a session, of those the first that were said in one workspace."""
+        config, cursor, journal = self._config, self._cursor, self._journal
+        caller, turns = self._in_one_workspace(caller, turns)
+        last = turns[-1]
+        turns = self._without_others(turns)
+        spoken = [seq for seq in turns if (journal.turn(seq) or {}).get("role") == "user"]
+        if not spoken:
+            cursor.note_flush(sid, last)
+            return
+        self._records.check_room()
+        prompt = self._prompts.last_look(caller, turns, _SYSTEM, _PROMPT)
+
+        def note() -> None:
+            cursor.note_flush(sid, last)
+
+        keeping = _MemoryTools(self._tools, note)
+        turn = Turn(caller, spoken[-1])
+        await tool_loop.run(self._model, keeping, config, prompt, turn, Sink(), _NullReply())
+        if not keeping.has_kept:
+            # Was it the room that was missing?
+            self._records.check_room()
+        note()
+        self.done += 1
+        diag.info("flush", "t%d to t%d had a last look" % (turns[0], last))
+
+    def _without_others(self, turns: list) -> list:
+        """Turns but for those with others' words, and the replies to them: nothing is learned of these."""
+        own, others = [], []
+        for seq in turns:
+            turn = self._journal.turn(seq) or {}
+            is_reply = turn.get("role") == "assistant" and turn.get("re", turn.get("prev")) in others
+            (others if is_reply or "forwarded" in turn or "sensed" in turn else own).append(seq)
+        return own
+
+    def _in_one_workspace(self, caller, turns: list) -> tuple:
+        """(the caller as they said the first turns, those of them in the same workspace): what is kept belongs there."""
+        workspaces = [(self._journal.turn(seq) or {}).get("workspace", "") for seq in turns]
+        count = 1
+        while count < len(turns) and workspaces[count] == workspaces[0]:
+            count += 1
+        return Caller(caller.principal, caller.room, caller.group, workspaces[0]), turns[:count]
 
     def status_lines(self):
         """Yield lines on how it goes, for /stats."""
@@ -95,3 +145,38 @@ class Flush:
             yield "%d times since the start" % self.done
         if self._pause.why:
             yield "it waits: " + self._pause.why
+
+
+class _MemoryTools:
+    """The tools with which something is kept, and no others; `note()` is called when they have kept something.
+
+    At once: to see the turns again after a cut would keep it again.
+    """
+
+    def __init__(self, tools, note):
+        self._tools = tools
+        self._note = note
+        self.has_kept = False
+
+    def offered(self, _caller) -> tuple:
+        """As Tools.listed."""
+        return self._tools.listed(_KEEPING)
+
+    async def answer(self, call, turn):
+        """As Tools.run: the companion is not asked."""
+        done = self._tools.run(call, turn, _KEEPING)
+        if done.notice:
+            self.has_kept = True
+            self._note()
+        return done
+
+
+class _NullReply:
+    """Takes an answer that nobody sees."""
+
+    async def text(self, piece: str) -> None:
+        """Drop a piece."""
+
+    def end_part(self, text: str) -> bool:
+        """There are no parts."""
+        return False

@@ -449,7 +449,7 @@ class Intruder:
 
     def try_prompts(self, mode):
         """Have prompts built: of a turn, of a last look, and of the reading for facts."""
-        from engram.learning.extract_batch import ExtractBatch
+        from engram.learning.extract import ExtractBatch
 
         self.board.config._values["mode"] = mode
         sid = self.board.journal.current(self.caller)

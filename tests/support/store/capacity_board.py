@@ -54,7 +54,7 @@ def _compact(part):
     for at, _ in enumerate(part.compacting()):
         if at % 32 == 0:
             most = max(most, _used())
-    while part.tick():
+    while part.entries.tick():
         pass
     return max(most, _used())
 

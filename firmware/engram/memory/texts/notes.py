@@ -27,7 +27,7 @@ NoteLine = namedtuple("NoteLine", "ref at text terms")
 its terms."""
 
 FoundLines = namedtuple("FoundLines", "count having lines")
-"""How many lines were read, how many of them have each term, and the best NoteLines."""
+"""How many lines were read, how many of them have each term, and the best of them, as NoteLine each."""
 
 
 class Notes:

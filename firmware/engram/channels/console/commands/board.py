@@ -59,7 +59,7 @@ def compact_command(records, journal, caller, rest: str):
     only_owner(caller, "/compact")
     saved = 0
     for log in (records, journal):
-        before = log.bytes
+        before = log.entries.bytes
         work = log.compacting()
         try:
             for _ in work:
@@ -67,7 +67,7 @@ def compact_command(records, journal, caller, rest: str):
         finally:
             # MicroPython ends no generator by itself that is dropped half-way: no other compaction would begin.
             work.close()
-        saved += before - log.bytes
+        saved += before - log.entries.bytes
     yield "freed %d bytes" % saved if saved > 0 else "nothing to free"
 
 
