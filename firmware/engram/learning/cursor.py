@@ -59,11 +59,12 @@ class LearningCursor:
         """Read how far it went. A board that knows nothing of it begins with what is said from now on."""
         epoch, learned = self._journal.entries.epoch, self._versions.learned
         told = files.read_json(self._path, _LARGEST, _state)
+        is_known = False
         if told:
-            self._day, self.calls, self.tokens = told[2:5]
-        is_known = told and told[0] == epoch
-        if is_known:
-            _, self._until, _, _, _, self.flushed = told
+            of_epoch, until, self._day, self.calls, self.tokens, flushed = told
+            is_known = of_epoch == epoch
+            if is_known:
+                self._until, self.flushed = until, flushed
         if is_known or (learned and learned[0] == epoch):
             self.until = min(self.until, self._journal.newest)
             return
