@@ -16,14 +16,16 @@ A service that does not stream answers with one "message": content (a list of bl
 import json
 
 from engram.compat import const
-from engram.llm.kept import encoded
-from engram.llm.reply import ReplyBuilder, groups, kept_fields, quoted, sendable, sent_id, string_field
+from engram.llm.kept import plain
+from engram.llm.reply import ReplyBuilder
+from engram.llm.request import groups, kept_fields, object_of, sent_id, written
 from engram.text import part
 
 _VERSION = const("2023-06-01")
 # The API demands a bound; this one is for a request that has none.
 _MAX_TOKENS = const(1024)
-_CACHED = const(b',"cache_control":{"type":"ephemeral"}')
+_CACHED = {"type": "ephemeral"}
+_TOOL = '{"name":%s,"description":%s,"input_schema":%s}'
 _CALL = ("type", "id", "name", "input")
 _STOPS = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "filter"}
 
@@ -45,85 +47,56 @@ class Anthropic:
         return headers
 
     def body(self, request, model: str, without=()):
-        """The request's bytes, piece by piece; tools and system blocks first, as the service caches them."""
-        yield b'{"model":' + quoted(model)
+        """The request's bytes, piece by piece."""
+        fields: dict = {"model": model, "max_tokens": request.max_tokens or _MAX_TOKENS}
         if "stream" not in without:
-            yield b',"stream":true'
-        yield b',"max_tokens":' + str(request.max_tokens or _MAX_TOKENS).encode()
-        tools = () if "tools" in without else request.tools
-        comma = b',"tools":['
-        for tool in tools:
-            yield comma + b'{"name":' + quoted(tool.name) + b',"description":' + quoted(tool.description)
-            yield b',"input_schema":' + tool.schema.encode() + b"}"
-            comma = b","
-        if tools:
-            yield b"]"
-        yield from _system(request.system(), without)
-        yield b',"messages":['
-        yield from _messages(groups(request.messages(), "user"), without)
-        yield b"]}"
+            fields["stream"] = True
+        system = [{"type": "text", "text": block} for block in request.system() if block.strip()]
+        if system:
+            _mark(system, without)
+            fields["system"] = system
+        return written(fields, _TOOL, () if "tools" in without else request.tools, _messages(request, without))
 
     def draft(self) -> ReplyBuilder:
         """An empty reply."""
         return _Draft()
 
 
-def _system(blocks, without):
-    opening = b',"system":['
-    for block in blocks:
-        if not block.strip():
-            continue
-        yield from string_field(opening + b'{"type":"text","text":', block)
-        opening = b"},"
-    if opening == b"},":
-        yield (b"" if "cache_control" in without else _CACHED) + b"}]"
+def _mark(blocks, without) -> None:
+    """Let the service keep all up to the last of these blocks."""
+    if "cache_control" not in without:
+        blocks[-1]["cache_control"] = _CACHED
 
 
-def _messages(all_groups, without):
-    """All messages; the last but one is marked, since the last one's recalled memories change each turn."""
-    opening = b""
-    held = None
-    last = None
-    for group in all_groups:
-        if held:
-            yield from _message(opening, held, b"", without)
-            opening = b","
-        held = last
-        last = group
-    if held:
-        yield from _message(opening, held, b"" if "cache_control" in without else _CACHED, without)
-        opening = b","
-    if last:
-        yield from _message(opening, last, b"", without)
+def _messages(request, without):
+    """Yield all messages; the last but one is marked, since the last one's recalled memories change each turn."""
+    held = []
+    for role, group in groups(request.messages(), "user"):
+        if len(held) == 2:
+            yield held.pop(0)
+        held.append({"role": role, "content": _content(group, without)})
+    if len(held) == 2:
+        _mark(held[0]["content"], without)
+    yield from held
 
 
-def _message(opening, group, mark, without):
-    role, messages = group
-    yield opening + b'{"role":"' + role.encode() + b'","content":'
-    comma = b"["
-    for message in messages:
+def _content(group, without) -> list:
+    """The blocks of messages with one role."""
+    blocks = []
+    for message in group:
         # Thoughts go before what came of them: the service wants it so.
-        for kind, block in message.kept:
-            if kind in without:
-                continue
-            yield comma
-            yield memoryview(block)[:-1]
-            comma = b"},"
+        blocks += [block for kind, block in message.kept if kind not in without]
         if message.role == "tool":
-            head = b'{"type":"tool_result","tool_use_id":' + quoted(sent_id(message.call.id, without)) + b',"content":'
-            yield from string_field(comma + head, message.text)
-            comma = b"},"
+            ref = sent_id(message.call.id, without)
+            blocks.append({"type": "tool_result", "tool_use_id": ref, "content": message.text})
         elif message.text.strip():
-            yield from string_field(comma + b'{"type":"text","text":', message.text)
-            comma = b"},"
+            blocks.append({"type": "text", "text": message.text})
         for call in message.calls:
-            yield comma + b'{"type":"tool_use","id":' + quoted(sent_id(call.id, without))
-            yield b',"name":' + quoted(call.name)
-            yield b',"input":' + sendable(call.arguments).encode()
-            yield from kept_fields(call.kept, without)
-            comma = b"},"
-    # The block that is still open is the last one: the mark of a message goes there.
-    yield comma[:-2] + mark + b"}]}"
+            ref, arguments = sent_id(call.id, without), object_of(call.arguments)
+            block = {"type": "tool_use", "id": ref, "name": call.name, "input": arguments}
+            block.update(kept_fields(call.kept, without))
+            blocks.append(block)
+    return blocks
 
 
 class _Draft(ReplyBuilder):
@@ -134,7 +107,7 @@ class _Draft(ReplyBuilder):
     def reply(self):
         reply = super().reply()
         if self.kept.is_whole:
-            reply.kept = tuple([(fields["type"], encoded(fields)) for _, fields in self._blocks])
+            reply.kept = tuple([(fields["type"], plain(fields)) for _, fields in self._blocks])
         return reply
 
     def take(self, event):

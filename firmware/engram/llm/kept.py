@@ -1,7 +1,5 @@
 """Fields of a reply that its adapter does not know, such as signatures and thoughts: they go back within the turn."""
 
-import json
-
 from engram.compat import const
 from engram.text import decode, encode
 
@@ -30,10 +28,6 @@ class Kept:
         """Whether nothing was added."""
         return self._left == _KEPT_BYTES
 
-    def drop(self) -> None:
-        """Keep nothing of this reply: a part of it is missing."""
-        self._left = -1
-
     def add(self, holder: dict, piece: dict, known=()) -> None:
         """Add a piece's fields, except those that are `known`."""
         for name in piece:
@@ -41,8 +35,8 @@ class Kept:
                 holder[name] = self._join(holder.get(name), piece[name], name)
 
     def fields(self, holder: dict) -> tuple:
-        """(name, JSON) pairs of a holder."""
-        return tuple([(name, encoded(holder[name])) for name in holder]) if self._left >= 0 else ()
+        """(name, value) pairs of a holder."""
+        return tuple([(name, plain(holder[name])) for name in holder]) if self._left >= 0 else ()
 
     def _join(self, old, new, name):
         """The value of a field after one more piece of it; text is a bytearray while it grows."""
@@ -92,12 +86,10 @@ def _is_same(entry, item):
     return all(item.get(name) is None or entry.get(name) in (None, item[name]) for name in _IDENTITY)
 
 
-def encoded(value) -> bytes:
-    """The JSON of a joined field."""
+def plain(value):
+    """A joined field as JSON has it, with text in place of what grew."""
     if isinstance(value, bytearray):
-        value = decode(value)
+        return decode(value)
     if isinstance(value, dict):
-        return b"{" + b",".join([json.dumps(name).encode() + b":" + encoded(value[name]) for name in value]) + b"}"
-    if isinstance(value, list):
-        return b"[" + b",".join([encoded(item) for item in value]) + b"]"
-    return json.dumps(value).encode()
+        return {name: plain(value[name]) for name in value}
+    return [plain(item) for item in value] if isinstance(value, list) else value

@@ -1,7 +1,7 @@
 """One remote model: a request in, a reply out, with retries; only kinds of ModelError leave.
 
 client   engram.net.http      the link and HTTP
-adapter  OpenAI, Anthropic    what the API says, both ways (see reply.py)
+adapter  OpenAI, Anthropic    what the API says, both ways (see request.py)
 """
 
 from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
@@ -15,26 +15,23 @@ from engram.errors import (
     NetError,
     Refused,
 )
-from engram.llm.fit import refused_name
-from engram.llm.refusal import model_error
-from engram.llm.reply import Refusal
-from engram.llm.trimmed_json import REFUSAL, TrimmedJson
+from engram.llm.refusal import Refusal, model_error, refused_name
 from engram.llm.types import Reply, Request
 from engram.net.backoff import Backoff
 from engram.net.response import describe_status, error_text, is_busy
 from engram.net.sse import Events
 from engram.text.utf8 import is_printable_ascii
 
-# Protects against a refusal without end: nobody waits longer for its words. Some repeat the whole request.
-_REFUSAL_MS = const(10_000)
-# What follows the last event is a few bytes that come with it: no person waits longer for them.
-_DRAIN_MS = const(200)
-# The last attempt has so long to begin, however little is left.
-_LEAST_MS = const(1000)
-# The statuses of a request that does not fit; some services have a template that fails with 500.
-_UNFIT = (400, 404, 405, 422, 500, 501)
-# Requests that are made to fit one after the other.
-_MOST_FITS = const(6)
+_EVENT_BYTES = const(131_072)  # of one event, or of an answer that does not stream: bounds the heap, thoughts included
+_REFUSAL_BYTES = const(131_072)  # of a refusal: some repeat the whole request
+_REFUSAL_MS = const(10_000)  # nobody waits longer for the words of a refusal
+_DRAIN_MS = const(200)  # for the few bytes after the last event, which come with it
+_LEAST_MS = const(1000)  # that the last attempt has to begin, however little is left
+_UNFIT = (400, 404, 405, 422, 500, 501)  # statuses of a request that does not fit; some templates fail with 500
+_MOST_FITS = const(6)  # requests that are made to fit one after the other
+_NO_TOOLS = const(
+    "the model %s takes no tools, so it cannot store or look up anything itself; choose another in llm.model%s"
+)
 
 
 class _Trouble(Exception):
@@ -46,6 +43,15 @@ class _Trouble(Exception):
         self.retry_after = retry_after
         self.is_final = is_final
         self.may_load = may_load
+
+
+class _Habits:
+    """What a model of the service has shown of itself."""
+
+    def __init__(self):
+        self.without = ()  # what requests to it leave out, see refusal.py
+        self.opens_no_thought = False  # its last thought came without the opening mark
+        self.has_called = False  # a tool through its service: plain JSON of its text is an answer
 
 
 class Model:
@@ -63,16 +69,11 @@ class Model:
         if not is_printable_ascii(key) or " " in key:
             raise ConfigError("llm.key", "has characters that no key has; paste it again")
         self.name = name
-        self._client = client
-        self._adapter = adapter
-        self._key = key
-        self._retries = retries
-        self._without = {}
-        """By the names of models, what requests to them leave out, see fit.py."""
-        self._open_thinkers = set()
-        """The names of models whose last thought came without its opening mark."""
-        self._callers = set()
-        """The names of models that have called a tool through their service: plain JSON of theirs is an answer."""
+        self.client = client
+        self.adapter = adapter
+        self.key = key
+        self.retries = retries
+        self._habits = {}
         self.calls = 0
         """Requests since the start."""
         self.tokens = 0
@@ -82,7 +83,7 @@ class Model:
 
     def tidy(self) -> None:
         """Close a link that was idle for long; to be called now and then."""
-        self._client.tidy()
+        self.client.tidy()
 
     async def stream(self, request: Request, on_text, on_retry=None) -> Reply:
         """The model's reply; `on_text(piece)` is awaited for each piece of its text as it comes.
@@ -94,8 +95,9 @@ class Model:
         refuses by name is left out from then on.
         """
         self.calls += 1
+        habits = self._habits.setdefault(request.model or self.name, _Habits())
         try:
-            reply = await self._stream(request, on_text, on_retry)
+            reply = await _Asking(self, habits, request, on_text).reply(on_retry)
         except ModelError as error:
             self.problem = str(error)
             raise
@@ -103,194 +105,191 @@ class Model:
         self.tokens += max(0, reply.usage[0]) + max(0, reply.usage[1])
         return reply
 
-    async def _stream(self, request: Request, on_text, on_retry) -> Reply:
-        name = request.model or self.name
-        without = known = self._without.get(name, ())
+
+class _Asking:
+    """One request until its reply is there."""
+
+    def __init__(self, model: Model, habits: _Habits, request: Request, on_text):
+        self._model = model
+        self._habits = habits
+        self._request = request
+        self._on_text = on_text
+        self._name = request.model or model.name
+        self._draft = model.adapter.draft()
+        self._without = habits.without
+        self._started = ticks_ms()
+        self._failures = 0
+        self._backoff = Backoff(model.first_wait_ms, model.longest_wait_ms)
+
+    async def reply(self, on_retry) -> Reply:
         told = ""
-        started = ticks_ms()
-        attempt = 0
-        backoff = Backoff(self.first_wait_ms, self.longest_wait_ms)
         while True:
-            draft = self._adapter.draft()
-            draft.answer_filter.messages = request.messages
-            if name in self._open_thinkers:
-                draft.answer_filter.expect_thought()
+            self._draft = self._model.adapter.draft()
+            self._draft.answer_filter.messages = self._request.messages
+            if self._habits.opens_no_thought:
+                self._draft.answer_filter.expect_thought()
             try:
-                reply = await self._attempt(request, draft, on_text, without, started)
+                await self._attempt()
                 break
             except Refusal as refusal:
-                refused = (
-                    ""
-                    if draft.text or len(without) > len(known) + _MOST_FITS
-                    else self._refused(refusal, request, without)
-                )
-                if refused:
-                    without += (refused,)
-                    told = self._without_tools(name, refusal) if refused == "tools" else told
+                unfit = self._unfit(refusal)
+                if unfit:
+                    self._without += (unfit,)
+                    if unfit == "tools":
+                        told = _NO_TOOLS % (self._name, describe_status(refusal.status, self._blotted(refusal.words)))
                     continue
-                trouble = self._judged(refusal, name)
+                trouble = self._judged(refusal)
             except _Trouble as error:
                 trouble = error
-            wait_ms = self._checked_wait(trouble, draft, attempt, started, backoff)
-            attempt += 1
+            wait_ms = self._wait_ms(trouble)
+            self._failures += 1
             if on_retry:
                 await on_retry(str(trouble), wait_ms)
             await sleep_ms(wait_ms)
-        self._without[name] = without
+        self._habits.without = self._without
         if told and on_retry:
             await on_retry(told, 0)
-        return reply
+        return self._draft.reply()
 
-    def _checked_wait(self, trouble, draft, attempt, started, backoff):
-        """How long to wait before the next attempt; raises what is wrong if there is none."""
-        elapsed = ticks_diff(ticks_ms(), started)
-        if not isinstance(trouble, _Trouble):
-            raise ModelCut("the answer broke off: " + str(trouble)) if draft.text else trouble
-        if elapsed >= self.answer_ms and not trouble.may_load:
-            trouble = _too_long(self.answer_ms)
-        if draft.text:
-            raise ModelCut(
-                "the answer broke off: " + str(trouble) + (trouble.advice if trouble.is_final else "; ask again")
-            )
-        wait_ms = max(backoff.next_ms(), trouble.retry_after * 1000)
-        may_pass = trouble.may_load or (attempt < self._retries and wait_ms <= self.longest_wait_ms)
-        if trouble.is_final or not may_pass or elapsed + wait_ms >= self.answer_ms:
-            raise ModelUnavailable(str(trouble) + trouble.advice)
-        return wait_ms
+    # --- one attempt
 
-    def _refused(self, refusal, request, without):
-        """What to leave out of the request after a refusal, "" if it names nothing of the kind."""
-        if refusal.status not in _UNFIT:
-            return ""
-        return refused_name(refusal.words, request, self._adapter.optional, without)
+    async def _attempt(self) -> None:
+        model, draft = self._model, self._draft
+        path, headers = model.adapter.path(model.client.prefix), model.adapter.headers(model.key)
 
-    def _without_tools(self, name, refusal):
-        problem = (
-            "the model "
-            + name
-            + " takes no tools, so it cannot store or look up anything itself; choose another in llm.model"
-        )
-        return problem + describe_status(refusal.status, self._blotted(refusal.words))
+        def body():
+            return model.adapter.body(self._request, self._name, self._without)
 
-    async def _attempt(self, request, draft, on_text, without, started):
-        adapter = self._adapter
-        path, headers = adapter.path(self._client.prefix), adapter.headers(self._key)
-        name = request.model or self.name
         # A service with a queue, or a slow computer, is silent until its first word.
-        first_ms = max(_LEAST_MS, self.answer_ms - ticks_diff(ticks_ms(), started))
-        asked = self._client.ask("POST", path, headers, lambda: adapter.body(request, name, without), first_ms=first_ms)
-        answer = await self._guarded(asked)
+        first_ms = max(_LEAST_MS, model.answer_ms - self._elapsed_ms())
+        answer = await _guarded(model.client.ask("POST", path, headers, body, first_ms=first_ms))
         try:
             if not 200 <= answer.status < 300:
-                await self._raise_refusal(answer)
-            await self._take_body(answer, draft, on_text, started)
+                raise await self._refusal(answer)
+            await self._read(answer)
         finally:
-            self._client.release(answer)
+            model.client.release(answer)
         if not draft.stop:
             raise _Trouble("the model's service ended the answer too early")
-        if draft.answer_filter.has_closed:
-            self._open_thinkers.add(name)
-        else:
-            self._open_thinkers.discard(name)
-        names = [tool.name for tool in request.tools]
-        if draft.has_calls:
-            self._callers.add(name)
-        elif name in self._callers and not draft.answer_filter.is_marked:
+        names = [tool.name for tool in self._request.tools]
+        habits = self._habits
+        habits.opens_no_thought = draft.answer_filter.has_closed
+        if habits.has_called and not draft.has_calls and not draft.answer_filter.is_marked:
             names = ()
-        rest = draft.finish(names)
-        if rest:
-            await on_text(rest)
-        return draft.reply()
+        habits.has_called = habits.has_called or draft.has_calls
+        await self._pass_on(draft.finish(names))
 
-    async def _take_body(self, answer, draft, on_text, started):
-        events = Events(TrimmedJson)
+    async def _read(self, answer) -> None:
+        events, draft = Events(_EVENT_BYTES), self._draft
         while not draft.done:
-            piece = await self._read(answer, draft)
+            piece = await self._next(answer)
             if not len(piece):
                 break
-            for data in events.feed(piece):
-                await self._take(data, events.is_cut, draft, on_text)
-                if draft.done:
-                    break
+            await self._take(events, piece)
             if draft.has_begun:
                 answer.hasten()
-            _check_time(started, self.answer_ms)
+            if self._elapsed_ms() > self._model.answer_ms:
+                raise self._too_long()
         if draft.done:
             await answer.drain(_DRAIN_MS)
         elif events.whole:
-            await self._take_whole(events.whole, draft, on_text)
+            await self._pass_on(draft.feed(bytes(events.whole)))
+            if not draft.stop:
+                raise _refusal(400, bytes(events.whole))
         elif events.is_page:
-            raise ModelGarbled(self._client.url + " does not answer as a model does; check llm.url")
+            raise ModelGarbled(self._model.client.url + " does not answer as a model does; check llm.url")
 
-    async def _take_whole(self, whole, draft, on_text):
-        await self._take(whole.value(), whole.is_cut, draft, on_text)
-        if not draft.stop:
-            raise self._refusal(400, whole.value())
-
-    async def _collect(self, answer, held, started, within_ms):
-        while not answer.ended:
-            held.add(bytes(await self._guarded(answer.read())))
-            _check_time(started, within_ms)
-
-    async def _take(self, data, is_cut, draft, on_text):
-        if is_cut:
-            draft.kept.drop()
-        text = draft.feed(data)
-        if text:
-            await on_text(text)
-
-    async def _read(self, answer, draft):
+    async def _next(self, answer):
         try:
-            return await self._guarded(answer.read())
+            return await _guarded(answer.read())
         except _Trouble:
-            if draft.stop:
+            if self._draft.stop:
                 return b""  # the model had said its last word, only the end of the stream is missing
             raise
 
-    async def _raise_refusal(self, answer):
-        held = TrimmedJson(REFUSAL)
+    async def _take(self, events, piece) -> None:
+        try:
+            for data in events.feed(piece):
+                await self._pass_on(self._draft.feed(data))
+                if self._draft.done:
+                    return
+        except BadAnswer as error:
+            raise ModelGarbled(str(error))
+
+    async def _pass_on(self, text: str) -> None:
+        if text:
+            await self._on_text(text)
+
+    # --- what failed
+
+    async def _refusal(self, answer) -> Refusal:
+        body = bytearray()
+        began = ticks_ms()
         answer.hasten()
         try:
-            await self._collect(answer, held, ticks_ms(), _REFUSAL_MS)
-        except (_Trouble, ModelGarbled):
+            while not answer.ended and len(body) < _REFUSAL_BYTES and ticks_diff(ticks_ms(), began) < _REFUSAL_MS:
+                body.extend(await answer.read())
+        except NetError:
             pass  # the status and what came say enough
-        refusal = self._refusal(answer.status, held.value())
-        refusal.retry_after = answer.retry_after
-        refusal.is_final = not answer.may_retry
-        raise refusal
+        return _refusal(answer.status, bytes(body), answer.retry_after, not answer.may_retry)
 
-    def _refusal(self, status, body):
-        return Refusal(402 if b"insufficient_quota" in body else status, error_text(body))
+    def _unfit(self, refusal) -> str:
+        """What to leave out of the request after a refusal, "" if it names nothing of the kind."""
+        fits = len(self._without) - len(self._habits.without)
+        if self._draft.text or fits > _MOST_FITS or refusal.status not in _UNFIT:
+            return ""
+        return refused_name(refusal.words, self._request, self._model.adapter.optional, self._without)
 
-    def _judged(self, refusal, name: str):
-        """The error to raise for a service's refusal; the key, should it repeat it, is blotted out."""
+    def _judged(self, refusal) -> _Trouble:
+        """What a service's refusal means for the next attempt; raises what no attempt changes."""
         words = self._blotted(refusal.words)
         if is_busy(refusal.status):
-            problem = "the model's service cannot answer now" + describe_status(refusal.status, words)
-            may_load = refusal.status == 503
-            return _Trouble(problem, retry_after=refusal.retry_after, is_final=refusal.is_final, may_load=may_load)
-        return model_error(refusal.status, words, self._client.url, name)
+            return _Trouble(
+                "the model's service cannot answer now" + describe_status(refusal.status, words),
+                retry_after=refusal.retry_after,
+                is_final=refusal.is_final,
+                may_load=refusal.status == 503,
+            )
+        error = model_error(refusal.status, words, self._model.client.url, self._name)
+        raise ModelCut("the answer broke off: " + str(error)) if self._draft.text else error
 
-    def _blotted(self, words):
-        return words.replace(self._key, "***") if self._key else words
+    def _blotted(self, words: str) -> str:
+        """The words without the key, should the service repeat it."""
+        return words.replace(self._model.key, "***") if self._model.key else words
 
-    async def _guarded(self, awaitable):
-        """Await something of the client; its errors become ours. Never around on_text(): its errors are its own."""
-        try:
-            return await awaitable
-        except Refused as error:
-            raise _Trouble(str(error), "", is_final=True)
-        except BadAnswer as error:
-            raise ModelGarbled(str(error) + "; check llm.url")
-        except NetError as error:
-            raise _Trouble(str(error), "; check the network")
+    def _wait_ms(self, trouble: _Trouble) -> int:
+        """How long to wait before the next attempt; raises what is wrong if there is none."""
+        model, elapsed_ms = self._model, self._elapsed_ms()
+        if elapsed_ms >= model.answer_ms and not trouble.may_load:
+            trouble = self._too_long()
+        if self._draft.text:
+            advice = trouble.advice if trouble.is_final else "; ask again"
+            raise ModelCut("the answer broke off: %s%s" % (trouble, advice))
+        wait_ms = max(self._backoff.next_ms(), trouble.retry_after * 1000)
+        may_pass = trouble.may_load or (self._failures < model.retries and wait_ms <= model.longest_wait_ms)
+        if trouble.is_final or not may_pass or elapsed_ms + wait_ms >= model.answer_ms:
+            raise ModelUnavailable(str(trouble) + trouble.advice)
+        return wait_ms
+
+    def _elapsed_ms(self) -> int:
+        return ticks_diff(ticks_ms(), self._started)
+
+    def _too_long(self) -> _Trouble:
+        problem = "the answer took longer than %d s" % (self._model.answer_ms // 1000)
+        return _Trouble(problem, "; raise llm.answer_seconds, or ask for a shorter one", is_final=True)
 
 
-def _check_time(started, within_ms):
-    if ticks_diff(ticks_ms(), started) > within_ms:
-        raise _too_long(within_ms)
+def _refusal(status: int, body: bytes, retry_after: int = -1, is_final: bool = False) -> Refusal:
+    return Refusal(402 if b"insufficient_quota" in body else status, error_text(body), retry_after, is_final)
 
 
-def _too_long(within_ms):
-    problem = "the answer took longer than %d s" % (within_ms // 1000)
-    return _Trouble(problem, "; raise llm.answer_seconds, or ask for a shorter one", is_final=True)
+async def _guarded(awaitable):
+    """Await something of the client; its errors become ours. Never around on_text(): its errors are its own."""
+    try:
+        return await awaitable
+    except Refused as error:
+        raise _Trouble(str(error), "", is_final=True)
+    except BadAnswer as error:
+        raise ModelGarbled(str(error) + "; check llm.url")
+    except NetError as error:
+        raise _Trouble(str(error), "; check the network")

@@ -10,23 +10,17 @@ The last event has the usage and no choices; "[DONE]" comes after it, or only th
 
 import json
 
-from engram.llm.reply import (
-    Refusal,
-    ReplyBuilder,
-    groups,
-    inside_quotes,
-    kept_fields,
-    quoted,
-    sendable,
-    sent_id,
-    string_field,
-)
+from engram.llm.refusal import Refusal
+from engram.llm.reply import ReplyBuilder
+from engram.llm.request import groups, kept_fields, object_of, sent_id, written
 from engram.llm.types import user
 from engram.text import part
 
+_GAP = "\n\n"  # between texts that become one
 _MESSAGE = ("role", "content", "refusal", "tool_calls", "function_call")
 _CALL = ("index", "id", "type", "function")
 _FUNCTION = ("name", "arguments")
+_TOOL = '{"type":"function","function":{"name":%s,"description":%s,"parameters":%s}}'
 _STOPS = {"length": "length", "content_filter": "filter"}
 
 
@@ -56,92 +50,60 @@ class OpenAI:
 
     def body(self, request, model: str, without=()):
         """The request's bytes, piece by piece."""
-        yield b'{"model":' + quoted(model)
+        fields: dict = {"model": model}
         if "stream" not in without:
-            yield b',"stream":true'
+            fields["stream"] = True
             if "stream_options" not in without:
-                yield b',"stream_options":{"include_usage":true}'
+                fields["stream_options"] = {"include_usage": True}
         limits = [name for name in self._limits if name not in without]
         if request.max_tokens and limits:
-            yield b',"' + limits[0].encode() + b'":' + str(request.max_tokens).encode()
-        yield b',"messages":['
-        comma = b""
-        if "system" not in without:
-            comma = yield from _system(request.system())
-        for role, group in groups(_told(request, without), "tool"):
-            yield from _results(comma, group, without) if role == "tool" else _message(comma, role, group, without)
-            comma = b","
-        comma = b'],"tools":['
-        for tool in () if "tools" in without else request.tools:
-            yield comma + b'{"type":"function","function":{"name":' + quoted(tool.name)
-            yield b',"description":' + quoted(tool.description)
-            yield b',"parameters":' + tool.schema.encode() + b"}}"
-            comma = b","
-        yield b"]}"
+            fields[limits[0]] = request.max_tokens
+        return written(fields, _TOOL, () if "tools" in without else request.tools, _messages(request, without))
 
     def draft(self) -> ReplyBuilder:
         """An empty reply."""
         return _Draft()
 
 
+def _messages(request, without):
+    """Yield all messages; the person tells the system text first if the service takes no other way."""
+    blocks = [] if "system" in without else list(request.system())
+    if blocks:
+        yield {"role": "system", "content": _GAP.join(blocks)}
+    for role, group in groups(_told(request, without), "tool"):
+        if role == "tool":
+            for message in group:
+                ref = sent_id(message.call.id, without)
+                yield {"role": role, "tool_call_id": ref, "content": message.text}
+        else:
+            yield _message(role, group, without)
+
+
 def _told(request, without):
-    """The messages; the person tells the system text first if the service takes no other way."""
     if "system" in without:
         for block in request.system():
             yield user(block)
     yield from request.messages()
 
 
-def _system(blocks):
-    """All blocks as one message; what is to stand before the next message."""
-    opening = b'{"role":"system","content":"'
-    separator = opening
-    for block in blocks:
-        yield separator
-        yield from inside_quotes(block)
-        separator = b"\\n\\n"
-    if separator is opening:
-        return b""
-    yield b'"}'
-    return b","
+def _message(role, group, without) -> dict:
+    content = _GAP.join([message.text for message in group if message.text])
+    sent = {"role": role, "content": content or ("" if "content" in without else None)}
+    calls = [_call(call, without) for message in group for call in message.calls]
+    if calls:
+        sent["tool_calls"] = calls
+    for message in group:
+        sent.update(kept_fields(message.kept, without))
+    return sent
 
 
-def _results(comma, group, without):
-    for message in group:
-        head = comma + b'{"role":"tool","tool_call_id":' + quoted(sent_id(message.call.id, without)) + b',"content":'
-        yield from string_field(head, message.text, b"}")
-        comma = b","
-
-
-def _message(comma, role, group, without):
-    yield comma + b'{"role":"' + role.encode() + b'","content":'
-    opening = b'"'
-    for message in group:
-        if message.text:
-            yield opening
-            yield from inside_quotes(message.text)
-            opening = b"\\n\\n"
-    if opening != b'"':
-        yield b'"'
-    else:
-        yield b'""' if "content" in without else b"null"
-    opening = b',"tool_calls":['
-    for message in group:
-        for call in message.calls:
-            yield opening + b'{"type":"function","id":' + quoted(sent_id(call.id, without))
-            yield from string_field(
-                b',"function":{"name":' + quoted(call.name) + b',"arguments":', sendable(call.arguments)
-            )
-            yield from kept_fields(call.kept_inside, without)
-            yield b"}"
-            yield from kept_fields(call.kept, without)
-            yield b"}"
-            opening = b","
-    if opening == b",":
-        yield b"]"
-    for message in group:
-        yield from kept_fields(message.kept, without)
-    yield b"}"
+def _call(call, without) -> dict:
+    arguments = call.arguments if object_of(call.arguments) else "{}"
+    function = {"name": call.name, "arguments": arguments}
+    function.update(kept_fields(call.kept_inside, without))
+    sent = {"type": "function", "id": sent_id(call.id, without), "function": function}
+    sent.update(kept_fields(call.kept, without))
+    return sent
 
 
 class _Draft(ReplyBuilder):

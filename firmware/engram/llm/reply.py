@@ -1,29 +1,19 @@
-"""A reply while it comes in, and what the adapters of all APIs share to put requests together.
-
-An adapter (openai.OpenAI, anthropic.Anthropic) knows one API:
-
-    path(prefix)             the path of the call, after a base URL whose own path is `prefix`
-    headers(key)             (name, value) pairs
-    optional                 what a request may do without, see fit.py
-    body(request, model, without=())    the request's bytes, piece by piece
-    draft()                  a ReplyBuilder that understands the API's events
+"""A reply while it comes in.
 
 A draft is fed each event, or the one document of a service that does not stream, and gives back new text; finish() gives
 what it had held back to the end.
 What came is data of a stranger: every field is taken only if it has the type that the API promises.
 """
 
-import json
 import random
-from binascii import crc32
 
 from engram.compat import const
 from engram.errors import ArgumentError, ModelGarbled
 from engram.llm import text_calls
 from engram.llm.answer_filter import AnswerFilter
 from engram.llm.kept import Kept
-from engram.llm.refusal import refusal_in
-from engram.llm.types import Call, Reply, plain_name, user
+from engram.llm.refusal import Refusal, refusal_in
+from engram.llm.types import Call, Reply, plain_name
 from engram.text import cut_bytes, decode, dumps, encode, lenient_json, loads
 
 # Bounds of a reply; they protect the heap from a model that runs away. A text that is longer is cut there,
@@ -31,21 +21,7 @@ from engram.text import cut_bytes, decode, dumps, encode, lenient_json, loads
 _TEXT_BYTES = const(16384)
 _CALLS = const(8)
 _ARGUMENTS_BYTES = const(8192)
-# How much of a text is turned into JSON at a time: the only copy of a prompt that is ever in the heap.
-_SLICE = const(512)
 _SENTENCE_ENDS = const(".!?。！？…")
-_LETTERS = const(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
-
-
-class Refusal(Exception):
-    """The service said no: an HTTP status (or one like it), and its own words."""
-
-    def __init__(self, status: int, words: str):
-        super().__init__(words)
-        self.status = status
-        self.words = words
-        self.retry_after = -1
-        self.is_final = False
 
 
 class ReplyBuilder:
@@ -210,7 +186,7 @@ class _Call:
 
     def is_whole(self) -> bool:
         """True if the arguments have come to their end."""
-        return is_object(self._arguments)
+        return _is_object(self._arguments)
 
     def finished(self, calls, kept):
         """The call for a reply, with an id that no earlier one of `calls` has."""
@@ -218,7 +194,7 @@ class _Call:
         if first is not self or not self.ref:
             self.ref = "%09x" % random.getrandbits(30)
         arguments = decode(self._arguments).strip() or "{}"
-        if not is_object(arguments):
+        if not _is_object(arguments):
             try:
                 arguments = dumps(lenient_json.loads(arguments, dict))
             except (ValueError, ArgumentError):
@@ -229,72 +205,8 @@ class _Call:
         return call
 
 
-def is_object(written) -> bool:
-    """True if this is the JSON of one object."""
+def _is_object(written) -> bool:
     try:
         return isinstance(loads(written), dict)
     except ValueError:
         return False
-
-
-def sendable(arguments: str) -> str:
-    """The arguments of a call that goes back to the service: an empty object for those that were answered with an error."""
-    return arguments if is_object(arguments) else "{}"
-
-
-def quoted(text: str) -> bytes:
-    """`text` as a JSON string."""
-    return json.dumps(text).encode()
-
-
-def inside_quotes(text: str):
-    """The bytes of `text` inside a JSON string, a slice at a time."""
-    for start in range(0, len(text), _SLICE):
-        yield memoryview(quoted(text[start : start + _SLICE]))[1:-1]
-
-
-def string_field(head: bytes, text: str, tail: bytes = b""):
-    """The bytes of `text` as a JSON string between two pieces of JSON, a slice at a time."""
-    yield head + b'"'
-    yield from inside_quotes(text)
-    yield b'"' + tail
-
-
-def kept_fields(pairs, without=()):
-    """The bytes of kept fields, behind others of an object."""
-    for name, value in pairs:
-        if name not in without:
-            yield b"," + quoted(name) + b":"
-            yield value
-
-
-def sent_id(ref: str, without) -> str:
-    """The id of a call: as the service gave it, or nine letters and digits if it takes no others."""
-    if "ids" not in without or (len(ref) == 9 and all(byte in _LETTERS for byte in ref.encode())):
-        return ref
-    return "%09x" % (crc32(ref.encode()) & 0xFFFFFFFF)
-
-
-def groups(messages, tool_role: str):
-    """(role, messages) of neighbours with one role; messages that say nothing are left out.
-
-    Results of tools have the role `tool_role`. The person begins: APIs want it so, and a window of the history may not.
-    """
-    last = ""
-    group = []
-    for message in messages:
-        if message.role == "tool":
-            role = tool_role
-        elif message.calls or message.text.strip():
-            role = message.role
-        else:
-            continue
-        if not last and role == "assistant":
-            yield "user", [user("(earlier messages have left the window)")]
-        if role != last and group:
-            yield last, group
-            group = []
-        last = role
-        group.append(message)
-    if group:
-        yield last, group

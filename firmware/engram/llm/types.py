@@ -4,11 +4,11 @@ Message   role "user": text · role "assistant": text, calls and kept · role "t
 Call      a tool call: id, name, arguments (JSON text of an object, or what the model wrote if it cannot be read as one)
 Tool      name, description, schema (JSON text of a JSON Schema object)
 Request   system() and messages() are called more than once (to count bytes, then to send them) and must
-          yield the same each time; neither is ever joined into one string; model is another one's name, "" for the usual
+          yield the same each time; model is another one's name, "" for the usual
 Reply     text, calls, stop, usage (input, output, cached tokens; -1 unknown); stop is "end", "tools", "length", "filter", or
           "as_text" if the model wrote a call as text that could not be run
 
-`kept` are (name, JSON) pairs of fields that the adapter does not know: they go back to the service within the turn, unchanged.
+`kept` are (name, value) pairs of fields that the adapter does not know: they go back to the service within the turn, unchanged.
 """
 
 from collections import namedtuple

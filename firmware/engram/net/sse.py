@@ -8,6 +8,7 @@ NEWLINE is CR, LF or CR LF. What follows the last empty line is no event.
 """
 
 from engram.compat import const
+from engram.errors import BadAnswer
 
 # The fields of a line.
 _UNKNOWN = const(0)
@@ -18,20 +19,17 @@ _MARK_OF_ORDER = const(b"\xef\xbb\xbf")
 
 
 class Events:
-    """The events of one body, whose pieces are fed in order, split anywhere.
-
-    hold() makes what holds the data of one event: add(piece), value(), is_cut.
+    """The events of one body, whose pieces are fed in order, split anywhere; BadAnswer beyond `most` bytes of one.
 
     The first letter tells more than the type that a service names: what begins as JSON is no stream, but `whole`.
 
-    is_cut   whether something was left out of the latest event
-    whole    what holds a body that is no stream
+    whole    the bytes of a body that is no stream
     is_page  whether the body is a page
     """
 
-    def __init__(self, hold):
-        self._hold = hold
-        self.is_cut = self.is_page = False
+    def __init__(self, most: int):
+        self._most = most
+        self.is_page = False
         self.whole = None
         self._has_begun = False
         self._start = b""  # of the line, until it shows which field it has
@@ -44,8 +42,8 @@ class Events:
         piece = bytes(piece)
         if not self._has_begun:
             piece = self._begin(piece)
-        if self.whole:
-            self.whole.add(piece)
+        if self.whole is not None:
+            self._hold(self.whole, piece)
             return
         start = 1 if self._after_return and piece[:1] == b"\n" else 0
         if piece:
@@ -63,12 +61,19 @@ class Events:
     def _begin(self, piece):
         if piece.startswith(_MARK_OF_ORDER):
             piece = piece[len(_MARK_OF_ORDER) :]
-        first = piece.lstrip()[:1]
+        text = piece.lstrip()  # white space before an answer is a sign of life
+        first = text[:1]
         self._has_begun = first != b""
         self.is_page = first == b"<"
         if first in (b"{", b"["):
-            self.whole = self._hold()
+            self.whole = bytearray()
+            return text
         return piece
+
+    def _hold(self, held, part) -> None:
+        if len(held) + len(part) > self._most:
+            raise BadAnswer("the service sent more at once than fits; ask for a shorter answer")
+        held.extend(part)
 
     def _take(self, part):
         """Take a part of a line."""
@@ -83,14 +88,14 @@ class Events:
                 self._begin_data()
                 part = part[6 if part[5:6] == b" " else 5 :]
         if self._field == _DATA:
-            self._data.add(part)  # type: ignore
+            self._hold(self._data, part)
 
     def _begin_data(self):
         self._field = _DATA
         if self._data is None:
-            self._data = self._hold()
+            self._data = bytearray()
         else:
-            self._data.add(b"\n")
+            self._data.extend(b"\n")
 
     def _end_line(self):
         """End a line; the data of the event that it ends."""
@@ -102,8 +107,7 @@ class Events:
         if not is_end or data is None:
             return b""
         self._data = None
-        self.is_cut = data.is_cut
-        return data.value()
+        return bytes(data)
 
 
 def _line_end(piece, start):

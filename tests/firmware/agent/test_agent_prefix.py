@@ -1,4 +1,6 @@
-"""The prompts of turns in a row begin alike, byte for byte as both APIs send them, so that a provider's cache fits."""
+"""The prompts of turns in a row begin alike, field for field as both APIs send them, so that a provider's cache fits."""
+
+import json
 
 from board import Board, Script
 from engram import files
@@ -12,7 +14,7 @@ from support import rounds
 TURNS = rounds(40, 24)
 FEWER = 12
 LONGEST = 800
-_MARKER = b',"cache_control":{"type":"ephemeral"}'
+_MARK = "cache_control"
 _BLOCK = 512
 
 
@@ -32,10 +34,11 @@ class Sent:
         last = at = 0
         with open(now, "wb") as file:
             for piece in self.adapter.body(request, "m"):
-                # The API's mark of how far its cache goes moves on with the messages.
-                piece = bytes(piece).replace(_MARKER, b"")
-                if b'{"role":"user"' in piece:
-                    last = at
+                if piece.startswith(b"{"):
+                    value = json.loads(piece if at else piece + b"}")
+                    if value.get("role") == "user":
+                        last = at
+                    piece = _ordered(value).encode()
                 file.write(piece)
                 at += len(piece)
         if self.bodies and _common(now, before) < self.last_message:
@@ -43,6 +46,15 @@ class Sent:
         self.paths.reverse()
         self.last_message = last
         self.bodies += 1
+
+
+def _ordered(value):
+    """The JSON of a value with its fields in order, without the API's mark of how far its cache goes: that one moves on."""
+    if isinstance(value, dict):
+        return "{%s}" % ",".join([name + ":" + _ordered(value[name]) for name in sorted(value) if name != _MARK])
+    if isinstance(value, list):
+        return "[%s]" % ",".join([_ordered(each) for each in value])
+    return json.dumps(value)
 
 
 def _common(path, other):

@@ -244,7 +244,7 @@ def chatter(body):
 
 def whole_thoughts(body):
     message = {"role": "assistant", "content": "Hello.", "reasoning_content": LONG}
-    return "200 OK", {"choices": [{"message": message, "finish_reason": "stop"}], "citations": [LONG] * 3}
+    return "200 OK", {"choices": [{"message": message, "finish_reason": "stop"}], "citations": [LONG[:20_000]]}
 
 
 async def test_what_is_skipped_costs_no_answer():

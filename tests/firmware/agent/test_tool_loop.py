@@ -76,16 +76,16 @@ async def test_no_message_of_the_person_stands_behind_a_tools_result():
 async def test_what_a_service_handed_out_goes_back_within_the_turn():
     seen = []
     call = _list_call()
-    call.kept = (("signature", b'"s"'),)
+    call.kept = (("signature", "s"),)
     board = scripted(call, [lambda request: seen.extend(request.messages()), "Nothing."])
-    board.model.kept = (("reasoning", b'"hm"'),)
+    board.model.kept = (("reasoning", "hm"),)
     await say(board)
     assert seen[1].kept == board.model.kept and seen[1].calls[0].kept == call.kept
 
 
 async def test_thoughts_that_go_back_count_towards_the_window():
     board = scripted(*[_list_call(at) for at in range(11)])
-    board.model.kept = (("reasoning", b'"' + b"x" * 8000 + b'"'),)
+    board.model.kept = (("reasoning", "x" * 8000),)
     await say(board)
     assert board.model.asked < 6
 

@@ -4,7 +4,7 @@ import json
 
 from engram.errors import ModelGarbled
 from engram.llm.anthropic import Anthropic
-from engram.llm.reply import Refusal
+from engram.llm.refusal import Refusal
 from engram.llm.types import Call, Request, Tool, assistant, result, user
 from support import raises
 

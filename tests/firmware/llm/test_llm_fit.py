@@ -18,8 +18,8 @@ _MESSAGE = ('{"type":"content_block_delta","delta":{"type":"text_delta","text":"
 
 def _request(with_calls=False, tools=(_TOOL,), model=""):
     call = Call("call:1", "memory_list", "{}")
-    call.kept = (("extra_content", b'{"s":1}'),)
-    reply = assistant("", (call,), (("reasoning_content", b'"hm"'),))
+    call.kept = (("extra_content", {"s": 1}),)
+    reply = assistant("", (call,), (("reasoning_content", "hm"),))
     messages = (user("hello"), reply, result(call, "{}")) if with_calls else (user("hello"),)
     return Request(lambda: iter(("You are Engram.",)), lambda: iter(messages), tools, 100, model)
 

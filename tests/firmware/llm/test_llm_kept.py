@@ -4,9 +4,8 @@ import json
 import random
 
 from engram.llm.anthropic import Anthropic
-from engram.llm.kept import Kept, encoded
+from engram.llm.kept import Kept, plain
 from engram.llm.openai import OpenAI
-from engram.llm.trimmed_json import TrimmedJson
 from engram.llm.types import Request, assistant, result, user
 from engram.net.sse import Events
 
@@ -170,7 +169,7 @@ def test_a_reply_is_the_same_wherever_its_stream_is_split():
 
 
 def _streamed(body, at):
-    events, draft = Events(TrimmedJson), OpenAI().draft()
+    events, draft = Events(4096), OpenAI().draft()
     for piece in (body[:at], body[at:]):
         for data in events.feed(piece):
             draft.feed(data)
@@ -185,7 +184,7 @@ def test_a_value_that_comes_whole_is_sent_back_as_it_came():
         value = {"a": _any_value(0)}
         holder = {}
         Kept().add(holder, value)
-        assert json.loads(encoded(holder)) == {name: value[name] for name in value if value[name] is not None}
+        assert plain(holder) == {name: value[name] for name in value if value[name] is not None}
 
 
 def _any_value(depth):
@@ -216,4 +215,4 @@ def test_a_text_cut_anywhere_is_put_together():
             rest = rest[step:]
         if whole:
             expected = {"reasoning": whole, "details": [{"type": "t", "index": 0, "text": whole}]}
-            assert json.loads(encoded(holder)) == expected
+            assert plain(holder) == expected

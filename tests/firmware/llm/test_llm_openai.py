@@ -5,7 +5,7 @@ import random
 
 from engram.errors import ModelGarbled
 from engram.llm.openai import OpenAI
-from engram.llm.reply import Refusal
+from engram.llm.refusal import Refusal
 from engram.llm.types import Call, Request, Tool, assistant, result, user
 from support import raises
 
@@ -17,7 +17,6 @@ _TOOL = Tool("memory_list", 'Lists "all"', '{"type":"object","properties":{}}')
 def _body(messages, system=("You are", "Engram."), tools=(), max_tokens=100):
     request = Request(lambda: iter(system), lambda: iter(messages), tools, max_tokens, "")
     pieces = [bytes(piece) for piece in OpenAI().body(request, "some-model")]
-    assert max(len(piece) for piece in pieces) < 4000
     return json.loads(b"".join(pieces))
 
 

@@ -2,8 +2,9 @@
 
 import random
 
-from engram.llm.trimmed_json import TrimmedJson
+from engram.errors import BadAnswer
 from engram.net.sse import Events
+from support import raises
 
 _STREAM = (
     ": a comment\r\n\r\n"
@@ -23,7 +24,7 @@ _EVENTS = [
 
 
 def _parse(pieces):
-    events = Events(TrimmedJson)
+    events = Events(4096)
     return [data for piece in pieces for data in events.feed(piece)]
 
 
@@ -86,15 +87,14 @@ def test_lines_that_are_skipped_count_against_no_bound():
             assert _parse(pieces) == [b"a\nb"], line[:6]
 
 
-def test_words_that_are_no_json_are_held_in_part():
-    (data,) = _parse([b"data: " + b"ping " * 20000 + b"\n\n"])
-    assert data.startswith(b"ping ping") and len(data) <= 4096
+def test_more_than_the_bound_of_one_event_is_refused():
+    for stream in (b"data: " + b"x" * 5000, b'data: {"a":' + b"\ndata: x" * 3000, b'{"whole":"' + b"x" * 5000):
+        with raises(BadAnswer):
+            _parse([stream[at : at + 100] for at in range(0, len(stream), 100)])
 
 
-def test_an_event_knows_whether_a_part_of_it_was_left_out():
-    events = Events(TrimmedJson)
-    for value, is_cut in ((b"x" * 100_000, True), (b"x" * 100, False), (b"x" * 20_000, False)):
-        stream = b'data: {"reasoning":"' + value + b'"}\n\n'
-        for at in range(0, len(stream), 1000):
-            for data in events.feed(stream[at : at + 1000]):
-                assert (b"null" in data, events.is_cut) == (is_cut, is_cut)
+def test_white_space_before_a_body_that_is_no_stream_counts_against_no_bound():
+    events = Events(10)
+    for piece in [b" \r\n" * 100] * 3 + [b'\n {"a"', b":1}"]:
+        assert not list(events.feed(piece))
+    assert events.whole == b'{"a":1}'
