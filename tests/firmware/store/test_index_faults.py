@@ -15,7 +15,7 @@ from engram.store.types import Entry, Query
 from support import StatelessSchema, folder, rounds
 
 LINES = 100
-IDLE_TICKS = 120
+IDLE_TICKS = 60
 
 WORDS = ("apple", "boat", "cedar", "delta", "ember", "flint", "grove", "harbor")
 
@@ -219,7 +219,7 @@ def _try_each_write(error):
     step = 1
     while True:
         store = _store()
-        _fill(store)
+        _fill(store, 64)
         store = _lose_index(store)
         fails = FailsLater(step, error)
         errors = diag.errors
