@@ -136,7 +136,7 @@ def _try(kind: str, runtime: str, tmp_path: Path, blank: bytes, every: int) -> N
 # On the 32-bit build MicroPython itself may fail at its end with a flash written in Python: that is left to the soak.
 @pytest.mark.parametrize("kind", ["store", "update", "turn", "profile"])
 def test_a_few_interrupts_lose_nothing(kind: str, tmp_path: Path, blank: bytes):
-    _try(kind, "cpython", tmp_path, blank, 97)
+    _try(kind, "cpython", tmp_path, blank, 199)
 
 
 @pytest.mark.soak

@@ -8,7 +8,7 @@ import pytest
 
 from board_program import BoardProgram, Told
 
-SHORT = 24
+SHORT = 12
 EVENTS = 7
 PERHAPS = "perhaps for the second time"
 

@@ -11,7 +11,7 @@ import pytest
 
 from board_program import BoardProgram, Told
 
-SHORT = 40
+SHORT = 16
 PERHAPS = "(perhaps for the second time) "
 START, HOUR, DAY = 1790000000, 3600, 86400
 
