@@ -19,6 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import httpx._transports.default as http_transport
 import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
@@ -110,6 +111,10 @@ MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 # An example takes as long as the machine is busy. Those of `make test` are the same each time; `make soak` tries others.
 settings.register_profile("engram", deadline=None, derandomize=not IS_WHOLE)
 settings.load_profile("engram")
+
+# Each client would read all root certificates, which takes more than most requests.
+_make_context = http_transport.create_ssl_context  # pyright: ignore[reportPrivateImportUsage]
+http_transport.create_ssl_context = functools.cache(_make_context)  # pyright: ignore[reportPrivateImportUsage]
 
 
 def pytest_configure(config):

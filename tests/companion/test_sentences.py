@@ -2,7 +2,6 @@
 
 import ast
 import copy
-import functools
 import string
 from pathlib import Path
 
@@ -17,9 +16,6 @@ SENTENCES = [(table, kind) for table in TABLES for kind in table.kinds]
 COMPANION = Path(engram_host.companion.__file__).parent
 
 
-catalogs = functools.cache(load_catalogs)
-
-
 def said(table: SentenceTable, kind: str, number: int = 2) -> Sentence:
     """A sentence of a kind, with a value of its own for each placeholder."""
     texts = "".join(text for key, text in table.catalog().items() if key.split(".")[1] == kind)
@@ -30,8 +26,8 @@ def said(table: SentenceTable, kind: str, number: int = 2) -> Sentence:
 @in_one_case("table, kind", SENTENCES)
 def test_each_kind_is_in_both_catalogs(table: SentenceTable, kind: str):
     sentence = said(table, kind)
-    assert catalogs()["en"].say(sentence) == str(sentence)
-    chinese = catalogs()["zh"].say(sentence)
+    assert load_catalogs()["en"].say(sentence) == str(sentence)
+    chinese = load_catalogs()["zh"].say(sentence)
     assert chinese != str(sentence)
     assert all(str(value) in chinese for value in sentence.values.values()), chinese
 
@@ -46,19 +42,19 @@ def test_a_sentence_is_recognized_by_its_text_alone(table: SentenceTable, kind: 
 
 def test_text_that_is_none_of_the_companions_sentences_stays_as_it_is():
     for text in ("", "the tea is in the blue tin.", "m1 is not in the copy", "x" * 100_000):
-        assert catalogs()["zh"].say(text) == text
+        assert load_catalogs()["zh"].say(text) == text
 
 
 def test_a_value_that_is_a_sentence_is_translated_with_the_sentence_around_it():
     table = SentenceTable("check_result", {"look_again": "{problem}: look again."})
     inner = said(TABLES[0], "no_model")
-    assert catalogs()["zh"].say(inner) in catalogs()["zh"].say(table.say("look_again", problem=inner))
+    assert load_catalogs()["zh"].say(inner) in load_catalogs()["zh"].say(table.say("look_again", problem=inner))
 
 
 def test_an_error_says_a_sentence_that_is_recognized():
     problem: CompanionError = UnknownEntry("m12", "not_copied", board="kitchen")
     assert str(problem) == "m12 is not in the copy of kitchen, or was forgotten."
-    assert "m12" in catalogs()["zh"].say(str(problem)) and "kitchen" in catalogs()["zh"].say(str(problem))
+    assert "m12" in load_catalogs()["zh"].say(str(problem)) and "kitchen" in load_catalogs()["zh"].say(str(problem))
 
 
 def test_a_copied_sentence_keeps_its_kind_and_values():

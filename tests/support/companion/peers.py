@@ -26,8 +26,8 @@ ROOT = Path(__file__).resolve().parents[3]
 def _ports() -> Iterator[int]:
     """The ports of this worker, from one that is another one in each run on."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    first, begin = 10000 + worker % 5 * 4000, os.getpid() * 97
-    return (first + (begin + number) % 4000 for number in range(4000))
+    first, begin = 10000 + worker % 6 * 3500, os.getpid() * 97
+    return (first + (begin + number) % 3500 for number in range(3500))
 
 
 _PORTS = _ports()
@@ -57,7 +57,7 @@ def free_port() -> int:
     """A port that nobody listens at, and that was not given before.
 
     Below those that the system gives to whoever asks for any: another test might get it before it is used. Each of the
-    five workers of `make test` has a range of its own.
+    six workers of `make test` has a range of its own.
     """
     return find_free(_PORTS)
 

@@ -159,7 +159,7 @@ def _load() -> None:
     """Load what a companion does when it starts with SQLite and the broker inside."""
     for name in _LOADED:
         importlib.import_module(name)
-
+    importlib.import_module("engram_host.companion.page.catalog").load_catalogs()
     gc.collect()
     gc.freeze()
 

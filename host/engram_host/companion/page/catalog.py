@@ -1,5 +1,6 @@
 """The texts of the page in each language, from one file each, and which language a browser gets."""
 
+import functools
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib import resources
@@ -52,7 +53,8 @@ class Texts:
         return self._texts[key]
 
 
-def load_catalogs() -> dict[str, Texts]:
+@functools.cache
+def load_catalogs() -> Mapping[str, Texts]:
     """The texts of all languages."""
     folder = resources.files("engram_host.companion.page") / "texts"
     found = {name: tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf-8")) for name in NAMES}
