@@ -81,7 +81,7 @@ class App:
     def limit(self, name: str, low=None, high=None, minutes: int = 0) -> str:
         """Tell the owner when a sense is below or above a limit, if it is for some minutes; the limit's id."""
         self.board.find_senses()
-        return self.board.sense_limits.set_named(OWNER, name, low, high, minutes)["id"]  # type: ignore
+        return self.board.sense_view.set_limit(OWNER, name, low, high, minutes)["id"]  # type: ignore
 
     async def ask(self, content: str, sink, caller=OWNER):
         """Give the agent a message, as a channel does; see Agent.turn. ArgumentError if the caller cannot be one."""

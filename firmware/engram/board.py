@@ -34,11 +34,10 @@ if TYPE_CHECKING:
     from engram.memory.texts.retention import NoteRetention
     from engram.memory.undo import Undo
     from engram.reminders.reminders import Reminders
-    from engram.senses.answers.view import SenseView
-    from engram.senses.events.limit_tool import LimitTool
-    from engram.senses.events.watch import Watch
     from engram.senses.sampling import Sampling
     from engram.senses.senses import Senses
+    from engram.senses.view import SenseView
+    from engram.senses.watch import Watch
     from engram.store.log.reserve import Reserve
     from engram.timers.timers import Timers
     from engram.tools.pins import Pins
@@ -88,8 +87,6 @@ class Board:
     """What watches that, None without senses."""
     sense_view: "SenseView | None" = None
     """What shows the readings to people and to the model, None without senses."""
-    sense_limits: "LimitTool | None" = None
-    """What sets limits of that, likewise."""
     pins: "Pins | None" = None
     telegram: "Telegram | None" = None
     timers: "Timers | None" = None
@@ -150,11 +147,6 @@ class Board:
 
             add_timers(self)
         return self.timers  # type: ignore[reportReturnType]  they are set now
-
-    def read_pin(self, name: str):
-        """The value of a pin of config.json as a number, None if it cannot be read."""
-        value = self.pins.values((name,))[name] if self.pins else None
-        return {"on": 1, "off": 0}.get(value) if isinstance(value, str) else value
 
     def find_status(self) -> dict:
         """How the board is, see status.py."""

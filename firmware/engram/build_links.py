@@ -81,7 +81,7 @@ def add_companion(board) -> None:
         await board.inbox.redeliver("link")
 
     def find_senses():
-        return board.senses, board.sense_watch and board.sense_watch.events
+        return board.senses
 
     board.companion = Companion(
         config,

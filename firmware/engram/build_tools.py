@@ -1,6 +1,7 @@
 """Wires a board's tools beside the memory's, and its pins."""
 
-from engram.agent import schema_check, schemas
+from engram.agent import schemas
+from engram.agent.arguments import read_arguments
 from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
 from engram.tools.toolbox import Toolbox
@@ -12,7 +13,7 @@ def make_toolbox(board) -> Toolbox:
     """Return the Toolbox, which holds the tools beside the memory's."""
     names = [tool.name for mode in ("full", "lightweight") for tool in schemas.tools(mode)]
     names += ["timer", "sense_recall", "sense_limit"]
-    return Toolbox(tuple(names), schema_check.arguments, board.config.get("llm.context_tokens") // _SHARE)
+    return Toolbox(tuple(names), read_arguments, board.config.get("llm.context_tokens") // _SHARE)
 
 
 def add_pins(board):

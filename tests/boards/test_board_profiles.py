@@ -94,7 +94,7 @@ def test_the_pins_that_are_never_allowed_go_to_the_board_with_its_code(name: str
 def test_settings_with_a_pin_that_is_never_allowed_are_refused_before_anything_is_written(name: str):
     board = profile.load_profile(name)
     for number in board.forbidden_pins:
-        with pytest.raises(BadRequest, match=rf"config: pins\.lamp: pin {number} is never allowed"):
+        with pytest.raises(BadRequest, match=rf"config: pins\.lamp: pin: {number} is never allowed"):
             file_set.seed_files(board, {"pins.lamp": {"pin": number, "mode": "out"}})
     seeds = file_set.seed_files(board, {"pins.lamp": {"pin": 14, "mode": "out"}})
     assert json.loads(seeds["config.json"])["pins"] == {"lamp": {"pin": 14, "mode": "out"}}

@@ -10,7 +10,7 @@ import support
 from engram.llm.types import Call
 from engram.memory.access import OWNER
 from engram.memory.perceive import perceive
-from engram.senses.answers.recall_tool import RecallTool
+from engram.senses import tools
 from pages import fences, plain, read, rows, section
 from perceiving import house
 from turns import say
@@ -40,7 +40,7 @@ def _heard(board, message: str) -> str:
 
 def test_the_model_sees_the_block_and_asks_as_the_page_says():
     ((message, printed),) = _sessions(READ)
-    arguments = {"name": "outside", "since": "2026-09-22", "until": "2026-09-22"}
+    arguments = {"name": "outside", "days": "2026-09-22"}
     call = Call("c", "sense_recall", json.dumps(arguments))
     board = house(call, printed)
     assert _heard(board, message) == printed
@@ -66,12 +66,12 @@ def test_the_captions_of_the_page_are_kept():
 
 def test_the_reference_of_the_tool_has_its_arguments():
     table = rows(section(read("docs/reference/tools.md"), "## Senses"))
-    assert plain(table[0][0]) == RecallTool.name
-    rules = json.loads(RecallTool.schema)["properties"]
+    assert plain(table[0][0]) == tools.RECALL[0]
+    rules = json.loads(tools.RECALL[2])["properties"]
     assert all(f"`{name}`" in table[0][1] for name in rules)
-    result = json.dumps(RecallTool(house().sense_view).run(OWNER, name="outside"))
+    result = json.dumps(tools.recall(house().sense_view, OWNER, name="outside"))
     shown = " ".join(plain(row[0]) for row in table[1:])
-    assert all(name in shown for name in json.loads(result) if name not in ("name", "unit", "columns", "minutes_each"))
+    assert all(name in shown for name in json.loads(result) if name not in ("name", "unit", "columns", "hours_each"))
 
 
 def test_an_example_of_the_command_prints_what_the_page_says():

@@ -8,8 +8,9 @@ from calendar import timegm
 
 import pytest
 
-from engram.agent import schema_check, schemas
+from engram.agent import schemas
 from engram.agent.agent import Sink, Turn
+from engram.agent.arguments import read_arguments
 from engram.app import App
 from engram.errors import ArgumentError
 from engram.llm.types import Call
@@ -52,7 +53,7 @@ def _wanted(schema: str, name: str) -> str:
     # An object is in no schema; it stands first, so that it is looked at first.
     wrong = {name: {}} | {other: "" for other in required if other != name}
     with pytest.raises(ArgumentError) as caught:
-        schema_check.arguments(json.dumps(wrong), schema)
+        read_arguments(json.dumps(wrong), schema)
     assert caught.value.argument == name
     return caught.value.problem.removeprefix("must be ").removesuffix(".")
 

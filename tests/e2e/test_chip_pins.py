@@ -76,7 +76,7 @@ def test_with_another_setting_wrong_outputs_are_safe(board: Boards):
 def test_with_one_pin_wrong_the_others_are_safe_and_it_is_named(board: Boards):
     content = json.dumps({"pins": {**PINS, "flash": {"pin": 6, "mode": "out"}}}).encode()
     printed = levels(board(**{"config.json": content}))
-    assert "Engram did not start: config: pins.flash: pin 6 is never allowed on this board" in printed
+    assert "Engram did not start: config: pins.flash: pin: 6 is never allowed on this board" in printed
     assert SAFE in printed
 
 

@@ -112,4 +112,4 @@ def test_reading_for_facts_never_sees_them(home: Home, scripted: Scripted):
 
 def test_a_wrong_pin_keeps_the_board_from_starting_and_is_named(home: Home):
     ended = say(home.having(pins={"lamp": {"pin": 5, "mode": "on"}}), "/pin")
-    assert ended.status == 2 and "config: pins.lamp: mode must be one of out, in, pwm, adc." in ended.problems
+    assert ended.status == 2 and "config: pins.lamp: mode: must be one of out, in, pwm, adc." in ended.problems

@@ -22,16 +22,16 @@ OUT = ROOT / "build" / "bench" / "senses.json"
 HEAP = "2m"
 
 
-def cost(folder: Path, senses: int, days: int, raw: int) -> dict[str, int]:
-    """What some senses cost in some days: erases and bytes of the flash, and the heap at rest with so many raw readings.
+def cost(folder: Path, senses: int, days: int) -> dict[str, int]:
+    """What some senses cost in some days: erases and bytes of the flash, and the heap at rest.
 
     Paths are relative to the project: each loaded module keeps its path on the heap.
     """
     folders = firmware_build.compile_small()
     paths = ":".join(os.path.relpath(each, ROOT) if each.is_absolute() else str(each) for each in folders)
     program = firmware_build.SMALL / "tools" / "benchmarks" / "board" / "senses_cost.mpy"
-    flash = folder / f"senses-{senses}-{raw}.bin"
-    code = f"import sys; sys.argv[1:] = {[str(flash), str(senses), str(days), str(raw)]!r}; "
+    flash = folder / f"senses-{senses}.bin"
+    code = f"import sys; sys.argv[1:] = {[str(flash), str(senses), str(days)]!r}; "
     line = [str(get_micropython.HOME / "32"), "-X", f"heapsize={HEAP}", "-c", code + f"import {program.stem}"]
     environment = {**os.environ, "MICROPYPATH": paths}
     done = subprocess.run(line, capture_output=True, text=True, env=environment, cwd=ROOT, check=True)
@@ -43,11 +43,11 @@ def main() -> int:
     argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0]).parse_args()
     costs = {}
     with tempfile.TemporaryDirectory() as folder:
-        for senses, days, raw in ((1, 10, 0), (16, 4, 0), (16, 4, 30)):
-            row = costs[f"{senses} senses, {raw} raw readings each"] = cost(Path(folder), senses, days, raw)
+        for senses, days in ((1, 10), (16, 4)):
+            row = costs[f"{senses} senses"] = cost(Path(folder), senses, days)
             each = {name: row[name] / row["readings"] for name in ("erases", "programmed_bytes", "kept_bytes")}
             said = "{erases:.4f} erases, {programmed_bytes:.1f} bytes programmed, {kept_bytes:.2f} kept for a reading"
-            print(f"{senses} senses, {raw} raw readings each: {said.format(**each)}, {row['heap']} bytes of heap")
+            print(f"{senses} senses: {said.format(**each)}, {row['heap']} bytes of heap")
     OUT.parent.mkdir(parents=True, exist_ok=True)
     OUT.write_text(json.dumps(costs, indent=1) + "\n")
     return 0

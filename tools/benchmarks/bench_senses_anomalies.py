@@ -8,7 +8,7 @@ size in usual spreads of the sense. A planted one is found if an event begins fr
 what begins up to half a day after it (four days after a drift) comes of it too, any other event is false. The designs:
 
     finder  the companion's own code, engram_host/companion/senses/anomalies.py, minute by minute
-    board   the firmware's own code, engram/senses/events/baseline.py, hour by hour
+    board   the firmware's own code, engram/senses/watch.py, hour by hour
     level   the hour's mean against its moving average, in spreads, with one limit for all senses
 
 Prints a table for each design; status 1 if `finder` misses the aims.
@@ -24,7 +24,7 @@ from pathlib import Path
 sys.path += [str(Path(__file__).resolve().parents[2] / name) for name in ("firmware", "host")]
 
 import sense_signals as signals
-from engram.senses.events.baseline import HOURS_OFF, HourlyBaseline
+from engram.senses.watch import HOURS_OFF, HourlyBaseline
 from engram_host.companion.senses.anomalies import AnomalyFinder
 from engram_host.companion.store.senses.types import Row
 from sense_signals import Anomaly
@@ -62,7 +62,7 @@ def _hour_means(readings: "list[int | None]") -> "list[float | None]":
 
 
 def by_board(readings: "list[int | None]", _limit: float) -> list[Event]:
-    """The events of the board's own code, as engram/senses/events/watch.py begins them."""
+    """The events of the board's own code, as engram/senses/watch.py begins them."""
     baseline, events, off = HourlyBaseline(), [], 0
     for number, mean in enumerate(_hour_means(readings)):
         if mean is None:

@@ -14,7 +14,7 @@ from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.removal import OF_DEVICE
 from engram_host.companion.store.replication_rules import WENT_BACK
 from engram_host.companion.store.row_types import LogRow
-from engram_host.companion.store.senses.types import MINUTES, Listed, ReadingBlock, Row, SenseList, ToldEvent
+from engram_host.companion.store.senses.types import MINUTES, Anomaly, Listed, ReadingBlock, Row, SenseList
 from engram_host.companion.types import (
     NOTES,
     ConversationLimits,
@@ -115,7 +115,7 @@ class FilledBoard:
         self.store.put_note(self.sender, self.device, EPOCH, *said, NOW, _NO_QUOTA)
 
     def put_senses(self, count: int, blocks: int) -> None:
-        """List senses, and send blocks of readings by minute, and an event of each sense."""
+        """List senses, and send blocks of readings by minute, and an anomaly of each sense."""
         listed = tuple(Listed(number, f"sense {number}", "C", 1, NOW) for number in range(1, count + 1))
         self.store.put_senses(self.sender, self.device, SenseList(EPOCH, count + 1, True, listed), NOW)
         for block in range(blocks):
@@ -124,8 +124,8 @@ class FilledBoard:
                 EPOCH, MINUTES, block + 1, f"{block:08x}", 512, dict.fromkeys(range(1, count + 1), rows)
             )
             self.store.put_readings(self.sender, self.device, told, NOW, _NO_QUOTA)
-        events = [ToldEvent(number, number, "high", NOW - 60, NOW, {"value": 300}) for number in range(1, count + 1)]
-        self.store.put_events(self.sender, self.device, EPOCH, events, NOW, _NO_QUOTA)
+        for sense in self.store.senses_of(self.device):
+            self.store.put_anomalies(self.device, sense.key, [Anomaly("stuck", NOW // 60 - 1, 300, (1, 2))], NOW // 60)
 
     def converse(self, mid: str) -> None:
         """Be asked something, and answer it."""

@@ -3,7 +3,8 @@
 from collections import namedtuple
 
 from engram import text
-from engram.agent import file_tools, get_tool, schema_check, schemas
+from engram.agent import file_tools, get_tool, schemas
+from engram.agent.arguments import read_arguments
 from engram.compat import const
 from engram.errors import ArgumentError, EngramError, NotFound
 from engram.memory import access, catalog
@@ -58,7 +59,7 @@ class Tools(_Parts):
             return Done(*done)
         if self.remote and call.name in _REMOTE:
             try:
-                arguments = schema_check.arguments(call.arguments, self._tool(call.name, only).schema)
+                arguments = read_arguments(call.arguments, self._tool(call.name, only).schema)
                 more = await self._ask_remote(call.name, arguments, turn)
             except ArgumentError:
                 pass  # which run() tells
@@ -100,7 +101,7 @@ class Tools(_Parts):
         """
         try:
             tool = self._tool(call.name, only)
-            arguments = schema_check.arguments(call.arguments, tool.schema)
+            arguments = read_arguments(call.arguments, tool.schema)
             # What a call loads has left a small heap before the model is asked again.
             values, notice = self._call(tool.name, arguments, turn, more)
         except EngramError as error:

@@ -33,7 +33,7 @@ class Companion:
     archive's index; make_archive(exchange, replication) gives what moves memories to the companion. Both are
     None where that is not wanted, and so is `chat`, (take, redeliver) of engram.link.listening. `notes` are
     copied, of which `retention` knows why they left. find_status() tells how the board is, find_senses() its
-    senses and their events, both None without any. ConfigError if a setting is wrong.
+    senses, None without any. ConfigError if a setting is wrong.
     """
 
     def __init__(
@@ -198,13 +198,11 @@ class Companion:
 
     async def _copy_senses(self) -> bool:
         """Tell the companion a little of what the board perceives; whether there was anything."""
-        senses, events = self._find_senses() if self._find_senses else (None, None)
-        if senses is None or self._is_busy():
-            return False
+        senses = self._find_senses() if self._find_senses else None
         progress = self._sense_progress
-        if not progress.is_due(self._sync, senses, events):
+        if senses is None or self._is_busy() or not progress.is_due(self._sync, senses):
             return False
-        await sense_copy.copy_next(self._sync, senses, events, self.logs[0][1].store.epoch, progress)
+        await sense_copy.copy_next(self._sync, senses, self.logs[0][1].store.epoch, progress)
         return True
 
     def _greeted(self, archived: int, asks: bool) -> None:

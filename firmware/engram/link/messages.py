@@ -45,9 +45,6 @@ NOTES_AT_ONCE = 32
 SENSES = 16
 """Senses that a board lists at most."""
 
-EVENTS_AT_ONCE = 8
-"""Events of senses in one message: bounds the head."""
-
 GONE = "gone"
 LEFT = "left"
 """What stands in a list of notes in place of a digest: the note was cleared; its days are over, or there is no room for it."""
@@ -113,7 +110,6 @@ FROM_BOARD = {
     "status": (_ITEMS,),
     "senses": (_OF_EPOCH, ("next", (_NUMBER, 0, 255)), ("whole", _IS), ("items", (_LIST, 0, SENSES))),
     "readings": (_OF_EPOCH, ("level", (_NUMBER, 0, 2)), ("seq", _BLOCK_SEQ)),
-    "events": (_OF_EPOCH, ("items", (_LIST, 1, EVENTS_AT_ONCE))),
 }
 # Fields that a message has only where there is something to say; who does not know one passes it over.
 OPTIONAL = {"hello": (("rule", (_TEXT, 1, 64)),), "senses": (("shared", (_NUMBERS, 1, SENSES)),)}
@@ -128,7 +124,7 @@ TO_BOARD = {
     + (("confidence", _SURE), ("sure", (_NUMBERS, 0, 50))),
     "kept": (("count", _COUNT),),
     "noted": (("lacks", (_NUMBERS, 0, NOTES_AT_ONCE)), ("state", _CRC)),
-    "perceived": (("have", (_LIST, 3, 3)), ("events", _COUNT), ("state", _CRC)),
+    "perceived": (("have", (_LIST, 3, 3)), ("state", _CRC)),
     "got": (("part", _PART), ("parts", _PART), ("text", (_TEXT, 0, ANSWER_BYTES))),
     "say": (_MID, _OFFER, ("part", _PART), ("parts", _PART), _ROOM)
     + _CALLER

@@ -28,7 +28,6 @@ _ANSWERS = {
     "status": "received",
     "senses": "perceived",
     "readings": "perceived",
-    "events": "perceived",
 }
 
 

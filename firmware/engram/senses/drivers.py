@@ -1,6 +1,6 @@
-"""What reads the sensors of config.json: a class for each kind, made when its sense is sampled first.
+"""Reads the sensors of config.json: a class for each kind, made when its sense is sampled first.
 
-`read()` gives a number, or None if there is nothing to tell now; `await prepare()` is called before. What fails raises: the
+`await read()` gives a number, or None if there is nothing to tell now. What fails raises: the
 drivers of MicroPython raise even Exception itself.
 """
 
@@ -12,159 +12,106 @@ from engram.errors import ArgumentError
 
 _CONVERSION_MS = const(750)  # a DS18B20's longest
 _FRESH_MS = const(2000)  # a measurement serves all senses of a sensor that are read within this time
-_SAMPLES = const(4)  # of an ADC that one reading is the mean of
 _BME280 = const(0x76)  # its address on the bus unless the sense has another
 
 
-def make_driver(sense, shared: dict, read_pin):
-    """The driver of a SenseConfig; `shared` keeps what several senses read, by kind, pins and address.
+def make_driver(config, shared: dict, pins):
+    """Return the driver of a SenseConfig; `shared` keeps the sensors that several senses read.
 
-    `read_pin` gives the value of a pin of config.json by its name.
+    `pins` are the board's Pins.
     """
-    is_level = sense.what in ("", "state")
-    if sense.pin_name and is_level:
-        return Level(sense, lambda: read_pin(sense.pin_name))
-    make = _SHARED.get(sense.kind)
-    if make is None:
-        return _DRIVERS[sense.kind](sense)
-    key = sense.kind, sense.pins, sense.options.get("address", _BME280)
+    if config.kind == "adc" or config.what == "state":
+        return Level(config, pins)
+    if config.kind == "pin":
+        return Edges(config, pins)
+    if config.kind in _FIGURES:
+        return Figure(_FIGURES[config.kind]())
+    key = config.kind, config.pins, config.options.get("address", _BME280)
     if key not in shared:
-        shared[key] = make(sense)
-    if sense.kind == "adc":
-        return Level(sense, shared[key])
-    if sense.kind == "pin":
-        return Level(sense, shared[key].value) if is_level else Edges(sense, shared[key])
-    return Part(shared[key], sense)
+        shared[key] = _SENSORS[config.kind](config)
+    return Part(shared[key], config)
 
 
-class Driver:
-    """A kind that tells one thing."""
+class Figure:
+    """A kind that one function reads."""
 
     has_news = False
-    """Whether it is to be read at once."""
+    """True if it is to be read at once."""
 
-    async def prepare(self) -> None:
-        """Let a measurement be made, without blocking."""
-
-
-def _voltage(sense):
-    """What reads the voltage at a pin in millivolts: the mean of a few conversions."""
-    from machine import ADC, Pin  # absent from computers
-
-    adc = ADC(Pin(sense.pins[0]), atten=ADC.ATTN_11DB)
-
-    def read():
-        total = 0
-        for _ in range(_SAMPLES):
-            total += adc.read_uv()
-        return total / (1000 * _SAMPLES)
-
-    return read
-
-
-class Level(Driver):
-    """A pin's state, or its millivolts and what the sense's `scale` makes of them; read() gives either, or None."""
-
-    def __init__(self, sense, read):
-        self._is_state = sense.what == "state"
-        self._scale = sense.options.get("scale")
+    def __init__(self, read):
         self._read = read
+
+    async def read(self):
+        return self._read()
+
+
+class Level(Figure):
+    """A pin's state, or what its scale makes of millivolts."""
+
+    def __init__(self, config, pins):
+        super().__init__(lambda: pins.number(config.pins[0]))
+        self._is_state = config.what == "state"
         self._last = None
 
     @property
     def has_news(self) -> bool:
-        """Whether the state has changed since it was read."""
         return self._is_state and self._read() != self._last
 
-    def read(self):
-        """The state, or what the scale makes of millivolts."""
-        self._last = value = self._read()
-        return value if value is None or not self._scale else self._scale[0] * value + self._scale[1]
+    async def read(self):
+        self._last = self._read()
+        return self._last
 
 
-def _input(sense):
-    """The Pin of a sense."""
-    from machine import Pin  # absent from computers
+class Edges(Figure):
+    """The number of times that a pin changed, or rose, since it was read before."""
 
-    pull = {"up": Pin.PULL_UP, "down": Pin.PULL_DOWN}.get(sense.options.get("pull", "none"))
-    return Pin(sense.pins[0], Pin.IN, pull)  # pyright: ignore  None is no pull
-
-
-class Edges(Driver):
-    """How often a pin changed, or rose, since it was read before. A pin has one handler, and so one of these."""
-
-    def __init__(self, sense, pin):
+    def __init__(self, config, pins):
+        super().__init__(self._take)
         self._edges = 0
-        rising = pin.IRQ_FALLING if sense.options.get("invert") else pin.IRQ_RISING
-        pin.irq(self._on_edge, rising if sense.what == "count" else pin.IRQ_RISING | pin.IRQ_FALLING)
+        pins.on_edge(config.pins[0], self._on_edge, config.what == "count")
 
     def _on_edge(self, _) -> None:
         self._edges += 1
 
-    def read(self) -> int:
-        """The edges."""
+    def _take(self) -> int:
         edges = self._edges
         self._edges -= edges  # one that comes meanwhile stays
         return edges
 
 
-class ChipTemperature(Driver):
-    """The temperature inside of the chip."""
+class Part(Figure):
+    """One of the things that a sensor measures."""
 
-    def __init__(self, _):
-        import esp32  # absent from computers
-
-        self._esp32 = esp32
-
-    def read(self):
-        """In °C; the first ESP32 has whole degrees Fahrenheit."""
-        if hasattr(self._esp32, "mcu_temperature"):
-            return self._esp32.mcu_temperature()  # pyright: ignore  not in the stubs
-        return (self._esp32.raw_temperature() - 32) / 1.8
-
-
-class WifiSignal(Driver):
-    """How strong the access point is heard."""
-
-    def __init__(self, _):
-        import network  # absent from computers
-
-        self._station = network.WLAN(network.STA_IF)
-
-    def read(self):
-        """In dBm; None without a connection."""
-        return self._station.status("rssi") if self._station.isconnected() else None
-
-
-class Heap(Driver):
-    """The free heap."""
-
-    def __init__(self, _):
-        pass
-
-    def read(self):
-        """In KB."""
-        return gc.mem_free() // 1024 if hasattr(gc, "mem_free") else None  # pyright: ignore
-
-
-class Part(Driver):
-    """One of the things that a sensor tells."""
-
-    def __init__(self, sensor, sense):
+    def __init__(self, sensor, config):
+        super().__init__(lambda: sensor.value(config))
         self._sensor = sensor
-        self._sense = sense
 
-    async def prepare(self) -> None:
-        """Measure, unless another sense just let it."""
+    async def read(self):
         sensor = self._sensor
         if sensor.measured is None or ticks_diff(ticks_ms(), sensor.measured) >= _FRESH_MS:
             sensor.measured = None
             await sensor.measure()
             sensor.measured = ticks_ms()
+        return self._read()
 
-    def read(self):
-        """What was measured."""
-        return self._sensor.value(self._sense)
+
+def _chip_temperature():
+    import esp32  # absent from computers
+
+    if hasattr(esp32, "mcu_temperature"):
+        return esp32.mcu_temperature  # pyright: ignore  not in the stubs
+    return lambda: (esp32.raw_temperature() - 32) / 1.8  # the first ESP32
+
+
+def _wifi_signal():
+    import network  # absent from computers
+
+    station = network.WLAN(network.STA_IF)
+    return lambda: station.status("rssi") if station.isconnected() else None
+
+
+def _heap():
+    return lambda: gc.mem_free() // 1024 if hasattr(gc, "mem_free") else None  # pyright: ignore
 
 
 class Dht:
@@ -172,19 +119,17 @@ class Dht:
 
     measured = None
 
-    def __init__(self, sense):
+    def __init__(self, config):
         import dht  # absent from computers
         from machine import Pin  # likewise
 
-        self._dht = (dht.DHT11 if sense.kind == "dht11" else dht.DHT22)(Pin(sense.pins[0]))
+        self._dht = (dht.DHT11 if config.kind == "dht11" else dht.DHT22)(Pin(config.pins[0]))
 
     async def measure(self) -> None:
-        """Ask the sensor."""
         self._dht.measure()
 
-    def value(self, sense):
-        """Its temperature or humidity."""
-        return self._dht.temperature() if sense.what == "temperature" else self._dht.humidity()
+    def value(self, config):
+        return self._dht.temperature() if config.what == "temperature" else self._dht.humidity()
 
 
 class Ds18b20:
@@ -192,32 +137,31 @@ class Ds18b20:
 
     measured = None
 
-    def __init__(self, sense):
+    def __init__(self, config):
         import ds18x20  # absent from computers
         import onewire  # likewise
         from machine import Pin  # likewise
 
-        self._bus = ds18x20.DS18X20(onewire.OneWire(Pin(sense.pins[0])))
-        self._roms = []
+        self._bus = ds18x20.DS18X20(onewire.OneWire(Pin(config.pins[0])))
+        self._roms = {}
 
     async def measure(self) -> None:
-        """Let all convert, and wait for it."""
-        self._roms = self._roms or [bytes(rom) for rom in self._bus.scan()]
+        self._roms = self._roms or {str(hexlify(rom), "ascii"): rom for rom in map(bytes, self._bus.scan())}
         if not self._roms:
             raise ArgumentError("pin", "no DS18B20 answers there: check its wires and the resistor.")
         self._bus.convert_temp()
         await sleep_ms(_CONVERSION_MS)
 
-    def value(self, sense):
-        """The temperature of the one with the sense's address, or of the only one."""
-        wanted = sense.options.get("rom")
-        found = [str(hexlify(rom), "ascii") for rom in self._roms]
-        if wanted is None and len(found) > 1:
-            raise ArgumentError("rom", "must say which: there are " + ", ".join(found) + ".")
-        if wanted is not None and wanted not in found:
-            self._roms = []
-            raise ArgumentError("rom", "%s does not answer, only %s." % (wanted, ", ".join(found)))
-        return self._bus.read_temp(self._roms[found.index(wanted) if wanted else 0])
+    def value(self, config):
+        """Return the temperature of the one with the sense's address, or of the only one."""
+        rom, names = config.options.get("rom"), ", ".join(sorted(self._roms))
+        if rom is None and len(self._roms) > 1:
+            raise ArgumentError("rom", "must say which: there are %s." % names)
+        rom = rom or names
+        if rom not in self._roms:
+            self._roms = {}
+            raise ArgumentError("rom", "%s does not answer, only %s." % (rom, names))
+        return self._bus.read_temp(self._roms[rom])
 
 
 class Bme280:
@@ -225,24 +169,24 @@ class Bme280:
 
     measured = None
 
-    def __init__(self, sense):
+    def __init__(self, config):
         from machine import I2C, Pin  # absent from computers
 
-        bus = I2C(0, scl=Pin(sense.pins[0]), sda=Pin(sense.pins[1]))
-        self._sensor = _bme280_module().BME280(i2c=bus, address=sense.options.get("address", _BME280))
+        bus = I2C(0, scl=Pin(config.pins[0]), sda=Pin(config.pins[1]))
+        self._sensor = _bme280_module().BME280(i2c=bus, address=config.options.get("address", _BME280))
         self._figures = (0, 0, 0)
 
     async def measure(self) -> None:
-        """Ask the sensor."""
         self._figures = self._sensor.read_compensated_data()
 
-    def value(self, sense):
-        """One of the three; modules that reckon in integers have hundredths, 256ths of a pascal and 1024ths."""
-        at, parts, whole = {"temperature": (0, 100, 1), "pressure": (1, 25600, 100), "humidity": (2, 1024, 1)}[
-            sense.what
-        ]
+    def value(self, config):
+        """Return one of the three; modules that reckon in integers have hundredths, 256ths of a pascal and 1024ths."""
+        at, parts, whole = _FIGURES_OF_BME280[config.what]
         figure = self._figures[at]
         return figure / (whole if isinstance(figure, float) else parts)
+
+
+_FIGURES_OF_BME280 = {"temperature": (0, 100, 1), "pressure": (1, 25600, 100), "humidity": (2, 1024, 1)}
 
 
 def _bme280_module():
@@ -254,6 +198,5 @@ def _bme280_module():
     raise ArgumentError("kind", "needs a module bme280 on the board; docs/guides/senses.md says which.")
 
 
-_DRIVERS = {"chip_temperature": ChipTemperature, "wifi_signal": WifiSignal, "heap": Heap}
-_SHARED = {"adc": _voltage, "pin": _input, "dht11": Dht, "dht22": Dht, "ds18b20": Ds18b20, "bme280": Bme280}
-"""What several senses read: sensors that measure several things, or have several on one bus, and pins."""
+_FIGURES = {"chip_temperature": _chip_temperature, "wifi_signal": _wifi_signal, "heap": _heap}
+_SENSORS = {"dht11": Dht, "dht22": Dht, "ds18b20": Ds18b20, "bme280": Bme280}

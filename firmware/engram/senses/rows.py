@@ -49,6 +49,11 @@ class RowBuffer:
         return self.end >= 3 * len(self._data) // 4
 
     @property
+    def count(self) -> int:
+        """The number of aggregates."""
+        return sum([1 for _ in rows_in(self.bytes())])
+
+    @property
     def first_slot(self) -> int:
         """The slot of the first row."""
         return unpack_from("<I", self._data, 4)[0]
@@ -93,31 +98,6 @@ class RowBuffer:
         pack_into(_BASE_ROW, self._data, self.end, _BASE, 0, 0, slot, 0)
         self._base = slot
         self.end += SIZE
-
-    def shift_slots(self, below: int, slots: int) -> None:
-        """Let rows whose base is below a slot be later by some slots."""
-        for at in range(0, self.end, SIZE):
-            (base,) = unpack_from("<I", self._data, at + 4)
-            if self._data[at] == _BASE and base < below:
-                pack_into("<I", self._data, at + 4, base + slots)
-        self._base = -1
-        self._singles = {}
-
-    def drop_older_half(self) -> int:
-        """Remove the older half; how many aggregates that were."""
-        half = self.end // (2 * SIZE) * SIZE
-        base = self.first_slot
-        for at in range(0, half, SIZE):
-            if self._data[at] == _BASE:
-                (base,) = unpack_from("<I", self._data, at + 4)
-        count = sum([1 for _ in rows_in(self.bytes()[:half])])
-        rest = self._data[half : self.end]
-        self.clear()
-        self._set_base(base)
-        self._data[self.end : self.end + len(rest)] = rest
-        self.end += len(rest)
-        self._base = -1  # of the rest's last row, which has its own
-        return count
 
 
 def rows_in(data, number: int = -1):

@@ -1,192 +1,132 @@
-"""The senses of config.json, checked in full at the start: a mistake is named then, and not when the sensor is read."""
+"""The senses of config.json, checked in full at the start."""
 
 from collections import namedtuple
 
 from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
-from engram.senses import registry
-from engram.senses.values import scale
+from engram.schema_check import check, check_fields
+from engram.senses.values import check_name, key_of, scale
+from engram.tools.pin_config import PIN, UNIT, check_allowed
 
 MOST = const(16)
 """Senses of a board: the highest value of senses.most."""
 
-_EVERY = const(60)  # seconds between two readings
-_SHORTEST = const(1)
-_LONGEST = const(86400)
-_HIGHEST_PIN = const(48)
-_FIELDS = const(" kind every unit decimals limits shared ")  # of each kind
-
-_PINS = ("pin", "scl", "sda")
-"""The fields that name pins: each that a kind has is to be there."""
-
-_MORE = {
-    "adc": "pin scale ",
-    "pin": "pin pull what ",
-    "dht11": "pin what ",
-    "dht22": "pin what ",
-    "ds18b20": "pin rom ",
-    "bme280": "scl sda what address ",
+_LIMITS = {"type": "object", "properties": {"low": "number", "high": "number"}, "description": 'such as {"low": 5}'}
+_RULES = {
+    "kind": "string", "every": "1..86400", "unit": UNIT, "decimals": "0..3", "limits": _LIMITS, "shared": "boolean",
+}  # fmt: skip
+_CLIMATE = const("temperature|humidity")
+_NAMED = {"type": "string", "description": "the name of one of config.json's pins"}
+_KINDS = {
+    "adc": {"pin": _NAMED},
+    "pin": {"pin": _NAMED, "what": "state|changes|count"},
+    "chip_temperature": {},
+    "dht11": {"pin": PIN, "what": _CLIMATE},
+    "dht22": {"pin": PIN, "what": _CLIMATE},
+    "ds18b20": {"pin": PIN, "rom": {"type": "string", "maxLength": 16}},
+    "bme280": {"scl": PIN, "sda": PIN, "what": _CLIMATE + "|pressure", "address": "8..119"},
+    "wifi_signal": {},
+    "heap": {},
+    "code": {},
 }
-"""Other fields of a kind."""
+"""The kinds, and the fields that each has beside those of all; `what` is first what it is by default."""
 
-_CLIMATE = ("temperature", "humidity")
-_WHAT = {
-    "pin": ("state", "changes", "count"),
-    "dht11": _CLIMATE,
-    "dht22": _CLIMATE,
-    "bme280": _CLIMATE + ("pressure",),
-}
-"""What a kind can measure; the first is the default."""
-
+_MODES = {"adc": "adc", "pin": "in"}
+"""The mode of the pin that a kind reads."""
 _UNITS = {
     "temperature": "°C", "humidity": "%", "pressure": "hPa",
-    "adc": "mV", "chip_temperature": "°C", "ds18b20": "°C", "wifi_signal": "dBm", "heap": "KB",
+    "chip_temperature": "°C", "ds18b20": "°C", "wifi_signal": "dBm", "heap": "KB",
 }  # fmt: skip
-"""By what is measured, or by the kind if that measures one thing."""
-
 _WHOLE = ("pin", "wifi_signal", "heap")
 """Kinds whose readings are whole numbers."""
 
-KINDS = ("adc", "pin", "chip_temperature", "dht11", "dht22", "ds18b20", "bme280", "wifi_signal", "heap", "code")
-
-_SHARED_PIN = const("shares pin %d with %s: that takes the same kind and pull, and only one of changes or count.")
-
-SenseConfig = namedtuple("SenseConfig", "name kind pins pin_name what every unit decimals limits options")
-"""One sense of config.json: `pins` are numbers, `pin_name` is what config.json's pins call it, `options` are other fields."""
-
-
-def names_numbers(table: dict) -> bool:
-    """Whether a sense of config.json names a pin by its number."""
-    return any(isinstance(entry.get(field), int) for entry in table.values() for field in _PINS)
+SenseConfig = namedtuple("SenseConfig", "name kind pins what every unit decimals limits shared options")
+"""One sense: `pins` are numbers, or the name of a pin for the kinds of _MODES; `options` are its
+fields as they are written."""
 
 
 def parse_senses(table: dict, named_pins: dict, forbidden, most: int) -> list:
-    """Each SenseConfig of config.json by its name; ConfigError if one is wrong.
-
-    A pin is a number, which may not be in `forbidden`, or a name of config.json's pins.
-    """
+    """Return each SenseConfig of config.json by its name; ConfigError if one is wrong."""
     if len(table) > most:
         raise ConfigError("senses", "has %d senses, at most %d fit (senses.most)." % (len(table), most))
     found = []
     for name in sorted(table):
-        sense = _parse_sense(name, table[name], named_pins, forbidden)
-        for other in found:
-            if registry.key_of(other.name) == registry.key_of(name):
-                raise ConfigError("senses." + name, "is the same name as %s." % other.name)
-            _check_beside(sense, other)
+        try:
+            sense = _parse_sense(name, table[name], named_pins, forbidden)
+            for other in found:
+                _check_beside(sense, other)
+        except ArgumentError as error:
+            raise ConfigError("senses." + name, str(error)) from None
         found.append(sense)
     return found
 
 
 def _parse_sense(name: str, entry: dict, named_pins: dict, forbidden) -> SenseConfig:
-    key = "senses." + name
-    try:
-        if registry.check_name(name) != name:
-            raise ArgumentError("name", "has needless spaces.")
-        kind = entry.get("kind")
-        if kind not in KINDS:
-            raise ArgumentError("kind", "must be one of " + ", ".join(KINDS) + ".")
-        _check_fields(kind, entry)
-        named = entry.get("pin")
-        pin_name = named if isinstance(named, str) else ""
-        if pin_name:
-            entry = _with_pin(kind, entry, named_pins.get(pin_name))
-        fields = [field for field in _PINS if field in _MORE.get(kind, "").split()]
-        pins = [_pin(field, entry.get(field), named_pins, forbidden, pin_name) for field in fields]
-        each = _WHAT.get(kind, ("",))
-        what = entry.get("what", each[0])
-        if what not in each:
-            raise ArgumentError("what", "must be one of " + ", ".join(sorted(each)) + ".")
-        unit = registry.check_unit(entry.get("unit", _UNITS.get(what or kind, "")))
-        decimals = _whole("decimals", entry.get("decimals", 0 if kind in _WHOLE else 1), 0, registry.MOST_DECIMALS)
-        every = _whole("every", entry.get("every", _EVERY), _SHORTEST, _LONGEST)
-        limits = _limits(entry, decimals)
-        options = {field: entry[field] for field in ("scale", "pull", "invert", "rom", "address") if field in entry}
-        _check_options(options)
-        if not isinstance(entry.get("shared", False), bool):
-            raise ArgumentError("shared", "must be true or false.")
-        return SenseConfig(name, kind, tuple(pins), pin_name, what, every, unit, decimals, limits, options)
-    except ArgumentError as error:
-        raise ConfigError(key, str(error)) from None
+    if check_name(name) != name:
+        raise ArgumentError("name", "has needless spaces.")
+    check("kind", entry.get("kind"), "|".join(sorted(_KINDS)))
+    kind = entry["kind"]
+    more = _KINDS[kind]
+    rules = dict(_RULES)
+    rules.update(more)
+    fields = [field for field in ("pin", "scl", "sda") if field in more]
+    check_fields(entry, rules, fields)
+    pins = tuple([entry[field] for field in fields])
+    named = {}
+    for pin in pins:
+        if kind in _MODES:
+            named = _named_pin(pin, named_pins, _MODES[kind])
+        else:
+            _check_number(pin, named_pins, forbidden)
+    what = entry.get("what", more.get("what", "").split("|")[0])
+    unit = entry.get("unit", _UNITS.get(what or kind) or named.get("unit", "mV" if kind == "adc" else ""))
+    decimals = entry.get("decimals", 0 if kind in _WHOLE else 1)
+    limits = entry.get("limits", {})
+    _check_limits(limits, decimals)
+    return SenseConfig(
+        name=name,
+        kind=kind,
+        pins=pins,
+        what=what,
+        every=entry.get("every", 60),
+        unit=unit,
+        decimals=decimals,
+        limits=limits,
+        shared=entry.get("shared", False),
+        options=entry,
+    )
 
 
-def _check_beside(sense, other) -> None:
-    """ConfigError if two senses cannot share a pin: it serves one kind of sensor, and has one pull and one handler of edges."""
-    uses = [(each.kind, each.pins, each.options.get("pull", "none")) for each in (sense, other)]
-    both_count = sense.kind == "pin" and "state" not in (sense.what, other.what)
-    for pin in sense.pins:
-        if pin in other.pins and (both_count or uses[0] != uses[1]):
-            raise ConfigError("senses." + sense.name, _SHARED_PIN % (pin, other.name))
+def _named_pin(name: str, named_pins: dict, mode: str) -> dict:
+    pin = named_pins.get(name)
+    if pin is None or pin.get("mode") != mode:
+        raise ArgumentError("pin", "must be the name of one of config.json's pins with the mode %s." % mode)
+    return pin
 
 
-def _check_fields(kind: str, entry: dict) -> None:
-    known = _FIELDS + _MORE.get(kind, "")
-    for field in entry:
-        if " " + field + " " not in known:
-            raise ArgumentError(field, "is no field of the kind %s: it takes %s." % (kind, ", ".join(known.split())))
-
-
-def _with_pin(kind: str, entry: dict, named) -> dict:
-    """A sense's fields with those of the pin of config.json that it names."""
-    mode = {"adc": "adc", "pin": "in"}.get(kind)
-    if named is None or named.get("mode") != mode:
-        wanted = "a pin of config.json's pins with the mode %s" % mode if mode else "a number"
-        raise ArgumentError("pin", "must be %s." % wanted)
-    if "scale" in entry and "scale" in named:
-        raise ArgumentError("scale", "is given by the pin already: remove one of the two.")
-    given = {field: named[field] for field in ("unit", "pull", "invert") if field in named}
-    given.update(entry)
-    given["pin"] = named.get("pin")
-    return given
-
-
-def _pin(field: str, value, named_pins: dict, forbidden, pin_name: str) -> int:
-    number = _whole(field, value, 0, _HIGHEST_PIN)
-    if pin_name:
-        return number  # checked where pins are
-    if number in forbidden:
-        problem = "%d is never allowed on this board: it belongs to the flash, the PSRAM, the boot or the serial line."
-        raise ArgumentError(field, problem % number)
+def _check_number(number: int, named_pins: dict, forbidden) -> None:
+    check_allowed(number, forbidden)
     for name, pin in named_pins.items():
         if pin.get("pin") == number:
-            raise ArgumentError(field, "%d is the pin %s: give that name." % (number, name))
-    return number
+            raise ArgumentError("pin", "%d is the pin %s: choose another one." % (number, name))
 
 
-def _whole(field: str, value, lowest: int, highest: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= highest:
-        raise ArgumentError(field, "must be a whole number from %d to %d." % (lowest, highest))
-    return value
-
-
-def _is_number(value) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value - value == 0
-
-
-def _limits(entry: dict, decimals: int) -> dict:
-    limits = entry.get("limits", {})
-    is_right = isinstance(limits, dict) and all(field in ("low", "high") for field in limits)
-    if not is_right or not all(_is_number(value) for value in limits.values()):
-        raise ArgumentError("limits", 'must be an object such as {"low": 5, "high": 30}.')
-    for side, value in limits.items():
+def _check_limits(limits: dict, decimals: int) -> None:
+    for value in limits.values():
         try:
             scale(value, decimals)
         except (ArgumentError, OverflowError):
-            raise ArgumentError(
-                "limits", "have a %s one that is too large for %d decimals." % (side, decimals)
-            ) from None
+            raise ArgumentError("limits", "are too large for %d decimals." % decimals) from None
     if "low" in limits and "high" in limits and limits["low"] >= limits["high"]:
-        raise ArgumentError("limits", "have a low one that is not below the high one.")
-    return limits
+        raise ArgumentError("limits", "must have a low one that is below the high one.")
 
 
-def _check_options(options: dict) -> None:
-    scale = options.get("scale", [1, 0])
-    if not isinstance(scale, list) or len(scale) != 2 or not all(_is_number(value) for value in scale):
-        raise ArgumentError("scale", "must be two numbers [a, b]: the reading is a * millivolts + b.")
-    if options.get("pull", "none") not in ("up", "down", "none"):
-        raise ArgumentError("pull", "must be one of up, down, none.")
-    rom = options.get("rom", "00")
-    if not isinstance(rom, str) or len(rom) not in (2, 16) or not all(sign in "0123456789abcdef" for sign in rom):
-        raise ArgumentError("rom", "must be 16 hexadecimal digits in lower case.")
-    _whole("address", options.get("address", 0x76), 0x08, 0x77)
+def _check_beside(sense, other) -> None:
+    """ArgumentError if two senses cannot share a name, or a pin."""
+    if key_of(other.name) == key_of(sense.name):
+        raise ArgumentError("name", "is the same name as %s." % other.name)
+    is_one_part = (sense.kind, sense.pins) == (other.kind, other.pins)
+    both_count = sense.kind == "pin" and "state" not in (sense.what, other.what)
+    for pin in sense.pins:
+        if pin in other.pins and (both_count or not is_one_part):
+            raise ArgumentError("pin", "%s is read by %s already, in another way." % (pin, other.name))

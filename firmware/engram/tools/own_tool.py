@@ -4,16 +4,16 @@ from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory.access import OWNER
+from engram.schema_check import KINDS, check, rule_of
 from engram.text.utf8 import is_printable_ascii
+from engram.tools.pin_config import WHO
 
 NAME_LONGEST = const(32)
 _DESCRIPTION_LONGEST = const(300)  # characters: each request to the model has all of them
 _SCHEMA_LONGEST = const(1000)
-_SHORTEST_MS = const(100)
-_LONGEST_MS = const(120_000)  # a turn waits for the tool, and other turns wait for this one
+_TIMEOUT = const("100..120000")  # ms: a turn waits for the tool, and other turns wait for this one
 _FIRST = const("abcdefghijklmnopqrstuvwxyz")
 _LETTERS = const("abcdefghijklmnopqrstuvwxyz0123456789_")
-_KINDS = const(" string integer number boolean array null ")
 _RULES = const(" type enum items minItems maxItems minimum maximum maxLength description anyOf ")
 _SHORT_FORM = const('must be such as "0..100", "on|off", "string", "integer", "number" or "boolean", or a JSON Schema.')
 
@@ -44,13 +44,12 @@ class OwnTool:
             raise ArgumentError("description", problem)
         if not callable(run):
             raise ArgumentError(name, "must be a function.")
-        if not isinstance(timeout_ms, int) or not _SHORTEST_MS <= timeout_ms <= _LONGEST_MS:
-            raise ArgumentError("seconds", "must be from 0.1 to %d." % (_LONGEST_MS // 1000))
+        check("milliseconds", timeout_ms, _TIMEOUT)
         self.name = name
         self.description = description
         self.schema = schema_text(schema)
         self.run = run
-        self.who = check_who("who", who)
+        self.who = check_who(who)
         self.groups = bool(groups)
         self.confirm = bool(confirm)
         self.timeout_ms = timeout_ms
@@ -74,13 +73,11 @@ def may_use(caller, who, groups: bool) -> bool:
     return who == "all" or caller.principal == OWNER.principal if isinstance(who, str) else caller.principal in who
 
 
-def check_who(argument: str, who):
-    """Who may use something: "owner", "all", or a tuple of principals."""
-    if who in ("owner", "all"):
-        return who
-    if isinstance(who, (list, tuple)) and who and all(isinstance(name, str) and name for name in who):
-        return tuple(who)
-    raise ArgumentError(argument, 'must be "owner", "all", or a list of names.')
+def check_who(who):
+    """Return who may use something: "owner", "all", or a tuple of principals."""
+    listed = list(who) if isinstance(who, tuple) else who
+    check("who", listed, WHO)
+    return tuple(listed) if isinstance(listed, list) else listed
 
 
 def check_name(argument: str, name) -> None:
@@ -119,43 +116,30 @@ def schema_text(schema) -> str:
 
 
 def _rule(name: str, short) -> dict:
-    """The JSON Schema of one argument in the short form."""
-    if isinstance(short, dict):
-        return short
-    if not isinstance(short, str):
-        raise ArgumentError(name, _SHORT_FORM)
-    low, dots, high = short.partition("..")
-    if dots:
-        try:
-            return {"type": "integer", "minimum": int(low), "maximum": int(high)}
-        except ValueError:
-            raise ArgumentError(name, _SHORT_FORM) from None
-    if "|" in short:
-        return {"type": "string", "enum": short.split("|")}
-    return {"type": short}
+    """Return the JSON Schema of one argument."""
+    try:
+        return rule_of(short)
+    except ValueError:
+        raise ArgumentError(name, _SHORT_FORM) from None
 
 
 def _check_rule(name: str, rule) -> None:
-    """ArgumentError if a rule is none that a call's arguments are checked by (see agent/schema_check.py)."""
+    """ArgumentError if a rule is none that a call's arguments are checked by."""
     if not isinstance(rule, dict):
         raise ArgumentError(name, _SHORT_FORM)
     for key, value in rule.items():
-        _check_key(name, key, value)
+        if " %s " % key not in _RULES:
+            problem = "has the rule %s, which is not checked here; there are%s" % (key, _RULES.rstrip())
+            raise ArgumentError(name, problem)
+        if key[:3] in ("min", "max"):
+            check(name, value, "number")
     if isinstance(rule.get("anyOf"), list):
         for other in rule["anyOf"]:
             _check_rule(name, other)
         return
-    if " %s " % rule.get("type") not in _KINDS:
+    kind = rule.get("type")
+    if kind not in KINDS or kind == "object":
         raise ArgumentError(name, _SHORT_FORM)
-    enum = rule.get("enum", [])
-    if not isinstance(enum, list) or not all(isinstance(value, str) for value in enum):
-        raise ArgumentError(name, "may have only a list of texts in enum.")
-    if rule["type"] == "array":
+    check(name, rule.get("enum", []), {"type": "array", "items": {"type": "string"}})
+    if kind == "array":
         _check_rule(name, rule.get("items"))
-
-
-def _check_key(name: str, key: str, value) -> None:
-    if " %s " % key not in _RULES:
-        raise ArgumentError(name, "has the rule %s, which is not checked here; there are%s" % (key, _RULES.rstrip()))
-    if key[:3] in ("min", "max") and (not isinstance(value, (int, float)) or isinstance(value, bool)):
-        raise ArgumentError(name, key + " must be a number.")

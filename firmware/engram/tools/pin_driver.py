@@ -46,6 +46,9 @@ class SimulatedPin:
         """Set the value."""
         self._value = value
 
+    def on_edge(self, handler, is_rising: bool) -> None:
+        """Do nothing: what changes it is a command."""
+
 
 class _Out:
     def __init__(self, pin):
@@ -70,6 +73,10 @@ class _In:
 
     def read(self) -> int:
         return self._pin.value() ^ self._invert
+
+    def on_edge(self, handler, is_rising: bool) -> None:
+        rising = self._pin.IRQ_FALLING if self._invert else self._pin.IRQ_RISING
+        self._pin.irq(handler, rising if is_rising else self._pin.IRQ_RISING | self._pin.IRQ_FALLING)
 
 
 class _Pwm:

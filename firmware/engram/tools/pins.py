@@ -32,6 +32,17 @@ class Pins:
         """The values of pins by name, all unless `only` names some: "on" or "off", or a number; None if one cannot be read."""
         return {pin.name: _read(pin, driver) for pin, driver in self._pins if not only or pin.name in only}
 
+    def number(self, name: str):
+        """Return the value of a pin as a number, None if it cannot be read."""
+        value = self.values((name,))[name]
+        return {"on": 1, "off": 0}.get(value) if isinstance(value, str) else value
+
+    def on_edge(self, name: str, handler, is_rising: bool) -> None:
+        """Call a handler when an input changes, or rises; one handler a pin."""
+        for pin, driver in self._pins:
+            if pin.name == name:
+                driver.on_edge(handler, is_rising)
+
     def make_safe(self) -> None:
         """Give each output its safe state; one that refuses leaves the others safe."""
         for pin, driver in self._pins:

@@ -28,7 +28,7 @@ _ASKED = const(
 class Toolbox:
     """The tools beside the memory's, whose names are `reserved`.
 
-    check_arguments(text, schema) gives a call's arguments, see agent/schema_check.py. All descriptions and schemas
+    check_arguments(text, schema) gives a call's arguments, see agent/arguments.py. All descriptions and schemas
     together have at most `most_tokens`.
     """
 

@@ -10,7 +10,7 @@ from engram_host.companion.store import CompanionStore
 from one_case import in_one_case
 from page_client import PageClient
 from peers import Companion
-from perceiving_board import PerceivingBoard, posted_to
+from perceiving_board import PerceivingBoard, add_anomaly, posted_to
 from personal_companion import approve, open_page_of, personal_companion
 from sending import Sent
 from view_checks import VIEW_BYTES, check_is_own
@@ -41,8 +41,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         board.perceive("bed", [0, 1, 1, 0])
         board.shared = {"garden air"}
         board.tell()
-        event = [["id", "e1"], ["sense", 0], ["kind", "high"], ["start", board.now - 600], ["end", 0], ["value", 261]]
-        board.sent.ask("events", epoch=board.sent.epoch, items=[event])
+        add_anomaly(companion.home, "garden air", board.now - 600, 0, 261)
         approve(companion, "ann", "eve")
         companion.client.post("/v1/people/owner", json={"who": "eve"}).raise_for_status()
         yield House(companion, board)

@@ -12,11 +12,11 @@ import pytest
 from engram.senses.rings import block_at
 from engram.senses.rows import RowBuffer
 from engram_host.companion.errors import Refused
-from engram_host.companion.replication.sense_messages import read_block, read_event, read_list
+from engram_host.companion.replication.sense_messages import read_block, read_list
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.senses.table import PART_BYTES
 from engram_host.companion.store.senses.types import DAYS, FOLDED, HOURS, MINUTES
-from engram_host.companion.types import LineQuota, RetentionLimits
+from engram_host.companion.types import RetentionLimits
 from one_case import in_one_case
 from peers import Companion
 from perceiving_board import DAY, HOUR, MINUTE, NOW, PerceivingBoard, bytes_of, posted_to
@@ -162,12 +162,11 @@ def test_a_sense_of_a_damaged_list_is_set_aside_and_comes_back(store: CompanionS
     kitchen.perceive("door", [0, 1] * 70)
     kitchen.tell()
     door = kept(store, "door")
-    lost = kitchen.senses._senses.pop(1)
-    kitchen.senses._by_name.pop("door")
+    lost = kitchen.senses._senses.pop("door")
     kitchen.list_senses(whole=False)
     assert [sense.name for sense in store.senses_of("kitchen")] == ["room"]
     kitchen.list_senses()  # it is not forgotten later either
-    kitchen.senses._senses[1] = lost
+    kitchen.senses._senses["door"] = lost
     kitchen.list_senses()
     assert kept(store, "door") == door
 
@@ -214,56 +213,7 @@ def test_messages_of_senses_before_the_greeting_are_refused(store: CompanionStor
     assert kitchen.send(*kitchen.blocks()[0])["op"] == "refused"
 
 
-# --- events
-
-
-def event(number: int, **more: Any) -> list[list[Any]]:
-    fields = {"id": f"e{number}", "sense": 0, "name": "room", "kind": "low", "start": NOW, "value": 46, **more}
-    return [[name, value] for name, value in fields.items()]
-
-
-def told(board: PerceivingBoard, *events: list[list[Any]]) -> dict[str, Any]:
-    return board.sent.ask("events", epoch=board.sent.epoch, items=list(events))
-
-
-@pytest.mark.both_databases
-def test_events_are_kept_as_they_were_told_last(store: CompanionStore, kitchen: PerceivingBoard):
-    kitchen.perceive("room", walk(70))
-    kitchen.tell()
-    assert told(kitchen, event(1, end=NOW + 5), event(2), event(3, end=NOW + 9))["events"] == 1
-    assert told(kitchen, event(2, end=NOW + 7, usual=[1, 2, 3]))["events"] == 3
-    found = store.sense_events("kitchen")
-    assert [(each.number, each.ended - NOW) for each in found] == [(3, 9), (2, 7), (1, 5)]
-    assert found[1].fields == {"value": 46, "usual": [1, 2, 3]}
-
-
-@in_one_case(
-    "item", [5, {}, [], [["id"]], [[1, 2]], event(0), event(1, id="x"), event(1, sense="0"), event(1, sense=900),
-             event(1, start=-1),
-             event(1, end=True), event(1, kind="\x1b[2J"), event(1, kind="x" * 99), event(1, start=1.5)],
-)  # fmt: skip
-def test_an_event_of_another_form_is_refused_in_a_sentence(item: Any):
-    with pytest.raises(Refused, match="the board's firmware is at fault"):
-        read_event(item)
-
-
-def test_of_an_event_only_numbers_are_kept():
-    found = read_event(event(1, usual=[1, "x"], evidence=[[1, 2], [3, 4]], limit={"a": 1}, days="many", told=1 << 50))
-    assert found.fields == {"value": 46, "evidence": [[1, 2], [3, 4]]}
-
-
 # --- hostile boards
-
-
-def test_events_count_in_the_quota_of_bytes_and_are_refused_beyond_it(store: CompanionStore, kitchen: PerceivingBoard):
-    kitchen.perceive("room", walk(5))
-    kitchen.tell()
-    evidence = [[at, 5] for at in range(60)]
-    while kitchen.sent.n < 60:
-        assert told(kitchen, event(kitchen.sent.n, evidence=evidence))["op"] == "perceived"
-    kitchen.sent.post = posted_to(store, LineQuota(bytes=15_000))
-    answer = told(kitchen, event(900, evidence=evidence))
-    assert answer["op"] == "refused" and "quota" in answer["why"], answer
 
 
 READINGS: Any = {"epoch": 8, "level": 0, "seq": 1}
@@ -315,13 +265,6 @@ def test_whatever_bytes_a_block_has_its_rows_are_in_their_bounds():
     for _ in range(300):
         for rows in read_block(READINGS, hostile_block(chance)).rows.values():
             assert all(row.low <= row.mean <= row.high and row.readings > 0 for row in rows)
-
-
-def test_an_event_is_no_deeper_than_pairs():
-    deep: Any = 5
-    for _ in range(900):
-        deep = [deep]
-    assert read_event(event(1, value=deep, evidence=[[1, 2]])).fields == {"evidence": [[1, 2]]}
 
 
 @pytest.mark.both_databases

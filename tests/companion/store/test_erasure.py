@@ -16,7 +16,7 @@ from engram_host.companion.store.database import bundled_migrations
 from engram_host.companion.store.media.table import StoredMedia, media_id
 from engram_host.companion.store.removal import OF_DEVICE
 from engram_host.companion.store.replica import NO_QUOTA
-from engram_host.companion.store.senses.types import Listed, ReadingBlock, Row, SenseList, ToldEvent
+from engram_host.companion.store.senses.types import Anomaly, Listed, ReadingBlock, Row, SenseList
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.types import GatewayUse, MediaLimits, Sender, SeqRange
 from engram_host.companion.vector_types import Identity, StoredVector
@@ -91,7 +91,8 @@ def perceive(store: CompanionStore, board: NotingBoard, name: str) -> None:
     store.put_senses(sender(), board.name, listed, board.now)
     block = ReadingBlock(board.epoch, 0, 1, "0011aabb", 60, {0: [Row(29833334, 1, 5, 5, 5, 5)]})
     store.put_readings(sender(), board.name, block, board.now, NO_QUOTA)
-    store.put_events(sender(), board.name, board.epoch, [ToldEvent(1, 0, "low", 5, 0, {})], board.now, NO_QUOTA)
+    (sense,) = store.senses_of(board.name)
+    store.put_anomalies(board.name, sense.key, [Anomaly("stuck", 5, 5, (5, 5))], 9)
 
 
 def rows_of(store: CompanionStore, name: str) -> dict[str, int]:

@@ -4,8 +4,9 @@ import json
 
 from board import ANN, ROOM, Board
 from calls import say
-from engram.agent import schema_check, schemas
+from engram.agent import schemas
 from engram.agent.agent import Turn
+from engram.agent.arguments import read_arguments
 from engram.errors import ArgumentError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
@@ -246,7 +247,7 @@ def _checked(value, kind, required=()):
     rules = {"array": {"items": {"type": "string"}, "maxItems": 3}, "number": {"minimum": 0, "maximum": 1}}
     rule = dict(rules.get(kind, {}), type=kind)
     schema = {"type": "object", "properties": {"x": rule}, "required": list(required)}
-    return schema_check.arguments(json.dumps({"x": value}), json.dumps(schema))
+    return read_arguments(json.dumps({"x": value}), json.dumps(schema))
 
 
 def test_each_argument_of_a_wrong_type_is_refused_by_name():

@@ -81,7 +81,7 @@ def test_store_refuses_what_is_wrong_and_says_what_would_be_right():
         ({"importance": 7}, "importance", "must be a number from 0 to 1"),
         ({"expires": "soon"}, "expires", "must be a day such as 2026-01-31"),
         ({"expires": "2026-09-20"}, "expires", "is over; today is 2026-09-21"),
-        ({"colour": "red"}, "colour", "there is no such argument; there are content, expires, importance"),
+        ({"colour": "red"}, "colour", "is not known; there are content, expires, importance"),
     ):
         given = dict(good)
         given.update(change)

@@ -40,7 +40,6 @@ SAMPLES = (
     (FROM_BOARD, "status", {"items": [["run", 5], ["firmware", "0.1.0"]]}),
     (FROM_BOARD, "senses", {"epoch": 8, "next": 3, "whole": True, "items": [[2, "cellar", "°C", 1, 1795247156]]}),
     (FROM_BOARD, "readings", {"epoch": 8, "level": 1, "seq": 9}),
-    (FROM_BOARD, "events", {"epoch": 8, "items": [[["id", "e5"], ["sense", 2], ["kind", "low"]]]}),
     (
         TO_BOARD,
         "welcome",
@@ -62,7 +61,7 @@ SAMPLES = (
     ),
     (TO_BOARD, "kept", {"count": 2}),
     (TO_BOARD, "noted", {"lacks": [0, 3], "state": "0011aabb"}),
-    (TO_BOARD, "perceived", {"have": [[9, "0011aabb"], [0, ""], [0, ""]], "events": 4, "state": "0011aabb"}),
+    (TO_BOARD, "perceived", {"have": [[9, "0011aabb"], [0, ""], [0, ""]], "state": "0011aabb"}),
     (TO_BOARD, "got", {"part": 1, "parts": 1, "text": '{"seq":4}'}),
     (
         TO_BOARD,

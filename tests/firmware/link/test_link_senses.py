@@ -7,42 +7,13 @@ from engram import files
 from engram.errors import NetError
 from engram.link import messages, sense_copy
 from engram.link.companion import Companion
-from engram.senses.events.event_file import EventFile
+from engram.senses.sense_config import parse_senses
 from linked import Linked
 from samples import Numbers
 from sensing import Board as Perceiving
-from support import folder, raises, rounds
+from support import raises, rounds
 
 _HOURS = 3
-
-
-class Events:
-    """Events of senses, in the file that a board has."""
-
-    def __init__(self):
-        self.file = EventFile(folder() + "/events.jsonl")
-        self.version = 0
-        self.shared = ()  # type: tuple
-
-    def tell(self, number, **more):
-        """An event begins, or ends."""
-        fields = {
-            "id": "e%d" % number,
-            "sense": 0,
-            "kind": "low",
-            "start": 1790000000,
-            "value": 46,
-            "by": ["i1", "ann"],
-        }
-        fields.update(more)
-        self.file.add(fields)
-        self.version = self.file.version
-
-    def after(self, number, most):
-        return self.file.after(number, most)
-
-    def scope_of(self, sense):
-        return "all" if sense.name in self.shared else "user:owner"
 
 
 class Copied(Linked):
@@ -50,18 +21,17 @@ class Copied(Linked):
 
     def __init__(self, perceiving=None, numbers=None):
         self.perceiving = perceiving or Perceiving()
-        self.events = Events()
         super().__init__(Board(), numbers=numbers)
 
     async def tell(self):
         """Tell the companion of the senses all there is."""
-        await self.copy_senses(self.perceiving.senses, self.events)
+        await self.copy_senses(self.perceiving.senses)
 
     async def tell_next(self):
         """Send one message."""
         senses = self.perceiving.senses
-        self.sense_progress.is_due(self.sync, senses, self.events)
-        await sense_copy.copy_next(self.sync, senses, self.events, self.epoch(), self.sense_progress)
+        self.sense_progress.is_due(self.sync, senses)
+        await sense_copy.copy_next(self.sync, senses, self.epoch(), self.sense_progress)
 
     def restart(self):
         """Lose what is in RAM."""
@@ -224,7 +194,7 @@ async def test_whatever_the_way_does_the_companion_has_all_in_the_end():
                 copied.perceiving.machine.later(numbers.below(5) * 86400)
             elif what == 4:
                 copied.restart()
-            elif image is None and copied.perceiving.senses.names():
+            elif image is None and copied.perceiving.names():
                 image = _image(copied.perceiving.folder)
             elif image is not None:
                 _put_back(copied.perceiving.folder, image)
@@ -237,52 +207,13 @@ async def test_whatever_the_way_does_the_companion_has_all_in_the_end():
         copied.check()
 
 
-# --- events
-
-
-async def test_events_are_told_when_they_begin_and_end():
-    copied = Copied()
-    copied.perceive(1)
-    for number in range(1, 20):
-        copied.events.tell(number, end=1790000100)
-    copied.events.tell(20)
-    await copied.tell()
-    assert sorted(copied.companion.events) == list(range(1, 21)) and copied.companion.counts["events"] == 3
-    assert "by" not in copied.companion.events[1]
-    copied.events.tell(20, end=1790000200)
-    await copied.tell()
-    assert copied.companion.events[20]["end"] == 1790000200 and copied.companion.counts["events"] == 4
-
-
-async def test_an_event_that_lasts_is_not_told_again_each_hour():
-    copied = Copied()
-    copied.events.tell(1)
-    copied.perceive(1)
-    await copied.tell()
-    copied.perceive(3)
-    await copied.tell()
-    assert copied.companion.counts["events"] == 1
-
-
-async def test_after_a_start_only_events_that_last_and_later_ones_are_told():
-    copied = Copied()
-    copied.perceive(1)
-    for number in range(1, 6):
-        copied.events.tell(number, **({"end": 1790000100} if number != 4 else {}))
-    await copied.tell()
-    copied.companion.counts.clear()
-    copied.restart()
-    await copied.tell()
-    assert copied.companion.counts == {"hello": 1, "senses": 1, "events": 1}
-
-
 async def test_the_list_names_the_senses_that_everybody_may_see():
     copied = Copied()
     copied.perceive()
     copied.perceive(name="door")
     await copied.tell()
     assert copied.companion.shared is None
-    copied.events.shared = ("door",)
+    copied.perceiving.configs = parse_senses({"door": {"kind": "code", "shared": True}}, {}, (), 16)
     copied.restart()
     await copied.tell()
     assert list(copied.companion.shared or ()) == [copied.perceiving.senses.find("door").number]
@@ -297,8 +228,8 @@ class Met:
     def __init__(self, senses):
         self.board = board = Board().serve(companion_url="http://127.0.0.1:9")
         self.linked = linked = Linked(board)
-        events, parts = Events(), linked.parts()
-        parts["find_senses"] = lambda: (senses, events)
+        parts = linked.parts()
+        parts["find_senses"] = lambda: senses
         self.own = Companion(board.config, board.clock, linked.logs, linked.known, **parts)
         self.counts = linked.companion.counts
 

@@ -1,6 +1,6 @@
 """The usual mean and spread of each hour of the day."""
 
-from engram.senses.events.baseline import HourlyBaseline
+from engram.senses.watch import HourlyBaseline
 from samples import Numbers
 
 

@@ -1,10 +1,11 @@
 """The senses of config.json: what a kind takes by default, and mistakes that are named at the start."""
 
 from engram.errors import ConfigError
-from engram.senses.sense_config import names_numbers, parse_senses
+from engram.senses.sense_config import parse_senses
 from support import raises
 
 PINS = {"door": {"pin": 14, "mode": "in", "pull": "up", "invert": True}, "soil": {"pin": 7, "mode": "adc", "unit": "%"}}
+PINS["water"] = {"pin": 8, "mode": "adc"}
 
 
 def _parsed(entry, name="room"):
@@ -23,8 +24,9 @@ def test_a_kind_brings_its_unit_decimals_and_pace():
         ("dht22", {"pin": 4}, "°C", 1),
         ("dht11", {"pin": 4, "what": "humidity"}, "%", 1),
         ("bme280", {"scl": 5, "sda": 6, "what": "pressure"}, "hPa", 1),
-        ("adc", {"pin": 4}, "mV", 1),
-        ("pin", {"pin": 4}, "", 0),
+        ("adc", {"pin": "water"}, "mV", 1),
+        ("adc", {"pin": "soil"}, "%", 1),
+        ("pin", {"pin": "door"}, "", 0),
         ("heap", {}, "KB", 0),
         ("wifi_signal", {}, "dBm", 0),
         ("code", {}, "", 1),
@@ -40,39 +42,31 @@ def test_what_is_written_holds():
     assert (sense.unit, sense.decimals, sense.every, sense.limits) == ("V", 3, 5, {"low": 3.1, "high": 4})
 
 
-def test_a_named_pin_brings_its_number_pull_and_unit():
-    door, soil = _parsed({"kind": "pin", "pin": "door"}), _parsed({"kind": "adc", "pin": "soil"})
-    assert (door.pins, door.pin_name, door.options) == ((14,), "door", {"pull": "up", "invert": True})
-    assert (soil.pins, soil.pin_name, soil.unit) == ((7,), "soil", "%")
-
-
 def test_mistakes_are_named():
     for entry, problem in (
-        ({}, "kind: must be one of adc, pin"),
+        ({}, "kind: must be one of adc, bme280"),
         ({"kind": "dht23"}, "kind: must be one of"),
-        ({"kind": "dht22"}, "pin: must be a whole number from 0 to 48"),
+        ({"kind": "dht22"}, "pin: is missing; it must be a whole number from 0 to 48"),
         ({"kind": "dht22", "pin": True}, "pin: must be a whole number"),
         ({"kind": "dht22", "pin": 3}, "pin: 3 is never allowed on this board"),
-        ({"kind": "adc", "pin": 14}, "pin: 14 is the pin door: give that name"),
-        ({"kind": "adc", "pin": "door"}, "pin: must be a pin of config.json's pins with the mode adc"),
-        ({"kind": "pin", "pin": "attic"}, "pin: must be a pin of config.json's pins with the mode in"),
-        ({"kind": "dht22", "pin": "door"}, "pin: must be a number"),
-        ({"kind": "dht22", "pin": 4, "what": "pressure"}, "what: must be one of humidity, temperature"),
-        ({"kind": "heap", "pin": 4}, "pin: is no field of the kind heap: it takes kind, every"),
+        ({"kind": "dht22", "pin": 14}, "pin: 14 is the pin door: choose another one"),
+        ({"kind": "adc", "pin": 4}, "pin: must be a text, the name of one of config.json's pins"),
+        ({"kind": "adc", "pin": "door"}, "pin: must be the name of one of config.json's pins with the mode adc"),
+        ({"kind": "pin", "pin": "attic"}, "pin: must be the name of one of config.json's pins with the mode in"),
+        ({"kind": "dht22", "pin": "door"}, "pin: must be a whole number"),
+        ({"kind": "dht22", "pin": 4, "what": "pressure"}, "what: must be one of temperature, humidity"),
+        ({"kind": "heap", "pin": 4}, "pin: is not known; there are decimals, every, kind"),
         ({"kind": "heap", "every": 0}, "every: must be a whole number from 1 to 86400"),
         ({"kind": "heap", "decimals": 4}, "decimals: must be a whole number from 0 to 3"),
         ({"kind": "heap", "unit": "kilobytes"}, "unit: must be a text of at most 8"),
-        ({"kind": "heap", "limits": {"below": 5}}, "limits: must be an object such as"),
-        ({"kind": "heap", "limits": {"low": 5, "high": 5}}, "limits: have a low one that is not below"),
-        ({"kind": "heap", "limits": {"low": float("nan")}}, "limits: must be an object such as"),
-        ({"kind": "heap", "limits": {"low": 1e10}}, "limits: have a low one that is too large for 0 decimals"),
-        ({"kind": "code", "limits": {"high": -1e308}}, "limits: have a high one that is too large for 1 decimals"),
-        ({"kind": "code", "decimals": 3, "limits": {"high": 2147484}}, "limits: have a high one that is too large"),
-        ({"kind": "adc", "pin": 4, "scale": [1]}, "scale: must be two numbers"),
-        ({"kind": "pin", "pin": 4, "pull": "out"}, "pull: must be one of up, down, none"),
-        ({"kind": "ds18b20", "pin": 4, "rom": "28-FF"}, "rom: must be 16 hexadecimal digits"),
+        ({"kind": "heap", "limits": {"below": 5}}, "limits: must be an object, such as"),
+        ({"kind": "heap", "limits": {"low": 5, "high": 5}}, "limits: must have a low one that is below"),
+        ({"kind": "heap", "limits": {"low": float("nan")}}, "limits: must be an object, such as"),
+        ({"kind": "heap", "limits": {"low": 1e10}}, "limits: are too large for 0 decimals"),
+        ({"kind": "code", "limits": {"high": -1e308}}, "limits: are too large for 1 decimals"),
+        ({"kind": "code", "decimals": 3, "limits": {"high": 2147484}}, "limits: are too large"),
         ({"kind": "bme280", "scl": 5, "sda": 6, "address": 300}, "address: must be a whole number"),
-        ({"kind": "bme280", "scl": 5}, "sda: must be a whole number"),
+        ({"kind": "bme280", "scl": 5}, "sda: is missing"),
     ):
         assert problem in _problem(entry), (entry, _problem(entry))
     assert "name: has 33 characters" in _problem({"kind": "code"}, "x" * 33)
@@ -87,11 +81,6 @@ def test_names_that_differ_in_case_alone_and_too_many_senses_are_refused():
     assert "has 2 senses, at most 1 fit (senses.most)" in str(caught.error)
 
 
-def test_numbers_of_pins_are_known_without_parsing():
-    assert names_numbers({"a": {"kind": "adc", "pin": 4}}) and names_numbers({"a": {"scl": 4}})
-    assert not names_numbers({"a": {"kind": "adc", "pin": "soil"}, "b": {"kind": "heap"}})
-
-
 def _is_refused(first, second):
     """What is wrong with a second sense beside a first one, "" if nothing is."""
     try:
@@ -104,18 +93,15 @@ def _is_refused(first, second):
 
 def test_one_pin_serves_no_two_senses_that_would_disturb_each_other():
     counter, bus = {"kind": "pin", "pin": "door", "what": "count"}, {"kind": "bme280", "scl": 4, "sda": 5}
-    for first, second, number in (
-        ({"kind": "dht22", "pin": 4}, {"kind": "adc", "pin": 4}, 4),
-        ({"kind": "dht22", "pin": 4}, {"kind": "dht11", "pin": 4}, 4),
-        ({"kind": "ds18b20", "pin": 4}, {"kind": "pin", "pin": 4}, 4),
-        (bus, {"kind": "adc", "pin": 5}, 5),
-        (bus, {"kind": "bme280", "scl": 5, "sda": 4}, 5),
-        (counter, {"kind": "pin", "pin": "door", "what": "changes"}, 14),
-        (counter, counter, 14),
-        ({"kind": "pin", "pin": 4, "pull": "up"}, {"kind": "pin", "pin": 4, "what": "changes"}, 4),
+    for first, second, pin in (
+        ({"kind": "dht22", "pin": 4}, {"kind": "dht11", "pin": 4}, "4"),
+        (bus, {"kind": "ds18b20", "pin": 5}, "5"),
+        (bus, {"kind": "bme280", "scl": 5, "sda": 4}, "5"),
+        (counter, {"kind": "pin", "pin": "door", "what": "changes"}, "door"),
+        (counter, counter, "door"),
     ):
         problem = _is_refused(first, second)
-        assert "shares pin %d with a: that takes the same kind and pull" % number in problem, (first, second, problem)
+        assert "%s is read by a already" % pin in problem, (first, second, problem)
 
 
 def test_senses_of_one_sensor_share_its_pins():
@@ -123,15 +109,7 @@ def test_senses_of_one_sensor_share_its_pins():
         ({"kind": "dht22", "pin": 4}, {"kind": "dht22", "pin": 4, "what": "humidity"}),
         ({"kind": "ds18b20", "pin": 4, "rom": "28ff641e8216c3a1"}, {"kind": "ds18b20", "pin": 4, "rom": "28" * 8}),
         ({"kind": "bme280", "scl": 4, "sda": 5}, {"kind": "bme280", "scl": 4, "sda": 5, "address": 0x77}),
-        ({"kind": "adc", "pin": "soil"}, {"kind": "adc", "pin": "soil", "scale": [1, 2]}),
-        ({"kind": "pin", "pin": 4, "pull": "up"}, {"kind": "pin", "pin": 4, "pull": "up", "what": "count"}),
+        ({"kind": "adc", "pin": "soil"}, {"kind": "adc", "pin": "soil"}),
         ({"kind": "pin", "pin": "door"}, {"kind": "pin", "pin": "door", "what": "changes"}),
     ):
         assert not _is_refused(first, second), (first, second)
-
-
-def test_a_scale_stands_at_the_pin_or_at_the_sense():
-    pins = {"soil": {"pin": 7, "mode": "adc", "scale": [2, 0]}}
-    with raises(ConfigError) as caught:
-        parse_senses({"room": {"kind": "adc", "pin": "soil", "scale": [1, 0]}}, pins, (), 16)
-    assert "scale: is given by the pin already" in caught.error.problem

@@ -51,9 +51,9 @@ async def test_no_prompt_of_others_has_a_reading():
 async def test_no_model_output_shows_a_reading_to_others():
     for caller in OUTSIDERS:
         calls = [
-            Call("c%d%s" % (at, level), "sense_recall", json.dumps({"name": name, "level": level}))
+            Call("c%d%s" % (at, days), "sense_recall", json.dumps({"name": name, "days": days}))
             for at, name in enumerate(NAMES)
-            for level in ("minute", "day")
+            for days in ("", "2026-09-22")
         ]
         calls.append(Call("l", "sense_limit", '{"action":"set","sense":"outside","low":50}'))
         calls.append(Call("n", "sense_limit", '{"action":"list"}'))
@@ -61,7 +61,7 @@ async def test_no_model_output_shows_a_reading_to_others():
         await say(board, "what do the sensors say?", caller)
         assert board.model.asked == 4
         _check(str(board.model.requests[-1]), "", caller)
-        assert board.sense_watch.limits.of_sense(board.senses.find("outside")) == []
+        assert board.sense_view.limits.of_sense(board.senses.find("outside")) == []
 
 
 def _answer(board, line, caller):
@@ -85,8 +85,13 @@ def test_no_command_of_others_shows_or_changes_anything():
         ):
             line = "/senses " + rest
             _check(_answer(board, line.strip(), caller), line, caller)
-    assert board.senses.names() == ["door", "bedroom temperature", "outside", "bedroom humidity"]
-    assert board.sense_watch.limits.of_sense(board.senses.find("outside")) == []
+    assert [sense.name for sense in board.senses.all()] == [
+        "door",
+        "bedroom temperature",
+        "outside",
+        "bedroom humidity",
+    ]
+    assert board.sense_view.limits.of_sense(board.senses.find("outside")) == []
 
 
 async def test_nothing_over_a_network_or_the_link_shows_a_reading_to_others():
@@ -100,7 +105,7 @@ async def test_nothing_over_a_network_or_the_link_shows_a_reading_to_others():
 
 async def test_no_memory_of_an_event_is_found_by_others():
     board = house()
-    limits, outside = board.sense_watch.limits, board.senses.find("outside")
+    limits, outside = board.sense_view.limits, board.senses.find("outside")
     limits.add(OWNER, outside, low=20)
     for minute in range(5):
         if minute == 3:
@@ -110,7 +115,7 @@ async def test_no_memory_of_an_event_is_found_by_others():
         board.senses.tick()
     asked = "what do you know about outside below the limit?"
     _, ear = await say(board, asked, OWNER)
-    assert "outside was below 20.0 °C" in ear.heard
+    assert "outside: 9.0 °C, below the limit of 20.0 °C" in ear.heard or "outside was below 20.0 °C" in ear.heard
     for caller in OUTSIDERS:
         for said in (asked, "/recall outside below", "search for outside below"):
             heard = _answer(board, said, caller) if said[0] == "/" else (await say(board, said, caller))[1].heard
@@ -120,14 +125,14 @@ async def test_no_memory_of_an_event_is_found_by_others():
 def test_an_event_of_a_limit_shows_its_setter_no_sense_that_is_not_theirs():
     board = house(senses_share="all")
     outside = board.senses.find("outside")
-    board.sense_watch.limits.add(BOB, outside, low=20)
+    board.sense_view.limits.add(BOB, outside, low=20)
     for _ in range(3):
         board.now += 60
         board.senses.observe("outside", 9)
         board.senses.tick()
-    assert [fields["id"] for fields, _ in board.sense_view.open_events(BOB)] == ["e1"]
-    board.sense_view._share = "owner"
-    assert board.sense_view.open_events(BOB) == [] and list(board.sense_view.events(BOB)) == []
+    assert [row["id"] for row, _ in board.sense_view.lasting_events(BOB)] == ["e1"]
+    board.senses._shares_all = False
+    assert board.sense_view.lasting_events(BOB) == []
 
 
 def test_the_owner_in_private_gets_them_all():

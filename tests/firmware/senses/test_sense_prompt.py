@@ -42,7 +42,7 @@ def test_readings_of_hours_ago_are_no_latest_ones():
 
 def test_what_is_unusual_comes_first():
     board = house("ok")
-    board.sense_watch.limits.add(OWNER, board.senses.find("outside"), low=20)
+    board.sense_view.set_limit(OWNER, "outside", low=20)
     for _ in range(3):
         board.now += 60
         board.senses.observe("outside", 9)
@@ -72,8 +72,7 @@ def test_only_the_owner_in_private_is_shown_readings():
 
 
 def test_a_sense_that_config_json_shares_is_shown_to_others_alone():
-    board = house("ok")
-    board.sense_view.declared = {"outside": {"kind": "code", "shared": True}}
+    board = house("ok", senses={"outside": {"kind": "code", "shared": True}})
     assert _block(board, "hello", ANN) == ["- outside: 9.2 °C (09:30)"]
 
 
@@ -94,7 +93,7 @@ def test_without_senses_prompts_are_as_they_were():
 
 
 async def test_the_model_asks_for_readings_with_the_tool():
-    call = Call("c", "sense_recall", '{"name":"outside","since":"2026-09-22","until":"2026-09-22"}')
+    call = Call("c", "sense_recall", '{"name":"outside","days":"2026-09-22"}')
     board = house(call, "Between 6 and 12 °C.")
     await say(board, "tell me about yesterday's weather")
     result = json.loads(board.model.requests[1][-1])["result"]

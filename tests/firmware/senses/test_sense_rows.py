@@ -64,23 +64,6 @@ def test_large_counts_are_kept_in_steps_of_64():
         assert found[0] == kept, count
 
 
-def test_rows_before_the_clock_was_set_get_their_slots():
-    rows = _filled((1, 3, _single(1)), (1, 4, _single(2)))
-    rows.shift_slots(1 << 24, START)
-    assert rows.add(1, START + 5, _single(3))
-    rows.shift_slots(1 << 24, START)
-    assert [slot - START for _, slot, _ in _read(rows)] == [3, 4, 5]
-
-
-def test_a_full_buffer_takes_no_more_until_its_older_half_is_dropped():
-    rows, slot = RowBuffer(20 * SIZE), START
-    while rows.add(1, slot, (2, 1, 2, 1, 1)):
-        slot += 1
-    dropped = rows.drop_older_half()
-    assert rows.add(1, slot, (2, 1, 2, 1, 1))
-    assert [at for _, at, _ in _read(rows)] == list(range(START + dropped, slot + 1))
-
-
 def test_any_bytes_are_read_without_an_error():
     random.seed(27)
     for _ in range(rounds(500, 100)):

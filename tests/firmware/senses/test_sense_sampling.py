@@ -9,7 +9,9 @@ fakes.install()
 from engram import diag  # noqa: E402
 from engram.senses import drivers, sampling  # noqa: E402
 from engram.senses.sampling import Sampling  # noqa: E402
-from engram.senses.sense_config import parse_senses  # noqa: E402
+from engram.tools import pin_driver  # noqa: E402
+from engram.tools.pin_config import parse_pins  # noqa: E402
+from engram.tools.pins import Pins  # noqa: E402
 from fakes import machine, network, sensors, world  # noqa: E402
 from sensing import NOW, Board, Machine  # noqa: E402
 
@@ -35,17 +37,28 @@ class _WorldMachine(Machine):
 class _Sampled:
     """A board whose senses are sampled."""
 
-    def __init__(self, table, pins=None, read_pin=None, **modules):
+    def __init__(self, table, pins=None, **modules):
         world.forget_all()
         world.now = 0
         machine.restart(machine.HARD_RESET)
         machine.inputs.clear()
         sensors.begin_anew()
         sensors.install(**modules)
-        configs = parse_senses(table, pins or {}, (), 16)
-        declared = {config.name: (config.unit, config.decimals) for config in configs}
-        self.board = Board(machine=_WorldMachine(), declared=declared, raw_readings=60)
-        self.sampling = Sampling(self.board.senses, configs, read_pin)
+        pin_driver.machine = machine
+        pins = pins or {}
+        named = Pins([(pin, pin_driver.open_driver(pin)) for pin in parse_pins(pins, ())], False)
+        self.board = Board(machine=_WorldMachine(), table=table, pins=pins)
+        self.readings = []
+        observe = self.board.senses.observe
+
+        def noted(name, value, unit=""):
+            is_kept = observe(name, value, unit)
+            sense = self.board.senses.find(name)
+            self.readings.append((name, sense.at - NOW, sense.text(sense.last)))
+            return is_kept
+
+        self.board.senses.observe = noted
+        self.sampling = Sampling(self.board.senses, self.board.configs, named)
         self.warnings = _warnings()
 
     async def run(self, seconds, then=None):
@@ -65,8 +78,7 @@ class _Sampled:
 
     def read(self, name):
         """The readings of a sense: (seconds since the start, value as people read it)."""
-        sense = self.board.senses.find(name)
-        return [(at - NOW, sense.text(value)) for at, value in sense.raw] if sense else []
+        return [(at, text) for other, at, text in self.readings if other == name]
 
     def told(self):
         """The warnings since the start."""
@@ -141,15 +153,6 @@ async def test_without_a_module_for_it_the_warning_says_where_to_find_one():
     assert len(sampled.told()) == 1 and "needs a module bme280 on the board" in sampled.told()[0]
 
 
-async def test_an_adc_tells_millivolts_or_what_its_scale_makes_of_them():
-    sampled = _Sampled(
-        {"soil": {"kind": "adc", "pin": 7}, "tank": {"kind": "adc", "pin": 8, "scale": [0.05, -10], "unit": "%"}}
-    )
-    machine.inputs.update({7: 1234, 8: 1700})
-    await sampled.run(1)
-    assert sampled.read("soil")[0][1] == "1234.0 mV" and sampled.read("tank")[0][1] == "75.0 %"
-
-
 async def test_the_chips_temperature_is_the_same_on_both_kinds_of_chip():
     for is_first in (False, True):
         sampled = _Sampled({"chip": {"kind": "chip_temperature"}}, is_first_esp32=is_first)
@@ -175,9 +178,31 @@ async def test_the_free_heap_is_told_in_kilobytes():
 
 # --- pins
 
+INPUTS = {"door": {"pin": 14, "mode": "in"}, "gate": {"pin": 15, "mode": "in"}}
+
+
+async def test_an_adc_tells_millivolts_or_what_the_scale_of_its_pin_makes_of_them():
+    pins = {
+        "soil": {"pin": 7, "mode": "adc"},
+        "tank": {"pin": 8, "mode": "adc", "scale": [0.05, -10], "unit": "%"},
+    }
+    sampled = _Sampled({"soil": {"kind": "adc", "pin": "soil"}, "tank": {"kind": "adc", "pin": "tank"}}, pins)
+    machine.inputs.update({7: 1234, 8: 1700})
+    await sampled.run(1)
+    assert sampled.read("soil")[0][1] == "1234.0 mV" and sampled.read("tank")[0][1] == "75.0 %"
+
+
+async def test_an_inverted_input_counts_when_it_falls():
+    pins = {"bell": {"pin": 14, "mode": "in", "invert": True}}
+    sampled = _Sampled({"rings": {"kind": "pin", "pin": "bell", "what": "count"}}, pins)
+    for at in range(1, 4):
+        world.after(4000 * at, lambda at=at: machine.set_input(14, at % 2))
+    await sampled.run(61)
+    assert sampled.read("rings") == [(0, "0"), (60, "1")]
+
 
 async def test_a_pins_state_is_read_when_it_changes_and_at_its_pace():
-    sampled = _Sampled({"door": {"kind": "pin", "pin": 14, "every": 30}})
+    sampled = _Sampled({"door": {"kind": "pin", "pin": "door", "every": 30}}, INPUTS)
     world.after(10500, lambda: machine.set_input(14, 1))
     world.after(13500, lambda: machine.set_input(14, 0))
     await sampled.run(61)
@@ -186,7 +211,11 @@ async def test_a_pins_state_is_read_when_it_changes_and_at_its_pace():
 
 async def test_edges_are_counted_between_two_readings():
     sampled = _Sampled(
-        {"rain": {"kind": "pin", "pin": 14, "what": "count"}, "door": {"kind": "pin", "pin": 15, "what": "changes"}}
+        {
+            "rain": {"kind": "pin", "pin": "door", "what": "count"},
+            "door": {"kind": "pin", "pin": "gate", "what": "changes"},
+        },
+        INPUTS,
     )
     for number in (14, 15):
         for at in range(1, 12):
@@ -200,43 +229,13 @@ async def test_state_and_edges_of_one_pin_are_both_read():
     for what, edges in (("changes", "4"), ("count", "2")):
         for names in (("a", "b"), ("b", "a")):  # whichever is set up first
             state, counter = names
-            table = {state: {"kind": "pin", "pin": 14}, counter: {"kind": "pin", "pin": 14, "what": what}}
-            sampled = _Sampled(table)
+            table = {state: {"kind": "pin", "pin": "door"}, counter: {"kind": "pin", "pin": "door", "what": what}}
+            sampled = _Sampled(table, INPUTS)
             for at in range(4):
                 world.after(4500 + 4000 * at, lambda at=at: machine.set_input(14, 1 - at % 2))
             await sampled.run(61)
             assert sampled.read(state) == [(0, "0"), (5, "1"), (9, "0"), (13, "1"), (17, "0"), (60, "0")], names
             assert sampled.read(counter) == [(0, "0"), (60, edges)], names
-
-
-async def test_a_sense_has_a_scale_of_its_own_over_a_named_adc():
-    pins = {"soil": {"pin": 7, "mode": "adc"}}
-    table = {"earth": {"kind": "adc", "pin": "soil", "scale": [-0.05, 140], "unit": "%"}}
-    sampled = _Sampled(table, pins, {"soil": 1500}.get)
-    await sampled.run(1)
-    assert sampled.read("earth") == [(0, "65.0 %")]
-
-
-async def test_a_named_adc_that_cannot_be_read_gives_no_reading():
-    pins = {"soil": {"pin": 7, "mode": "adc"}}
-    table = {"earth": {"kind": "adc", "pin": "soil", "scale": [-0.05, 140]}}
-    sampled = _Sampled(table, pins, {"soil": None}.get)
-    await sampled.run(1)
-    assert sampled.read("earth") == [] and sampled.told() == []
-
-
-async def test_a_pin_of_config_json_is_read_where_it_was_set_up():
-    values = {"window": 0, "soil": 1500}
-    pins = {"window": {"pin": 14, "mode": "in", "pull": "up"}, "soil": {"pin": 7, "mode": "adc", "unit": "mV"}}
-    table = {"open": {"kind": "pin", "pin": "window"}, "earth": {"kind": "adc", "pin": "soil"}}
-    sampled = _Sampled(table, pins, values.get)
-
-    def change():
-        values["window"] = int(5500 <= world.now < 8500)
-
-    await sampled.run(30, change)
-    assert [text for _, text in sampled.read("open")] == ["0", "1", "0"]
-    assert sampled.read("earth") == [(0, "1500.0 mV")]
 
 
 # --- failures
@@ -256,22 +255,11 @@ async def test_a_sensor_that_fails_is_reported_once_until_it_works_again():
 
 async def test_one_sensor_that_fails_keeps_no_other_from_being_read():
     sampled = _Sampled(
-        {"a": {"kind": "dht22", "pin": 4}, "chip": {"kind": "chip_temperature"}, "d": {"kind": "adc", "pin": 9}}
+        {"a": {"kind": "dht22", "pin": 4}, "chip": {"kind": "chip_temperature"}, "d": {"kind": "dht11", "pin": 9}}
     )
     await sampled.run(121)
     assert [at for at, _ in sampled.read("chip")] == [0, 60, 120]
     assert len(sampled.told()) == 2
-
-
-async def test_a_named_pin_that_fails_keeps_no_other_from_being_read():
-    sampled = _Sampled(
-        {"open": {"kind": "pin", "pin": "window"}, "chip": {"kind": "chip_temperature"}},
-        {"window": {"pin": 14, "mode": "in"}},
-        {}.__getitem__,
-    )
-    await sampled.run(121)
-    assert [at for at, _ in sampled.read("chip")] == [0, 60, 120]
-    assert len(sampled.told()) == 1 and "open cannot be read" in sampled.told()[0]
 
 
 async def test_a_value_that_cannot_be_kept_is_reported_once():

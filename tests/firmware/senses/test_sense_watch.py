@@ -1,9 +1,9 @@
-"""Limits, unusual hours, and sensors that are silent: when an event begins, and when it is over."""
+"""Limits and unusual hours: when an event begins, and when it is over."""
 
 from board import ANN
 from engram.errors import ArgumentError, NotFound
 from engram.memory.access import OWNER, Caller
-from engram.senses.events.limits import MOST
+from engram.senses.limits import MOST
 from samples import Numbers
 from support import raises
 from watching import Cellar
@@ -62,7 +62,7 @@ def test_a_new_limit_takes_the_place_of_ones_own_on_that_side():
 
 
 def test_limits_of_config_json_are_there_without_being_set():
-    cellar = Cellar({"cellar": {"kind": "code", "limits": {"low": 5, "high": 30.5}}})
+    cellar = Cellar(limits={"low": 5, "high": 30.5})
     assert cellar.read(304) == []
     assert cellar.read(306) == ["high at 306"]
     assert cellar.limits.of_caller(OWNER) == []
@@ -103,7 +103,7 @@ def test_damaged_lines_of_limits_are_set_aside():
     cellar = Cellar()
     cellar.limit(low=5)
     cellar.limit(ANN, high=30)
-    path = cellar.folder + "/limits.jsonl"
+    path = cellar.folder + "/senses/limits.jsonl"
     with open(path, "rb") as file:
         data = file.read()
     with open(path, "wb") as file:
@@ -113,63 +113,7 @@ def test_damaged_lines_of_limits_are_set_aside():
     assert cellar.limit(ANN, high=30)["id"] == "l3", "no number is given twice"
 
 
-# --- readings that do not come
-
-
-def test_a_sensor_that_is_not_read_for_three_times_its_interval_is_silent_until_it_is():
-    cellar = Cellar({"cellar": {"kind": "dht22", "every": 600}})
-    assert cellar.read(200, *[None] * 28) == []
-    assert [line[:6] for line in cellar.read(*[None] * 3)] == ["silent"]
-    assert cellar.read(*[None] * 500) == []
-    assert [line[:11] for line in cellar.read(200, 201)] == ["silent over"]
-
-
-def test_a_sensor_that_is_read_often_is_silent_after_15_minutes():
-    cellar = Cellar({"cellar": {"kind": "dht22", "every": 10}})
-    assert cellar.read(200, *[None] * 13) == []
-    assert [line[:6] for line in cellar.read(*[None] * 3)] == ["silent"]
-
-
-def test_a_sense_of_code_is_silent_only_if_config_json_says_its_interval():
-    cellar = Cellar({"cellar": {"kind": "code"}})
-    assert cellar.read(200, *[None] * 100) == []
-    cellar.declared["cellar"]["every"] = 60
-    assert [line[:6] for line in cellar.read(None)] == ["silent"]
-
-
-def test_time_in_which_the_board_was_off_is_not_silence():
-    cellar = Cellar({"cellar": {"kind": "dht22"}})
-    cellar.read(200)
-    cellar.now += 3 * DAY * 60
-    cellar.start()
-    assert cellar.read(None, None, 200, 201) == []
-
-
-def test_a_clock_that_jumps_makes_no_event():
-    cellar = Cellar({"cellar": {"kind": "dht22"}})
-    cellar.read(200)
-    for jump in (400 * DAY, -400 * DAY):
-        cellar.now += jump * 60
-        assert cellar.read(*_noise(60)) == []
-
-
-def test_nothing_is_watched_before_the_clock_is_set():
-    cellar = Cellar()
-    cellar.limit(low=5)
-    cellar.watch.on_minute(2, 17, (1, 40, 40, 40, 40))
-    assert cellar.events.lines == []
-
-
-# --- the whole
-
-
-def test_events_of_a_sense_that_is_forgotten_are_over_and_its_limits_gone():
-    cellar = Cellar()
-    cellar.limit(low=5)
-    cellar.read(40)
-    cellar.senses.cellar = None
-    assert cellar.read(None) == ["low over, 40"]
-    assert cellar.limits.of_caller(OWNER) == []
+# --- hours
 
 
 def test_hours_that_are_off_are_an_event_with_what_was_usual():
@@ -177,7 +121,7 @@ def test_hours_that_are_off_are_an_event_with_what_was_usual():
     assert cellar.read(*_noise(20 * DAY)) == []
     found = cellar.read(*_noise(300, 240))
     assert [line[:7] for line in found] == ["unusual"]
-    (fields,) = cellar.events.open.values()
+    (fields,) = cellar.events.lasting
     low, high = fields["usual"]
     assert 190 < low < 200 < high < 210
     assert [line[:12] for line in cellar.read(*_noise(180))] == ["unusual over"]

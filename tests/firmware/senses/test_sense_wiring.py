@@ -58,7 +58,7 @@ def test_config_json_declares_senses_and_makes_what_reads_them():
 def test_a_wrong_sense_stops_the_start():
     with raises(ConfigError) as caught:
         _app(_place(), {"room": {"kind": "dht23"}})
-    assert str(caught.error).startswith("config: senses.room: kind: must be one of adc, pin")
+    assert str(caught.error).startswith("config: senses.room: kind: must be one of adc, bme280")
 
 
 async def test_senses_of_named_pins_are_read_where_the_board_has_set_them_up():

@@ -46,21 +46,21 @@ def test_everything_that_may_be_said_of_a_pin():
         "soil": {"pin": 7, "mode": "adc", "scale": [0.1, -3], "unit": "%"},
     }
     fan, soil, lamp = parse_pins(table, FORBIDDEN)
-    assert (lamp.safe, lamp.invert, lamp.who, lamp.groups, lamp.note) == (1, True, ("ann",), True, "by the bed")
+    assert (lamp.safe, lamp.invert, lamp.who, lamp.groups, lamp.note) == (1, True, ["ann"], True, "by the bed")
     assert (fan.freq, fan.safe) == (25000, 20)
-    assert (soil.scale, soil.unit) == ((0.1, -3), "%")
+    assert (soil.scale, soil.unit) == ([0.1, -3], "%")
 
 
 def test_a_pin_that_is_never_allowed_is_refused_in_each_mode():
     for number in FORBIDDEN:
         for mode in ("out", "in", "pwm", "adc"):
             problem = _problem(lamp={"pin": number, "mode": mode})
-            assert problem.startswith("config: pins.lamp: pin %d is never allowed" % number)
+            assert problem.startswith("config: pins.lamp: pin: %d is never allowed" % number)
 
 
 def test_a_number_that_is_none_is_refused():
     for number in (-1, 49, 1.0, "5", True, None, [5], 10**12):
-        assert "must be a number from 0 to 48" in _problem(lamp={"pin": number, "mode": "out"})
+        assert "must be a whole number from 0 to 48" in _problem(lamp={"pin": number, "mode": "out"})
 
 
 def test_a_field_that_is_wrong_is_named():

@@ -126,7 +126,7 @@ def test_a_pin_that_the_chip_refuses_is_named():
 def test_the_list_of_the_board_is_asked_for_on_a_chip():
     with raises(ConfigError) as caught:
         _board({"lamp": {"pin": 3, "mode": "out"}})
-    assert "pin 3 is never allowed" in str(caught.error) and machine.driven == []
+    assert "pin: 3 is never allowed" in str(caught.error) and machine.driven == []
     with raises(ConfigError) as caught:
         _board(forbidden="null")
     assert "deploy Engram" in str(caught.error) and machine.driven == []

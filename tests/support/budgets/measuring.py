@@ -76,7 +76,7 @@ def mpy() -> Figures:
 
 def senses(folder: Path) -> Figures:
     """Return what one sense and 16 cost the flash for a reading, one a minute."""
-    one, many = bench_senses.cost(folder, 1, 10, 0), bench_senses.cost(folder, 16, 2, 0)
+    one, many = bench_senses.cost(folder, 1, 10), bench_senses.cost(folder, 16, 2)
     return {
         "one: erases for a reading": round(one["erases"] / one["readings"], 4),
         "16: erases for a reading": round(many["erases"] / many["readings"], 4),

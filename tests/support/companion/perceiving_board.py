@@ -1,14 +1,16 @@
 """A board as a program of the host speaks for it: the firmware's own senses, whose blocks are sent as a board sends them."""
 
 import asyncio
+import json
+import sqlite3
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from engram.clock import Clock
 from engram.link import messages
-from engram.senses.sense import Sense
-from engram.senses.senses import Senses
+from engram.senses.senses import Sense, Senses
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.replica import NO_QUOTA
@@ -38,7 +40,7 @@ class PerceivingBoard:
     def start(self) -> None:
         """Start again: what is in RAM is lost."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        self.senses = Senses(str(self._folder), self.clock, 16, self._most_bytes, 60, 0)
+        self.senses = Senses(str(self._folder), self.clock, 16, self._most_bytes, 60)
         self.senses.open()
 
     def perceive(self, name: str, values: Iterable[float], every: int = MINUTE, unit: str = "") -> None:
@@ -69,7 +71,7 @@ class PerceivingBoard:
 
     def list_senses(self, whole: bool = True) -> dict[str, Any]:
         """List the senses; the answer's head."""
-        found = [self.find(name) for name in self.senses.names()]
+        found = self.senses.all()
         items = [[one.number, one.name, one.unit, one.decimals, one.made] for one in found]
         shared = [one.number for one in found if one.name in self.shared]
         listed: dict[str, Any] = {"next": self.senses.next_number, "whole": whole, "items": items}
@@ -105,6 +107,16 @@ class PerceivingBoard:
                 answer = self.send(level, block)
                 have = answer["have"]
                 assert have[level] == [block.seq, messages.shown(block.check)], answer
+
+
+def add_anomaly(home: Path, sense: str, start: int, end: int, value: int, kind: str = "unusual") -> None:
+    """Let a running companion have found an anomaly in a sense."""
+    with closing(sqlite3.connect(home / "companion.db", timeout=60)) as database, database:
+        database.execute(
+            "INSERT INTO sense_events (device, epoch, number, sense, kind, started, ended, line) "
+            "SELECT device, 8, -1, key, ?, ?, ?, ? FROM senses WHERE name = ?",
+            (kind, start, end, json.dumps({"value": value, "usual": [200, 210]}), sense),
+        )
 
 
 def bytes_of(block: Any) -> bytes:

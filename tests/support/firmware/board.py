@@ -6,6 +6,7 @@ A board takes its place on the flash from the board before it: a test has one, w
 import gc
 import os
 
+import engram.text  # noqa: F401 first: an import within an import takes more of the stack
 from engram import board
 from engram.build import add_memory
 from engram.clock import Clock

@@ -74,7 +74,6 @@ class Companion:
         self.senses = {}  # (name, unit, decimals) by number
         self.readings = [{}, {}, {}]  # of each level the blocks that came, by (seq, check)
         self.newest = [[0, ""], [0, ""], [0, ""]]  # (seq, check) of the last block of each level
-        self.events = {}  # of senses, by number
         self.shared = None  # the numbers of senses that everybody may see, as the board listed them
         self.lies = {}  # what is answered to a get, in place of what there is
 
@@ -287,19 +286,11 @@ class Companion:
         self.newest[head["level"]] = row
         return self._perceived(head)
 
-    def _events(self, head, body):
-        for pairs in head["items"]:
-            fields = dict(pairs)
-            self.events[int(fields["id"][1:])] = fields
-        return self._perceived(head)
-
     def _perceived(self, head):
-        lasting = [number for number, fields in self.events.items() if not fields.get("end")]
-        events = min(lasting) - 1 if lasting else max(self.events) if self.events else 0
-        return self._answer("perceived", head, have=self.newest, events=events, state=self._sense_state())
+        return self._answer("perceived", head, have=self.newest, state=self._sense_state())
 
     def _sense_state(self):
-        return messages.shown(crc32(repr((sorted(self.senses.items()), self.newest, len(self.events))).encode()))
+        return messages.shown(crc32(repr((sorted(self.senses.items()), self.newest)).encode()))
 
     def _status(self, head, body):
         if self.refuses_status:

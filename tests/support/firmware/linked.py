@@ -103,13 +103,13 @@ class Linked:
                 pass
         raise AssertionError("no end: %s" % self.companion.counts)
 
-    async def copy_senses(self, senses, events):
+    async def copy_senses(self, senses):
         """Tell the companion of the senses until there is nothing more to be told."""
         for _ in range(400):
             try:
                 await self.sync._greet()
-                while self.sense_progress.is_due(self.sync, senses, events):
-                    await sense_copy.copy_next(self.sync, senses, events, self.epoch(), self.sense_progress)
+                while self.sense_progress.is_due(self.sync, senses):
+                    await sense_copy.copy_next(self.sync, senses, self.epoch(), self.sense_progress)
                 return
             except (NetError, StoreError):
                 pass

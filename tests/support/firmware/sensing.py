@@ -3,8 +3,11 @@
 from engram import log_line  # noqa: F401 first: an import within an import takes more of the stack
 from engram.clock import Clock
 from engram.compat import finish
+from engram.senses import rings  # noqa: F401
+from engram.senses.sense_config import parse_senses
 from engram.senses.senses import Senses
 from engram.senses.values import add_to, aggregate_of
+from engram.store import table_file  # noqa: F401
 from support import folder
 
 NOW = 1790000040  # a minute begins
@@ -26,19 +29,22 @@ class Machine:
 class Board:
     """The senses of a board that can be cut off and started again."""
 
-    def __init__(
-        self, now=NOW, most_bytes=131072, write_minutes=60, raw_readings=8, declared=None, most=16, machine=None
-    ):
+    def __init__(self, now=NOW, most_bytes=131072, write_minutes=60, table=None, pins=None, most=16, machine=None):
         self.machine = machine or Machine(now)
         self.folder = folder()
-        self._settings = most, most_bytes, write_minutes, raw_readings, declared
+        self._settings = most, most_bytes, write_minutes
+        self.configs = parse_senses(table or {}, pins or {}, (), 16)
         self.restart()
 
     def restart(self):
         """Lose what is in RAM, as a power cut does."""
-        self.senses = Senses(self.folder, self.machine.clock, *self._settings)
+        self.senses = Senses(self.folder, self.machine.clock, *self._settings, self.configs)
         self.senses.open()
         return self
+
+    def names(self):
+        """The names of all senses."""
+        return [sense.name for sense in self.senses.all()]
 
     def observe(self, name, value, unit=""):
         """Take a reading."""

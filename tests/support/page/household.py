@@ -19,7 +19,7 @@ from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.store import open_store
 from engram_host.companion.types import Hello, LogState, Sender
 from page_client import PageClient
-from perceiving_board import HOUR, PerceivingBoard
+from perceiving_board import HOUR, PerceivingBoard, add_anomaly
 from sending import Sent
 from server_process import CompanionProcess
 
@@ -147,7 +147,7 @@ def fill_household(companion: CompanionProcess, now: int, write: Write = plainly
     house.kitchen.sync()
     _tell_status(house.kitchen, write)
     _send_notes(house.kitchen, now, write)
-    _perceive(house.kitchen, now, write)
+    _perceive(companion.home, house.kitchen, now, write)
     for days, text in (
         (12, "The saw is at the repair shop."),
         (5, "Screws are sorted by length."),
@@ -242,7 +242,7 @@ def _tell_status(board: Sent, write: Write, **more: int | str) -> None:
     board.ask("status", items=items)
 
 
-def _perceive(board: Sent, now: int, write: Write) -> None:
+def _perceive(home: Path, board: Sent, now: int, write: Write) -> None:
     """Two senses over a week: a cellar that was cold one night, and a door."""
     hours = range(7 * 24)
     with tempfile.TemporaryDirectory() as folder:
@@ -257,16 +257,7 @@ def _perceive(board: Sent, now: int, write: Write) -> None:
                 perceiving.work()
         begin = perceiving.now - (len(hours) - 128) * HOUR
         perceiving.tell()
-        told = {
-            "id": "e1",
-            "sense": 0,
-            "kind": "low",
-            "start": begin,
-            "end": begin + 6 * HOUR,
-            "value": 31,
-            "limit": 50,
-        }
-        board.ask("events", epoch=board.epoch, items=[[[name, value] for name, value in told.items()]])
+        add_anomaly(home, write("label", "cellar"), begin, begin + 6 * HOUR, 31)
 
 
 def _send_notes(board: Sent, now: int, write: Write) -> None:

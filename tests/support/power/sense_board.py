@@ -38,7 +38,7 @@ class Board:
     def __init__(self, device):
         vfs.mount(vfs.VfsLfs2(device, **flash.OPTIONS), "/flash")
         self.now = START
-        self.senses = Senses("/flash", Clock(0, lambda: self.now), 16, 32768, 60, 0)
+        self.senses = Senses("/flash", Clock(0, lambda: self.now), 16, 32768, 60)
         self.senses.open()
 
     def read(self, minutes):
@@ -53,7 +53,7 @@ class Board:
     def look(self):
         """What there is: the minutes, and the counts of hours and days."""
         found = []
-        for name in self.senses.names():
+        for name in [sense.name for sense in self.senses.all()]:
             number = self.senses.find(name).number  # pyright: ignore[reportOptionalMemberAccess]  it was just named
             minutes = [[slot, row[3]] for slot, row in self.senses.range(number, 0, 1 << 31, MINUTE_LEVEL)]
             found.append([name, minutes])

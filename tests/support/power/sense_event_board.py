@@ -3,8 +3,8 @@
     sense_event_board.py FLASH CUT     CUT is the number of a change of the flash at which the power fails, 0 for none
 
 It goes on from where the flash and the world are: the file FLASH.net, which no cut touches, has the time and what the owner was
-sent. Prints all that, the events, what stands in the journal and in the memory, and how many changes there were until the board
-was open and in all.
+sent. Prints all that, the events that last, what stands in the journal and in the memory, and how many changes there were until
+the board was open and in all.
 """
 
 import asyncio
@@ -21,8 +21,8 @@ from engram.compat import sleep_ms
 from engram.memory.access import OWNER, Caller
 from strict_network import Chat, World, tell
 
-SETTINGS = {"log.level": "error", "journal.bytes": 65536, "senses.cooldown_minutes": 0, "senses.write_minutes": 30}
-START = 1790030040  # 2026-09-21 22:34: a day ends on the way
+SETTINGS = {"log.level": "error", "journal.bytes": 65536, "senses.cooldown_minutes": 5, "senses.write_minutes": 30}
+START = 1790030040
 STEPS = 140
 FAULTY = 120  # steps in which the network loses
 EVERY = 20
@@ -37,7 +37,7 @@ async def live(app, world, clock):
     for step in range(len(world.of("step")), STEPS):
         world.is_faulty = step < FAULTY
         app.observe("cellar", 4 if 5 <= step % EVERY < 8 else 20, "°C")
-        board.sense_limits.set_named(CALLER, "cellar", low=5)
+        board.sense_view.set_limit(CALLER, "cellar", low=5)
         clock[0] += 60
         while board.senses.tick():
             pass
@@ -66,18 +66,13 @@ def main(path, cut):
     tell("left", asyncio.run(live(app, world, clock)))
     for event in world.events:
         tell(*event)
-    assert board.sense_watch
-    for fields in board.sense_watch.events.newest_first(OWNER):
-        tell("event", fields)
+    assert board.sense_view
+    for row, _ in board.sense_view.lasting_events(OWNER):
+        tell("event", row)
     for turn in board.journal.later(0):
         tell("line", turn["text"])
     for record in board.records.newest(OWNER, ("sense",)):
         tell("memory", record["content"])
-    notes = board.notes.named("owner")
-    for name in notes.names():
-        for line in notes.lines(name):
-            if line:
-                tell("note", line)
     tell("changes", device.changes)
 
 

@@ -48,18 +48,12 @@ class Plan:
         return self.minute + sum(step[0] + step[3] for step in self.steps)
 
     def readings(self) -> list[tuple[int, int]]:
-        """(minute of the year, slot of the clock) of each reading, once the clock is set."""
-        found, waiting, minute = [], [], self.minute
+        """(minute of the year, slot of the clock) of each reading while the clock is set."""
+        found, minute = [], self.minute
         for minutes, offset, is_known, gap in self.steps:
             minute += gap
-            if is_known and waiting:
-                found += [(at, START + at + offset // 60) for at in waiting]
-                waiting = []
-            for at in range(minute, minute + minutes):
-                if is_known:
-                    found.append((at, START + at + offset // 60))
-                else:
-                    waiting.append(at)
+            if is_known:
+                found += [(at, START + at + offset // 60) for at in range(minute, minute + minutes)]
             minute += minutes
         return found
 

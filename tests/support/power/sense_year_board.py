@@ -12,17 +12,17 @@ import sys
 
 import vfs  # type: ignore
 
-import engram.senses.senses as senses_module
 import faulty_flash
 import flash
 from engram.clock import Clock
 from engram.senses.rows import SIZE
+from engram.senses.sense_config import parse_senses
 from engram.senses.senses import Senses
 
 FLASH_BYTES = 2 << 20
 START = 1790000400
 SENSES = 8
-SETTINGS = (16, 524288, 60, 0)
+SETTINGS = (16, 524288, 60)
 ROWS = 400
 
 
@@ -39,17 +39,16 @@ def value_of(number, minute):
 
 
 class Board:
-    """The senses on a flash, with a clock that is set by hand; its ticks begin with the stretch."""
+    """The senses on a flash, with a clock that is set by hand."""
 
     def __init__(self, device, minute):
         vfs.mount(vfs.VfsLfs2(device, **flash.OPTIONS), "/flash")
         self.device = device
-        self.begin = self.minute = minute
+        self.minute = minute
         self.offset = 0
         self.is_known = True
-        senses_module.ticks_ms = lambda: 60000 * (self.minute - self.begin) & 0x3FFFFFFF
-        declared = {"sense %d" % number: ("", 0) for number in range(SENSES)}
-        self.senses = Senses("/flash", Clock(0, self.read_clock), *SETTINGS, declared)
+        table = {"sense %d" % number: {"kind": "code", "decimals": 0} for number in range(SENSES)}
+        self.senses = Senses("/flash", Clock(0, self.read_clock), *SETTINGS, parse_senses(table, {}, (), 16))
         self.senses.open()
 
     def read_clock(self):
@@ -80,7 +79,7 @@ class Board:
 
     def write(self, armed_at, after):
         """Let the background work, and tell what it writes."""
-        if not self.senses._is_due():
+        if not self.is_known or not self.senses._is_due(self.read_clock() // 60):
             self.senses.tick()
             return
         if 0 <= armed_at <= self.minute and not self.device.when:
@@ -108,7 +107,7 @@ def look(path):
     for number in range(SENSES):
         for level in (0, 1, 2):
             rows = []
-            for slot, row in board.senses.range(number, 0, 1 << 31, level):
+            for slot, row in board.senses.range(number + 1, 0, 1 << 31, level):
                 rows.append([slot] + list(row))
                 if len(rows) == ROWS:
                     tell("rows", number, level, rows)

@@ -1,6 +1,6 @@
 """Runs on the board: senses with a reading each minute for some days on a littlefs, and what that costs.
 
-    senses_cost.py FLASH SENSES DAYS RAW
+    senses_cost.py FLASH SENSES DAYS
 
 Prints {"readings", "erases", "programmed_bytes", "kept_bytes", "heap"}: counts of the flash, the bytes of files, and those of
 heap at rest beside the code.
@@ -12,7 +12,7 @@ import sys
 
 import flash
 from engram.clock import Clock
-from engram.senses import history, registry, rings  # noqa: F401  all code, before the heap is measured
+from engram.senses import history, rings  # noqa: F401  all code, before the heap is measured
 from engram.senses.senses import Senses
 
 FLASH_BYTES = 1 << 20
@@ -31,13 +31,13 @@ def value_of(number, minute):
     return 200 + 3 * number + abs(minute % 1440 - 720) // 15 + (minute % 10007 * 7919 + number * 1047) % 10007 % 3
 
 
-def main(path, count, days, raw):
+def main(path, count, days):
     """Let the days pass."""
     device = flash.mount(path, FLASH_BYTES, "/flash")
     now = [START]
     clock = Clock(0, lambda: now[0])
     before = used()
-    senses = Senses("/flash", clock, 16, 524288, 60, raw, {})
+    senses = Senses("/flash", clock, 16, 524288, 60)
     senses.open()
     names = ["room number %d" % number for number in range(count)]
     for number, name in enumerate(names):
@@ -55,4 +55,4 @@ def main(path, count, days, raw):
     print(json.dumps(figures))
 
 
-main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
+main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -204,15 +204,7 @@ class ReadingsHead(Head):
     seq: int
 
 
-class EventsHead(Head):
-    """Events of senses; of each its fields."""
-
-    op: Literal["events"]
-    epoch: int
-    items: list[Any]
-
-
-StateHead = NotesHead | NoteHead | StatusHead | SensesHead | ReadingsHead | EventsHead
+StateHead = NotesHead | NoteHead | StatusHead | SensesHead | ReadingsHead
 
 ConversationHead = ListenHead | ReplyHead | PushHead
 

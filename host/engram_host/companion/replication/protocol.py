@@ -198,11 +198,11 @@ class Replication:
                 lacks, state = await asyncio.to_thread(note_messages.take, self._store, *said)
                 self._taken()
                 return _answer("noted", head, lacks=lacks, state=state)
-            case "senses" | "readings" | "events":
+            case "senses" | "readings":
                 said = sender, device, head, bytes(body), now, self._quota
                 held = await asyncio.to_thread(sense_messages.take, self._store, *said)
                 have = [list(newest) for newest in held.newest]
-                return _answer("perceived", head, have=have, events=held.events, state=held.state)
+                return _answer("perceived", head, have=have, state=held.state)
             case "status":
                 told = sender, device, status_messages.read_status(head), now
                 await asyncio.to_thread(self._store.put_status, *told)

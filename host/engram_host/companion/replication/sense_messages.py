@@ -1,18 +1,16 @@
 """Messages on a board's senses: which ones there are, and blocks of its readings, which may be hostile."""
 
-import re
 from collections.abc import Collection
 from typing import Any
 
 from engram import text
 from engram.link import messages
-from engram.senses import registry, rings
+from engram.senses import rings, values
 from engram.senses.rows import rows_in
 from engram_host.companion.errors import Refused
 from engram_host.companion.replication.messages import (
     DAMAGED_SECONDS,
     UPDATE_SECONDS,
-    EventsHead,
     ReadingsHead,
     SensesHead,
 )
@@ -24,7 +22,6 @@ from engram_host.companion.store.senses.types import (
     ReadingBlock,
     Row,
     SenseList,
-    ToldEvent,
 )
 from engram_host.companion.types import LineQuota, Sender
 
@@ -32,12 +29,6 @@ MOST_NUMBER = 127
 _LOWEST, _HIGHEST = -(1 << 31), (1 << 31) - 1
 _MOST_SLOT = (1 << 32) - 1
 _MOST_MADE = 1 << 40
-_EVENT_ID = re.compile("e[1-9][0-9]{0,8}")
-_EVENT_NUMBERS = ("value", "limit", "told")
-_EVENT_LISTS = ("usual", "evidence")
-_KIND_CHARS = 16
-_MOST_EVIDENCE = 64
-_EVIDENCE_DEPTH = 2
 _MOST_PARTS = 64
 """Parts of a sense that a block may fill: a board writes one of some days, and a few more if its clock was wrong."""
 
@@ -46,7 +37,7 @@ def take(
     store: SenseTables,
     sender: Sender,
     device: str,
-    head: SensesHead | ReadingsHead | EventsHead,
+    head: SensesHead | ReadingsHead,
     body: bytes,
     now: int,
     quota: LineQuota,
@@ -54,8 +45,6 @@ def take(
     """Take a message; what there is then. Refused, Stale."""
     if head["op"] == "senses":
         return store.put_senses(sender, device, read_list(head), now)
-    if head["op"] == "events":
-        return store.put_events(sender, device, head["epoch"], [read_event(item) for item in head["items"]], now, quota)
     return store.put_readings(sender, device, read_block(head, body), now, quota)
 
 
@@ -63,8 +52,8 @@ def read_list(head: SensesHead) -> SenseList:
     """The senses that a board lists; Refused."""
     shared = frozenset(head.get("shared", ()))
     listed = tuple(_listed(item, shared) for item in head["items"])
-    for values in ({each.number for each in listed}, {each.name for each in listed}):
-        if len(values) < len(listed):
+    for keys in ({each.number for each in listed}, {each.name for each in listed}):
+        if len(keys) < len(listed):
             raise _refusal("two of them are the same")
     return SenseList(head["epoch"], head["next"], head["whole"], listed)
 
@@ -73,8 +62,8 @@ def _listed(item: Any, shared: Collection[int]) -> Listed:
     if not (isinstance(item, list) and [type(value) for value in item] == [int, str, str, int, int]):
         raise _refusal("an item has another form")
     number, name, unit, decimals, made = item
-    is_sound = 0 <= number <= MOST_NUMBER and 0 <= decimals <= registry.MOST_DECIMALS and 0 <= made <= _MOST_MADE
-    if not is_sound or not 0 < len(name) <= registry.NAME_CHARS or len(unit) > registry.UNIT_CHARS:
+    is_sound = 0 <= number <= MOST_NUMBER and 0 <= decimals <= values.MOST_DECIMALS and 0 <= made <= _MOST_MADE
+    if not is_sound or not 0 < len(name) <= values.NAME_CHARS or len(unit) > values.UNIT_CHARS:
         raise _refusal("a value is beyond its bounds")
     if text.printable(name) != name or text.printable(unit) != unit:
         raise _refusal("a name or unit has characters that cannot be shown")
@@ -109,38 +98,3 @@ def _newest_parts(found: list[Row], span: int) -> list[Row]:
 def _is_sound(row: Row) -> bool:
     in_order = _LOWEST <= row.low <= row.mean <= row.high <= _HIGHEST and row.low <= row.last <= row.high
     return in_order and 0 < row.readings < 1 << 40 and 0 <= row.slot <= _MOST_SLOT
-
-
-def read_event(pairs: Any) -> ToldEvent:
-    """An event that a board tells, as pairs of a name and a value; Refused."""
-    if not (isinstance(pairs, list) and all(_is_pair(pair) for pair in pairs)):
-        raise _wrong_event("it has no fields")
-    item: dict[str, Any] = dict(pairs)
-    ref, sense, kind = item.get("id"), item.get("sense"), item.get("kind")
-    started, ended = item.get("start"), item.get("end", 0)
-    if not (isinstance(ref, str) and _EVENT_ID.fullmatch(ref)):
-        raise _wrong_event("its id is none")
-    if type(sense) is not int or type(started) is not int or type(ended) is not int:
-        raise _wrong_event("a number is none")
-    if not 0 <= sense <= MOST_NUMBER or not 0 <= started <= _MOST_MADE or not 0 <= ended <= _MOST_MADE:
-        raise _wrong_event("a number is beyond its bounds")
-    if not isinstance(kind, str) or not 0 < len(kind) <= _KIND_CHARS or text.printable(kind) != kind:
-        raise _wrong_event("its kind is none")
-    fields = {name: item[name] for name in _EVENT_NUMBERS if _is_plain(item.get(name), 0)}
-    fields |= {name: item[name] for name in _EVENT_LISTS if _is_plain(item.get(name), _EVIDENCE_DEPTH)}
-    return ToldEvent(int(ref[1:]), sense, kind, started, ended, fields)
-
-
-def _is_pair(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and isinstance(value[0], str)
-
-
-def _is_plain(value: Any, depth: int) -> bool:
-    """Whether a value is a number, or a list of numbers or of pairs of them, as all that is shown of an event."""
-    if isinstance(value, list):
-        return depth > 0 and len(value) <= _MOST_EVIDENCE and all(_is_plain(each, depth - 1) for each in value)
-    return type(value) is int and _LOWEST <= value <= _MOST_MADE
-
-
-def _wrong_event(why: str) -> Refused:
-    return Refused(f"an event of a sense has another form, {why}: the board's firmware is at fault.", UPDATE_SECONDS)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from engram.senses import registry
+from engram.senses import values
 from engram_host.companion.errors import UnknownSense
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.senses.parts import fold, fuller
@@ -122,9 +122,9 @@ class ReadingService:
 
     def find(self, device: str, name: str) -> StoredSense:
         """The sense of a name, however it is written."""
-        key = registry.key_of(name)
+        key = values.key_of(name)
         for sense in self._senses(device):
-            if registry.key_of(sense.name) == key:
+            if values.key_of(sense.name) == key:
                 return sense
         raise UnknownSense(name)
 

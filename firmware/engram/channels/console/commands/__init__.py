@@ -13,7 +13,7 @@ unpin ID -- end that protection
 undo [ID] -- undo the latest change of memory, profile or notes; with an id only if it is of that memory
 session [new [TITLE] | list | switch ID | delete ID] -- conversation threads; alone: the current one
 profile [FILE [add TEXT | write TEXT | replace OLD => NEW]] -- show or edit user.md, soul.md, identity.md
-senses [NAME [SPAN] | limit NAME below|above VALUE | unlimit ID | forget NAME] -- show what the board perceives
+senses [NAME [DAYS] | limit NAME below|above VALUE | unlimit ID | forget NAME] -- show what the board perceives
 intents [list | add WORDS: TEXT | remove ID] -- list, make or remove reminders for when the words are mentioned
 timers [list | add TIME TEXT | remove ID] -- list, set or remove what is said or done at a time
 mode [full | lightweight] -- show or set the memory that the agent uses; the other is kept

@@ -47,19 +47,8 @@ def held_readings(rows: Rows, device: str) -> HeldReadings:
     copy = read_copy(rows, device) or SenseCopy(0, 0)
     sql = "SELECT number, name, unit, decimals, made FROM senses WHERE device = ? AND replaced = 0 ORDER BY number"
     listed = [tuple(each) for each in rows.run(sql, (device,))]
-    events = _events_until(rows, device, copy.epoch)
-    check = crc32(repr((copy.epoch, copy.next, tuple(copy.newest), listed, events)).encode())
-    return HeldReadings(tuple(copy.newest), events, messages.shown(check))
-
-
-def _events_until(rows: Rows, device: str, epoch: int) -> int:
-    """The number of the last event before any that lasts."""
-    where = "FROM sense_events WHERE device = ? AND epoch = ? AND number > 0"
-    ((first,),) = rows.run(f"SELECT min(number) {where} AND ended = 0", (device, epoch))
-    if first is not None:
-        return first - 1
-    ((last,),) = rows.run(f"SELECT max(number) {where}", (device, epoch))
-    return last or 0
+    check = crc32(repr((copy.epoch, copy.next, tuple(copy.newest), listed)).encode())
+    return HeldReadings(tuple(copy.newest), messages.shown(check))
 
 
 def sense_state(rows: Rows, device: str, epoch: int) -> str:

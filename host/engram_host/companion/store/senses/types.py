@@ -60,18 +60,6 @@ class ReadingBlock:
     rows: dict[int, list[Row]]
 
 
-@dataclass(frozen=True)
-class ToldEvent:
-    """An event of a sense, given by its number on the board; `ended` is 0 while it lasts, `fields` is all that was told."""
-
-    number: int
-    sense: int
-    kind: str
-    started: int
-    ended: int
-    fields: dict[str, Any]
-
-
 @dataclass
 class Anomaly:
     """What the companion finds in readings. Times are minutes; `end` is 0 while it lasts, `usual` what would have been, or the
@@ -87,12 +75,11 @@ class Anomaly:
 
 @dataclass(frozen=True)
 class HeldReadings:
-    """What there is of a board's senses: of each level (seq, check) of the newest block, the number of the last event before
-    any that lasts, and a text that is another one if anything of that is.
+    """What there is of a board's senses: of each level (seq, check) of the newest block, and a text that is another one if
+    anything of that is.
     """
 
     newest: tuple[tuple[int, str], ...]
-    events: int
     state: str
 
 
@@ -118,7 +105,7 @@ class StoredSense:
 
 @dataclass(frozen=True)
 class StoredEvent:
-    """An event of a sense; `ended` is 0 while it lasts, `fields` are all that its board told."""
+    """An anomaly of a sense; `ended` is 0 while it lasts, `fields` are its value and what was usual."""
 
     number: int
     sense: int
@@ -129,8 +116,8 @@ class StoredEvent:
 
     @property
     def ref(self) -> str:
-        """The id that is shown: e5 is the board's, c5 was found here."""
-        return f"e{self.number}" if self.number > 0 else f"c{-self.number}"
+        """The id that is shown."""
+        return f"c{-self.number}"
 
     @property
     def value(self) -> int | None:

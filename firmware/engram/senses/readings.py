@@ -2,36 +2,38 @@
 
 from collections import namedtuple
 
-from engram.clock import day_number
 from engram.compat import const, first_of
+from engram.errors import ArgumentError
 from engram.senses.values import DAY, DAY_LEVEL, HOUR, HOUR_LEVEL, MINUTE, MINUTE_LEVEL, add_to, aggregate_of
+from engram.text.days import find_days
 
 _MINUTES_SPAN = const(93600)  # seconds of the longest span that is read by minutes: 26 hours
 _HOURS_SPAN = const(5356800)  # likewise by hours: two months
 _LATEST_HOURS = (2, 26, 744)  # in which the latest reading is looked for, the shorter time first
-_UNITS = {"h": HOUR, "d": DAY}
+_NO_DAYS = const("must name days such as 2026-01-31, yesterday, last week or May.")
 
 Summary = namedtuple("Summary", "count low low_at high high_at mean level")
 """The aggregate of a span, with when the slots of its lowest and highest reading begin."""
 
 
-def find_span(said: str, clock):
-    """(first, until) of today, yesterday, 2026-01-31, 24h or 7d, up to now; None for all else."""
+def read_span(said: str, clock) -> tuple:
+    """Return (first, until) of the days that a text names, the last 24 hours without a text."""
+    if not clock.known:
+        raise ArgumentError("days", "cannot be told: the clock is not set.")
     now = clock.now()
-    if said[-1:] in _UNITS and said[:-1].encode().isdigit() and len(said) <= 5:
-        return now - int(said[:-1]) * _UNITS[said[-1:]], now + 1
-    if said in ("today", "yesterday"):
-        day = clock.day_number(now) - (said == "yesterday")
-    else:
-        try:
-            day = day_number(said)
-        except ValueError:
-            return None
-    return clock.moment(day), min(clock.moment(day + 1), now + 1)
+    if not said:
+        return now + 1 - DAY, now + 1
+    days = find_days(said, clock.day_number(now))
+    if days is None:
+        raise ArgumentError("days", _NO_DAYS)
+    first = clock.moment(days.first)
+    if first > now:
+        raise ArgumentError("days", "are to come; it is %s now." % clock.minute(now))
+    return first, min(clock.moment(days.last + 1), now + 1)
 
 
 def finest_level(senses, clock, first: int, until: int) -> int:
-    """The finest level that is kept of a whole span, and not too fine for it."""
+    """Return the finest level that is kept of a whole span, and not too fine for it."""
     span = until - first
     level = MINUTE_LEVEL if span <= _MINUTES_SPAN else HOUR_LEVEL if span <= _HOURS_SPAN else DAY_LEVEL
     while level < DAY_LEVEL and not senses.history.reaches(level, _slot(clock, first, level)):
@@ -55,13 +57,14 @@ def rows(senses, clock, sense, first: int, until: int, level: int):
             yield slot * size if size else clock.moment(slot), aggregate
     finally:
         found.close()  # also when whoever reads stops half-way
-    minute = sense.minute  # the one that is not over
-    if level == MINUTE_LEVEL and minute and low <= minute[0] <= high:
-        yield minute[0] * MINUTE, aggregate_of(minute[1:])
+    for slot, total in sense.minute.items():  # the one that is not over
+        if level == MINUTE_LEVEL and low <= slot <= high:
+            yield slot * MINUTE, aggregate_of(total)
 
 
-def summarize(senses, clock, sense, first: int, until: int, level: int):
-    """The Summary of a sense in a span, None if nothing is kept of it."""
+def summarize(senses, clock, sense, first: int, until: int):
+    """Return the Summary of a sense in a span, None if nothing is kept of it."""
+    level = finest_level(senses, clock, first, until)
     found, low_at, high_at = {}, 0, 0
     for at, aggregate in rows(senses, clock, sense, first, until, level):
         if not found or aggregate[1] < found[0][1]:
@@ -76,9 +79,12 @@ def summarize(senses, clock, sense, first: int, until: int, level: int):
 
 
 def latest(senses, clock, sense):
-    """(when, value) of the newest reading, also one before the start; None if there is none."""
-    if sense.at or not clock.known:
-        return (sense.at, sense.last) if sense.at else None
+    """Return (when, value) of the newest reading, also one before the start; None if there is none.
+
+    When is 0 if the clock was not set.
+    """
+    if sense.last is not None or not clock.known:
+        return None if sense.last is None else (sense.at, sense.last)
     now = clock.now()
     for hours in _LATEST_HOURS:
         found = None
@@ -90,7 +96,7 @@ def latest(senses, clock, sense):
 
 
 def nothing_kept(senses, clock, sense) -> str:
-    """The reason for an empty span."""
+    """Return the reason for an empty span."""
     found = first_of(senses.range(sense.number, 0, 1 << 17, DAY_LEVEL))
     said = "no readings are kept of that time"
     return said + ("; the first are of %s." % clock.day(clock.moment(found[0])) if found else ".")

@@ -1,0 +1,164 @@
+"""Watches all senses: limits minute by minute, and what is usual at each hour of the day.
+
+A baseline is learned again from the hours on flash after each start. Slots are minutes or hours of
+Unix time.
+"""
+
+from engram.compat import const
+from engram.senses.limits import side_of
+from engram.senses.values import HOUR, MINUTE, add_to, aggregate_of
+
+_HOURS = const(24)
+_FINE = const(4)  # bits after the point
+_LEAST_DAYS = const(14)  # of an hour of the day, before anything is unusual at it
+_SETTLED_DAYS = const(7)  # from which on a reading teaches no more than _CLIP spreads
+_CLIP = const(3)
+_MEMORY_DAYS = const(16)
+_SHRINK_DAYS = const(96)  # a spread shrinks slowly: what was usual in the winter will be again
+_REACH = const(4)  # spreads from the mean that are usual
+_LEAST_SPREAD = const(16)  # one unit of the last decimal
+HOURS_OFF = const(2)  # in a row that have to be off what is usual for an event
+
+
+class HourlyBaseline:
+    """The usual mean and spread of a sense at each hour of the day, learned in integers."""
+
+    def __init__(self):
+        self._means = [0] * _HOURS
+        self._spreads = [0] * _HOURS
+        self._days = bytearray(_HOURS)
+
+    def usual(self, hour: int):
+        """Return the lowest and highest mean that is usual at an hour, None if it is not known yet."""
+        if self._days[hour] < _LEAST_DAYS:
+            return None
+        mean, reach = self._means[hour], _REACH * max(self._spreads[hour], _LEAST_SPREAD)
+        return (mean - reach) >> _FINE, (mean + reach) >> _FINE
+
+    def learn(self, hour: int, value: int) -> None:
+        """Learn the mean of an hour."""
+        days, spread = self._days[hour], self._spreads[hour]
+        off = (value << _FINE) - self._means[hour] if days else 0
+        if not days:
+            self._means[hour] = value << _FINE
+        if days >= _SETTLED_DAYS:
+            most = _CLIP * max(spread, _LEAST_SPREAD)
+            off = max(-most, min(most, off))
+        gain = min(days + 1, _MEMORY_DAYS)
+        self._means[hour] += off // gain
+        more = abs(off) * 5 // 4 - spread
+        self._spreads[hour] += more // (gain if more > 0 else min(days + 1, _SHRINK_DAYS))
+        self._days[hour] = min(days + 1, 255)
+
+
+class _SenseState:
+    def __init__(self):
+        self.baseline = HourlyBaseline()
+        self.hour = {}
+        """The sums of the hour that is not over, by its slot."""
+        self.off = 0
+        """Hours in a row that were off what is usual."""
+        self.beyond = {}
+        """(first, last) minute in which readings were beyond a limit, by its side and id."""
+
+
+class Watch:
+    """Watches a board's senses.
+
+    An event of a limit is over after `quiet` minutes within it. Unless `finds_unusual`, only
+    limits make events.
+    """
+
+    def __init__(self, senses, clock, limits, events, quiet: int, finds_unusual: bool):
+        self._senses = senses
+        self._clock = clock
+        self._limits = limits
+        self._events = events
+        self._quiet = quiet
+        self._finds_unusual = finds_unusual
+        self._states = {}
+        self._past = None
+        self._settled = 0
+
+    def open(self) -> None:
+        """Begin to watch, and to learn from the hours on flash."""
+        self._senses.on_minute = self.on_minute
+        if self._finds_unusual:
+            self._past = self._senses.history.past_hours()
+
+    def tick(self) -> bool:
+        """Settle events once a minute, and learn a slice of the past; True if there is more to do."""
+        if not self._clock.known:
+            return False
+        slot = self._clock.now() // MINUTE
+        if slot != self._settled:
+            self._settled = slot
+            self._events.settle()
+        for found in self._past or ():
+            if found is None:
+                return True
+            number, hour, mean = found
+            self._state_of(number).baseline.learn(self._hour_of_day(hour), mean)
+        self._past = None
+        return False
+
+    def on_minute(self, sense, slot: int, aggregate: tuple) -> None:
+        """Handle the (count, min, max, mean, last) of a minute of a sense."""
+        state = self._state_of(sense.number)
+        limits = self._limits.of_sense(sense)
+        for limit in limits:
+            self._check_limit(sense, state, slot, aggregate[3], limit)
+        known = [(side_of(limit), limit["id"]) for limit in limits]
+        for row in list(self._events.lasting):
+            is_gone = row["kind"] != "unusual" and (row["kind"], row.get("limit", "")) not in known
+            if row["sense"] == sense.number and is_gone:
+                self._events.end(row, slot * MINUTE)  # the limit was removed
+        if self._finds_unusual:
+            self._add_to_hour(sense, state, slot // 60, aggregate)
+
+    def _state_of(self, number: int) -> _SenseState:
+        if number not in self._states:
+            self._states[number] = _SenseState()
+        return self._states[number]
+
+    def _check_limit(self, sense, state, slot: int, value: int, limit: dict) -> None:
+        side = side_of(limit)
+        key, bound = (side, limit["id"]), limit[side]
+        row = self._events.find(sense, side, limit["id"])
+        first, last = state.beyond.get(key, (slot, slot))
+        if value < bound if side == "low" else value > bound:
+            state.beyond[key] = first, slot
+            if row is None and slot - first >= limit["minutes"]:
+                self._events.begin(sense, side, first * MINUTE, value, limit)
+            elif row is not None:
+                row["value"] = min(value, row["value"]) if side == "low" else max(value, row["value"])
+        elif row is None:
+            state.beyond.pop(key, None)
+        elif slot - last >= self._quiet:
+            state.beyond.pop(key, None)
+            self._events.end(row, (last + 1) * MINUTE)
+        else:
+            state.beyond[key] = first, last
+
+    # --- hours
+
+    def _add_to_hour(self, sense, state, hour: int, aggregate: tuple) -> None:
+        if state.hour and hour not in state.hour:
+            slot, total = state.hour.popitem()
+            self._check_hour(sense, state, slot, aggregate_of(total)[3])
+        add_to(state.hour, hour, aggregate)
+
+    def _check_hour(self, sense, state, slot: int, mean: int) -> None:
+        hour = self._hour_of_day(slot)
+        usual = None if self._past else state.baseline.usual(hour)
+        row = self._events.find(sense, "unusual")
+        is_off = usual is not None and not usual[0] <= mean <= usual[1]
+        state.off = state.off + 1 if is_off else 0
+        if usual and row is None and state.off >= HOURS_OFF:
+            self._events.begin(sense, "unusual", (slot + 1 - HOURS_OFF) * HOUR, mean, usual=list(usual))
+        elif row is not None and usual and not is_off:
+            self._events.end(row, slot * HOUR)
+        state.baseline.learn(hour, mean)
+
+    def _hour_of_day(self, slot: int) -> int:
+        return (slot + self._clock.offset_minutes(self._clock.now()) // 60) % _HOURS
