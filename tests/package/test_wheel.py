@@ -1,5 +1,6 @@
 """The wheel: what is in it, and what runs from it without a clone."""
 
+import functools
 import json
 import shutil
 import subprocess
@@ -27,6 +28,10 @@ THEIRS = "THEIRS = True\n"
 needs_micropython = pytest.mark.skipif(
     not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython"
 )
+
+
+_distributions = functools.cache(metadata.packages_distributions)
+"""The names of the distributions that have a module; it reads those of all packages."""
 
 
 def _names(wheel: Path) -> list[str]:
@@ -76,9 +81,8 @@ def test_an_extra_is_what_the_code_says_of_it(extra: str):
         line.partition("[")[0].partition(">")[0].partition("<")[0] for line in PYPROJECT["optional-dependencies"][extra]
     }
     assert set(EXTRAS[extra]) == wanted
-    modules = metadata.packages_distributions()
     for name, module in EXTRAS[extra].items():
-        owners = {owner.lower().replace("_", "-") for owner in modules[module]}
+        owners = {owner.lower().replace("_", "-") for owner in _distributions()[module]}
         assert name in owners, f"{module} is a module of {owners}"
 
 

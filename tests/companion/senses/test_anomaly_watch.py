@@ -38,7 +38,7 @@ def found(store: CompanionStore) -> list[tuple[str, bool]]:
 
 @pytest.mark.both_databases
 def test_a_new_level_is_unusual_until_it_is_usual(store: CompanionStore, kitchen: PerceivingBoard):
-    read(kitchen, 30 * 24, 20, 1)
+    read(kitchen, 16 * 24, 20, 1)
     watch = look(store, kitchen)
     assert found(store) == []
     read(kitchen, 12, 26, 2)
@@ -50,7 +50,7 @@ def test_a_new_level_is_unusual_until_it_is_usual(store: CompanionStore, kitchen
 
 
 def test_a_start_finds_the_same_anomalies_again_and_keeps_them_once(store: CompanionStore, kitchen: PerceivingBoard):
-    read(kitchen, 30 * 24, 20, 1)
+    read(kitchen, 16 * 24, 20, 1)
     read(kitchen, 12, 26, 2)
     look(store, kitchen)
     before = store.sense_events("kitchen")
@@ -59,7 +59,7 @@ def test_a_start_finds_the_same_anomalies_again_and_keeps_them_once(store: Compa
 
 
 def test_what_lasts_and_is_not_found_again_has_ended(store: CompanionStore, kitchen: PerceivingBoard):
-    read(kitchen, 30 * 24, 20, 1)
+    read(kitchen, 16 * 24, 20, 1)
     read(kitchen, 12, 26, 2)
     look(store, kitchen)
     kitchen.now += 200 * 24 * HOUR
@@ -69,7 +69,7 @@ def test_what_lasts_and_is_not_found_again_has_ended(store: CompanionStore, kitc
 
 
 def test_anomalies_do_not_change_what_the_board_sends_next(store: CompanionStore, kitchen: PerceivingBoard):
-    read(kitchen, 30 * 24, 20, 1)
+    read(kitchen, 16 * 24, 20, 1)
     read(kitchen, 12, 26, 2)
     before = kitchen.sent.hello()["senses"]
     look(store, kitchen)

@@ -1,25 +1,14 @@
 """The limits of limits.toml, a table for each group, and the figures that need no board."""
 
 import ast
-import io
 import subprocess
-import tokenize
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeGuard
 
 ROOT = Path(__file__).resolve().parents[3]
 FILE = ROOT / "limits.toml"
-
-_NO_CODE = {
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENCODING,
-    tokenize.ENDMARKER,
-}
 
 
 def read() -> dict[str, dict[str, float]]:
@@ -36,12 +25,22 @@ def code_lines(folder: str) -> int:
 
 def lines_with_code(source: bytes) -> int:
     """Count the lines of a module without blank lines, comments and docstrings."""
-    tokens = tokenize.tokenize(io.BytesIO(source).readline)
-    lines = {at for one in tokens if one.type not in _NO_CODE for at in range(one.start[0], one.end[0] + 1)}
+    code = {at for at, line in enumerate(source.splitlines(), 1) if line.strip() and line.strip()[:1] != b"#"}
+    docstrings: set[int] = set()
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            lines -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    return len(lines)
+        if isinstance(node, ast.Expr) and _is_text(node.value):
+            docstrings.update(_lines_of(node))
+        elif isinstance(node, ast.JoinedStr) or _is_text(node):
+            code.update(_lines_of(node))
+    return len(code - docstrings)
+
+
+def _is_text(node: ast.AST) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
+
+
+def _lines_of(node: ast.expr | ast.Expr) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
 def over(limits: Mapping[str, float], figures: Mapping[str, float]) -> str:
