@@ -58,12 +58,12 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
 
         add_companion(board)
     add_agent(board)
-    if board.companion and board.companion.listening:
+    if board.companion and board.companion.inbound:
 
         def is_let_in(caller) -> bool:
             return not board.find_people().is_blocked(caller.principal)
 
-        board.inbox.add_channel("link", board.companion.listening.open_sink, is_let_in)
+        board.inbox.add_channel("link", board.companion.inbound.open_sink, is_let_in)
     if config.secret("telegram.token"):
         from engram.build_links import add_telegram  # absent from boards without a bot
 

@@ -8,13 +8,14 @@
 docs/design/archive.md describes what happens on the board in between, and what a cut after each step leaves.
 """
 
-import asyncio
 from binascii import crc32
 
 from engram import diag, log_line
-from engram.compat import const, sleep_ms, ticks_add, ticks_diff, ticks_ms, wait_for_ms
+from engram.clock import Timeout
+from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, NetError, StoreError
-from engram.link.messages import shown
+from engram.link.messages import caller_fields, shown
+from engram.link.rpc import NoAnswer
 from engram.memory import access, ids
 from engram.memory.records import fields
 from engram.store.types import LIVE
@@ -22,8 +23,6 @@ from engram.store.types import LIVE
 _AT_ONCE = const(8)  # memories of one promise, which leave with one flush
 _MOST_AT_ONCE = const(64)
 _SPAN = const(4096)  # bytes of lines that are compared at once
-_MOST_PARTS = const(32)  # of the longest line, in which each piece may be escaped
-_ANSWER_MS = const(20_000)
 _PAUSE_MS = const(60_000)  # after the companion refused something
 _DIFFERS = const("the companion has other %s than the board wants to archive; both are compared again.")
 
@@ -48,7 +47,7 @@ class ArchiveTransfer:
         self._within_ms = within_ms
         self._is_unread = is_unread
         self._records_raw, self._journal_raw = records.entries.raw(), journal.entries.raw()
-        self._pauses_until = None
+        self._pause = Timeout()
         self.is_greeted = False
         self._is_counted = True  # whether the companion told how many it holds when both were in step
         self._has_to_tell = False
@@ -60,20 +59,15 @@ class ArchiveTransfer:
 
     def is_open(self) -> bool:
         """Whether memories can be given to the companion now."""
-        return self.is_greeted and not self._exchange.failure and not self._is_pausing()
+        return self.is_greeted and not self._exchange.failure and self._pause.is_over
 
     def is_settled(self) -> bool:
         """Whether the companion has heard of all that was archived."""
         return self._archived.is_settled
 
-    def _is_pausing(self) -> bool:
-        if self._pauses_until is not None and ticks_diff(self._pauses_until, ticks_ms()) <= 0:
-            self._pauses_until = None
-        return self._pauses_until is not None
-
-    def _pause(self, why: str) -> None:
+    def _wait(self, why: str) -> None:
         self.why = why
-        self._pauses_until = ticks_add(ticks_ms(), _PAUSE_MS)
+        self._pause.begin(_PAUSE_MS)
         diag.warning("archive", why)
 
     # --- for the link
@@ -104,7 +98,7 @@ class ArchiveTransfer:
 
     async def step(self) -> bool:
         """Do a little of the work, when all is copied; whether there was any."""
-        if self._is_pausing():
+        if not self._pause.is_over:
             return False
         surplus = self._journal.surplus()
         if not self._is_counted:
@@ -124,7 +118,7 @@ class ArchiveTransfer:
         try:
             return await self._sync.ask(op, **told)
         except NetError as error:
-            self._pause("the archive waits: %s" % error)
+            self._wait("the archive waits: %s" % error)
             raise
 
     # --- memories
@@ -137,7 +131,11 @@ class ArchiveTransfer:
             for found in eviction.least_important(min(eviction.wanted, _MOST_AT_ONCE)):
                 weakest = found or weakest
                 await sleep_ms(0)
-            while weakest and eviction.wanted > 0 and not (self._records_raw.store.is_compacting or self._is_pausing()):
+            while (
+                weakest
+                and eviction.wanted > 0
+                and not (self._records_raw.store.is_compacting or not self._pause.is_over)
+            ):
                 some = weakest[:_AT_ONCE]
                 weakest = weakest[_AT_ONCE:]
                 count = archive(self._records, self._archived, await self._promised(some))
@@ -146,10 +144,10 @@ class ArchiveTransfer:
                     diag.info("archive", "%d memories are with the companion" % count)
             if not weakest:
                 eviction.stop_waiting()
-            if not self._is_pausing():
+            if self._pause.is_over:
                 self.why = ""
         except StoreError as error:
-            self._pause(str(error))
+            self._wait(str(error))
 
     async def _promised(self, numbers: list) -> list:
         """(number, seq) of those records that the companion has promised to keep."""
@@ -167,7 +165,7 @@ class ArchiveTransfer:
         answer = await self._ask("keep", log="records", epoch=raw.store.epoch, seqs=seqs, digest=shown(digest))
         if answer["count"] == len(named):
             return named
-        self._pause(_DIFFERS % "lines")
+        self._wait(_DIFFERS % "lines")
         self._sync.compare("records")
         return []
 
@@ -181,7 +179,7 @@ class ArchiveTransfer:
             line = await self.line("m%d" % number, caller)
             if line and restore(self._records, self._archived, line, caller):
                 diag.info("archive", "m%d is back from the companion" % number)
-        except (StoreError, asyncio.TimeoutError) as error:
+        except (StoreError, NoAnswer) as error:
             diag.info("archive", "m%d did not come back: %s" % (number, error))
         return True
 
@@ -197,7 +195,7 @@ class ArchiveTransfer:
             told = {"log": "journal", "epoch": raw.store.epoch, "after": after, "to": span.to, "count": span.count}
             answer = await self._ask("check", digest=shown(span.check), **told)
             if answer["op"] != "same":
-                self._pause(_DIFFERS % "turns")
+                self._wait(_DIFFERS % "turns")
                 self._sync.compare("journal")
                 return
             after = max(after + 1, span.to)
@@ -222,19 +220,11 @@ class ArchiveTransfer:
     async def line(self, ref: str, caller):
         """A memory or turn that has left the board, as a dict; None if there is none that the caller may see.
 
-        NetError, asyncio.TimeoutError.
+        NetError.
         """
         ref = "%s%d" % _parse_ref(ref)
-        pieces = []
-
-        def collect(head) -> bool:
-            if head["part"] == len(pieces) + 1 and head["part"] <= _MOST_PARTS:
-                pieces.append(head["text"])
-            return len(pieces) >= head["parts"]
-
-        who = {"principal": caller.principal, "group": caller.group, "workspace": caller.workspace}
-        await wait_for_ms(self._exchange.ask("get", _ANSWER_MS, None, collect, id=ref, **who), self._within_ms)
-        return self._checked(ref, "".join(pieces).encode(), caller)
+        line = await self._exchange.ask_text("get", self._within_ms, id=ref, **caller_fields(caller))
+        return self._checked(ref, line.encode(), caller)
 
     def _checked(self, ref: str, line: bytes, caller):
         """The line as a dict if it is the one that was asked for, undamaged, and the caller may see it."""
@@ -254,7 +244,7 @@ class ArchiveTransfer:
             return None, "%s, which is not connected: %s" % (where, self._exchange.failure)
         try:
             found = await self.line(ref, caller)
-        except asyncio.TimeoutError:
+        except NoAnswer:
             return None, "%s, which did not answer in time." % where
         except (NetError, ArgumentError) as error:
             return None, "%s, which gave no answer: %s" % (where, error)

@@ -4,20 +4,21 @@ import asyncio
 
 from engram import diag
 from engram.clock import Timeout
-from engram.compat import const, sleep_ms, ticks_ms
+from engram.compat import const, sleep_ms
 from engram.errors import ConfigError, EngramError, NetError, Refused
 from engram.interrupt import start_task
-from engram.link import note_copy, sense_copy, status
-from engram.link.listening import Listening
+from engram.link.inbound_messages import InboundMessages
+from engram.link.note_copy import NoteCopy
 from engram.link.remote_search import RemoteSearch
 from engram.link.replication import Replication
 from engram.link.rpc import NoAnswer, Rpc
+from engram.link.sense_copy import SenseCopy
+from engram.link.status_report import StatusReport
 from engram.net.backoff import Backoff
 
 _FIRST_PAUSE_MS = const(1000)  # before a link that failed is tried again; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60_000)
 _SECOND_MS = const(1000)
-_STATUS_MS = const(600_000)  # between two times that the companion is told how the board is
 _PATIENT_TRIES = const(3)  # without an answer, and for so long, until a person is to look why
 _PATIENT_MS = const(60_000)
 _SILENCE = const("the companion does not answer; is `engram serve` running, and does it use the same broker?")
@@ -31,7 +32,7 @@ class Companion:
     `is_busy()` tells whether a message is being answered; make_transport(device, take) gives the way to the
     companion, which calls take(bytes) with each answer; `network` is a board's Wi-Fi. `archived` is the
     archive's index; make_archive(exchange, replication) gives what moves memories to the companion. Both are
-    None where that is not wanted, and so is `chat`, (take, redeliver) of engram.link.listening. `notes` are
+    None where that is not wanted, and so is `chat`, (take, redeliver) of engram.link.inbound_messages. `notes` are
     copied, of which `retention` knows why they left. find_status() tells how the board is, find_senses() its
     senses, None without any. ConfigError if a setting is wrong.
     """
@@ -52,22 +53,13 @@ class Companion:
         archived=None,
         make_archive=None,
         chat=None,
-        find_senses=None,
+        find_senses=lambda: None,
     ):
         self.url = config.get("companion.url")
         self.logs = logs
         self.link_state = link_state
         self._is_busy = is_busy
         self._network = network
-        self._notes = notes
-        notes.uncopied = set()
-        self._retention = retention
-        self._note_progress = note_copy.NoteProgress()
-        self._find_status = find_status
-        self._find_senses = find_senses
-        self._sense_progress = sense_copy.SenseProgress()
-        self._status_pause = Timeout()
-        self._run = [0, ticks_ms(), 0]  # see engram.link.status
         self._archived = archived
         self.device = config.get("companion.device") or "engram-" + link_state.board[:6]
         if len(self.device) > _NAME_LONGEST or any(letter not in _NAME for letter in self.device):
@@ -77,14 +69,17 @@ class Companion:
         self._exchange.transport = self._transport = make_transport(self.device, self._exchange.receive)
         parts = clock, is_busy, self._greeted, self._idle_work, archived
         self._sync = Replication(self._exchange, logs, link_state, *parts)
+        self._status = StatusReport(self._sync, find_status)
+        self._notes = NoteCopy(self._sync, notes, retention)
+        self._senses = SenseCopy(self._sync, find_senses)
         self.archive = make_archive(self._exchange, self._sync) if make_archive else None
         """The transfer that gives memories to the companion; None where that is switched off."""
         within_ms = config.get("companion.timeout_ms")
         self.ask = RemoteSearch(self._exchange, self._sync, config.get("companion.search"), within_ms, archived)
-        self.listening = None
+        self.inbound = None
         """What takes messages of people who talk through the companion, None if nobody does."""
         if chat:
-            self.listening = Listening(self._exchange, self._sync, chat, lambda: config.get("companion.chat"))
+            self.inbound = InboundMessages(self._exchange, self._sync, chat, lambda: config.get("companion.chat"))
         self.is_connected = None  # a bool once there was a link
         self._problem = ""
         self._refusal = ""
@@ -112,8 +107,8 @@ class Companion:
                         wait_ms = 0
                         self._backoff.reset()
         finally:
-            if self.listening:
-                await self.listening.stop()
+            if self.inbound:
+                await self.inbound.stop()
 
     def _network_changes(self) -> int:
         return self._network.changes if self._network else 0
@@ -152,10 +147,10 @@ class Companion:
                 self.link_state.begin()
                 self._needs_number = False
             self._exchange.open(self.link_state.link)
-            self._status_pause.end()
+            self._status.pause.end()
             beside.append(start_task(self._read))
-            if self.listening:
-                beside.append(start_task(self.listening.run))
+            if self.inbound:
+                beside.append(start_task(self.inbound.run))
             await self._sync.run()
         finally:
             self.is_connected = self.is_connected and False
@@ -181,36 +176,21 @@ class Companion:
             self._exchange.close(NetError("not enough memory for what the companion sent"))
 
     async def _idle_work(self) -> bool:
-        if self._sync.is_greeted and self._status_pause.is_over and not self._is_busy():
-            self._status_pause.begin(_STATUS_MS)
-            await status.tell(self._sync, self._find_status, self._run)
+        """Do a little beside the logs; whether there was anything. Only the archive makes room while a message is answered."""
+        if self.archive and await self.archive.step():
             return True
-        return (self.archive and await self.archive.step()) or await self._copy_notes() or await self._copy_senses()
-
-    async def _copy_notes(self) -> bool:
-        """Tell the companion a little of how the notes are now; whether there was anything."""
-        progress = self._note_progress
-        if not progress.is_due(self._sync, self._notes) or self._is_busy():
+        if self._is_busy():
             return False
-        epoch = self.logs[0][1].store.epoch
-        await note_copy.copy_next(self._sync, self._notes, self._retention, epoch, progress)
-        return True
+        return await self._status.step() or await self._notes.step() or await self._senses.step()
 
-    async def _copy_senses(self) -> bool:
-        """Tell the companion a little of what the board perceives; whether there was anything."""
-        senses = self._find_senses() if self._find_senses else None
-        progress = self._sense_progress
-        if senses is None or self._is_busy() or not progress.is_due(self._sync, senses):
-            return False
-        await sense_copy.copy_next(self._sync, senses, self.logs[0][1].store.epoch, progress)
-        return True
-
-    def _greeted(self, archived: int, asks: bool) -> None:
+    def _greeted(self, welcome: dict) -> None:
         if not self.is_connected:
             diag.info("companion", "connected to %s as %s" % (self.url, self.device))
         self.is_connected = True
+        self._notes.greeted(welcome["notes"])
+        self._senses.greeted(welcome["senses"])
         if self.archive:
-            self.archive.greeted(archived, asks)
+            self.archive.greeted(welcome["archived"], welcome["asks"])
         self._problem = self._refusal = ""
         self._pause_ms = self._unanswered = 0
         self._backoff.reset()

@@ -33,17 +33,21 @@ _LATE = const("the answer is from %s ago.")
 
 
 class Conversation:
-    """A channel's sink (as channels.inbox.ChannelSink) that sends replies to the message with this head; `listening` has it in
-    work.
+    """A channel's sink (as channels.inbox.ChannelSink) that sends replies to the message with this head.
+
+    `saved` is set once the message is on flash, as `turn`, and `over` once nothing more comes of it.
     """
 
     is_confirming = False
     is_offered_again = is_patient = True
 
-    def __init__(self, sync, listening, head: dict):
+    def __init__(self, sync, head: dict):
         self._sync = sync
-        self._listening = listening
         self._head = head
+        self.mid = head["mid"]
+        self.turn = ""
+        self.saved = asyncio.Event()
+        self.over = asyncio.Event()
         self._items = []
         self._size = 0
         self._has_items = asyncio.Event()
@@ -58,12 +62,11 @@ class Conversation:
         """Have the message answered, and send what comes of it; whether the companion has the end."""
         sending = start_task(self._send)
         head = self._head
-        self._listening.cancel = self._cancel
         try:
             caller = caller_of(head, mode)
             edits = head["edits"] and _MID + head["edits"]
             origin = head["forwarded"], head["quoted"], edits
-            self._work = start_task(take, _MID + head["mid"], caller, content, head["command"], origin, self)
+            self._work = start_task(take, _MID + self.mid, caller, content, head["command"], origin, self)
             await self._work
         except ArgumentError as error:
             await self.problem(str(error))
@@ -88,7 +91,8 @@ class Conversation:
             except asyncio.CancelledError:
                 pass
 
-    def _cancel(self) -> None:
+    def cancel(self) -> None:
+        """End the answer."""
         if self._work and not self._is_cancelled:
             self._is_cancelled = True
             self._work.cancel()
@@ -97,8 +101,8 @@ class Conversation:
 
     async def on_saved(self, turn: str) -> None:
         """The message is on flash."""
-        self._listening.turn = turn
-        self._listening.taken.set()
+        self.turn = turn
+        self.saved.set()
 
     async def text(self, piece: str) -> None:
         """A piece of the reply."""
@@ -183,7 +187,6 @@ class Conversation:
 
     async def _send(self) -> None:
         k = 0
-        head = self._head
         try:
             while not self._is_sent:
                 await self._has_items.wait()
@@ -191,11 +194,11 @@ class Conversation:
                 items, self._items, self._size = self._items, [], 0
                 self._has_room.set()
                 k += 1
-                answer = await self._sync.ask("reply", mid=head["mid"], offer=head["offer"], k=k, items=items)
+                answer = await self._sync.ask("reply", mid=self.mid, offer=self._head["offer"], k=k, items=items)
                 if items[-1][0] == "end":
                     self._is_sent = True
                 elif answer["cancel"]:
-                    self._cancel()
+                    self.cancel()
             self._has_room.set()
         except NetError:
             pass  # the answer is in the journal, and is asked for again

@@ -181,6 +181,11 @@ def is_row(value, *kinds) -> bool:
     return all(isinstance(one, kind) for one, kind in zip(value, kinds))
 
 
+def caller_fields(caller) -> dict:
+    """For whom a board asks, as the fields of a message."""
+    return {"principal": caller.principal, "group": caller.group, "workspace": caller.workspace}
+
+
 def shown(number: int) -> str:
     """A check as it stands in a message."""
     return "%08x" % number

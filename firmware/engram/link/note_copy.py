@@ -17,91 +17,95 @@ from engram.memory.texts.notes import MEMORY, is_note
 _PIECE = const(512)  # bytes of a file that are read at once
 
 
-class NoteProgress:
-    """How far the companion's copy of the notes is: those up to the file `cursor` were compared, all of them if it is None;
-    `state` is what the companion had when it last answered.
+class NoteCopy:
+    """Copies the `notes`, of which `retention` knows why they left; those up to the file `_cursor` were compared, all of them
+    if it is None.
     """
 
-    def __init__(self):
-        self.cursor = None
-        self.state = None
+    def __init__(self, sync, notes, retention):
+        self._sync = sync
+        self._notes = notes
+        self._retention = retention
+        self._cursor = None
+        self._state = None  # what the companion has, None before the first greeting
+        notes.uncopied = set()
 
-    def is_due(self, sync, notes) -> bool:
+    def greeted(self, state: str) -> None:
+        """Take what the companion has: all is compared if it has not heard of the notes since the start, or lost some."""
+        if self._state != state:
+            self._take("", state)
+
+    def is_due(self) -> bool:
         """True if there is something to tell the companion."""
-        state = sync.note_state
-        if state is not None and self.state != state:
-            # It has not heard of them since the start, or has lost some.
-            self.take(sync, "", state)
-        return state is not None and (self.cursor is not None or bool(notes.uncopied))
+        return self._state is not None and (self._cursor is not None or bool(self._notes.uncopied))
 
-    def take(self, sync, cursor, state: str) -> None:
-        """Note how far it is, and what the companion then has."""
-        self.cursor = cursor
-        self.state = sync.note_state = state
+    async def step(self) -> bool:
+        """Send one message on the notes, and take its answer; whether there was one to send. NetError, StoreError."""
+        if not self.is_due():
+            return False
+        if self._cursor is None:
+            await self._tell_one()
+        else:
+            await self._list_next(self._cursor)
+        return True
 
+    def _take(self, cursor, state: str) -> None:
+        self._cursor = cursor
+        self._state = state
 
-async def copy_next(sync, notes, retention, epoch: int, progress) -> None:
-    """Send one message on the notes, and take its answer; NetError, StoreError.
+    async def _list_next(self, after: str) -> None:
+        notes = self._notes
+        left = self._retention.left()
+        there = files.names(notes.folder)
+        names = [file for file in set(there + left) if file > after and _is_copied(file)]
+        names.sort()
+        is_end = len(names) <= NOTES_AT_ONCE
+        names = names[:NOTES_AT_ONCE]
+        entries = []
+        for file in names:
+            entries.append(self._entry(file, left))
+            await sleep_ms(0)  # all of them are read: others run in between
+        to = "" if is_end else names[-1]
+        answer = await self._ask_span(after, to, entries)
+        notes.uncopied.update([names[place] for place in answer["lacks"] if place < len(names) and entries[place][1]])
+        self._retention.note_told(names)
+        self._take(None if is_end else to, answer["state"])
 
-    `epoch` is that of the records: a board that was reset has other notes.
-    """
-    if progress.cursor is None:
-        await _tell_one(sync, notes, retention, epoch, progress)
-    else:
-        await _list_next(sync, notes, retention, epoch, progress)
+    async def _tell_one(self) -> None:
+        notes = self._notes
+        file = next(iter(notes.uncopied))
+        version = notes.version
+        entry = self._entry(file, self._retention.left())
+        if entry[1]:
+            body = _Body(notes.folder + "/" + file, entry[1])
+            answer = await self._sync.ask("note", body, epoch=self._sync.epoch, file=file, digest=entry[2])
+        else:
+            # Between a name and itself there is no other file.
+            answer = await self._ask_span(file, file, [entry])
+            self._retention.note_told([file])
+        if notes.version == version:  # else this file may have become another one meanwhile
+            notes.uncopied.discard(file)
+        self._take(None, answer["state"])
 
+    async def _ask_span(self, after: str, to: str, entries: list) -> dict:
+        return await self._sync.ask("notes", epoch=self._sync.epoch, after=after, to=to, files=entries)
 
-async def _list_next(sync, notes, retention, epoch: int, progress) -> None:
-    after = progress.cursor
-    left = retention.left()
-    there = files.names(notes.folder)
-    names = [file for file in set(there + left) if file > after and _is_copied(file)]
-    names.sort()
-    is_end = len(names) <= NOTES_AT_ONCE
-    names = names[:NOTES_AT_ONCE]
-    entries = []
-    for file in names:
-        entries.append(_entry(notes, file, left))
-        await sleep_ms(0)  # all of them are read: others run in between
-    to = "" if is_end else names[-1]
-    answer = await sync.ask("notes", epoch=epoch, after=after, to=to, files=entries)
-    notes.uncopied.update([names[place] for place in answer["lacks"] if place < len(names) and entries[place][1]])
-    retention.note_told(names)
-    progress.take(sync, None if is_end else to, answer["state"])
-
-
-async def _tell_one(sync, notes, retention, epoch: int, progress) -> None:
-    file = next(iter(notes.uncopied))
-    version = notes.version
-    entry = _entry(notes, file, retention.left())
-    if entry[1]:
-        body = _Body(notes.folder + "/" + file, entry[1])
-        answer = await sync.ask("note", body, epoch=epoch, file=file, digest=entry[2])
-    else:
-        # Between a name and itself there is no other file.
-        answer = await sync.ask("notes", epoch=epoch, after=file, to=file, files=[entry])
-        retention.note_told([file])
-    if notes.version == version:  # else this file may have become another one meanwhile
-        notes.uncopied.discard(file)
-    progress.take(sync, None, answer["state"])
+    def _entry(self, file: str, left: list) -> list:
+        """A file as a list has it: [name on flash, bytes, digest], or why there is none in place of the digest."""
+        path = self._notes.folder + "/" + file
+        size = files.size(path)
+        if not 0 < size <= NOTE_BYTES:
+            return [file, 0, LEFT if size < 0 and file in left else GONE]
+        try:
+            with open(path, "rb") as opened:
+                return [file, size, shown(files.crc_of(opened, size))]
+        except OSError as error:
+            raise files.failure(error, path) from None
 
 
 def _is_copied(file: str) -> bool:
     name, _ = principal_files.principal_of(file)
     return name == MEMORY or is_note(name)
-
-
-def _entry(notes, file: str, left: list) -> list:
-    """A file as a list has it: [name on flash, bytes, digest], or why there is none in place of the digest."""
-    path = notes.folder + "/" + file
-    size = files.size(path)
-    if not 0 < size <= NOTE_BYTES:
-        return [file, 0, LEFT if size < 0 and file in left else GONE]
-    try:
-        with open(path, "rb") as opened:
-            return [file, size, shown(files.crc_of(opened, size))]
-    except OSError as error:
-        raise files.failure(error, path) from None
 
 
 class _Body:

@@ -1,17 +1,15 @@
 """Asks the companion what it finds, where the board's own answer is weak or always, and never waits for long."""
 
-import asyncio
-
 from engram import diag, text
-from engram.compat import const, wait_for_ms
+from engram.compat import const
 from engram.errors import ArgumentError, NetError
-from engram.link.messages import is_row
+from engram.link.messages import caller_fields, is_row
+from engram.link.rpc import NoAnswer
 from engram.memory import access
 from engram.memory.recall import RemoteResults, is_weak
 
 _QUERY_LONGEST = const(2000)  # characters
 _TEXT_LONGEST = const(1000)  # of what has left the board: its text comes with it
-_ANSWER_MS = const(60_000)  # the link's own bound; whoever waits gives up long before
 _ALONE = const("only the board was searched.")
 
 
@@ -53,10 +51,10 @@ class RemoteSearch:
         self.asked += 1
         items, sure = [], []
         try:
-            answer = await wait_for_ms(self._search(query, limit, folders, items, sure), self._within_ms)
+            answer = await self._search(query, limit, folders, items, sure)
             self.answered += 1
             return RemoteResults(items, have, text.printable(answer["note"]), sure)
-        except asyncio.TimeoutError:
+        except NoAnswer:
             problem = "the companion did not answer in time: "
         except (NetError, ArgumentError) as error:
             problem = "the companion gave no answer (%s): " % error
@@ -66,19 +64,10 @@ class RemoteSearch:
 
     async def read_file(self, path: str, first: int, count: int, caller) -> tuple:
         """(lines of a file in the companion's Markdown folders as a dict, why there are none)."""
-        pieces = []
-
-        def collect(head) -> bool:
-            if head["part"] == len(pieces) + 1:
-                pieces.append(head["text"])
-            return len(pieces) >= head["parts"]
-
-        asked = {"path": path, "first": first, "count": count}
-        who = {"principal": caller.principal, "group": caller.group, "workspace": caller.workspace}
+        asked = dict(caller_fields(caller), path=path, first=first, count=count)
         try:
-            await wait_for_ms(self._exchange.ask("file", _ANSWER_MS, None, collect, **asked, **who), self._within_ms)
-            found = text.loads("".join(pieces))
-        except asyncio.TimeoutError:
+            found = text.loads(await self._exchange.ask_text("file", self._within_ms, **asked))
+        except NoAnswer:
             return None, "%s is with the companion, which did not answer in time." % path
         except (NetError, ArgumentError, ValueError) as error:
             return None, "%s: the companion gave no answer: %s" % (path, error)
@@ -102,18 +91,18 @@ class RemoteSearch:
                     sure.append(_sure(head, place))
             return head["part"] >= head["parts"]
 
-        fields = {
-            "query": text.cut(query.text, _QUERY_LONGEST),
-            "limit": limit,
-            "principal": query.caller.principal,
-            "group": query.caller.group,
-            "workspace": query.caller.workspace,
-            "tags": list(query.tags),
-            "since": query.since,
-            "until": query.until,
-            "folders": folders,
-        }
-        return await self._exchange.ask("search", _ANSWER_MS, None, collect, **fields)
+        return await self._exchange.ask_in_time(
+            "search",
+            self._within_ms,
+            collect,
+            query=text.cut(query.text, _QUERY_LONGEST),
+            limit=limit,
+            tags=list(query.tags),
+            since=query.since,
+            until=query.until,
+            folders=folders,
+            **caller_fields(query.caller),
+        )
 
 
 def _sure(head: dict, place: int) -> int:

@@ -32,8 +32,8 @@ _MOST_STALLS = const(3)  # answers in a row that do not say what they should
 class Replication:
     """Copies logs over an Rpc; `logs` are (name, LogReader), `link_state` keeps what was acknowledged.
 
-    `is_busy()` tells whether a message is being answered: lines wait for that. greeted() is called after each answered greeting
-    with how many archived memories the companion holds and whether it asks which ones the board knows of. idle_work() is a
+    `is_busy()` tells whether a message is being answered: lines wait for that. greeted(welcome) is called after each answered
+    greeting. idle_work() is a
     coroutine function that does a little when there is nothing to copy, and tells whether it had anything to do. `archived` is
     the archive's index, which knows how far a compaction has relied on the companion.
     """
@@ -48,13 +48,14 @@ class Replication:
         self._stalls = 0
         self.is_greeted = False
         """True once the companion has answered the greeting of this link."""
-        self.note_state = None
-        """What the companion has of the notes, as it last said; None before the first greeting."""
-        self.sense_state = None
-        """What the companion has of the senses, as it last said; None before the first greeting."""
         self.copies = [_Copy(name, raw, link_state) for name, raw in logs]
         self.message = ""
         """The latest sentence of the companion for a person, "" if there was none since the start."""
+
+    @property
+    def epoch(self) -> int:
+        """That of the records: a board that was reset has other notes and senses, too."""
+        return self.copies[0].raw.store.epoch
 
     def have(self, name: str) -> int:
         """Up to which seq the companion has a log."""
@@ -112,8 +113,7 @@ class Replication:
         for copy in self.copies:
             copy.welcome(welcome[copy.name])
         self.is_greeted = True
-        self.note_state, self.sense_state = welcome["notes"], welcome["senses"]
-        self._greeted(welcome["archived"], welcome["asks"])
+        self._greeted(welcome)
 
     async def ask(self, op: str, body=None, **fields) -> dict:
         """Send a message until it is answered, a few times: it may have been lost on the way, or its answer."""

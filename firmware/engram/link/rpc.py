@@ -8,7 +8,7 @@ from engram.errors import NetError, Refused
 from engram.link import messages
 
 _MOST_QUESTIONS = const(6)  # without an answer yet
-_SILENCE = const("no answer came in time; it is asked again")
+_SILENCE = const("no answer came in time")
 
 _ANSWERS = {
     "hello": "welcome",
@@ -88,6 +88,21 @@ class Rpc:
             raise question.error
         return question.head
 
+    async def ask_in_time(self, op: str, within_ms: int, collect, **fields) -> dict:
+        """As ask(), but sending counts towards the time, too: NoAnswer when it is over."""
+        try:
+            return await wait_for_ms(self.ask(op, within_ms, None, collect, **fields), within_ms)
+        except asyncio.TimeoutError:
+            raise NoAnswer(_SILENCE)
+
+    async def ask_text(self, op: str, within_ms: int, **fields) -> str:
+        """Ask in time for a text that may come in parts."""
+        parts = Parts()
+        await self.ask_in_time(op, within_ms, parts.take, **fields)
+        if not parts.is_whole:
+            raise NoAnswer(_SILENCE)
+        return parts.text
+
     def receive(self, data) -> None:
         """Handle a message that came; one that answers nothing, or another board of this name, is ignored."""
         try:
@@ -123,3 +138,20 @@ class _Question:
             return
         self.head = head
         self.event.set()
+
+
+class Parts:
+    """The text of an answer that comes in parts."""
+
+    def __init__(self):
+        self.is_whole = False
+        self.text = ""
+        self._count = 0
+
+    def take(self, head: dict) -> bool:
+        """Take a part; whether it is the last one."""
+        if head["part"] == self._count + 1:
+            self._count += 1
+            self.text += head["text"]
+        self.is_whole = self._count == head["parts"]
+        return head["part"] >= head["parts"]

@@ -13,79 +13,64 @@ from engram.errors import NetError
 from engram.link.messages import is_row, shown
 
 
-class SenseProgress:
-    """How far the companion's copy of the senses is. `told` is the version that it has in full, `begun` the one that it gets;
-    `have` is what it has of that, (seq, check) of the newest block of each level, None before it was asked.
-    """
+class SenseCopy:
+    """Copies what find_senses() gives, None without any."""
 
-    def __init__(self):
-        self.told = None
-        self.begun = None
-        self.have = None
-        self.state = None
+    def __init__(self, sync, find_senses):
+        self._sync = sync
+        self._find_senses = find_senses
+        self._state = None  # what the companion has, None before the first greeting
+        self._copied = None  # the version of the senses that it has in full
+        self._begun = None  # the one that it gets
+        self._have = None  # (seq, check) of its newest block of each level, None before it was asked
 
-    def is_due(self, sync, senses) -> bool:
-        """True if there is something to tell the companion."""
-        state = sync.sense_state
-        if state is not None and self.state != state:
-            # It has not heard of them since the start, or has lost some.
-            self.told = self.have = None
-            self.state = state
-        return state is not None and self.told != senses.version
+    def greeted(self, state: str) -> None:
+        """Take what the companion has: all is compared if it has not heard of the senses since the start, or lost some."""
+        if self._state != state:
+            self._state = state
+            self._copied = self._have = None
 
-    def take(self, sync, have, state: str) -> None:
+    async def step(self) -> bool:
+        """Send one message on the senses, and take its answer; whether there was one to send. NetError, StoreError."""
+        senses = self._find_senses()
+        if senses is None or self._state is None or self._copied == senses.version:
+            return False
+        if self._have is None or self._begun != senses.version:
+            self._begun = senses.version
+            await self._list(senses)
+        elif not await self._send_block(senses):
+            self._copied, self._have = self._begun, None
+        return True
+
+    async def _list(self, senses) -> None:
+        self._have = None  # until this list is answered
+        listed = senses.all()
+        items = [[sense.number, sense.name, sense.unit, sense.decimals, sense.made] for sense in listed]
+        fields = {"next": senses.next_number, "whole": not senses.damaged, "items": items}
+        shared = [sense.number for sense in listed if senses.is_shared(sense)]
+        if shared:
+            fields["shared"] = shared
+        self._take(await self._sync.ask("senses", epoch=self._sync.epoch, **fields))
+
+    async def _send_block(self, senses) -> bool:
+        """Send the next block that the companion lacks; whether there was one."""
+        for level, newest in enumerate(self._have or ()):
+            block = senses.history.rings[level].next_block(newest[0], _check_of(newest[1]))
+            if block is not None:
+                answer = await self._sync.ask("readings", block, epoch=self._sync.epoch, level=level, seq=block.seq)
+                if list(self._take(answer)[level]) != [block.seq, shown(block.check)]:
+                    raise NetError("the companion acknowledged other readings than it was sent")
+                return True
+            await sleep_ms(0)  # a file was read: others run in between
+        return False
+
+    def _take(self, answer: dict):
         """Note what the companion has after a message."""
-        self.have = have
-        self.state = sync.sense_state = state
-
-    def end(self) -> None:
-        """Everything has been sent."""
-        self.told, self.have = self.begun, None
-
-
-async def copy_next(sync, senses, epoch: int, progress) -> None:
-    """Send one message on the senses, and take its answer; NetError, StoreError.
-
-    `epoch` is that of the records: a board that was reset has other senses.
-    """
-    version = senses.version
-    if progress.have is None or progress.begun != version:
-        await _list(sync, senses, epoch, progress)
-        progress.begun = version
-        return
-    for level, newest in enumerate(progress.have):
-        block = senses.history.rings[level].next_block(newest[0], _check_of(newest[1]))
-        if block is not None:
-            await _send(sync, block, level, epoch, progress)
-            return
-        await sleep_ms(0)  # a file was read: others run in between
-    progress.end()
-
-
-async def _list(sync, senses, epoch: int, progress) -> None:
-    listed = senses.all()
-    items = [[sense.number, sense.name, sense.unit, sense.decimals, sense.made] for sense in listed]
-    fields = {"next": senses.next_number, "whole": not senses.damaged, "items": items}
-    shared = [sense.number for sense in listed if senses.is_shared(sense)]
-    if shared:
-        fields["shared"] = shared
-    answer = await sync.ask("senses", epoch=epoch, **fields)
-    progress.take(sync, _rows(answer), answer["state"])
-
-
-async def _send(sync, block, level: int, epoch: int, progress) -> None:
-    answer = await sync.ask("readings", block, epoch=epoch, level=level, seq=block.seq)
-    have = _rows(answer)
-    if list(have[level]) != [block.seq, shown(block.check)]:
-        raise NetError("the companion acknowledged other readings than it was sent")
-    progress.take(sync, have, answer["state"])
-
-
-def _rows(answer: dict):
-    have = answer["have"]
-    if not all(is_row(row, int, str) and _check_of(row[1]) >= 0 for row in have):
-        raise NetError("the companion says in another form than this board knows what it has of the senses")
-    return have
+        have = answer["have"]
+        if not all(is_row(row, int, str) and _check_of(row[1]) >= 0 for row in have):
+            raise NetError("the companion says in another form than this board knows what it has of the senses")
+        self._have, self._state = have, answer["state"]
+        return have
 
 
 def _check_of(digits: str) -> int:

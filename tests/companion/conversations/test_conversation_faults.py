@@ -232,14 +232,14 @@ def test_somebody_whose_message_the_board_fails_to_take_is_told_so_and_gets_the_
 
     async def work() -> None:
         async with talking(store) as (service, board):
-            take, told = board.listening._take, [""]
+            take, told = board.inbound._take, [""]
 
             async def fail(*message: Any) -> None:
                 if "given the message" not in told[-1]:
                     raise StoreError("the flash is away.")
                 await take(*message)
 
-            board.listening._take = fail
+            board.inbound._take = fail
             await service.say("kitchen", Said("a", "ann", "hi"))
             async for event in service.follow("kitchen", "a"):
                 if isinstance(event, Progress) and event.told:

@@ -4,6 +4,7 @@ import fakes
 
 fakes.install()
 
+import engram.text  # noqa: E402, F401  leaves first
 from board import Board  # noqa: E402
 from engram.channels.telegram import poller as polling  # noqa: E402
 from engram.channels.telegram.bot_api import BotApi, BotError  # noqa: E402
@@ -186,7 +187,7 @@ async def test_advice_comes_after_some_tries_and_a_minute_without_an_answer():
     own._patience.end()
     await own._connect()
     assert "is `engram serve` running" in own._problem
-    own._greeted(0, False)
+    own._greeted({"notes": "", "senses": "", "archived": 0, "asks": False})
     await own._connect()
     assert own._problem == "no answer came in time"
 

@@ -11,9 +11,9 @@ from engram.channels.inbox import ChannelSink, Message
 from engram.channels.outbox import Outbox
 from engram.compat import sleep_ms
 from engram.errors import ArgumentError, NetError
-from engram.link import conversation, listening
+from engram.link import conversation, inbound_messages
 from engram.link.conversation import Conversation, Push, caller_of
-from engram.link.listening import Listening
+from engram.link.inbound_messages import InboundMessages
 from engram.link.rpc import Rpc
 from engram.memory.access import OWNER, Caller
 from fake_companion import Companion, Way
@@ -21,8 +21,8 @@ from linked import Linked
 from samples import Numbers
 from support import raises, wait_until
 
-listening._LOOK_MS = listening._FIRST_PAUSE_MS = listening._TAKEN_MS = 2
-listening._SPARE_MS = 30
+inbound_messages._LOOK_MS = inbound_messages._FIRST_PAUSE_MS = inbound_messages._SAVED_MS = 2
+inbound_messages._SPARE_MS = 30
 conversation._ROOM_MS = 50
 
 HEAD = {
@@ -68,17 +68,17 @@ class Talking(Linked):
             pass
 
         self.sync.is_greeted = True
-        self.listening = Listening(self.exchange, self.sync, (take, redeliver), lambda: self.mode)
+        self.inbound = InboundMessages(self.exchange, self.sync, (take, redeliver), lambda: self.mode)
 
     async def talk(self, *said):
         """Let people say something, until all is answered."""
         for at, each in enumerate(said):
             self.companion.say(_head(mid="m%d" % at, **each))
-        task = asyncio.create_task(self.listening.run())
+        task = asyncio.create_task(self.inbound.run())
         await wait_until("all is answered", lambda: not self.companion.waiting)
         self.exchange.close(NetError("the test is over"))
         await task
-        await self.listening.stop()
+        await self.inbound.stop()
         return [self.companion.told("m%d" % at) for at in range(len(said))]
 
 
@@ -161,7 +161,7 @@ class Asked:
 
 async def test_the_report_goes_with_the_first_piece_however_long_that_takes():
     link = Asked()
-    sink = Conversation(link, None, HEAD)
+    sink = Conversation(link, HEAD)
     sending = asyncio.create_task(sink._send())
     await sink.recalled([["m1", 720]])
     for _ in range(5):
@@ -174,7 +174,7 @@ async def test_the_report_goes_with_the_first_piece_however_long_that_takes():
 
 async def test_a_report_that_leaves_no_room_for_the_first_piece_goes_before_it():
     link = Asked()
-    sink = Conversation(link, None, HEAD)
+    sink = Conversation(link, HEAD)
     sending = asyncio.create_task(sink._send())
     await sink.recalled([["m%d" % number, 720] for number in range(100)])
     await sink.text("x" * 800)
@@ -215,11 +215,11 @@ async def test_a_link_that_breaks_leaves_the_answer_in_the_journal_and_it_is_giv
 
     board.model.steps.append(["one ", cut, "two ", "three"])
     linked.companion.say(_head(text="hi"))
-    await linked.listening.run()
-    await wait_until("the answer is over", lambda: not linked.listening.mid)
+    await linked.inbound.run()
+    await wait_until("the answer is over", lambda: not linked.inbound.conversation)
     assert board.model.asked == 1 and linked.companion.waiting
     linked.connect()
-    task = asyncio.create_task(linked.listening.run())
+    task = asyncio.create_task(linked.inbound.run())
     await wait_until("it is answered", lambda: not linked.companion.waiting)
     told = linked.companion.told("a")
     assert "".join([content for kind, content in told if kind == "text"]) == "one two three" and board.model.asked == 1
@@ -240,7 +240,7 @@ async def test_an_answer_is_cancelled_and_what_came_of_it_is_kept():
     board.model.stream = endless
     linked = Talking(board)
     linked.companion.say(_head(text="hi"))
-    task = asyncio.create_task(linked.listening.run())
+    task = asyncio.create_task(linked.inbound.run())
     await begun.wait()
     linked.companion.cancelled.append("a")
     await wait_until("it is answered", lambda: not linked.companion.waiting)
@@ -249,7 +249,7 @@ async def test_an_answer_is_cancelled_and_what_came_of_it_is_kept():
     assert _newest(board)["text"] == "the beginning"
     linked.exchange.close(NetError("the test is over"))
     await task
-    await linked.listening.stop()
+    await linked.inbound.stop()
 
 
 async def test_a_message_that_finds_the_board_busy_with_as_many_as_it_takes_waits_for_its_turn():
@@ -263,9 +263,13 @@ async def test_a_message_that_finds_the_board_busy_with_as_many_as_it_takes_wait
     others = [asyncio.create_task(board.agent.turn(OWNER, "hi", Slow())) for _ in range(4)]
     linked = Talking(board)
     linked.companion.say(_head(text="hello"))
-    task = asyncio.create_task(linked.listening.run())
+    task = asyncio.create_task(linked.inbound.run())
     await wait_until("the board asks while it waits", lambda: linked.companion.counts.get("listen", 0) > 2)
-    assert (linked.listening.mid, linked.listening.turn, linked.companion.replies) == ("a", "", {})
+    assert (linked.inbound.conversation.mid, linked.inbound.conversation.turn, linked.companion.replies) == (
+        "a",
+        "",
+        {},
+    )
     may_go_on.set()
     await wait_until("it is answered", lambda: not linked.companion.waiting)
     assert linked.companion.told("a") == [["text", "ok"], ["end", _turn_of(board, "link:a")]]
@@ -294,19 +298,19 @@ async def test_an_answer_does_not_wait_long_for_a_link_that_stands_still():
 
     linked.companion._reply = _keep
     linked.companion.say(_head(text="hi"))
-    task = asyncio.create_task(linked.listening.run())
+    task = asyncio.create_task(linked.inbound.run())
     await wait_until("something was sent", lambda: replies)
-    await wait_until("the answer is over", lambda: not linked.listening.mid)
+    await wait_until("the answer is over", lambda: not linked.inbound.conversation)
     assert _newest(board)["text"] == "x" * 6400
     linked.exchange.close(NetError("the test is over"))
     await task
-    await linked.listening.stop()
+    await linked.inbound.stop()
 
 
 async def test_what_the_board_says_by_itself_is_pushed_once():
     board = _board()
     linked = Talking(board)
-    board.inbox.add_channel("link", linked.listening.open_sink)
+    board.inbox.add_channel("link", linked.inbound.open_sink)
     linked.companion.at = (linked.exchange.link, 0)
     linked.companion.board = linked.exchange.board
     caller = caller_of(_head(), "others")
@@ -322,7 +326,7 @@ async def test_what_the_board_says_by_itself_is_pushed_once():
 async def test_an_entry_of_the_outbox_in_whose_place_a_message_of_the_link_stands_is_removed():
     board = _board()
     linked = Talking(board)
-    board.inbox.add_channel("link", linked.listening.open_sink)
+    board.inbox.add_channel("link", linked.inbound.open_sink)
     Outbox(board.place + "/memory").add(board.journal.newest + 1, "")
     say(board, "hello", caller=caller_of(_head(), "others"), mid="link:m1")
     assert await board.inbox.redeliver("link") == 0

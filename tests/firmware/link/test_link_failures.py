@@ -7,12 +7,11 @@ from engram import diag, status
 from engram.channels.inbox import Message
 from engram.compat import sleep_ms
 from engram.errors import NetError, StoreError
-from engram.link import conversation, listening
+from engram.link import conversation, inbound_messages
 from engram.link.companion import Companion
 from engram.link.conversation import caller_of
-from engram.link.listening import Listening
+from engram.link.inbound_messages import InboundMessages
 from engram.link.messages import encode
-from engram.link.note_copy import copy_next
 from engram.net import backoff
 from linked import Linked
 from support import raises, wait_until
@@ -25,8 +24,8 @@ class Longest:
         return (1 << count) - 1
 
 
-listening._LOOK_MS = listening._TAKEN_MS = 2
-listening._SPARE_MS = 60_000
+inbound_messages._LOOK_MS = inbound_messages._SAVED_MS = 2
+inbound_messages._SPARE_MS = 60_000
 conversation._ROOM_MS = 50
 backoff.random = Longest()
 diag.level = diag.ERROR + 1
@@ -56,7 +55,7 @@ async def _sleep(milliseconds):
     await sleep_ms(0)
 
 
-listening.sleep_ms = _sleep
+inbound_messages.sleep_ms = _sleep
 
 
 class Redelivery:
@@ -69,7 +68,7 @@ class Redelivery:
         Redelivery.is_over = False
 
 
-listening.Timeout = Redelivery
+inbound_messages.Timeout = Redelivery
 
 
 class Talking(Linked):
@@ -104,8 +103,8 @@ class Talking(Linked):
 
         self.sync.is_greeted = True
         self.companion.board, self.companion.at = self.exchange.board, (self.exchange.link, 0)
-        self.listening = Listening(self.exchange, self.sync, (take, redeliver), lambda: "owner")
-        board.inbox.add_channel("link", self.listening.open_sink)
+        self.inbound = InboundMessages(self.exchange, self.sync, (take, redeliver), lambda: "owner")
+        board.inbox.add_channel("link", self.inbound.open_sink)
 
     def say(self, mid):
         head = dict(HEAD)
@@ -116,14 +115,14 @@ class Talking(Linked):
         """Let people say something, and wait until all of it is answered."""
         for mid in mids:
             self.say(mid)
-        self.task = self.task or asyncio.create_task(self.listening.run())
+        self.task = self.task or asyncio.create_task(self.inbound.run())
         await wait_until("all is answered", lambda: not self.companion.waiting)
 
     async def end(self):
         self.exchange.close(NetError("the test is over"))
         assert self.task
         await self.task
-        await self.listening.stop()
+        await self.inbound.stop()
 
 
 def _board(*steps):
@@ -156,7 +155,7 @@ async def test_after_a_message_that_was_answered_the_pause_is_short_again():
 async def test_a_board_whose_companion_refuses_to_be_asked_waits_longer_each_time():
     linked = Talking(_board())
     linked.companion.refuses = ("the database is away", 0)
-    linked.task = asyncio.create_task(linked.listening.run())
+    linked.task = asyncio.create_task(linked.inbound.run())
     await wait_until("it was refused five times", lambda: len(_long()) >= 5)
     assert _long()[:5] == [1000, 2000, 4000, 8000, 16000]
     linked.companion.refuses, asked = None, linked.companion.counts["listen"]
@@ -289,10 +288,10 @@ async def test_notes_in_a_folder_that_cannot_be_read_are_an_error_of_the_store()
     board = Board()
     linked = Linked(board)
     await linked.sync._greet()
-    assert linked.progress.is_due(linked.sync, board.notes)
+    assert linked.notes.is_due()
     board.notes.folder, folder = board.notes.folder + "/nowhere", board.notes.folder
     try:
         with raises(StoreError):
-            await copy_next(linked.sync, board.notes, board.note_retention, linked.epoch(), linked.progress)
+            await linked.notes.step()
     finally:
         board.notes.folder = folder

@@ -26,7 +26,7 @@ async def test_the_notes_of_all_principals_are_copied():
     _note(board, "喜欢绿茶", ANN)
     board.notes.for_caller(ANN).write("MEMORY.md", "# Tea\nAnn likes green tea\n")
     linked = Linked(board)
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     linked.check_notes()
     assert sorted(linked.companion.notes) == ["2026-09-21.md", "2026-09-21~ann.md", "MEMORY~ann.md"]
     assert linked.companion.counts == {"hello": 1, "notes": 1, "note": 3}
@@ -36,13 +36,13 @@ async def test_nothing_is_said_when_nothing_changed():
     board = Board()
     _note(board, "the plumber comes on Friday")
     linked = Linked(board)
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     linked.companion.counts.clear()
     linked.exchange.open(linked.known.begin())  # a new link
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     assert linked.companion.counts == {"hello": 1}
     _note(board, "and brings a tap")
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     assert linked.companion.counts == {"hello": 2, "note": 1}
     linked.check_notes()
 
@@ -54,12 +54,12 @@ async def test_after_a_start_a_list_is_all_that_is_said():
             board.notes.folder + "/2026-0%d-%02d.md" % (number // 20 + 7, number % 20 + 1), "- note %d\n" % number
         )
     linked = Linked(board)
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     linked.check_notes()
     assert linked.companion.counts == {"hello": 1, "notes": 2, "note": 40}
     linked.companion.counts.clear()
     linked.connect()
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     assert linked.companion.counts == {"hello": 1, "notes": 2}
     assert linked.way.largest < 1600
 
@@ -68,12 +68,12 @@ async def test_what_is_cleared_goes_at_the_companion():
     board = Board()
     _note(board, "the plumber comes on Friday")
     linked = Linked(board)
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     board.notes.for_caller(OWNER).clear()
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     assert linked.companion.notes == linked.companion.left == {}
     board.undo.undo()
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     linked.check_notes()
     assert linked.companion.notes
 
@@ -81,14 +81,15 @@ async def test_what_is_cleared_goes_at_the_companion():
 async def test_what_is_cleared_without_a_link_goes_too_after_a_start():
     board = Board()
     _note(board, "the plumber comes on Friday")
-    await Linked(board).copy_notes()
+    first = Linked(board)
+    await first.copy_all(first.notes)
     linked = Linked(board)
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     board.restart()
     board.notes.for_caller(OWNER).clear()
     board.restart()
     linked.connect()
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     assert linked.companion.notes == linked.companion.left == {}
 
 
@@ -97,12 +98,12 @@ async def test_a_note_whose_days_are_over_stays_with_the_companion():
     _tidy(board)
     _note(board, "the plumber comes on Friday")
     linked = Linked(board)
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     for _ in range(4):
         board.now += DAY
         _tidy(board)
     assert board.note_retention.left() == ["2026-09-21.md"]
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     assert list(linked.companion.left) == ["2026-09-21.md"] and linked.companion.notes == {}
     assert board.note_retention.left() == []
 
@@ -112,13 +113,13 @@ async def test_a_note_that_left_without_a_link_stays_though_the_board_was_starte
     _tidy(board)
     _note(board, "the plumber comes on Friday")
     linked = Linked(board)
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     for _ in range(4):
         board.now += DAY
         _tidy(board)
     board.restart()
     linked.connect()
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     assert list(linked.companion.left) == ["2026-09-21.md"] and board.note_retention.left() == []
 
 
@@ -127,14 +128,14 @@ async def test_a_note_that_was_cleared_before_its_days_were_over_does_not_stay()
     _tidy(board)
     _note(board, "the plumber comes on Friday")
     linked = Linked(board)
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     board.notes.for_caller(OWNER).clear()
     for _ in range(4):
         board.now += DAY
         _tidy(board)
     board.restart()
     linked.connect()
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     assert linked.companion.notes == linked.companion.left == {}
 
 
@@ -152,9 +153,9 @@ async def test_a_companion_that_lost_its_notes_gets_them_again():
     board = Board()
     _note(board, "the plumber comes on Friday")
     linked = Linked(board)
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     linked.companion.notes.clear()
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     linked.check_notes()
 
 
@@ -162,14 +163,14 @@ async def test_a_note_that_is_too_long_is_not_copied_and_a_former_copy_goes():
     board = Board()
     _note(board, "the plumber comes on Friday")
     linked = Linked(board)
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     files.write(board.notes.folder + "/2026-09-21.md", "x" * (messages.NOTE_BYTES + 1))
     board.notes._changed(board.notes.folder + "/2026-09-21.md", False)
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     assert linked.companion.notes == {}
     files.write(board.notes.folder + "/2026-09-21.md", "x" * messages.NOTE_BYTES)
     board.notes._changed(board.notes.folder + "/2026-09-21.md", False)
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     linked.check_notes()
     assert linked.way.largest <= messages.MOST_BYTES
 
@@ -186,7 +187,7 @@ async def test_a_note_that_changes_while_it_is_sent_is_sent_again():
             _note(board, "and brings a tap")
 
     linked.way.each = change
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     linked.check_notes()
 
 
@@ -195,7 +196,7 @@ async def test_a_note_that_is_cleared_while_it_is_sent_ends_the_link_and_goes():
     _note(board, "the plumber comes on Friday " * 60)
     linked = Linked(board)
     linked.way.each = lambda: board.notes.for_caller(OWNER).clear()
-    await linked.copy_notes()
+    await linked.copy_all(linked.notes)
     assert linked.companion.notes == {}
 
 
@@ -235,9 +236,9 @@ async def test_whatever_the_way_does_the_notes_are_the_same_in_the_end():
                 board.restart()
                 linked.connect()
             if numbers.below(3) == 0:
-                await linked.copy_notes()
+                await linked.copy_all(linked.notes)
         linked.way.numbers = None
-        await linked.copy_notes()
+        await linked.copy_all(linked.notes)
         linked.check_notes()
         assert board.note_retention.left() == [] and not board.notes.uncopied
         assert not cleared.intersection(linked.companion.left), seed

@@ -5,7 +5,7 @@ import os
 from board import Board
 from engram import files
 from engram.errors import NetError
-from engram.link import messages, sense_copy
+from engram.link import messages
 from engram.link.companion import Companion
 from engram.senses.sense_config import parse_senses
 from linked import Linked
@@ -25,13 +25,14 @@ class Copied(Linked):
 
     async def tell(self):
         """Tell the companion of the senses all there is."""
-        await self.copy_senses(self.perceiving.senses)
+        await self.copy_all(self.senses)
 
     async def tell_next(self):
         """Send one message."""
-        senses = self.perceiving.senses
-        self.sense_progress.is_due(self.sync, senses)
-        await sense_copy.copy_next(self.sync, senses, self.epoch(), self.sense_progress)
+        await self.senses.step()
+
+    def find_senses(self):
+        return self.perceiving.senses
 
     def restart(self):
         """Lose what is in RAM."""

@@ -2,11 +2,10 @@
 
 from board import Board, Script, lines_of
 from engram import __version__, diag, status
-from engram.compat import ticks_add, ticks_ms
-from engram.link import messages
-from engram.link import status as telling
+from engram.compat import ticks_add
+from engram.link import messages, status_report
 from engram.link.companion import Companion
-from engram.link.status import tell
+from engram.link.status_report import StatusReport
 from engram.tools.pins import open_pins
 from linked import Linked
 
@@ -39,12 +38,13 @@ class Start(Linked):
 
     def connect(self):
         super().connect()
-        self.run = [0, ticks_ms(), 0]
+        self.status = StatusReport(self.sync, self.board.find_status)
 
     async def tell(self):
         """Tell the companion how the board is; what it was told last, None if nothing."""
         await self.sync._greet()
-        await tell(self.sync, self.board.find_status, self.run)
+        self.status.pause.end()
+        await self.status.step()
         return self.companion.statuses[-1] if self.companion.statuses else None
 
 
@@ -160,13 +160,13 @@ async def test_the_companion_is_told_the_figures_and_which_start_it_is():
 
 async def test_the_seconds_since_the_start_are_counted():
     linked = Start(_served())
-    began, real = linked.run[1], telling.ticks_ms
+    began, real = linked.status._counted_at, status_report.ticks_ms
     found = []
     for passed in (90_500, 120_499, 120_999, 121_000):  # what is left of a second counts with the next one
         now = ticks_add(began, passed)
-        telling.ticks_ms = lambda now=now: now
+        status_report.ticks_ms = lambda now=now: now
         found.append((await linked.tell())["seconds"])
-    telling.ticks_ms = real
+    status_report.ticks_ms = real
     assert found == [90, 120, 120, 121]
 
 
@@ -203,7 +203,7 @@ class Met:
 
     async def connect(self):
         self.own._exchange.open(self.linked.known.begin())
-        self.own._status_pause.end()
+        self.own._status.pause.end()
         await self.own._sync._greet()
 
     async def be_idle(self):
@@ -216,8 +216,8 @@ async def test_a_companion_is_told_once_and_again_after_ten_minutes():
     await met.connect()
     await met.be_idle()
     await met.be_idle()
-    assert len(met.statuses) == 1 and 590_000 < met.own._status_pause.left_ms <= 600_000
-    met.own._status_pause.end()
+    assert len(met.statuses) == 1 and 590_000 < met.own._status.pause.left_ms <= 600_000
+    met.own._status.pause.end()
     await met.be_idle()
     assert len(met.statuses) == 2
 

@@ -12,8 +12,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from engram.errors import EngramError, NetError
-from engram.link import conversation, listening, replication
-from engram.link.listening import Listening
+from engram.link import conversation, inbound_messages, replication
+from engram.link.inbound_messages import InboundMessages
 from engram.link.rpc import Rpc
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import LOGS, Hello, LogName, LogState, Sender
@@ -28,7 +28,13 @@ class Killed(BaseException):
 def hurry() -> dict[Any, dict[str, Any]]:
     """The waits of the board's code, so that what is lost is sent again at once."""
     return {
-        listening: {"_LOOK_MS": 2, "_SPARE_MS": 30, "_TAKEN_MS": 5, "_FIRST_PAUSE_MS": 2, "_LONGEST_PAUSE_MS": 8},
+        inbound_messages: {
+            "_LOOK_MS": 2,
+            "_SPARE_MS": 30,
+            "_SAVED_MS": 5,
+            "_FIRST_PAUSE_MS": 2,
+            "_LONGEST_PAUSE_MS": 8,
+        },
         conversation: {"_ROOM_MS": 200},
         replication: {"_ANSWER_MS": (15, 30, 60)},
     }
@@ -124,8 +130,8 @@ class TalkingBoard:
         self.way.take = self.exchange.receive
         self.exchange.open(self.link)
         self.sync = SimpleNamespace(is_greeted=True, ask=self._ask, copies=[None, SimpleNamespace(epoch=7)])
-        self.listening = Listening(self.exchange, self.sync, (self._take, self._redeliver), lambda: self.mode)
-        self._tasks.append(asyncio.create_task(self.listening.run()))
+        self.inbound = InboundMessages(self.exchange, self.sync, (self._take, self._redeliver), lambda: self.mode)
+        self._tasks.append(asyncio.create_task(self.inbound.run()))
 
     async def _ask(self, op: str, body: Any = None, **fields: Any) -> dict[str, Any]:
         sync: Any = SimpleNamespace(_exchange=self.exchange)
@@ -135,7 +141,7 @@ class TalkingBoard:
         """As when the power goes: nothing of it is awaited, and only the journal is left."""
         self.exchange.close(NetError("the power went"))
         await self.way.stop()
-        answering = [self.listening._task] if self.listening._task else []
+        answering = [self.inbound._task] if self.inbound._task else []
         for task in [*self._tasks, *answering]:
             task.cancel()
         with contextlib.suppress(Killed):

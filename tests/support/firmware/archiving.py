@@ -31,8 +31,8 @@ class Archiving(Linked):
         self.ask = RemoteSearch(self.exchange, self.sync, "always", 500, board.archived)
         board.companion = self
 
-    def greeted(self, archived, asks):
-        self.archive.greeted(archived, asks)
+    def greeted(self, welcome):
+        self.archive.greeted(welcome["archived"], welcome["asks"])
 
     async def work(self, rounds=60):
         """Let the board and the link do what they have to do."""

@@ -1,7 +1,5 @@
 """A network that a test holds in its hand: what a channel's sinks are told, and whether it is delivered."""
 
-import asyncio
-
 from engram.channels.inbox import ChannelSink, Message
 from engram.errors import NetError
 from engram.link.conversation import Conversation
@@ -86,9 +84,6 @@ class LinkNetwork:
         self.inbox = inbox
         self.is_up = True
         self.told = []
-        self.mid = self.turn = ""
-        self.cancel = None
-        self.taken = asyncio.Event()
 
     async def ask(self, op, **fields):
         """Take a reply, as Replication.ask() does."""
@@ -108,5 +103,5 @@ class LinkNetwork:
         async def take(mid, caller, content, is_command, origin, sink):
             await self.inbox.handle(Message(mid, caller, content, is_command, None, *origin), sink)
 
-        await Conversation(self, self, head).run(take, message.text, "others")
+        await Conversation(self, head).run(take, message.text, "others")
         return self

@@ -4,13 +4,13 @@ import os
 
 from engram import files
 from engram.errors import NetError, StoreError
-from engram.link import replication, sense_copy
+from engram.link import replication
 from engram.link.link_state import LinkState
 from engram.link.messages import NOTE_BYTES
-from engram.link.note_copy import NoteProgress, copy_next
+from engram.link.note_copy import NoteCopy
 from engram.link.replication import Replication
 from engram.link.rpc import Rpc
-from engram.link.sense_copy import SenseProgress
+from engram.link.sense_copy import SenseCopy
 from engram.memory.principal_files import principal_of
 from engram.memory.texts.notes import MEMORY, is_note
 from fake_companion import Companion, Way
@@ -38,9 +38,6 @@ class Linked:
         board = self.board
         self.logs = (("records", board.records_store.raw()), ("journal", board.journal.entries.raw()))
         self.known = board.link_state or LinkState(board.place + "/memory", board.clock, self.logs)
-        board.notes.uncopied = set()
-        self.progress = NoteProgress()
-        self.sense_progress = SenseProgress()
         self.exchange = Rpc(self.known.board, self.way)
         self.way.take = self.exchange.receive
         self.exchange.open(self.known.begin())
@@ -53,6 +50,11 @@ class Linked:
             self.greeted,
             archived=board.archived,
         )
+        self.notes = NoteCopy(self.sync, board.notes, board.note_retention)
+        self.senses = SenseCopy(self.sync, self.find_senses)
+
+    def find_senses(self) -> object:
+        return None
 
     def parts(self) -> dict:
         """Return what a Companion of this board takes beside its settings and logs; its transport is the Way."""
@@ -74,8 +76,9 @@ class Linked:
         self.looks += 1
         return self.is_busy
 
-    def greeted(self, archived, asks):
-        pass
+    def greeted(self, welcome):
+        self.notes.greeted(welcome["notes"])
+        self.senses.greeted(welcome["senses"])
 
     async def copy(self):
         """Copy until there is nothing more to be copied."""
@@ -90,26 +93,13 @@ class Linked:
                 pass
         raise AssertionError("no end: %s" % self.companion.counts)
 
-    async def copy_notes(self):
-        """Tell the companion of the notes until there is nothing more to be told."""
-        board = self.board
+    async def copy_all(self, copy):
+        """Tell the companion of the notes or the senses until there is nothing more to be told."""
         for _ in range(400):
             try:
                 await self.sync._greet()
-                while self.progress.is_due(self.sync, board.notes):
-                    await copy_next(self.sync, board.notes, board.note_retention, self.epoch(), self.progress)
-                return
-            except (NetError, StoreError):
-                pass
-        raise AssertionError("no end: %s" % self.companion.counts)
-
-    async def copy_senses(self, senses):
-        """Tell the companion of the senses until there is nothing more to be told."""
-        for _ in range(400):
-            try:
-                await self.sync._greet()
-                while self.sense_progress.is_due(self.sync, senses):
-                    await sense_copy.copy_next(self.sync, senses, self.epoch(), self.sense_progress)
+                while await copy.step():
+                    pass
                 return
             except (NetError, StoreError):
                 pass

@@ -107,7 +107,7 @@ class Linked:
             known,
             parts.clock,
             lambda: False,
-            lambda held, asks: self.archive.greeted(held, asks),
+            lambda welcome: self.archive.greeted(welcome["archived"], welcome["asks"]),
             archived=parts.archived,
         )
         self.archive = ArchiveTransfer(

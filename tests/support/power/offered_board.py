@@ -65,12 +65,8 @@ class ShortMemory(SeenMessages):
 class Companion:
     """What offers messages, takes answers, and outlives the power; `is_faulty` breaks the link before or after that."""
 
-    mid = turn = ""
-    cancel = None
-
     def __init__(self, path):
         self.path = path + ".net"
-        self.taken = asyncio.Event()
         self.answers = []
         self.items = []
         self.is_faulty = True
@@ -110,7 +106,7 @@ async def converse(board, companion):
         head = {"mid": "m%d" % at, "offer": number + 1, "room": "phone", "principal": "ann", "group": False}
         head.update({"workspace": "", "command": SAID[at][0] == "/"})
         head.update({"forwarded": "", "quoted": "", "edits": ""})
-        await Conversation(companion, companion, head).run(take, SAID[at], "others")
+        await Conversation(companion, head).run(take, SAID[at], "others")
         for _ in range(NEWEST + 1):
             board.journal.add(OWNER, "user", "owner", "something else")
 

@@ -15,19 +15,19 @@ from engram.compat import const, sleep_ms, wait_for_ms
 from engram.errors import EngramError, NetError, Refused
 from engram.interrupt import start_task
 from engram.link.conversation import ROOM, Conversation, Push
-from engram.link.rpc import NoAnswer
+from engram.link.rpc import NoAnswer, Parts
 from engram.net.backoff import Backoff
 
 _LOOK_MS = const(500)  # between two looks whether the companion has answered the greeting
 _SPARE_MS = const(10_000)  # that an answer may take beyond the time that the companion may wait
-_TAKEN_MS = const(1000)  # in which most messages are on flash: then the companion learns it at once
+_SAVED_MS = const(1000)  # in which most messages are on flash: then the companion learns it at once
 _FIRST_PAUSE_MS = const(1000)  # before it listens again after a failure; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60_000)
 _REDELIVERY_MS = const(60_000)  # between two times that what is kept for the companion is sent again
-_MOST_BYTES = const(12_000)  # of a message: what the console takes, too
+_MOST_CHARS = const(12_000)  # of a message: what the console takes, too
 
 
-class Listening:
+class InboundMessages:
     """Takes what people say through the companion. `chat` are coroutine functions: take(mid, caller, text, is_command, origin,
     sink) answers it, where `origin` is (forwarded, quoted, edits); redeliver() sends what the board said by itself while there
     was no link. find_mode() tells who may be spoken for: "owner", "others" or "off".
@@ -41,14 +41,8 @@ class Listening:
         self._task = None  # what answers now
         self._pause_ms = 0  # that it waits before it listens again
         self._backoff = Backoff(_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
-        self.mid = ""
-        """The id of the message in work."""
-        self.turn = ""
-        """Its turn, once it is on flash."""
-        self.cancel = None
-        """Ends the answer, as a function, while there is one."""
-        self.taken = asyncio.Event()
-        self.over = asyncio.Event()
+        self.conversation = None
+        """What answers the message in work, None if there is none."""
 
     async def run(self) -> None:
         """Take messages until the link ends."""
@@ -107,65 +101,56 @@ class Listening:
 
     async def _listen(self) -> int:
         """Ask once; after how many ms to ask again."""
-        if self.mid and not self.turn:
+        talk, parts = self.conversation, Parts()
+        if talk and not talk.turn:
             try:
-                await wait_for_ms(self.taken.wait(), _TAKEN_MS)
+                await wait_for_ms(talk.saved.wait(), _SAVED_MS)
             except asyncio.TimeoutError:
                 pass  # it waits for its turn
-        pieces = []
-        asking = start_task(self._ask, pieces)
+        asking = start_task(self._ask, parts)
         # When the answer is over the board is free for the next message: it asks again.
-        watching = start_task(self._watch, asking) if self.mid else None
+        watching = start_task(self._watch, talk, asking) if talk else None
         try:
             head = await asking
         except asyncio.CancelledError:
-            if self.mid or not watching:
+            if self.conversation or not watching:
                 raise
             return 0
         finally:
             asking.cancel()
             if watching:
                 watching.cancel()
-        if head["op"] == "say" and len(pieces) == head["parts"] and not self.mid:
-            self._begin(head, "".join(pieces))
-        elif head["op"] == "cancel" and head["mid"] == self.mid and self.cancel:
-            self.cancel()
+        talk = self.conversation
+        if head["op"] == "say" and parts.is_whole and not talk:
+            self.conversation = Conversation(self._sync, head)
+            self._task = start_task(self._answer, self.conversation, parts.text)
+        elif head["op"] == "cancel" and talk and head["mid"] == talk.mid:
+            talk.cancel()
             await sleep_ms(_LOOK_MS)
         elif head["op"] == "quiet":
-            if not self.mid:
+            if not talk:
                 self._backoff.reset()
             return head["again"] * 1000
         return 0
 
-    async def _watch(self, asking) -> None:
-        await self.over.wait()
+    async def _watch(self, talk, asking) -> None:
+        await talk.over.wait()
         asking.cancel()
 
-    async def _ask(self, pieces: list) -> dict:
+    async def _ask(self, parts) -> dict:
         def collect(head) -> bool:
-            if head["op"] != "say":
-                return True
-            if head["part"] == len(pieces) + 1:
-                pieces.append(head["text"])
-            return head["part"] >= head["parts"] or sum(len(piece) for piece in pieces) > _MOST_BYTES
+            return head["op"] != "say" or parts.take(head) or len(parts.text) > _MOST_CHARS
 
-        transport = self._exchange.transport
+        talk, transport = self.conversation, self._exchange.transport
         wait = transport.wait_seconds
-        fields = {"wait": wait, "mid": self.mid, "turn": self.turn}
+        fields = {"wait": wait, "mid": talk.mid if talk else "", "turn": talk.turn if talk else ""}
         within_ms = wait * 1000 + _SPARE_MS
         return await self._exchange.ask("listen", within_ms, None, collect, transport.listen, **fields)
 
-    def _begin(self, head: dict, content: str) -> None:
-        self.mid, self.turn = head["mid"], ""
-        self.taken.clear()
-        self.over.clear()
-        self._task = start_task(self._answer, head, content)
-
-    async def _answer(self, head: dict, content: str) -> None:
+    async def _answer(self, talk, content: str) -> None:
         is_sent = False
         try:
-            conversation = Conversation(self._sync, self, head)
-            is_sent = await conversation.run(self._take, content, self._find_mode())
+            is_sent = await talk.run(self._take, content, self._find_mode())
         except (EngramError, MemoryError) as error:
             # The companion offers the message again.
             diag.error("companion", "a message was not answered: %s" % error)
@@ -174,7 +159,6 @@ class Listening:
                 self._backoff.reset()
             elif not self._exchange.failure:
                 self._fail()
-            self.mid = self.turn = ""
-            self.cancel = self._task = None
-            self.taken.set()
-            self.over.set()
+            self.conversation = self._task = None
+            talk.saved.set()
+            talk.over.set()
