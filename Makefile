@@ -23,7 +23,7 @@ export PYTHONPATH = host
 export PYTHONDONTWRITEBYTECODE =
 export PYTHONPYCACHEPREFIX = $(CURDIR)/build/pycache
 
-.PHONY: help run serve bench-companion bench-workers bench-bridges bench-page screenshots test soak eval bench-store bench-senses month lint format lock clean
+.PHONY: help run serve bench-companion bench-bridges bench-page screenshots test soak eval bench-store bench-senses month lint format lock clean
 .PHONY: image package flash deploy monitor chat setup backup restore
 
 help:  ## list the targets
@@ -80,9 +80,6 @@ bench-store: .venv micropython  ## measure the store at five sizes, up to 10,000
 
 bench-companion: .venv mosquitto  ## measure the companion on SQLite and PostgreSQL, and its embedder: searches, boards, memory (ARGS="sqlite": one; "size": by lines)
 	@$(BIN)/python tools/benchmarks/bench_companion.py $(ARGS)
-
-bench-workers: .venv mosquitto  ## measure what 1, 2 and 3 workers take from boards in a second (ARGS="3 --boards 100")
-	@$(BIN)/python tools/benchmarks/bench_workers.py $(ARGS)
 
 bench-bridges: .venv chat-servers synapse  ## measure what bridges cost the companion: memory, and CPU while nobody speaks (ARGS="irc": one)
 	@$(BIN)/python tests/support/bridges/bench_bridges.py $(ARGS)

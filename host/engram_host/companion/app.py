@@ -5,7 +5,7 @@ import contextlib
 import logging
 import shutil
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from engram_host.companion.auth.exposure import listener_tls, listeners, tokens_
 from engram_host.companion.auth.identity import CallerLookup
 from engram_host.companion.auth.middleware import HttpAccess
 from engram_host.companion.auth.mosquitto import GROUP, broker_secret
-from engram_host.companion.auth.rate_limit import FREE, REFILL, Buckets, FailedLogins, RateLimiter
+from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.auth.sessions import Sessions
 from engram_host.companion.auth.tls import trust_certificate
@@ -44,14 +44,16 @@ from engram_host.companion.imports.service import ImportService
 from engram_host.companion.media.service import make_media_service
 from engram_host.companion.media.upkeep import MediaUpkeep, call_each
 from engram_host.companion.memories.service import make_memory_services
-from engram_host.companion.metrics import Metrics, last_backup, merge_figures
+from engram_host.companion.metrics import Metrics, last_backup
 from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
 from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
 from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
 from engram_host.companion.overview.absence import AbsenceFinder
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.personal.service import PersonalMemory
-from engram_host.companion.replication.home_searches import HomeSearches
+from engram_host.companion.processes.leases import LeaseKeeper
+from engram_host.companion.processes.notices import NoticeListener
+from engram_host.companion.processes.settings_reload import SettingsReload
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.replication.upkeep import CHECK_LEASE, EXPIRY_LEASE, ExpirySweep, StoreCheck
 from engram_host.companion.search.expansion import make_expander
@@ -68,11 +70,6 @@ from engram_host.companion.settings import (
 )
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import Supervisor
-from engram_host.companion.workers.homes import HomeWorkers
-from engram_host.companion.workers.leases import LeaseKeeper
-from engram_host.companion.workers.notices import NoticeListener
-from engram_host.companion.workers.peers import Peers
-from engram_host.companion.workers.settings_reload import SettingsReload
 
 _log = logging.getLogger("engram.service")
 
@@ -80,8 +77,6 @@ THREADS = 4
 """That wait for the database or search: each has a connection of its own, with some MB of memory."""
 
 _BROKER_SECONDS = 10.0
-_FIGURES, _FIGURES_SECONDS = "figures", 2.0
-"""What workers ask each other for /metrics, and how long the answer may take: without it the others are shown."""
 
 
 class CompanionApp:
@@ -98,17 +93,11 @@ class CompanionApp:
         supervisor: Supervisor,
         connections: Connections,
         leases: LeaseKeeper,
-        buckets_of: Callable[[str], Buckets],
-        peers: Peers | None = None,
     ):
-        """`operator` is the operator's token, `buckets_of(what)` keeps the buckets of a rate limit, `peers` are the other
-        workers of this machine. SettingError.
-        """
+        """`operator` is the operator's token. SettingError."""
         self.settings = settings
         security = settings.security
-        self._rate_limiter = RateLimiter(
-            security.messages_a_second, security.messages_at_once, buckets=buckets_of("messages")
-        )
+        self._rate_limiter = RateLimiter(security.messages_a_second, security.messages_at_once)
         callers = CallerLookup(store, operator)
         requires_tokens = tokens_required(security, listeners(settings.http, settings.mqtt))
         self.access = HttpAccess(
@@ -117,7 +106,7 @@ class CompanionApp:
             requires_tokens,
             frozenset(security.hosts.lower().replace(",", " ").split()),
             self._rate_limiter,
-            FailedLogins(metrics.login_failed, RateLimiter(REFILL, FREE, buckets=buckets_of("logins"))),
+            FailedLogins(metrics.login_failed),
             AuditLog(store),
         )
         self.gateway = Gateway(store, settings.gateway, gateway_key, metrics)
@@ -141,10 +130,7 @@ class CompanionApp:
         steps = self.reranker, self.expander
         parts = store, settings.search, embedding, self.folders, metrics, *steps
         self.search = SearchService(*parts)
-        self._peers = peers
-        self.homes = HomeWorkers(peers)
-        board_searches = HomeSearches(self.homes, self.search.answer_board)
-        answers = board_searches.answer_board, self.search.answer_get, self.search.answer_file
+        answers = self.search.answer_board, self.search.answer_get, self.search.answer_file
         self.anomalies = AnomalyWatch(store, supervisor, leases.lease(ANOMALIES_LEASE))
         self.conversations = ConversationService(store, settings.chat, supervisor)
         self.imports = ImportService(store, self.conversations, settings.home, supervisor)
@@ -164,7 +150,7 @@ class CompanionApp:
         wake = self.conversations.wake_pushes
         self.people = PeopleService(store, rules, lambda request: self.alerts.wake(), on_approved=wake)
         lease = leases.lease(DOOR_LEASE)
-        parts = self.conversations, self.people, DoorPushes(store, self.conversations, self.people, lease), supervisor
+        parts = self.conversations, self.people, DoorPushes(store, self.conversations, self.people), supervisor
         self.door = MqttDoor(*parts, lease) if settings.chat.mqtt else None
         engine = EngineSettings(settings.chat, lambda bridge: self.bridges.boards_of(bridge))
         self.bridge_engine = BridgeEngine(store, self.conversations, self.people, engine, supervisor, self.media)
@@ -174,7 +160,7 @@ class CompanionApp:
         self.personal = PersonalMemory(store, self.search, self.memories, self.media, self.readings, self.bridges)
         self.broker: EmbeddedBroker | None = None
         self.mqtt_client: MqttClient | None = None
-        self._settings_reload = SettingsReload(store, leases.worker, self._reload)
+        self._settings_reload = SettingsReload(store, self._reload)
         hear = self.conversations.take_notice, self._settings_reload.take_notice
         self._notices = NoticeListener(store.database, supervisor, hear)
         self._began = time.monotonic()
@@ -204,7 +190,7 @@ class CompanionApp:
 
     async def reload_bridges(self) -> None:
         """Run bridges, let people talk, and send alerts, by the settings and secrets as they are now, here and in all other
-        workers. SettingError, and nothing has changed then.
+        processes. SettingError, and nothing has changed then.
         """
         await self._settings_reload.reload_all()
 
@@ -243,26 +229,11 @@ class CompanionApp:
             found |= self.store.gauges()
         return found
 
-    async def render_metrics(self) -> bytes:
-        """All figures of all workers of this machine, as Prometheus reads them."""
-        own = await self._render_own()
-        if self._peers is None:
-            return own
-        others = await self._peers.ask_all(_FIGURES, _FIGURES_SECONDS)
-        return merge_figures({self._peers.number: own, **others})
-
-    async def _render_own(self, _asked: bytes = b"") -> bytes:
-        return await asyncio.to_thread(self.metrics.render)
-
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Take messages and answer searches; the store is open before, and closed after."""
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
-            if self._peers:
-                self._peers.on(_FIGURES, self._render_own)
-                await self._peers.start()
-                stack.push_async_callback(self._peers.stop)
             parts = self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication
             parts = *parts, self.conversations, self.memories.changes, self.imports, self._media_upkeep
             parts = *parts, self.anomalies
@@ -314,7 +285,7 @@ class CompanionApp:
             await self.broker.start()
             answers = self.dispatcher.answers_or_nothing  # the broker inside slows them down by itself
         url = self.broker.own_url if self.broker else mqtt.url
-        # The broker inside has one worker, and cannot share a subscription.
+        # The broker inside has one process, and cannot share a subscription.
         group = "" if self.broker else await asyncio.to_thread(broker_secret, self.store, GROUP)
         overdue = partial(self.metrics.count_message, "hello", "overdue")
         self.mqtt_client = MqttClient(url, login, answers, self.supervisor, group, self.door, MOST_LISTENING, overdue)

@@ -18,7 +18,6 @@
       UnknownMedia       no photo or sound of that id is kept for a board (id)
       MediaRefused       a photo or a sound is not taken, or its file cannot be read
       ExportUnavailable  an export needs a package that is not installed
-      LeaseLost          another worker has the lease under which something was to be written
       StoreUnavailable   the database cannot be read or written now: nothing was acknowledged
         StoreBusy        another process has locked it for too long
         StoreFull        its disk is full
@@ -227,13 +226,6 @@ class MediaRefused(CompanionError):
 
 class ExportUnavailable(CompanionError):
     """An export needs a package that is not installed where the companion runs."""
-
-
-class LeaseLost(CompanionError):
-    """Another worker has the lease under which something was to be written: this one stops what it does."""
-
-    def __init__(self, lease: str):
-        super().__init__(f"another worker has got the lease {lease} meanwhile.")
 
 
 class StoreUnavailable(CompanionError):

@@ -4,9 +4,8 @@ No label is a board's name or anything else that comes from outside: the number 
 ten thousand.
 """
 
-import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
@@ -185,28 +184,6 @@ class _Gauges(Collector):
     def collect(self) -> Iterator[Metric]:
         for name, value in self._gauges().items():
             yield GaugeMetricFamily(name, GAUGES[name], value=value)
-
-
-_NAMED = re.compile(rb"([a-z_]+)(?:\{(.*)\})? (.*)")
-"""A line with a figure: its name, its labels and its value."""
-
-
-def merge_figures(rendered: Mapping[int, bytes]) -> bytes:
-    """The figures of several workers, by their numbers, as one page: each figure has the label `worker`."""
-    families: dict[bytes, list[bytes]] = {}
-    for number, page in sorted(rendered.items()):
-        family = b""
-        for line in page.splitlines():
-            if line.startswith(b"# HELP"):
-                family = line.split(b" ")[2]
-            if line.startswith(b"#"):
-                heads = families.setdefault(family, [])
-                heads.extend([] if line in heads else [line])
-            elif found := _NAMED.fullmatch(line):
-                name, labels, value = found.groups()
-                labels = b",".join(([labels] if labels else []) + [b'worker="%d"' % number])
-                families[family].append(b"%s{%s} %s" % (name, labels, value))
-    return b"".join(line + b"\n" for lines in families.values() for line in lines)
 
 
 LAST_BACKUP = "last-backup"

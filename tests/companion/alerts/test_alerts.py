@@ -17,11 +17,11 @@ from engram_host.companion.alerts.watch import PUSH_CHARACTERS, AlertWatch
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.errors import SettingError, StoreUnavailable
+from engram_host.companion.processes.leases import Lease
 from engram_host.companion.settings import AlertSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import Said
-from held_lease import HeldLease
 from one_case import in_one_case
 from plain_board import PlainBoard
 from waiting import wait_until_async
@@ -360,7 +360,7 @@ def test_a_companion_sends_what_happens_to_a_board(tmp_path: Path, webhook: Webh
 
     async def script() -> None:
         supervisor = Supervisor()
-        service = AlertService(database, AlertSettings(), secrets, supervisor, HeldLease())
+        service = AlertService(database, AlertSettings(), secrets, supervisor, Lease("alerts"))
         service.start()
         await wait_until_async("the first look", lambda: "alerts" in database.notes)
         webhook.status = 500
@@ -392,7 +392,7 @@ class Served:
 
     async def start(self, urls: str) -> AlertService:
         self.secrets.keep(URLS, urls)
-        service = AlertService(self.database, AlertSettings(), self.secrets, Supervisor(), HeldLease())
+        service = AlertService(self.database, AlertSettings(), self.secrets, Supervisor(), Lease("alerts"))
         service.start()
         await wait_until_async("the first look", lambda: "alerts" in self.database.notes)
         return service
@@ -498,7 +498,7 @@ def test_an_address_that_is_down_for_good_lets_no_other_be_told_twice(served: Se
 def test_without_an_address_there_is_no_task(tmp_path: Path):
     async def script() -> None:
         supervisor = Supervisor()
-        service = AlertService(Database(), AlertSettings(), SecretStore(tmp_path, {}), supervisor, HeldLease())
+        service = AlertService(Database(), AlertSettings(), SecretStore(tmp_path, {}), supervisor, Lease("alerts"))
         service.start()
         assert supervisor.statuses() == []
         await service.stop()
@@ -510,7 +510,7 @@ def test_addresses_that_cannot_be_read_are_a_problem_and_nothing_worse(tmp_path:
     secrets = SecretStore(tmp_path, {"ENGRAM_ALERTS_URLS": "nonsense://hunter2"})
 
     async def script() -> None:
-        service = AlertService(Database(), AlertSettings(), secrets, Supervisor(), HeldLease())
+        service = AlertService(Database(), AlertSettings(), secrets, Supervisor(), Lease("alerts"))
         service.start()
         await wait_until_async("the problem", lambda: service.problems())
         (problem,) = service.problems()

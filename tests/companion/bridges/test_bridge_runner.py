@@ -26,8 +26,8 @@ from engram_host.companion.bridges.network import Chat, Incoming
 from engram_host.companion.bridges.runner import BridgeRunner
 from engram_host.companion.bridges.running import BridgeStatus
 from engram_host.companion.errors import SettingError, StoreUnavailable
+from engram_host.companion.processes.leases import Lease
 from engram_host.companion.supervisor import Supervisor
-from engram_host.companion.workers.leases import Lease
 from extent import with_more
 from failing_network import (
     PASSWORD,
@@ -42,8 +42,8 @@ from failing_network import (
     serve,
     serve_then,
 )
-from held_lease import HeldLease
 from lease_keepers import two_keepers
+from postgres_server import PostgresServer
 from waiting import SECONDS, wait_until_async
 
 FAKE = BridgeSettings("fake", "fake", fields={"server": "localhost"})
@@ -72,7 +72,9 @@ class Bench:
         self.secrets = SecretStore(home, {"ENGRAM_BRIDGES_OTHER_PASSWORD": "x"})
         self.secrets.keep("bridges.fake.password", PASSWORD)
 
-    def runner(self, *bridges: BridgeSettings, lease_of: Callable[[str], Lease] = HeldLease) -> BridgeRunner:
+    def runner(self, *bridges: BridgeSettings, lease_of: Callable[[str], Lease] | None = None) -> BridgeRunner:
+        leases: dict[str, Lease] = {}
+        lease_of = lease_of or (lambda name: leases.setdefault(name, Lease(name)))
         parts = self.secrets, self.engine, self.supervisor, lease_of, self.counted.append
         return BridgeRunner(bridges or (FAKE,), *parts)
 
@@ -454,9 +456,13 @@ def test_a_bridge_that_is_off_is_not_started(tmp_path: Path, server: FakeServer)
     play(tmp_path, script)
 
 
-def test_of_two_workers_one_runs_a_bridge_and_the_other_takes_over(tmp_path: Path, server: FakeServer):
+def test_of_two_processes_one_runs_a_bridge_and_the_other_takes_over(
+    tmp_path: Path, server: FakeServer, postgres: PostgresServer
+):
+    postgres.clear()
+
     async def script(bench: Bench) -> None:
-        async with two_keepers(tmp_path) as keepers:
+        async with two_keepers(postgres.url) as keepers:
             first, second = (Bench(tmp_path).runner(lease_of=keeper.lease) for keeper in keepers)
             first.start()
             await until(first, "connected")
@@ -472,24 +478,23 @@ def test_of_two_workers_one_runs_a_bridge_and_the_other_takes_over(tmp_path: Pat
 
 def test_a_bridge_whose_lease_is_lost_ends_and_comes_back_with_the_lease(tmp_path: Path, server: FakeServer):
     async def script(bench: Bench) -> None:
-        async with two_keepers(tmp_path) as (keeper, _):
-            runner = bench.runner(lease_of=keeper.lease)
-            runner.start()
-            await until(runner, "connected")
-            lease = keeper.lease("bridge fake")
-            lease.lose()
-            await wait_until_async("the connection ends", lambda: not server.running)
-            assert (await until(runner, "elsewhere")).problem == ""
-            lease.extend(lease.fence + 1, 60)
-            await until(runner, "connected")
-            await runner.stop()
+        lease = Lease("bridge fake")
+        runner = bench.runner(lease_of=lambda name: lease)
+        runner.start()
+        await until(runner, "connected")
+        lease.set_held(False)
+        await wait_until_async("the connection ends", lambda: not server.running)
+        assert (await until(runner, "elsewhere")).problem == ""
+        lease.set_held(True)
+        await until(runner, "connected")
+        await runner.stop()
 
     play(tmp_path, script)
 
 
 def test_without_a_bridge_there_is_no_task(tmp_path: Path):
     async def script(bench: Bench) -> None:
-        runner = BridgeRunner((), bench.secrets, bench.engine, bench.supervisor, HeldLease)
+        runner = BridgeRunner((), bench.secrets, bench.engine, bench.supervisor, Lease)
         runner.start()
         assert runner.statuses() == [] and bench.supervisor.statuses() == []
         await runner.stop()

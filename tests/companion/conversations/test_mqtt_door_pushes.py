@@ -88,7 +88,7 @@ def test_one_that_was_published_before_a_kill_comes_again_under_the_same_id(
         program.resume()
         await is_open(program)
         with monkeypatch.context() as cut:
-            cut.setattr(program.store, "put_under_lease", lambda *_: _kill())
+            cut.setattr(program.store, "put", lambda *_: _kill())
             push(program, 1)
             # The door publishes it again and again, until it can note that.
             await wait_until_async("it is heard", lambda: "push:7:t1" in pushes(program))

@@ -15,6 +15,7 @@ from engram_host.companion.embedding import indexer as backlog_module
 from engram_host.companion.embedding.embedder import CachedEmbedder
 from engram_host.companion.embedding.indexer import EmbeddingIndexer
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable, StoreUnavailable
+from engram_host.companion.processes.leases import Lease
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.supervisor import Supervisor
@@ -74,7 +75,7 @@ def test_nothing_is_embedded_twice_in_the_end(store, small):
     board.say(*"abcdefghij")
     finish(make(store, embedder))
     board.say("k")
-    finish(fresh(store, embedder))
+    finish(make(store, embedder))
     assert sorted(embedder.asked) == sorted("abcdefghijk")
 
 
@@ -124,7 +125,6 @@ def test_the_index_ends_whole_whatever_comes_between(tmp_path_factory, steps):
                 with contextlib.suppress(KilledError):
                     asyncio.run(backlog.run_round())
                 embedder.calls_left = 10**9
-                index_state.release_lease(store, backlog._who)
                 backlog = make(store, embedder)
         finish(backlog)
         assert_whole(store, embedder, board)
@@ -136,7 +136,7 @@ def test_another_model_pauses_searches_until_the_index_is_whole_again(store, sma
     board, old, new = Board(store), Embedder(), Embedder("big", 6)
     board.say(*"abcdefghij")
     finish(make(store, old))
-    backlog = fresh(store, new)
+    backlog = make(store, new)
     asyncio.run(backlog.run_round())
     assert backlog.identity is None
     assert "big/6/3" in backlog.paused and "little/8/3" in backlog.paused and "words only" in backlog.paused
@@ -147,20 +147,13 @@ def test_another_model_pauses_searches_until_the_index_is_whole_again(store, sma
     assert not stored(store, old)
 
 
-def fresh(store, embedder):
-    """A companion that starts after the one before was stopped."""
-    for lease in store.leases():
-        index_state.release_lease(store, lease.holder)
-    return make(store, embedder)
-
-
 def test_going_back_to_a_model_whose_vectors_are_still_there_asks_it_for_none(store, small):
     board, old, new = Board(store), Embedder(), Embedder("big", 6)
     board.say(*"abcdefghij")
-    finish(fresh(store, CachedEmbedder(old, store, KEY)))
-    asyncio.run(fresh(store, CachedEmbedder(new, store, KEY)).run_round())
+    finish(make(store, CachedEmbedder(old, store, KEY)))
+    asyncio.run(make(store, CachedEmbedder(new, store, KEY)).run_round())
     old.asked.clear()
-    finish(fresh(store, CachedEmbedder(old, store, KEY)))
+    finish(make(store, CachedEmbedder(old, store, KEY)))
     assert not old.asked
     assert_whole(store, old, board)
 
@@ -169,7 +162,7 @@ def test_coming_back_to_a_model_after_its_vectors_were_dropped_makes_them_again(
     board, old, new = Board(store), Embedder(), Embedder("big", 6)
     board.say(*"abcde")
     for embedder in (old, new, old):
-        finish(fresh(store, embedder))
+        finish(make(store, embedder))
     assert_whole(store, old, board)
 
 
@@ -355,10 +348,15 @@ def test_new_lines_wake_it(store, small, monkeypatch):
     assert_whole(store, embedder, board)
 
 
+def of_another() -> Lease:
+    """A lease that another process holds."""
+    return Lease("embedding", wake_keeper=lambda: None)
+
+
 def test_of_two_companions_one_keeps_the_index_and_both_know_of_it(store, small):
     board, embedders = Board(store), [Embedder(), Embedder()]
     board.say(*"abcdef")
-    keeper, other = (make(store, embedder) for embedder in embedders)
+    keeper, other = make(store, embedders[0]), make(store, embedders[1], lease=of_another())
     finish(keeper)
     finish(other)
     assert not embedders[1].asked
@@ -368,18 +366,9 @@ def test_of_two_companions_one_keeps_the_index_and_both_know_of_it(store, small)
 def test_a_companion_with_another_model_than_the_index_searches_by_words(store, small):
     Board(store).say("a")
     finish(make(store, Embedder()))
-    other = make(store, Embedder("big", 6))
+    other = make(store, Embedder("big", 6), lease=of_another())
     finish(other)
     assert other.identity is None and "big/6/3" in other.paused
-
-
-def test_another_companion_goes_on_when_the_keeper_is_gone(store, small):
-    board, embedder = Board(store), Embedder()
-    board.say(*"abcdef")
-    asyncio.run(make(store, Embedder()).run_round())
-    store.database.write(lambda rows: rows.run("UPDATE leases SET until = 0"))
-    finish(make(store, embedder))
-    assert_whole(store, embedder, board)
 
 
 def test_a_database_that_went_back_is_looked_through_again(store, small):

@@ -9,7 +9,7 @@ import pytest
 from embedded_board import KEY as KEY_VERSION
 from embedded_board import Board, Embedder, make
 from embedding_service import KEY, MODEL, WIDTH, EmbeddingService, direction
-from engram_host.companion.embedding import batch, index_state, indexer
+from engram_host.companion.embedding import batch
 from engram_host.companion.embedding.batch import BatchJobs
 from engram_host.companion.embedding.remote import ERRORS, OpenAiEmbedder
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
@@ -233,21 +233,20 @@ def store(tmp_path):
     store.close()
 
 
-async def begin_job(store, monkeypatch):
+async def begin_job(store):
     """A keeper that has begun a job, and lost the lease since."""
-    monkeypatch.setattr(indexer, "_KEEPER_SECONDS", 0)
     Board(store).say(*(f"old {number}" for number in range(20)))
     jobs = OneJob()
     backlog = make(store, Embedder(), jobs=jobs, jobs_least=10)
     await backlog.run_round()
     await jobs.begun.wait()
-    assert index_state.renew_lease(store, "another", 1000)
+    backlog._lease.set_held(False)
     return backlog, jobs
 
 
-def test_a_job_ends_with_the_lease(store, monkeypatch):
+def test_a_job_ends_with_the_lease(store):
     async def work():
-        backlog, jobs = await begin_job(store, monkeypatch)
+        backlog, jobs = await begin_job(store)
         assert not await backlog.run_round()
         jobs.may_end.set()
         assert jobs.is_cancelled
@@ -257,9 +256,9 @@ def test_a_job_ends_with_the_lease(store, monkeypatch):
     assert not list(store.vectors("kitchen", Identity("little", 8, KEY_VERSION), 0))
 
 
-def test_what_a_job_failed_with_is_reported_by_one_that_lost_the_lease_too(store, monkeypatch):
+def test_what_a_job_failed_with_is_reported_by_one_that_lost_the_lease_too(store):
     async def work():
-        backlog, jobs = await begin_job(store, monkeypatch)
+        backlog, jobs = await begin_job(store)
         jobs.error = EmbedderUnavailable("the job failed.")
         jobs.may_end.set()
         await wait_until_async("the job's end", lambda: backlog._job and backlog._job.done())

@@ -14,9 +14,9 @@ import pytest
 from engram.memory.access import Caller
 from engram_host.companion.folders import service, watcher
 from engram_host.companion.folders.service import FolderService
+from engram_host.companion.processes.leases import Lease
 from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.supervisor import Supervisor
-from held_lease import HeldLease
 from markdown_folders import settings_of, write
 from waiting import wait_until_async
 
@@ -36,7 +36,7 @@ async def kept(root: Path, **more: object) -> AsyncIterator[tuple[FolderService,
     store = choose_store(f"sqlite:///{root.parent / 'c.db'}")
     store.open()
     folders = FolderService(
-        store, settings_of(root, **{"debounce_ms": QUICK, **more}), root.parent, Supervisor(), HeldLease
+        store, settings_of(root, **{"debounce_ms": QUICK, **more}), root.parent, Supervisor(), Lease
     )
     folders.start()
     try:
@@ -47,11 +47,9 @@ async def kept(root: Path, **more: object) -> AsyncIterator[tuple[FolderService,
         store.close()
 
 
-def test_a_folder_that_another_worker_reads_says_so(root: Path):
-    lease = HeldLease()
-    lease.is_held = False
+def test_a_folder_that_another_process_reads_says_so(root: Path):
     store = choose_store(f"sqlite:///{root.parent / 'c.db'}")
-    folders = FolderService(store, settings_of(root), root.parent, Supervisor(), lambda name: lease)
+    folders = FolderService(store, settings_of(root), root.parent, Supervisor(), Lease)
     owner = Caller("owner", "phone", False, "")
     assert [one.state for one in folders.visible_folders(owner)] == ["elsewhere"]
 
@@ -230,7 +228,7 @@ def test_a_folder_that_left_the_settings_leaves_the_store(root: Path):
     store.open()
 
     async def without() -> None:
-        folders = FolderService(store, settings_of(), root.parent, Supervisor(), HeldLease)
+        folders = FolderService(store, settings_of(), root.parent, Supervisor(), Lease)
         folders.start()
         await wait_until_async("what was read of it has left", lambda: store.sources() == [])
         await folders.stop()

@@ -1,4 +1,4 @@
-"""The gateway's limits in both databases: counted once whoever counts, by several workers at the same time, too."""
+"""The gateway's limits in both databases: counted once whoever counts, by several processes at the same time, too."""
 
 import threading
 from collections.abc import Callable

@@ -30,7 +30,7 @@ SECRET = b"the-gate-opens-with-4711"
 NUMBERS = [0.125 * number + 0.015625 for number in range(64)]
 VECTOR = np.array(NUMBERS, np.float32)
 IDENTITY = Identity("test", 64, 1)
-NEVER_ERASED = {"migrations", "files", "notes", "devices", "operator_tokens", "audit", "leases"} | {
+NEVER_ERASED = {"migrations", "files", "notes", "devices", "operator_tokens", "audit"} | {
     "page_sessions",
     "page_codes",
     "people",

@@ -110,7 +110,7 @@ def test_logs_that_switch_between_known_epochs_are_refused_for_the_day(store: Co
     board.hello()
 
 
-# --- several workers
+# --- several processes
 
 
 def test_messages_that_reach_two_workers_at_once_are_counted_once_and_never_beyond_the_quota(

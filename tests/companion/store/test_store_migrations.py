@@ -60,7 +60,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextlib.contextmanager
 def migrating(url: str) -> Iterator[threading.Event]:
-    """Another worker that is in the midst of a migration, until the event is set."""
+    """Another process that is in the midst of a migration, until the event is set."""
     begun, end = threading.Event(), threading.Event()
     other = choose_store(url)
     other.database.connect()
@@ -104,7 +104,7 @@ def test_who_waits_too_long_for_a_migration_ends_with_a_sentence(
     store = choose_store(store_url)
     with (
         migrating(store_url),
-        pytest.raises(StoreUnavailable, match=r"locked for 0\.2 s, by another worker that brings it"),
+        pytest.raises(StoreUnavailable, match=r"locked for 0\.2 s, by another process that brings it"),
     ):
         store.open()
     store.close()

@@ -44,7 +44,7 @@ PAUSES = {
     ("support/companion/fleet_boards.py", "_run"): "between two attempts to reach a broker that was killed",
     ("support/companion/fleet_boards.py", "send"): "a lost connection is noticed after the first error",
     ("support/companion/fleet_boards.py", "copy"): "a board that got no answer connects again, at random",
-    ("companion/workers/test_three_workers.py", "run"): "people search one thing after the other",
+    ("companion/processes/test_three_processes.py", "run"): "people search one thing after the other",
     # A kill or a signal at any moment: each is right.
     ("e2e/test_learning.py", "test_killed_again_and_again_it_reads_each_message_once"): "a kill, later each time",
     ("e2e/test_restart.py", "killed_while_remembering"): "a kill, by a seed",

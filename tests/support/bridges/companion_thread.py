@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from engram_host.companion.lockfile import lock_home, publish_addresses
+from engram_host.companion.lockfile import publish_addresses
 from engram_host.companion.serving.running import RunningCompanion, start
 
 FLAGS = {("http", "port"): 0, ("mqtt", "on"): False, ("embedding", "provider"): "none"}
@@ -23,12 +23,11 @@ def companion_thread(home: Path) -> Iterator[RunningCompanion]:
     async def run() -> None:
         may_end = asyncio.Event()
         stop.append((asyncio.get_running_loop(), may_end))
-        with lock_home(home, alone=False):
-            async with start(home, FLAGS) as running:
-                with publish_addresses(home, running.addresses()):
-                    found.append(running)
-                    is_ready.set()
-                    await running.serve(may_end)
+        async with start(home, FLAGS) as running:
+            with publish_addresses(home, running.addresses()):
+                found.append(running)
+                is_ready.set()
+                await running.serve(may_end)
 
     def serve() -> None:
         try:

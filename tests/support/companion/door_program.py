@@ -9,10 +9,10 @@ from engram_host.companion.conversations.door.mqtt_door import LEASE, MqttDoor
 from engram_host.companion.conversations.door.pushes import DoorPushes
 from engram_host.companion.conversations.people import AdmissionRules, PeopleService
 from engram_host.companion.conversations.service import ConversationService
+from engram_host.companion.processes.leases import Lease
 from engram_host.companion.settings import ChatSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import Supervisor
-from held_lease import HeldLease
 from waiting import SECONDS, wait_until_async
 
 NOW = 1_795_000_000
@@ -35,9 +35,8 @@ class Program:
         self.supervisor = Supervisor()
         self.conversations = ConversationService(self.store, ChatSettings(), self.supervisor)
         self.people = PeopleService(self.store, self.rules, now=lambda: self.now)
-        lease = HeldLease(LEASE, self.store.hold_leases("program", [LEASE], 1000)[LEASE])
-        pushes = DoorPushes(self.store, self.conversations, self.people, lease)
-        self.door = MqttDoor(self.conversations, self.people, pushes, self.supervisor, lease)
+        pushes = DoorPushes(self.store, self.conversations, self.people)
+        self.door = MqttDoor(self.conversations, self.people, pushes, self.supervisor, Lease(LEASE))
 
     def resume(self) -> None:
         """As when the companion has connected to the broker for the first time."""

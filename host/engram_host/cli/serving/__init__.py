@@ -1,1 +1,1 @@
-"""`engram serve`, alone and by several workers."""
+"""`engram serve`."""

@@ -9,15 +9,15 @@ from engram_host.companion.alerts.outbox import ALERT_PROBLEMS, AlertOutbox, Coo
 from engram_host.companion.alerts.watch import AlertWatch, Watched
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.errors import SettingError, StoreUnavailable
+from engram_host.companion.processes.leases import Lease
 from engram_host.companion.settings import AlertSettings
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
-from engram_host.companion.workers.leases import Lease
 
 _log = logging.getLogger("engram.alerts")
 
 TASK = "alerts"
 LEASE = "alerts"
-"""The worker that holds it sends alerts."""
+"""The process that holds it sends alerts."""
 
 LOOK_SECONDS = 15.0
 """Between two looks; wake() brings the next one forward."""

@@ -45,7 +45,6 @@ from engram_host.companion.replication.protocol import MessageDispatcher
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.senses.service import ReadingService
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.workers.homes import HomeWorkers
 
 
 class ApiBackend(HealthSource, Protocol):
@@ -67,7 +66,6 @@ class ApiBackend(HealthSource, Protocol):
     people: PeopleService
     personal: PersonalMemory
     board_settings: BoardSettingsService
-    homes: HomeWorkers
 
     async def reload_bridges(self) -> None:
         """Run bridges, and send alerts, by the settings as they are now. SettingError."""
@@ -97,7 +95,7 @@ def make_app(
     # Routers are tried one after the other: those that boards use come first.
     for router in (
         make_message_router(companion.dispatcher, companion.access),
-        make_search_router(companion.search, companion.absences, companion.homes),
+        make_search_router(companion.search, companion.absences),
         make_health_router(companion),
         make_device_router(companion.store),
         make_board_router(companion.store, lambda: companion.alerts.flash_percent),

@@ -19,6 +19,7 @@ from engram_host.companion.bridges.runner import BridgeRunner
 from engram_host.companion.diagnosis.checks import check_companion
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.metrics import Metrics
 from engram_host.companion.replication.protocol import Replication
 from engram_host.companion.settings import Settings
 from engram_host.companion.supervisor import State, Supervisor
@@ -95,6 +96,7 @@ class HealthSource(Protocol):
     settings: Settings
     look: "StoreLook"
     supervisor: Supervisor
+    metrics: Metrics
     replication: Replication
     embedding: EmbeddingService
     bridges: BridgeRunner
@@ -115,10 +117,6 @@ class HealthSource(Protocol):
 
     def gauges(self) -> dict[str, float]:
         """The figures that stand now, by the names in metrics.GAUGES."""
-        ...
-
-    async def render_metrics(self) -> bytes:
-        """All figures of all workers of this machine, as Prometheus reads them."""
         ...
 
 
@@ -238,7 +236,7 @@ def make_health_router(companion: HealthSource) -> APIRouter:
     async def metrics() -> Response:
         """What the companion does and how long it takes, for Prometheus; no board is named."""
         await companion.look.look()
-        return Response(await companion.render_metrics(), media_type=METRICS)
+        return Response(await asyncio.to_thread(companion.metrics.render), media_type=METRICS)
 
     @router.get("/v1/checks", openapi_extra=requires(Role.OPERATOR))
     async def checks() -> list[CheckShown]:

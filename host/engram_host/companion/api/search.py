@@ -6,13 +6,11 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
-from engram.errors import EngramError
 from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.api.entries import ENTRY_ID
 from engram_host.companion.api.errors import NO_DEVICE, REFUSALS
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires
-from engram_host.companion.errors import CompanionError
 from engram_host.companion.overview.absence import AbsenceFinder, AbsenceReason
 from engram_host.companion.search.request import (
     MOST_DEVICES,
@@ -27,7 +25,6 @@ from engram_host.companion.search.request import (
 )
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.types import DEVICE_NAME
-from engram_host.companion.workers.homes import HomeWorkers
 
 _LATEST = 1 << 40
 """Unix seconds beyond which no time is taken."""
@@ -191,27 +188,9 @@ class AbsenceShown(BaseModel):
     rank: int = Field(description="its place among the hits, from 1, if the search ranked it; else 0")
 
 
-PEER_SEARCH = "search"
-PEER_SECONDS = 30.0
-"""How long the home of a board may take for a search of a person: its index may have to be made first."""
-
-
-def make_search_router(searching: SearchService, absences: AbsenceFinder, homes: HomeWorkers) -> APIRouter:
-    """Make the routes that search boards and Markdown folders; a search of one board is done at its home."""
+def make_search_router(searching: SearchService, absences: AbsenceFinder) -> APIRouter:
+    """Make the routes that search boards and Markdown folders."""
     router = APIRouter(responses=REFUSALS)
-
-    async def search_here(question: SearchQuery) -> SearchAnswer:
-        asking = access.check_caller(Caller(question.principal, "http", question.group, question.workspace))
-        options = question.model_dump(exclude={"principal", "group", "workspace"})
-        return show_answer(await searching.search(asking, **options), question.limit)
-
-    async def answer_peer(body: bytes) -> bytes:
-        try:
-            return (await search_here(SearchQuery.model_validate_json(body))).model_dump_json().encode()
-        except (CompanionError, EngramError):
-            return b""  # who asks meets the same, and says so
-
-    homes.on(PEER_SEARCH, answer_peer)
 
     @router.post("/v1/search", responses=NO_DEVICE, openapi_extra=requires(Role.DEVICE, reads=True))
     async def search(question: SearchQuery, caller: RequestCaller) -> SearchAnswer:
@@ -225,11 +204,9 @@ def make_search_router(searching: SearchService, absences: AbsenceFinder, homes:
                 raise HTTPException(403, f"the token is that of {caller.device}, which searches its own memory only")
             question.devices, question.folders = [caller.device], False
             question.expand = False  # calls of a model are the operator's
-        if len(question.devices) == 1:
-            body = question.model_dump_json().encode()
-            if found := await homes.ask(question.devices[0], PEER_SEARCH, body, PEER_SECONDS):
-                return SearchAnswer.model_validate_json(found)
-        return await search_here(question)
+        asking = access.check_caller(Caller(question.principal, "http", question.group, question.workspace))
+        options = question.model_dump(exclude={"principal", "group", "workspace"})
+        return show_answer(await searching.search(asking, **options), question.limit)
 
     @router.post("/v1/search/absence", responses=NO_DEVICE, openapi_extra=requires(Role.OPERATOR, reads=True))
     async def absence(question: AbsenceQuery) -> AbsenceShown:

@@ -1,7 +1,7 @@
 """A mosquitto of one's own: its files, who may read them, and the secrets that the companion has with it.
 
 The files are read by the user that mosquitto runs as, which is rarely the one that writes them. Secrets are made once, and
-kept in the database, which all of the companion's workers share.
+kept in the database, which all of the companion's processes share.
 """
 
 import os
@@ -17,7 +17,7 @@ from engram_host.companion.errors import SettingError
 from engram_host.companion.types import DeviceToken
 
 GROUP = "mqtt.group"
-"""The name of the group in which workers share a subscription. Who knows it can take messages of others."""
+"""The name of the group in which processes share a subscription. Who knows it can take messages of others."""
 
 COMPANION = "mqtt.companion"
 """The password of the companion itself in the files that `engram device mosquitto` writes."""
@@ -141,7 +141,7 @@ allow_anonymous false
 password_file {folder}/{passwords}
 acl_file {folder}/{topics}
 message_size_limit 65536
-# A worker of the companion takes what a whole fleet sends: with 20 messages under way and 1000 waiting, which mosquitto allows
+# A process of the companion takes what a whole fleet sends: with 20 messages under way and 1000 waiting, which mosquitto allows
 # unless told otherwise, a fleet that comes back at once waits and loses messages here.
 max_inflight_messages 0
 max_queued_messages 10000

@@ -7,7 +7,7 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Literal, Protocol
+from typing import Literal
 
 from engram_host.companion.auth.connections import address_group
 
@@ -15,62 +15,28 @@ MOST_NAMES = 8192
 """Buckets that are kept; the one used longest ago goes first, and begins full if its name comes again."""
 
 
-State = tuple[float, float]
-"""What is left in a bucket, and when that was."""
-
-
-class Buckets(Protocol):
-    """Keeps the buckets of names."""
-
-    def change(self, name: str, count: Callable[[State | None], State]) -> None:
-        """Put what `count` makes of a name's bucket in its place; it is given None if there is none."""
-        ...
-
-
-class OwnBuckets:
-    """The buckets of one process."""
-
-    def __init__(self) -> None:
-        self._states: OrderedDict[str, State] = OrderedDict()
-
-    def change(self, name: str, count: Callable[[State | None], State]) -> None:
-        """See Buckets."""
-        self._states[name] = count(self._states.get(name))
-        self._states.move_to_end(name)
-        if len(self._states) > MOST_NAMES:
-            self._states.popitem(last=False)
-
-
 class RateLimiter:
     """For each name, `a_second` requests in the long run and `at_once` at a time; 0 a second is no limit."""
 
-    def __init__(
-        self,
-        a_second: float,
-        at_once: float,
-        clock: Callable[[], float] = time.monotonic,
-        buckets: Buckets | None = None,
-    ):
-        """`buckets` may be those that several workers share."""
+    def __init__(self, a_second: float, at_once: float, clock: Callable[[], float] = time.monotonic):
         self._a_second = a_second
         self._at_once = at_once
         self._clock = clock
-        self._buckets = buckets or OwnBuckets()
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        """What is left in a bucket, and when that was."""
 
     def wait_seconds(self, name: str) -> float:
         """Count one message or request: 0.0 if it may come now, else after how many seconds one may."""
         if not self._a_second:
             return 0.0
-        now, wait = self._clock(), 0.0
-
-        def count(known: State | None) -> State:
-            nonlocal wait
-            left, since = known or (self._at_once, now)
-            left = min(self._at_once, left + max(0.0, now - since) * self._a_second)
-            wait = max(0.0, (1.0 - left) / self._a_second)
-            return (left if wait else left - 1.0, now)
-
-        self._buckets.change(name, count)
+        now = self._clock()
+        left, since = self._buckets.get(name, (self._at_once, now))
+        left = min(self._at_once, left + max(0.0, now - since) * self._a_second)
+        wait = max(0.0, (1.0 - left) / self._a_second)
+        self._buckets[name] = (left if wait else left - 1.0, now)
+        self._buckets.move_to_end(name)
+        if len(self._buckets) > MOST_NAMES:
+            self._buckets.popitem(last=False)
         return wait
 
 

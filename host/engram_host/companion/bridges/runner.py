@@ -1,6 +1,6 @@
 """Runs the bridges of a companion, each in a background task of its own, and tells how each one is.
 
-Several workers may have the same bridge: one of them runs it, the one that holds its lease, since a network takes one
+Several processes may have the same bridge: one of them runs it, the one that holds its lease, since a network takes one
 connection of an account, or gives each message to any of several.
 """
 
@@ -16,8 +16,8 @@ from engram_host.companion.bridges.configured import check_bridge, complete_valu
 from engram_host.companion.bridges.counted import Counted
 from engram_host.companion.bridges.running import BridgeStatus, Engine, RunningBridge
 from engram_host.companion.errors import CompanionError, StoreUnavailable
+from engram_host.companion.processes.leases import Lease
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
-from engram_host.companion.workers.leases import Lease
 
 _log = logging.getLogger("engram.bridges")
 

@@ -47,7 +47,7 @@ STOP_SECONDS = 5.0
 _sleep = asyncio.sleep
 
 BridgeState = Literal["starting", "connected", "away", "stopped", "off", "elsewhere"]
-"""away: it is tried again; stopped: a person has to act; elsewhere: another worker runs it, or is asked for its lease."""
+"""away: it is tried again; stopped: a person has to act; elsewhere: another process runs it, or is asked for its lease."""
 
 
 class Engine(Protocol):

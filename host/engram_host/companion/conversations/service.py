@@ -20,7 +20,7 @@ from engram_host.companion.errors import StoreUnavailable, UnknownConversation
 from engram_host.companion.replication.messages import ConversationHead
 from engram_host.companion.settings import ChatSettings, conversation_limits
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.workers.notices import Notice
+from engram_host.companion.store.sql.notices import Notice
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import Conversation, Piece, Said, without_secret
 from engram_host.sentences import SentenceTable
@@ -156,7 +156,7 @@ class ConversationService:
         return _shown(found)
 
     def take_notice(self, notice: Notice) -> None:
-        """Another worker has changed something, or may have."""
+        """Another process has changed something, or may have."""
         if notice.kind == "board":
             self._boards.wake(notice.device)
         elif notice.kind == "message":

@@ -14,6 +14,7 @@ from engram_host.companion.embedding.index_state import read_index
 from engram_host.companion.embedding.indexer import EmbeddingIndexer
 from engram_host.companion.entries.embedding_text import KEY_VERSION, embedding_text
 from engram_host.companion.errors import EmbedderError, EmbedderUnavailable
+from engram_host.companion.processes.leases import Lease
 from engram_host.companion.search.engine import QueryVector
 from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store import CompanionStore
@@ -188,8 +189,11 @@ class EmbeddingService:
         supervisor: Supervisor,
         failed: Callable[[str], None] = lambda work: None,
         graphs: Path | None = None,
+        lease: Lease | None = None,
     ):
-        """`graphs` as in make_embedder(). `failed("index")` and `failed("query")` are called when no vector was made; from the
+        """`graphs` as in make_embedder(), `lease` as in EmbeddingIndexer.
+
+        `failed("index")` and `failed("query")` are called when no vector was made; from the
         loop's thread.
         """
         self._embedder = make_embedder(settings, store, KEY_VERSION, graphs)
@@ -203,6 +207,7 @@ class EmbeddingService:
             self._jobs,
             settings.batch_least,
             failed=lambda: failed("index"),
+            lease=lease,
         )
         self._failed = failed
         self._supervisor = supervisor

@@ -1,16 +1,15 @@
-"""What the index's keeper writes down in the store: what the index is made with, how far it is, and who keeps it."""
+"""What the index's keeper writes down in the store: what the index is made with, and how far it is."""
 
 import json
 from dataclasses import dataclass, field
 
 from engram_host.companion.store.vectors import NoteTable
-from engram_host.companion.store.workers.leases import LeaseTable
 from engram_host.companion.vector_types import Identity
 
 _INDEX = "embedding.index"
 _POSITION = "embedding.position."
-_KEEPER = "embedding"
-"""The lease of the worker that keeps the index."""
+LEASE = "embedding"
+"""The process that holds it keeps the index."""
 
 _MOST_GAPS = 32
 """Gaps of one board: bounds the note. Beyond it the two oldest become one, and what lies between is looked at again."""
@@ -119,13 +118,3 @@ def write_position(notes: NoteTable, device: str, position: IndexPosition) -> No
     """Keep that."""
     found = {"identity": position.identity, "zone": position.zone, "top": position.top, "gaps": position.open}
     notes.put(_POSITION + device, json.dumps(found))
-
-
-def renew_lease(leases: LeaseTable, who: str, seconds: int) -> bool:
-    """Whether `who` is the one that keeps the index, for some seconds more; False while another one is."""
-    return _KEEPER in leases.hold_leases(who, [_KEEPER], seconds)
-
-
-def release_lease(leases: LeaseTable, who: str) -> None:
-    """Let another one keep the index at once."""
-    leases.return_leases(who, [_KEEPER])

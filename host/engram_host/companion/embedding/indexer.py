@@ -13,24 +13,23 @@ import contextlib
 import logging
 import random
 import time
-import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engram_host.companion.embedding.embedder import TEXT_ERRORS, Embedder
 from engram_host.companion.embedding.index_state import (
+    LEASE,
     Gap,
     IndexPosition,
     IndexState,
     read_index,
     read_position,
-    release_lease,
-    renew_lease,
     write_index,
     write_position,
 )
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, StoreUnavailable
+from engram_host.companion.processes.leases import Lease
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Change, Device
 from engram_host.companion.vector_types import Identity, StoredVector, Vector, text_digest
@@ -54,9 +53,6 @@ TEXTS_AT_ONCE = 256
 
 _POLL_SECONDS = 10.0
 """How often is looked for lines that another companion took."""
-
-_KEEPER_SECONDS = 30
-"""How long a keeper that was killed keeps others away; it says that it is alive about twice in that time."""
 
 _FIRST_WAIT_SECONDS = 1.0
 _MOST_WAIT_SECONDS = 300.0
@@ -89,10 +85,11 @@ class EmbeddingIndexer:
         jobs: "BatchJobs | None" = None,
         jobs_least: int = 2000,
         failed: Callable[[], None] = lambda: None,
+        lease: Lease | None = None,
     ):
         """`key_version` is that of the texts that `text_of` gives; gaps of a board from `jobs_least` versions on go to
         `jobs`, one at a time, while newer lines are embedded directly. `failed` is called each time that the embedder made
-        no vector.
+        no vector. Without a `lease` no other process keeps the index.
         """
         self._store = store
         self._embedder = embedder
@@ -103,10 +100,10 @@ class EmbeddingIndexer:
         self._failed = failed
         self._job: asyncio.Task[None] | None = None
         self._job_identity: Identity | None = None
-        self._who = uuid.uuid4().hex
         self._awake = asyncio.Event()
+        self._lease = lease or Lease(LEASE)
+        self._lease.on_change = self._awake.set
         self._whole: Identity | None = None
-        self._keeper_until = 0.0
         self._positions: dict[str, IndexPosition] = {}
         self._total = 0
         self._embedded = 0
@@ -166,7 +163,7 @@ class EmbeddingIndexer:
                 self.paused = f"{str(error).rstrip('.')}: searches go by words only."
             raise
         identity = Identity(self._embedder.model, self._embedder.dimensions, self._key_version)
-        is_keeper = await self._is_keeper()
+        is_keeper = self._is_keeper()
         index = await asyncio.to_thread(read_index, self._store)
         if is_keeper and index.made != identity:
             index = await self._begin_index(identity, index)
@@ -201,17 +198,13 @@ class EmbeddingIndexer:
     async def stop(self) -> None:
         """Let another companion keep the index at once; after run() was cancelled. Batch jobs are taken up again."""
         await self._end_job()
-        await asyncio.to_thread(release_lease, self._store, self._who)
+        self._lease.release()
 
-    async def _is_keeper(self) -> bool:
-        now = time.monotonic()
-        if self._keeper_until - now > _KEEPER_SECONDS / 2:
-            return True
-        is_mine = await asyncio.to_thread(renew_lease, self._store, self._who, _KEEPER_SECONDS)
-        self._keeper_until = now + _KEEPER_SECONDS if is_mine else 0.0
-        if not is_mine:
+    def _is_keeper(self) -> bool:
+        self._lease.claim()
+        if not self._lease.is_held:
             self._positions = {}  # the other one goes on with them
-        return is_mine
+        return self._lease.is_held
 
     def _read_positions(self, devices: Sequence[Device], identity: Identity) -> dict[str, IndexPosition]:
         """How far each board is; the store is asked only about those that are not known yet."""
@@ -260,7 +253,7 @@ class EmbeddingIndexer:
             vectors = await self._vectors([text for _, text in part])
             count = await self._put(device, identity, part, vectors, gap)
             self._count(count, time.monotonic() - began)
-            if not await self._is_keeper():
+            if not self._is_keeper():
                 return False
         position.close_gap(gap)
         if lines:  # else it is cheap to look again

@@ -20,18 +20,18 @@ from engram_host.companion.folders.chunks import lines_of, snippet
 from engram_host.companion.folders.indexer import FolderIndexer, FolderProgress
 from engram_host.companion.folders.sources import FolderSource, Listing, decoded, folder_sources, list_files, read_file
 from engram_host.companion.folders.watcher import Folder, FolderWatcher
+from engram_host.companion.processes.leases import Lease
 from engram_host.companion.search.request import Hit, SearchResult
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import FOLDER
-from engram_host.companion.workers.leases import Lease
 from engram_host.wording import counted
 
 _log = logging.getLogger("engram.folders")
 
 ID_FILE = "folders.id"
 LEASE = "folders {}"
-"""The lease of the folders of a companion by its id: the worker that holds it reads and watches them."""
+"""The lease of the folders of a companion by its id: the process that holds it reads and watches them."""
 
 MOST_LINES = 500
 """Lines that one request of a file gives."""
@@ -46,7 +46,7 @@ _AGAIN_SECONDS = 5.0
 _LISTINGS = 5
 
 FolderStatus = Literal["waiting", "reading", "up to date", "not there", "elsewhere"]
-"""elsewhere: another worker reads it, or is asked for its lease."""
+"""elsewhere: another process reads it, or is asked for its lease."""
 
 
 @dataclass
@@ -150,7 +150,7 @@ class FolderService:
         finally:
             if not self._lease.is_held:
                 for one in self.standings:
-                    one.state = "waiting"  # another worker goes on with it
+                    one.state = "waiting"  # another process goes on with it
             self._stop.set()  # a thread that reads goes on to its next group of files, whoever has cancelled this task
             await watch.stop()
 

@@ -10,12 +10,12 @@ import json
 import logging
 from typing import Protocol
 
-from engram_host.companion.errors import LeaseLost, SettingError, StoreUnavailable
+from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.home_assistant.discovery import device_messages, discovery_prefix
+from engram_host.companion.processes.leases import Lease
 from engram_host.companion.settings import MqttSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
-from engram_host.companion.workers.leases import Lease
 
 _log = logging.getLogger("engram.home_assistant")
 
@@ -23,7 +23,7 @@ LOOK_SECONDS = 5.0
 """Between two looks for what has changed."""
 
 LEASE = "home assistant"
-"""The worker that holds it publishes."""
+"""The process that holds it publishes."""
 
 MOST_TOPICS = 20_000
 """Four for each sense of each board: beyond that the rest is left out, and said in the log."""
@@ -83,11 +83,11 @@ class HomeAssistantPublisher:
         self._lease.release()
 
     async def _run(self, broker: RetainingBroker) -> None:
-        self._published.clear()  # another worker may have published since
+        self._published.clear()  # another process may have published since
         while True:
             try:
                 is_done = await self._update(broker)
-            except (StoreUnavailable, LeaseLost) as problem:
+            except StoreUnavailable as problem:
                 _log.warning("topics for Home Assistant wait: %s", problem, extra={"repeat": "home assistant"})
                 is_done = False
             if is_done and not self._prefix:
@@ -132,4 +132,4 @@ class HomeAssistantPublisher:
         return set(json.loads(self._store.get(_TOPICS) or "[]"))
 
     def _note(self, topics: set[str]) -> None:
-        self._store.put_under_lease(self._lease.name, self._lease.fence, _TOPICS, json.dumps(sorted(topics)))
+        self._store.put(_TOPICS, json.dumps(sorted(topics)))

@@ -1,7 +1,7 @@
 """Boards over MQTT: what they say comes on engram/v1/DEVICE/up, what they are answered goes to engram/v1/DEVICE/down; and
 programs that talk to boards, on engram/v1/DEVICE/chat/in and out.
 
-Where the broker can share a subscription, several workers take turns; each answers what it took. The name of their group is
+Where the broker can share a subscription, several processes take turns; each answers what it took. The name of their group is
 a secret: whoever joined it would take messages of others, and access lists of mosquitto do not check subscriptions. Nothing
 that the broker holds or forgets is relied on: boards say again what was not answered.
 """

@@ -29,9 +29,9 @@ from engram_host.companion.store.tokens import AuditTable
 from engram_host.companion.types import FOLDER, LOGS, AuditEntry, LogName
 from engram_host.wording import counted
 
-_MADE_AGAIN = ("lines", "vectors", "files", "migrations", "device_use", "gateway_use", "leases")
+_MADE_AGAIN = ("lines", "vectors", "files", "migrations", "device_use", "gateway_use")
 """Tables that are not taken as they are; lines have rules of their own. The counts of a day, whose rows look
-alike in a damaged file, and leases begin again.
+alike in a damaged file.
 """
 
 _NOTES_OF_VECTORS = "embedding."

@@ -9,15 +9,15 @@ from collections.abc import Callable
 from typing import Protocol
 
 from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.processes.leases import Lease
 from engram_host.companion.store.removal import ExpiryTable
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import RetentionLimits
-from engram_host.companion.workers.leases import Lease
 
 _log = logging.getLogger("engram.expiry")
 
 EXPIRY_LEASE, CHECK_LEASE = "expiry", "checking"
-"""The workers that hold them remove what is old, and check the database."""
+"""The processes that hold them remove what is old, and check the database."""
 
 EXPIRE_FIRST_SECONDS = 60.0
 """After the start, which is busy enough."""

@@ -7,17 +7,17 @@ import asyncio
 import logging
 import time
 
-from engram_host.companion.errors import LeaseLost, StoreUnavailable
+from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.processes.leases import Lease
 from engram_host.companion.senses.anomalies import AnomalyFinder
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.senses.types import MINUTES, StoredSense
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
-from engram_host.companion.workers.leases import Lease
 
 _log = logging.getLogger("engram.senses")
 
 LEASE = "anomalies"
-"""The worker that holds it looks for anomalies."""
+"""The process that holds it looks for anomalies."""
 
 LOOK_SECONDS = 300.0
 LEARNED_DAYS = 90
@@ -47,7 +47,7 @@ class AnomalyWatch:
         self._lease.release()
 
     async def _run(self) -> None:
-        self._finders.clear()  # another worker may have looked since
+        self._finders.clear()  # another process may have looked since
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             try:
@@ -57,7 +57,7 @@ class AnomalyWatch:
                 for device, senses in boards.items():
                     for sense in senses:
                         await asyncio.to_thread(self.look, device, sense, int(time.time()))
-            except (StoreUnavailable, LeaseLost) as problem:
+            except StoreUnavailable as problem:
                 _log.warning("anomalies wait: %s", problem, extra={"repeat": "anomalies"})
 
     def look(self, device: str, sense: StoredSense, now: int) -> None:

@@ -18,26 +18,21 @@ from engram_host.companion.api.server import CannotListen, WebServer
 from engram_host.companion.app import CompanionApp
 from engram_host.companion.auth.connections import admitted_connections, bind_socket
 from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners
-from engram_host.companion.auth.rate_limit import Buckets, OwnBuckets
 from engram_host.companion.auth.sessions import make_sign_in_path
 from engram_host.companion.auth.tokens import operator_token
 from engram_host.companion.bridges.connections import run_until_one_ends
 from engram_host.companion.embedding.embedding_service import GRAPHS, EmbeddingService
+from engram_host.companion.embedding.index_state import LEASE as EMBEDDING_LEASE
 from engram_host.companion.gateway.api_key import ApiKey, find_api_key
-from engram_host.companion.lockfile import in_url, reachable_host
+from engram_host.companion.lockfile import in_url, lock_home, reachable_host
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.page.page import Page
 from engram_host.companion.page.routes import make_page_routers, make_refusal
-from engram_host.companion.settings import HttpSettings, make_folder, read_settings, store_url
+from engram_host.companion.processes.leases import LeaseKeeper
+from engram_host.companion.settings import HttpSettings, database_file, make_folder, read_settings, store_url
 from engram_host.companion.settings_reader import without_login
 from engram_host.companion.store import open_store
 from engram_host.companion.supervisor import Supervisor
-from engram_host.companion.workers.identity import WorkerIdentity
-from engram_host.companion.workers.leases import LeaseKeeper
-from engram_host.companion.workers.peers import Peers
-from engram_host.companion.workers.place import WorkerPlace
-from engram_host.companion.workers.pool import adopt_socket
-from engram_host.companion.workers.shared_buckets import SharedBuckets
 
 
 class RunningCompanion:
@@ -93,11 +88,6 @@ def _web_app(app: CompanionApp) -> FastAPI:
     return make_app(app, make_page_routers(page, app), functools.partial(make_refusal, page))
 
 
-def _buckets(place: WorkerPlace | None, what: str) -> Buckets:
-    """The buckets of a rate limit, which the workers of a machine share."""
-    return SharedBuckets(Path(place.folder) / f"{what}.buckets") if place else OwnBuckets()
-
-
 def listen(http: HttpSettings) -> socket.socket:
     """The socket of the HTTP API, at a free port if the settings say 0. CannotListen."""
     try:
@@ -109,12 +99,8 @@ def listen(http: HttpSettings) -> socket.socket:
 
 
 @contextlib.asynccontextmanager
-async def start(
-    home: Path, flags: Mapping[tuple[str, str], Any], place: WorkerPlace | None = None
-) -> AsyncIterator[RunningCompanion]:
-    """A companion that serves as long as the block runs, as one of several workers if it has a `place` among them.
-    SettingError, StoreUnavailable, and whatever cannot listen.
-    """
+async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterator[RunningCompanion]:
+    """Serve as long as the block runs. SettingError, StoreUnavailable, and whatever cannot listen."""
     settings = read_settings(home, flags)
     make_folder(home)
     http = settings.http
@@ -122,27 +108,24 @@ async def start(
     key = await asyncio.to_thread(find_api_key, home, os.environ) if settings.gateway.url else ApiKey()
     tls = listener_tls("http", http.certificate, http.key, home)
     async with contextlib.AsyncExitStack() as stack:
-        identity = WorkerIdentity(home)
-        stack.callback(identity.release)
+        # Several share a PostgreSQL; a file is for one.
+        stack.enter_context(lock_home(home, alone=database_file(settings) is not None))
         store = await asyncio.to_thread(open_store, store_url(settings.store, settings.home))
         stack.push_async_callback(asyncio.to_thread, store.close)
-        holders = {lease.holder for lease in await asyncio.to_thread(store.leases)}
-        await asyncio.to_thread(identity.remove_ended, holders)
         places = listeners(http, settings.mqtt)
         has_devices = bool(await asyncio.to_thread(store.tokens))
         check_exposure(settings.security, places, has_devices=has_devices)
         metrics = Metrics()
         supervisor = Supervisor(metrics.task_failed)
         graphs = settings.home / GRAPHS
-        embedding = EmbeddingService(store, settings.embedding, supervisor, metrics.embedder_failed, graphs)
+        leases = LeaseKeeper(store.database, supervisor)
+        embedding = EmbeddingService(
+            store, settings.embedding, supervisor, metrics.embedder_failed, graphs, leases.lease(EMBEDDING_LEASE)
+        )
         connections = admitted_connections(settings.security)
-        leases = LeaseKeeper(store, identity, supervisor)
-        peers = Peers(place) if place else None
-        parts = metrics, supervisor, connections, leases, functools.partial(_buckets, place), peers
-        app = CompanionApp(settings, store, embedding, operator, key, *parts)
+        app = CompanionApp(settings, store, embedding, operator, key, metrics, supervisor, connections, leases)
         async with app.running():
-            listener = adopt_socket(place) if place else listen(http)
-            web = WebServer(_web_app(app), listener, http.host, supervisor, connections, tls)
+            web = WebServer(_web_app(app), listen(http), http.host, supervisor, connections, tls)
             await web.start()
             try:
                 yield RunningCompanion(app, web)

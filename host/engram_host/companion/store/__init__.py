@@ -22,10 +22,9 @@ from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.removal import ErasureTable, ExpiryTable
 from engram_host.companion.store.replica import MOST_NUMBER, ReplicaReader, ReplicaWriter
 from engram_host.companion.store.row_types import LogRow
+from engram_host.companion.store.sql.notices import NoticeTable
 from engram_host.companion.store.tokens import AuditTable, GatewayUseTable, TokenTable
 from engram_host.companion.store.vectors import NoteTable, VectorTable
-from engram_host.companion.store.workers.leases import LeaseTable
-from engram_host.companion.store.workers.notices import NoticeTable
 
 _SQLITE = "sqlite:///"
 _TABLES = (
@@ -63,7 +62,6 @@ _TABLES = (
     "media",
     "page_sessions",
     "page_codes",
-    "leases",
 )
 """Those that a look reads a row of."""
 _CHECKED_AT_ONCE = 2000
@@ -81,7 +79,6 @@ class CompanionStore(
     GatewayUseTable,
     FolderTables,
     NoteTable,
-    LeaseTable,
     NoticeTable,
     ConversationTable,
     PeopleTable,

@@ -6,9 +6,10 @@ import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from importlib import resources
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from engram_host.companion.errors import IF_DAMAGED, StoreBusy, StoreDamaged, StoreUnavailable
 from engram_host.companion.store.damage import Found, mark_damaged
@@ -20,7 +21,7 @@ _log = logging.getLogger("engram.store")
 
 
 MIGRATION_SECONDS = 600.0
-"""How long a worker waits for another one that changes the schema: a step may rewrite a large table."""
+"""How long a process waits for another one that changes the schema: a step may rewrite a large table."""
 
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS migrations "
@@ -97,6 +98,22 @@ Options = ParamSpec("Options")
 AnyTable = TypeVar("AnyTable", bound="DatabaseTable")
 
 
+class AdvisoryLocks(Protocol):
+    """The locks of one process, by name; StoreUnavailable once all are lost."""
+
+    async def take(self, name: str) -> bool:
+        """Take a lock that this process does not hold; False if another one holds it."""
+        ...
+
+    async def give_back(self, name: str) -> None:
+        """Let another process take a lock."""
+        ...
+
+    async def check(self) -> None:
+        """Find out whether the locks are still held."""
+        ...
+
+
 class Database(ABC):
     """Connections, transactions and errors of one kind of database. Calls block and may come from any thread."""
 
@@ -109,11 +126,8 @@ class Database(ABC):
     if_damaged = IF_DAMAGED
     """What a person does about damaged pages."""
 
-    lease_seconds = 20.0
-    """How long a lease holds: so long others wait for a worker of another machine that was killed."""
-
-    has_notices = False
-    """Whether transactions of other processes can send notices."""
+    is_shared = False
+    """Whether several processes share it: they hear each other's notices, and hold advisory locks."""
 
     damage = ""
     """What any transaction found damaged; nothing is written from then on, until the companion is started again."""
@@ -137,6 +151,10 @@ class Database(ABC):
     def notices(self) -> AsyncGenerator[str, None]:
         """The notices of transactions that are committed from now on; "" where some may have been lost. StoreUnavailable."""
         raise StoreUnavailable(f"{self.name} sends no notices.")
+
+    def advisory_locks(self) -> AbstractAsyncContextManager[AdvisoryLocks]:
+        """Locks that no other process holds at the same time, until the block ends. StoreUnavailable."""
+        raise StoreUnavailable(f"{self.name} has no advisory locks.")
 
     def warnings(self) -> list[str]:
         """What will soon keep the database from working, a sentence each."""
@@ -170,7 +188,7 @@ class Database(ABC):
         return self.read(work)
 
     def migrate(self) -> list[str]:
-        """Bring the schema up to date, or wait for another worker that does; what was done to it, a sentence for each
+        """Bring the schema up to date, or wait for another process that does; what was done to it, a sentence for each
         migration. StoreUnavailable.
         """
         steps = bundled_migrations(self.dialect)
@@ -187,7 +205,7 @@ class Database(ABC):
             except StoreBusy as problem:
                 if time.monotonic() > until:
                     raise StoreUnavailable(
-                        f"the database has been locked for {MIGRATION_SECONDS:g} s, by another worker that brings it up to "
+                        f"the database has been locked for {MIGRATION_SECONDS:g} s, by another process that brings it up to "
                         "date, or by another program: start this one again when that is done."
                     ) from problem
                 _log.warning("another process has locked the database, and may bring it up to date: waiting for it")

@@ -1,10 +1,10 @@
-"""PostgreSQL with pgvector: a row lock a board, several workers on one database."""
+"""PostgreSQL with pgvector: a row lock a board, several processes on one database."""
 
 import random
 import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -14,9 +14,9 @@ from engram_host.companion.errors import IF_POSTGRES_DAMAGED, SettingError, Stor
 from engram_host.companion.store.database import Database, Result
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.removal import OF_DEVICE
+from engram_host.companion.store.sql.notices import CHANNEL
 from engram_host.companion.store.sql.statements import LINE_COLUMNS, ON_KNOWN_LINE
 from engram_host.companion.store.sql.vacuum import read_vacuum_state
-from engram_host.companion.store.workers.notices import CHANNEL
 from engram_host.companion.vector_types import Vector
 from engram_host.extras import install_command
 
@@ -28,6 +28,7 @@ try:
     from psycopg.types import TypeInfo
     from psycopg.types.string import ByteaBinaryLoader
 
+    from engram_host.companion.store.sql.postgres_session import PostgresLocks, advisory_locks, hear_notices
     from engram_host.companion.store.sql.postgres_transaction import (
         READ,
         WRITE,
@@ -35,7 +36,6 @@ try:
         is_committed,
         run_transaction,
     )
-    from engram_host.companion.store.workers.postgres_notices import hear_notices
 except ImportError as error:
     raise SettingError(
         "store.url", f"asks for PostgreSQL: {install_command('postgres')} brings what it needs."
@@ -175,13 +175,8 @@ class PostgresRows(Rows):
         self.run("SELECT pg_advisory_xact_lock(?)", (_SCHEMA_LOCK,))
 
     def notify(self, notice: str) -> None:
-        """Send a notice to all workers once the transaction is committed."""
+        """Send a notice to all processes once the transaction is committed."""
         self.run("SELECT pg_notify(?, ?)", (CHANNEL, notice))
-
-    def clock_ms(self) -> int:
-        """The time by the server's clock now, not that of the transaction's begin."""
-        ((now,),) = self.run("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint")
-        return now
 
     def size(self) -> int:
         """Bytes of all that the database has."""
@@ -210,7 +205,7 @@ class PostgresDatabase(Database):
     name = "PostgreSQL"
     dialect = "postgres"
     if_damaged = IF_POSTGRES_DAMAGED
-    has_notices = True
+    is_shared = True
 
     def __init__(self, url: str):
         self._url = url
@@ -275,6 +270,10 @@ class PostgresDatabase(Database):
         """See Database."""
         return hear_notices(self._url)
 
+    def advisory_locks(self) -> "AbstractAsyncContextManager[PostgresLocks]":
+        """See Database."""
+        return advisory_locks(self._url)
+
     def read_once(self, work: Callable[[Rows], Result]) -> Result:
         """Do work that is one SELECT, which is a transaction by itself."""
         return self._transaction(b"", work)
@@ -304,7 +303,9 @@ class PostgresDatabase(Database):
         if not self._is_open:
             raise StoreUnavailable("the companion's database is closed.")
         if not self._free.acquire(timeout=WAIT_SECONDS):
-            raise StoreUnavailable("all connections to the database are busy: try again, or start another worker.")
+            raise StoreUnavailable(
+                "all connections to the database are busy: try again, or start another companion on it."
+            )
         try:
             with self._guard:
                 connection = self._idle.pop() if self._idle else None

@@ -334,7 +334,7 @@ def _unwelcome(device: DeviceRow, sender: Sender, now: int) -> Refused | Stale |
     """Why a hello is not answered with a welcome."""
     if not device.board:
         return None
-    # Another worker may have heard it a little after this one read its clock. A moment far in the future was noted by a clock
+    # Another process may have heard it a little after this one read its clock. A moment far in the future was noted by a clock
     # that was wrong: it does not keep a board away.
     silence = min(abs(now - device.heard), SILENCE_SECONDS)
     if device.board != sender.board:

@@ -91,11 +91,6 @@ class SqliteRows(Rows):
         """Execute a statement; how many rows it changed."""
         return self._connection.execute(sql, values).rowcount
 
-    def clock_ms(self) -> int:
-        """The time by the clock of this machine, on which the file is."""
-        ((now,),) = self.run("SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)")
-        return now
-
     def size(self) -> int:
         """Bytes of the file; the write-ahead log beside it is left out."""
         ((pages,),) = self.run("PRAGMA page_count")
@@ -116,7 +111,6 @@ class SqliteDatabase(Database):
 
     name = "SQLite"
     dialect = "sqlite"
-    lease_seconds = 180.0  # all workers are on this machine, and see at once that one has ended: so few writes
 
     def __init__(self, path: Path | str):
         self.path = Path(path)

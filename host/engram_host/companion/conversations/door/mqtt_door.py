@@ -25,14 +25,14 @@ from engram_host.companion.conversations.door.pushes import DoorPushes, Publish
 from engram_host.companion.conversations.people import Admission, PeopleService, room_of
 from engram_host.companion.conversations.service import DOOR_IDS, ConversationService, Progress
 from engram_host.companion.errors import CompanionError, StoreUnavailable, UnknownConversation
+from engram_host.companion.processes.leases import Lease
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import Piece, Said
-from engram_host.companion.workers.leases import Lease
 
 _log = logging.getLogger("engram.conversations")
 
 LEASE = "door"
-"""The worker that holds it publishes what boards begin to say."""
+"""The process that holds it publishes what boards begin to say."""
 
 MOST_AT_WORK = 256
 """Answers that are passed on at the same time: bounds the memory."""
@@ -150,7 +150,7 @@ class MqttDoor:
 
     def resume(self, publish: Publish) -> None:
         """Publish the answers to what came through this door before the companion was started; and from now on, of several
-        workers in one, what boards begin to say.
+        processes in one, what boards begin to say.
         """
         self._resuming.begin(self._resume(publish))
         work = functools.partial(self._lease.run, lambda: self._pushes.run(publish))

@@ -13,9 +13,8 @@ from collections.abc import Awaitable, Callable
 from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.conversations.wakers import wait_for_event
-from engram_host.companion.errors import LeaseLost, StoreUnavailable
+from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.workers.leases import Lease
 
 _log = logging.getLogger("engram.conversations")
 
@@ -38,10 +37,8 @@ Publish = Callable[[str, bytes], Awaitable[None]]
 class DoorPushes:
     """Publishes what boards begin to say, but for what the chat of a bridge gets, and what nobody may hear."""
 
-    def __init__(self, store: CompanionStore, conversations: ConversationService, people: PeopleService, lease: Lease):
-        """`lease` is the one under which run() is called."""
+    def __init__(self, store: CompanionStore, conversations: ConversationService, people: PeopleService):
         self._store = store
-        self._lease = lease
         self._conversations = conversations
         self._people = people
 
@@ -52,13 +49,12 @@ class DoorPushes:
                 pause = LOOK_SECONDS
                 try:
                     await self._publish_new(publish)
-                except (StoreUnavailable, LeaseLost) as problem:
+                except StoreUnavailable as problem:
                     _log.warning("what boards begin to say waits: %s", problem, extra={"repeat": "door"})
                     pause = RETRY_SECONDS
                 await wait_for_event(pushed, pause)
 
     async def _publish_new(self, publish: Publish) -> None:
-        lease, fence = self._lease, self._lease.fence
         mark = await asyncio.to_thread(self._first_mark)
         while found := await asyncio.to_thread(self._store.pushes_for_programs, mark, AT_ONCE):
             for each in found:
@@ -68,7 +64,7 @@ class DoorPushes:
                 fields = {"push": each.said.mid, "room": each.said.room, "text": each.said.text, "at": each.at}
                 await publish(each.device, json.dumps(fields, ensure_ascii=False).encode())
             mark = found[-1].number
-            await asyncio.to_thread(self._store.put_under_lease, lease.name, fence, MARK, str(mark))
+            await asyncio.to_thread(self._store.put, MARK, str(mark))
 
     def _first_mark(self) -> int:
         """Up to where all was published: where the door was never open, up to now."""

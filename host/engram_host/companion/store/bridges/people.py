@@ -17,7 +17,7 @@ from engram_host.companion.store.damage import CHECKED, is_sound, row_check
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.page.sessions import end_pages_of
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.workers.notices import Notice
+from engram_host.companion.store.sql.notices import Notice
 
 MOST_PEOPLE = 1000
 """People who were approved or blocked: bounds a list that is shown as a whole."""

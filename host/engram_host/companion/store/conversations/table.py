@@ -33,8 +33,8 @@ from engram_host.companion.store.conversations.rows import (
 )
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.sql.notices import Notice
 from engram_host.companion.store.sql.statements import padded, placeholders
-from engram_host.companion.store.workers.notices import Notice
 from engram_host.companion.types import (
     Conversation,
     ConversationLimits,

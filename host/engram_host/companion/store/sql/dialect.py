@@ -68,12 +68,8 @@ class SqlStatements(ABC):
         return
 
     def notify(self, notice: str) -> None:
-        """Send a notice to all workers once the transaction is committed, where the database can."""
+        """Send a notice to all processes once the transaction is committed, where the database can."""
         return
-
-    @abstractmethod
-    def clock_ms(self) -> int:
-        """The time by the clock of the database now, in milliseconds of Unix time."""
 
     @abstractmethod
     def size(self) -> int:

@@ -517,15 +517,6 @@ CREATE TABLE media (
 
 CREATE INDEX media_sha ON media (sha);
 
--- What only one of several workers does: `holder` is a worker's id, '' for none, `fence` grows with each new holder, `until` is in
--- milliseconds of the database's clock.
-CREATE TABLE leases (
-    name TEXT PRIMARY KEY,
-    holder TEXT NOT NULL,
-    fence INTEGER NOT NULL,
-    until INTEGER NOT NULL
-) WITHOUT ROWID;
-
 -- What belongs to a board, and what is to go by its age, is found without a look at the rows of all boards.
 CREATE INDEX aside_by_number ON aside (device, number);
 

@@ -1,6 +1,6 @@
-"""Lets all workers read their settings again once one of them was asked to.
+"""Lets all processes read their settings again once one of them was asked to.
 
-The others learn it by a notice. Where notices may have been lost, a worker compares the count of changes in the database
+The others learn it by a notice. Where notices may have been lost, a process compares the count of changes in the database
 with the one that it knows: so nothing is read again, and nothing started again, if nothing has changed.
 """
 
@@ -9,18 +9,17 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from engram_host.companion.errors import SettingError, StoreUnavailable
-from engram_host.companion.store.workers.notices import Notice, NoticeTable
+from engram_host.companion.store.sql.notices import Notice, NoticeTable
 
-_log = logging.getLogger("engram.workers")
+_log = logging.getLogger("engram.settings")
 
 
 class SettingsReload:
-    """Reads the settings again where a person asks for it, and in all other workers."""
+    """Reads the settings again where a person asks for it, and in all other processes."""
 
-    def __init__(self, table: NoticeTable, worker: str, reload: Callable[[], Awaitable[None]]):
-        """`worker` is the id of this one; `reload` reads its settings and applies them, or raises SettingError."""
+    def __init__(self, table: NoticeTable, reload: Callable[[], Awaitable[None]]):
+        """`reload` reads the settings and applies them, or raises SettingError."""
         self._table = table
-        self._worker = worker
         self._reload = reload
         self._reloading = asyncio.Lock()
         self._changes = 0
@@ -39,24 +38,23 @@ class SettingsReload:
         await asyncio.gather(*self._looks, return_exceptions=True)
 
     async def reload_all(self) -> None:
-        """Read them again here, then in all other workers. SettingError, and nothing has changed then. StoreUnavailable."""
+        """Read them again here, then in all other processes. SettingError, and nothing has changed then. StoreUnavailable."""
         async with self._reloading:
             await self._reload()
             before = self._changes
-            self._changes = await asyncio.to_thread(self._table.notify_settings, self._worker)
-            if self._changes != before + 1:  # another worker changed them after they were read here
+            self._changes = await asyncio.to_thread(self._table.notify_settings)
+            if self._changes != before + 1:  # another process changed them after they were read here
                 await self._reload()
 
     def take_notice(self, notice: Notice) -> None:
-        """Another worker has read its settings again, or may have."""
-        is_of_another = notice.kind == "settings" and notice.device != self._worker
-        if (is_of_another or not notice.kind) and not self._is_stopping:
+        """A process has read its settings again, or may have."""
+        if notice.kind in ("settings", "") and not self._is_stopping:
             look = asyncio.get_running_loop().create_task(self._follow())
             self._looks.add(look)
             look.add_done_callback(self._looks.discard)
 
     async def _follow(self) -> None:
-        """Read them again if another worker did since the last time. Two at once are done one after the other."""
+        """Read them again if another process did since the last time. Two at once are done one after the other."""
         async with self._reloading:
             try:
                 changes = await asyncio.to_thread(self._table.settings_changes)

@@ -12,13 +12,13 @@ import pytest
 from companion_thread import companion_thread
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.errors import SettingError
+from engram_host.companion.processes import notices
+from engram_host.companion.processes.notices import NoticeListener
+from engram_host.companion.processes.settings_reload import SettingsReload
 from engram_host.companion.store import choose_store
-from engram_host.companion.store.workers.notices import Notice
-from engram_host.companion.store.workers.postgres_notices import hear_notices
+from engram_host.companion.store.sql.notices import Notice
+from engram_host.companion.store.sql.postgres_session import hear_notices
 from engram_host.companion.supervisor import Supervisor
-from engram_host.companion.workers import notices
-from engram_host.companion.workers.notices import NoticeListener
-from engram_host.companion.workers.settings_reload import SettingsReload
 from failing_network import PASSWORD, fake_network
 from postgres_server import PostgresServer, cut_notices
 from waiting import SECONDS, wait_until, wait_until_async
@@ -27,7 +27,7 @@ from waiting import SECONDS, wait_until, wait_until_async
 class Worker:
     """The settings of one worker: `reloads` counts how often they were read again, `may_hear` lets it listen for notices."""
 
-    def __init__(self, url: str, name: str):
+    def __init__(self, url: str):
         self.store = choose_store(url)
         self.store.open()
         self.reloads = 0
@@ -37,7 +37,7 @@ class Worker:
         self.heard: list[Notice] = []
         self.may_hear = asyncio.Event()
         self.may_hear.set()
-        self.settings = SettingsReload(self.store, name, self._reload)
+        self.settings = SettingsReload(self.store, self._reload)
         self.store.database.notices = lambda: self._notices(url)
         listeners = self.settings.take_notice, self.heard.append
         self.listener = NoticeListener(self.store.database, Supervisor(), listeners)
@@ -62,8 +62,8 @@ async def workers(url: str) -> AsyncIterator[list[Worker]]:
     """Two workers that hear each other."""
     async with contextlib.AsyncExitStack() as stack:
         found = []
-        for name in ("w1", "w2"):
-            worker = Worker(url, name)
+        for _ in range(2):
+            worker = Worker(url)
             stack.callback(worker.store.close)
             await worker.settings.start()
             stack.push_async_callback(worker.settings.stop)

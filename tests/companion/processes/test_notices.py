@@ -10,13 +10,13 @@ import pytest
 
 from engram_host.companion.conversations import service as conversations
 from engram_host.companion.conversations.service import ConversationService, Progress
+from engram_host.companion.processes import notices
+from engram_host.companion.processes.notices import NoticeListener
 from engram_host.companion.settings import ChatSettings
 from engram_host.companion.store import CompanionStore, choose_store
-from engram_host.companion.store.workers.notices import MOST_BYTES, Notice, NoticeKind, parse_notice
+from engram_host.companion.store.sql.notices import MOST_BYTES, Notice, NoticeKind, parse_notice
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import LOGS, Hello, LogState, Piece, Said, Sender
-from engram_host.companion.workers import notices
-from engram_host.companion.workers.notices import NoticeListener
 from one_case import in_one_case
 from postgres_server import PostgresServer, cut_notices
 from waiting import wait_until_async
@@ -160,9 +160,9 @@ def test_a_transaction_that_fails_sends_no_notice(url: str):
 
         with pytest.raises(ValueError, match="no"):
             first.store.database.write(fail)
-        first.store.notify_settings("w1")
+        first.store.notify_settings()
         await wait_until_async("the next notice", lambda: len(second.heard) > 1)
-        assert second.heard[1] == Notice("settings", "w1")
+        assert second.heard[1] == Notice("settings")
 
     play(url, script)
 
@@ -174,7 +174,7 @@ def test_nothing_is_heard_where_the_database_sends_no_notices(tmp_path: Any):
         listener = NoticeListener(store.database, supervisor, ())
         listener.start()
         assert supervisor.statuses() == []
-        store.notify_settings("w1")
+        store.notify_settings()
         await listener.stop()
         store.close()
 

@@ -1,4 +1,4 @@
-"""Hears what other workers do, and tells the parts of this one that wait for it."""
+"""Hears what other processes do, and tells the parts of this one that wait for it."""
 
 import asyncio
 import contextlib
@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store.database import Database
-from engram_host.companion.store.workers.notices import Notice, parse_notice
+from engram_host.companion.store.sql.notices import Notice, parse_notice
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 
-_log = logging.getLogger("engram.workers")
+_log = logging.getLogger("engram.notices")
 
 TASK = "conversations notices"
 
@@ -31,7 +31,7 @@ class NoticeListener:
 
     def start(self) -> None:
         """Begin to hear."""
-        if self._database.has_notices:
+        if self._database.is_shared:
             self._task = self._supervisor.start(TASK, self._run)
 
     async def stop(self) -> None:
@@ -48,5 +48,5 @@ class NoticeListener:
                         for tell in self._listeners:
                             tell(notice)
             except StoreUnavailable as problem:
-                _log.warning("changes of other workers are seen later: %s", problem, extra={"repeat": "notices"})
+                _log.warning("changes of other processes are seen later: %s", problem, extra={"repeat": "notices"})
             await asyncio.sleep(RETRY_SECONDS)

@@ -1,4 +1,4 @@
-"""Notices: short messages of workers to each other, sent with the transaction that they are about."""
+"""Notices: short messages of processes to each other, sent with the transaction that they are about."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -48,14 +48,14 @@ class NoticeTable(DatabaseTable):
     """Sends notices that are about no other change."""
 
     @writes
-    def notify_settings(self, rows: Rows, worker: str) -> int:
-        """Let the workers but this one read their settings again; how many such changes there were, with this one."""
+    def notify_settings(self, rows: Rows) -> int:
+        """Let the other processes read their settings again; how many such changes there were, with this one."""
         sql = (
             "INSERT INTO notes (name, value) VALUES (?, '1') ON CONFLICT (name) DO UPDATE "
             "SET value = CAST(CAST(notes.value AS BIGINT) + 1 AS TEXT) RETURNING value"
         )
         ((count,),) = rows.run(sql, (_SETTINGS_CHANGES,))
-        rows.notify(Notice("settings", worker).encode())
+        rows.notify(Notice("settings").encode())
         return int(count)
 
     @reads_once

@@ -1,0 +1,1 @@
+"""What several companions on one database agree on: leases, notices, and their settings."""

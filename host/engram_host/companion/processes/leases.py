@@ -1,0 +1,153 @@
+"""Leases: what only one of several processes on a database does.
+
+    keeper = LeaseKeeper(database, supervisor)
+    keeper.start()
+    lease = keeper.lease("alerts")
+    await lease.run(work)          # whenever this process is the one that holds it
+    lease.release()
+    await keeper.stop()
+
+Each is an advisory lock of PostgreSQL, which the server frees when the connection that holds it ends. SQLite serves one
+process, which holds every lease.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.store.database import AdvisoryLocks, Database
+from engram_host.companion.supervisor import BackgroundTask, Supervisor
+
+_log = logging.getLogger("engram.leases")
+
+LOOK_SECONDS = 5.0
+"""Between two looks whether the connection holds, and whether a wanted lease has become free."""
+
+Work = Callable[[], Coroutine[Any, Any, None]]
+
+
+class Lease:
+    """A lease as one process sees it."""
+
+    def __init__(self, name: str, wake_keeper: Callable[[], None] | None = None):
+        """`wake_keeper` asks for what is wanted; without it this process is the only one."""
+        self.name = name
+        self.is_wanted = False
+        self.is_held = False
+        self.on_change: Callable[[], None] = lambda: None
+        self._wake_keeper = wake_keeper
+        self._changed = asyncio.Event()
+
+    def claim(self) -> None:
+        """Take it as soon as no other process holds it."""
+        if self.is_wanted:
+            return
+        self.is_wanted = True
+        if self._wake_keeper:
+            self._wake_keeper()
+        else:
+            self.set_held(True)
+
+    def release(self) -> None:
+        """Leave it to others: the work under it is cancelled."""
+        if not self.is_wanted:
+            return
+        self.is_wanted = False
+        self.set_held(False)
+        if self._wake_keeper:
+            self._wake_keeper()
+
+    async def run(self, work: Work) -> None:
+        """Run work whenever the lease is held, and cancel it when it is lost; ends with the work, or when it is released."""
+        self.claim()
+        while self.is_wanted:
+            if not self.is_held:
+                await self._changed.wait()
+            elif await self._run_held(work):
+                return
+
+    async def _run_held(self, work: Work) -> bool:
+        """Run work until it ends or the lease is lost; True if it has ended."""
+        own = asyncio.current_task()
+        lost = asyncio.create_task(self._changed.wait())
+        running = asyncio.create_task(work(), name=own.get_name() if own else self.name)
+        try:
+            await asyncio.wait((running, lost), return_when=asyncio.FIRST_COMPLETED)
+            if running.done():
+                running.result()
+                return True
+        finally:
+            lost.cancel()
+            running.cancel()
+            await asyncio.gather(running, lost, return_exceptions=True)
+        _log.info("lost the lease %s: its work stops", self.name)
+        return False
+
+    def set_held(self, is_held: bool) -> None:
+        """For the keeper: note whether it is held, and wake whoever waits."""
+        self.is_held = is_held
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+        self.on_change()
+
+
+class LeaseKeeper:
+    """Takes the leases that a process wants once no other one holds them."""
+
+    def __init__(self, database: Database, supervisor: Supervisor):
+        self._database = database
+        self._supervisor = supervisor
+        self._leases: dict[str, Lease] = {}
+        self._wake = asyncio.Event()
+        self._task: BackgroundTask | None = None
+
+    def lease(self, name: str) -> Lease:
+        """The lease of a name, the same one each time."""
+        wake = self._wake.set if self._database.is_shared else None
+        return self._leases.setdefault(name, Lease(name, wake))
+
+    def start(self) -> None:
+        """Begin to take leases."""
+        if self._database.is_shared:
+            self._task = self._supervisor.start("leases", self._run, longest_pause=LOOK_SECONDS)
+
+    async def stop(self) -> None:
+        """Return all leases."""
+        if self._task:
+            await self._task.stop()
+        for lease in self._leases.values():
+            lease.release()
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                async with self._database.advisory_locks() as locks:
+                    await self._keep(locks)
+            except StoreUnavailable as problem:
+                _log.warning("leases are lost: %s", problem, extra={"repeat": "leases"})
+            finally:
+                for lease in self._leases.values():
+                    if lease.is_held:
+                        lease.set_held(False)
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _keep(self, locks: AdvisoryLocks) -> None:
+        """Hold the leases that are wanted until the connection breaks. StoreUnavailable."""
+        held: set[str] = set()
+        while True:
+            self._wake.clear()
+            await locks.check()
+            for lease in list(self._leases.values()):
+                if lease.is_wanted and not lease.is_held and (lease.name in held or await locks.take(lease.name)):
+                    held.add(lease.name)
+                    if lease.is_wanted:
+                        lease.set_held(True)
+                elif not lease.is_wanted and lease.name in held:
+                    await locks.give_back(lease.name)
+                    held.discard(lease.name)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await self._wake.wait()

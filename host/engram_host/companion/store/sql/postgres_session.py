@@ -1,0 +1,70 @@
+"""What a process keeps a connection of its own to PostgreSQL for: notices, and advisory locks."""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import psycopg
+
+from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.store.sql.notices import CHANNEL
+
+_CONNECT_SECONDS = 5
+
+_LOCKS = 0x656E6773
+"""The first half of each advisory lock's key; a number that nothing else of the database should use."""
+
+_SERVER_KEEPALIVE = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
+"""A process that is cut off from the server finds its locks lost before the server frees them for others."""
+
+
+async def hear_notices(url: str) -> AsyncGenerator[str, None]:
+    """The notices that come from now on; "" first, since what came before was not heard. StoreUnavailable when it ends."""
+    try:
+        connection = await psycopg.AsyncConnection.connect(url, autocommit=True, connect_timeout=_CONNECT_SECONDS)
+        async with connection:
+            await connection.execute(b"LISTEN " + CHANNEL.encode())
+            yield ""
+            async for each in connection.notifies():
+                yield each.payload
+    except psycopg.Error as error:
+        raise StoreUnavailable(f"PostgreSQL sends no notices now ({error}): look whether it runs.") from error
+    raise StoreUnavailable("PostgreSQL has ended the connection of notices.")
+
+
+class PostgresLocks:
+    """The advisory locks that one connection holds."""
+
+    def __init__(self, connection: psycopg.AsyncConnection[Any]):
+        self._connection = connection
+
+    async def take(self, name: str) -> bool:
+        """Take a lock that this connection does not hold; False if another one holds it."""
+        cursor = await self._connection.execute("SELECT pg_try_advisory_lock(%s, hashtext(%s))", (_LOCKS, name))
+        found = await cursor.fetchone()
+        return bool(found and found[0])
+
+    async def give_back(self, name: str) -> None:
+        """Let another connection take a lock."""
+        await self._connection.execute("SELECT pg_advisory_unlock(%s, hashtext(%s))", (_LOCKS, name))
+
+    async def check(self) -> None:
+        """Find out whether the connection still holds."""
+        await self._connection.execute("SELECT 1")
+
+
+@asynccontextmanager
+async def advisory_locks(url: str) -> AsyncIterator[PostgresLocks]:
+    """Locks that are held until the block ends. StoreUnavailable, also within the block once the connection is lost."""
+    try:
+        connection = await psycopg.AsyncConnection.connect(
+            url,
+            autocommit=True,
+            connect_timeout=_CONNECT_SECONDS,
+            options=_SERVER_KEEPALIVE,
+            tcp_user_timeout=8000,
+        )
+        async with connection:
+            yield PostgresLocks(connection)
+    except psycopg.Error as error:
+        raise StoreUnavailable(f"PostgreSQL keeps no locks now ({error}): look whether it runs.") from error

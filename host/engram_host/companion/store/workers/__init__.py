@@ -1,1 +1,0 @@
-"""What several workers on one database agree on by it."""
