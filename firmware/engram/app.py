@@ -99,7 +99,6 @@ class App:
         for name, part in (
             ("records", board.records.entries),
             ("journal", board.journal.entries),
-            ("intents", board.reminders),
             ("timers", board.timers),
         ):
             if part and part.damaged:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from engram.memory.texts.profile import Profile
     from engram.memory.texts.retention import NoteRetention
     from engram.memory.undo import Undo
-    from engram.reminders.reminders import Reminders
     from engram.senses.sampling import Sampling
     from engram.senses.senses import Senses
     from engram.senses.view import SenseView
@@ -62,7 +61,7 @@ class Board:
     profile: "Profile"
     notes: "Notes"
     note_retention: "NoteRetention"
-    reminders: "Reminders"
+    timers: "Timers"
     recall: "Recall"
     toolbox: "Toolbox"
     """The tools beside the memory's: a person's own, pins, timers, senses."""
@@ -89,8 +88,6 @@ class Board:
     """What shows the readings to people and to the model, None without senses."""
     pins: "Pins | None" = None
     telegram: "Telegram | None" = None
-    timers: "Timers | None" = None
-    """None until there is one, see find_timers()."""
     flash_walk = ()
     """(bytes used, bytes in all, bytes of the logs) as the file system was last walked, see status.py."""
     begin = None
@@ -139,14 +136,6 @@ class Board:
 
             add_senses(self)
         return self.senses  # type: ignore[reportReturnType]  it is set now
-
-    def find_timers(self) -> "Timers":
-        """What is said, called or asked at a time: made with the first of them."""
-        if self.timers is None:
-            from engram.build_timers import add_timers  # absent from boards without timers
-
-            add_timers(self)
-        return self.timers  # type: ignore[reportReturnType]  they are set now
 
     def find_status(self) -> dict:
         """How the board is, see status.py."""

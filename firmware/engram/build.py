@@ -1,5 +1,5 @@
 """Wires one board: makes each object and hands it what it needs. build_agent.py does that for what answers people,
-build_links.py, build_senses.py, build_timers.py and build_tools.py for the parts that the settings name.
+build_links.py, build_senses.py and build_tools.py for the parts that the settings name.
 """
 
 # Leaves first: an import within an import takes of the stack, which is short on a chip.
@@ -29,8 +29,8 @@ from engram.memory.texts.profile import Profile
 from engram.memory.texts.retention import NoteRetention
 from engram.memory.forgetting import Forgetting
 from engram.learning.cursor import LearningCursor
-from engram.reminders.reminders import Reminders
 from engram.memory.recall import Recall
+from engram.timers.timers import Timers
 from engram.board import Board
 from engram.text import lenient_json  # noqa: F401
 from engram.agent import arguments, tool_loop  # noqa: F401
@@ -87,7 +87,7 @@ def _model(board: Board):
 
 
 def _add_hands_and_senses(board: Board) -> None:
-    """Add the pins, senses and timers that the settings name, or that the flash has."""
+    """Add the pins and senses that the settings name, or that the flash has."""
     if board.config.table("pins"):
         from engram.build_tools import add_pins  # absent from boards without pins
 
@@ -95,8 +95,6 @@ def _add_hands_and_senses(board: Board) -> None:
     memory = board.folder + "/memory"
     if board.config.table("senses") or files.size(memory + "/senses/senses.jsonl") >= 0:
         board.find_senses()
-    if files.size(memory + "/timers.jsonl") >= 0:
-        board.find_timers()
 
 
 def add_memory(board: Board, segment_bytes: int = 0) -> None:
@@ -162,7 +160,7 @@ def _add_archive_index(board: Board, store, journal_store) -> None:
 
 
 def _add_texts(board: Board) -> None:
-    """Add profile, notes, reminders and undo."""
+    """Add profile, notes, timers and undo."""
     config, folder, clock = board.config, board.folder + "/memory", board.clock
     store = board.records.entries
     changes = TextChanges(store, clock)
@@ -174,8 +172,8 @@ def _add_texts(board: Board) -> None:
     board.notes = Notes(folder, changes, clock, people, config.get("notes.chars"), days)
     board.undo = Undo(store, board.journal, clock, {"profile": board.profile, "note": board.notes})
     board.note_retention = NoteRetention(folder, board.notes, board.schema, clock, days, most_bytes)
-    board.reminders = Reminders(folder, clock, config.get("intents.on"))
-    board.reminders.open()
+    board.timers = Timers(folder, clock)
+    board.timers.open()
 
 
 def _add_recall(board: Board) -> None:

@@ -1,6 +1,6 @@
 """Wires what answers people: the agent with its tools and prompts, the commands, the inbox, and what learns from turns."""
 
-from engram import diag
+from engram import diag, text
 from engram.agent.agent import Agent, Confirmations
 from engram.agent.answer import Answerer
 from engram.agent.offline import Offline
@@ -13,6 +13,9 @@ from engram.channels.deliveries import Deliveries
 from engram.channels.inbox import Inbox
 from engram.channels.message_handler import MessageHandler
 from engram.errors import ArgumentError
+from engram.timers.runner import TimerRunner
+from engram.timers.tool import TimerTool
+from engram.timers.turn import TimerTurns
 
 
 def add_agent(board, learns: bool = True) -> None:
@@ -29,12 +32,10 @@ def add_agent(board, learns: bool = True) -> None:
         out = Deliveries(inbox, board.journal, board.clock, folder)
         return out, MessageHandler(inbox, board.journal, board.clock, folder, out)
 
-    def answerer():
-        return make_answerer(board, board.journal, board.reminders, board.model, board.jobs)
-
-    board.agent = Agent(board.gate, answerer)
+    board.agent = Agent(board.gate, lambda: _answerer(board))
     board.commands = Commands(lambda: handlers(board))
     board.inbox = Inbox(board.folder, board.commands, board.agent, make_deliveries)
+    _add_timer_runner(board)
 
 
 def _add_turn_parts(board) -> None:
@@ -44,21 +45,26 @@ def _add_turn_parts(board) -> None:
     board.prompts = PromptBuilder(
         config, clock, records, journal, recall, board.profile, notes, board.tag_snapshots, toolbox
     )
-    texts = board.profile, notes, board.reminders
+    texts = board.profile, notes
     confirmations = Confirmations()
     remote = _remote_recall(board)
     board.tools = Tools(
         config, clock, records, recall, journal, board.forgetting, *texts, confirmations, remote, toolbox
     )
     search, mode = board.remote_search(), config.get("mode")
-    board.offline = Offline(records, recall, board.forgetting, board.reminders, search, board.seen_help, notes, mode)
+    board.offline = Offline(records, recall, board.forgetting, search, board.seen_help, notes, mode)
+
+
+def _add_timer_runner(board) -> None:
+    async def call(name: str, arguments: str, caller, is_confirmed: bool) -> tuple:
+        return await board.toolbox.call(name, text.loads(arguments), caller, is_confirmed)
+
+    board.timers.runner = TimerRunner(board.timers, board.inbox, board.journal, TimerTurns(board), call)
 
 
 def _add_timer_tool(board) -> None:
-    from engram.timers.timer_tool import TimerTool  # absent from boards without a model
-
     try:
-        board.toolbox.add(TimerTool(board.find_timers, board.toolbox), is_own=False)
+        board.toolbox.add(TimerTool(board.timers, board.toolbox), is_own=False)
     except ArgumentError as error:
         diag.warning("timers", "the model cannot set timers: %s" % error)
 
@@ -73,18 +79,16 @@ def _remote_recall(board):
     return RemoteRecall(board.clock, board.records, board.recall, search, board.archive(), board.archived, board.notes)
 
 
-def make_answerer(board, journal, reminders, model, jobs):
-    """Return an Answerer with these in the places of the board's own; without `jobs` it learns nothing."""
+def _answerer(board) -> Answerer:
     return Answerer(
         config=board.config,
-        journal=journal,
-        reminders=reminders,
-        push=board.inbox.push,
+        journal=board.journal,
+        timers=board.timers,
         prompts=board.prompts,
         tools=board.tools,
         offline=board.offline,
-        model=model,
-        jobs=jobs,
+        model=board.model,
+        jobs=board.jobs,
         flush=board.flush,
         remote_search=board.remote_search(),
         toolbox=board.toolbox,

@@ -1,4 +1,4 @@
-"""Standing intents in a conversation: a reminder comes once, also after a restart, with a model and without."""
+"""Timers that wait for words in a conversation: each comes once, also after a restart, with a model and without."""
 
 from collections.abc import Callable
 
@@ -8,34 +8,26 @@ from engram_host.fake_llm import Serving
 Scripted = Callable[..., Serving]
 
 MAKE = "When the paint shop comes up, remind me to buy brushes."
-COMMAND = "/intents add paint shop: buy brushes"
-REMINDER = "· reminder: buy brushes (i1)"
+COMMAND = "/timers add when paint shop: buy brushes"
+REMINDER = "· reminder: buy brushes (w1)"
 
 
 def test_a_reminder_comes_once_and_not_again_after_a_restart(home: Home, scripted: Scripted, api: str):
+    call = {"name": "timer", "arguments": {"action": "add", "words": "paint shop", "text": "buy brushes"}}
     server = scripted(
-        {
-            "when": {"contains": "remind me", "result": False},
-            "calls": [
-                {
-                    "name": "memory_intent",
-                    "arguments": {"action": "add", "when": "paint shop", "remind": "buy brushes"},
-                }
-            ],
-        },
-        {"when": {"result": "memory_intent"}, "reply": "I will, as {result.id}."},
+        {"when": {"contains": "remind me", "result": False}, "calls": [call]},
+        {"when": {"result": "timer"}, "reply": "I will."},
         {"reply": "I see."},
     )
     asking = home.asking(server.url, api)
     printed = say(asking, MAKE, "hello", "I pass the paint shop on Mondays", "the paint shop is large").printed
-    assert "I will, as i1." in printed and "· will remind (i1) when paint shop comes up: buy brushes" in printed
+    assert "I will." in printed and "· w1: when paint shop comes up I remind you: buy brushes" in printed
     assert printed.count(REMINDER) == 1
     assert printed.index(REMINDER) > printed.index("I see.")
     hello, first, second = [said(request)[-1] for request in server.requests[-3:]]
     assert "buy brushes" in first and first.startswith("<standing-reminders>")
     assert "standing-reminders" not in hello + second
-    printed = say(asking, "the paint shop again", "/intents").printed
-    assert REMINDER not in printed and "reminded 1 time" in printed
+    assert REMINDER not in say(asking, "the paint shop again").printed
     assert "standing-reminders" not in said(server.requests[-1])[-1]
 
 

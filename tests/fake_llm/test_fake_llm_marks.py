@@ -9,6 +9,7 @@ import pytest
 import support
 from board import Board, Script
 from engram.memory.access import OWNER
+from engram.timers.timer_store import TimerSpec, Words
 from engram_host.fake_llm.types import split_recalled
 from turns import say
 
@@ -44,7 +45,7 @@ def test_new_tags_are_not_the_persons_words(board: Board):
 
 
 def test_a_reminder_is_not_the_persons_words(board: Board):
-    board.reminders.add(OWNER, "paint shop", "buy brushes")
+    board.timers.add(OWNER, TimerSpec("say", "buy brushes", "", "", False, Words("paint shop")))
     message = asked(board)
     assert "buy brushes" in message and split_recalled(message) == (WORDS, ())
 
@@ -107,6 +108,6 @@ def test_lines_of_the_person_that_look_like_recalled_ones_stay_theirs(board: Boa
 def test_all_marks_together_leave_the_persons_words(board: Board):
     asyncio.run(say(board, "hello"))
     board.records.store("The bike is green", ["bike"])
-    board.reminders.add(OWNER, "paint shop", "buy brushes")
+    board.timers.add(OWNER, TimerSpec("say", "buy brushes", "", "", False, Words("paint shop")))
     words, recalled = split_recalled(asked(board))
     assert words == WORDS and len(recalled) == 1

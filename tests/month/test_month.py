@@ -208,14 +208,14 @@ def test_a_note_is_missing_unless_its_day_left(book: Ledger):
 
 
 def test_an_intent_and_a_turn_that_are_not_there_are_reported(book: Ledger):
-    book.intents["i1"], book.turns[5] = 10, "hello"
-    assert book.missing(_found(2, 3), 9) == ["i1", "t5: hello"]
+    book.intents["w1"], book.turns[5] = 10, "hello"
+    assert book.missing(_found(2, 3), 9) == ["w1", "t5: hello"]
 
 
 def test_a_reminder_within_a_day_is_reported_unless_the_clock_was_changed(book: Ledger):
     assert life.reading(1, 9) == life.moment(1, 9) - 2 * life.DAY
-    book.reminders = [(1, 5, "i1"), (1, 9, "i1"), (1, 15, "i1"), (2, 5, "i1")]
-    assert book.hasty() == ["i1 came on day 2, turn 5, and within a day before"]
+    book.reminders = [(1, 5, "w1"), (1, 9, "w1"), (1, 15, "w1"), (2, 5, "w1")]
+    assert book.hasty() == ["w1 came on day 2, turn 5, and within a day before"]
 
 
 # --- a month

@@ -36,7 +36,7 @@ def intents_story(tmp_path_factory: pytest.TempPathFactory, blank: bytes) -> Sto
 
 def test_each_intent_fires_once_in_the_script(intents_story: Story):
     results = [result["fired"] for result in intents_story.results.values() if isinstance(result, dict)]
-    assert sorted(ref for fired in results for ref in fired) == sorted(f"i{number + 1}" for number in range(ROUNDS))
+    assert sorted(ref for fired in results for ref in fired) == sorted(f"w{number + 1}" for number in range(ROUNDS))
 
 
 def test_at_one_in_fifty_changes_a_cut_leaves_each_intent_whole(intents_story: Story, place: Path):

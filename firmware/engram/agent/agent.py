@@ -56,6 +56,14 @@ class Origin:
         fields.update({"corrects": self.corrects, "redacts": self.redacts})
         return journal.add(caller, "user", caller.principal, content, **fields)
 
+    def keep_reply(self, journal, caller, content: str, *, cut: bool, command: bool, answers: int) -> None:
+        """Put the reply to the turn with the seq `answers` into the journal."""
+        journal.add(caller, "assistant", "engram", content, cut, command, answers=answers)
+
+    def limit(self, model):
+        """The model that answers, with what it may spend on this."""
+        return model
+
 
 class Turn:
     """One message, with its number in the journal, while it is answered."""

@@ -9,7 +9,6 @@ from engram.compat import const, sleep_ms
 from engram.errors import EngramError
 from engram.memory.forgetting import take_back
 from engram.memory.line_meaning import CORRECTED, with_origin
-from engram.reminders.reminder_file import deliver
 from engram.text.openers import own_words, parse
 
 _FOUND = const(24)  # that a companion is asked for: as many as recall takes into account
@@ -27,8 +26,7 @@ class Answerer:
         *,
         config,
         journal,
-        reminders,
-        push,
+        timers,
         prompts,
         tools,
         offline,
@@ -40,8 +38,7 @@ class Answerer:
     ):
         self.config = config
         self.journal = journal
-        self.reminders = reminders
-        self.push = push
+        self.timers = timers
         self.prompts = prompts
         self.tools = tools
         self.offline = offline
@@ -82,7 +79,9 @@ class Answerer:
                 await sink.notice(line)
         # To look at the keyboard between the flash's work for the message and the search for its answer.
         await sleep_ms(0)
-        reminders = "" if turn.forwarded else await self._remind(turn, own_words(content), sink)
+        reminders = ""
+        if origin.is_said and turn.command.kind not in _ORDERS:
+            reminders = await self.timers.remind(turn, own_words(content), sink)
         if offline:
             reply = (
                 _NOT_THEIRS % turn.forwarded
@@ -91,7 +90,7 @@ class Answerer:
             )
             # The answer to a command repeats what is stored: kept as a turn that is found, it would be found in its place.
             if origin.mid:
-                self._keep(turn, reply, False, command=True)
+                self._keep(turn, origin, reply, False, command=True)
             await sink.text(reply)
             return Outcome(turn.id, reply, "")
         return await self._answer(turn, content, sink, reminders, origin)
@@ -112,7 +111,7 @@ class Answerer:
             diag.info("agent", problem)  # kept for /stats: the channel tells the person
         finally:
             # Whatever ended it, a task that was cancelled or a channel that is gone: what came of it is kept.
-            self._keep(turn, reply.all(), not is_whole)
+            self._keep(turn, origin, reply.all(), not is_whole)
         if self.jobs:
             self._begin_learning(turn, is_whole)
         if turn.said and turn.command.kind and not (is_whole or reply.all()):
@@ -133,13 +132,6 @@ class Answerer:
             # The person has the answer, and it is kept.
             diag.error("agent", "what follows an answer was left out: there is not enough memory")
 
-    async def _remind(self, turn: Turn, content: str, sink: Sink) -> str:
-        """Show the reminders that a message triggers; returns their text for the model."""
-        if turn.command.kind in _ORDERS:
-            return ""
-        due = self.reminders.due(turn.caller, content)
-        return await deliver(self.reminders, due, turn.caller, sink, self.push) if due else ""
-
     async def _converse(self, turn: Turn, content: str, sink: Sink, reply, reminders: str, origin) -> str:
         """Ask the model until it calls no more tools; why it gave no answer, or ""."""
         remote = self.remote_search if self.config.get("mode") == "full" else None
@@ -155,20 +147,20 @@ class Answerer:
             await sink.recalled(shown)
         if prompt.notice:
             await sink.notice(prompt.notice)
-        return await tool_loop.run(self.model, self.tools, self.config, prompt, turn, sink, reply)
+        return await tool_loop.run(origin.limit(self.model), self.tools, self.config, prompt, turn, sink, reply)
 
-    def _keep(self, turn: Turn, reply: str, cut: bool, command: bool = False) -> None:
+    def _keep(self, turn: Turn, origin, reply: str, cut: bool, command: bool = False) -> None:
         """Keep the reply, as far as it came."""
         if not reply:
             return
         try:
-            self.journal.add(turn.caller, "assistant", "engram", reply, cut, command, answers=turn.seq)
+            origin.keep_reply(self.journal, turn.caller, reply, cut=cut, command=command, answers=turn.seq)
         except EngramError as error:
             # The person has read it, and their own turn is on flash: the conversation goes on.
             diag.error("agent", "the reply could not be kept: " + str(error))
         except MemoryError:
             # A line takes several times its length while it is made: the first half is better than nothing.
-            self._keep(turn, text.cut(reply, len(reply) // 2), True, command)
+            self._keep(turn, origin, text.cut(reply, len(reply) // 2), True, command)
 
 
 class _Reply:

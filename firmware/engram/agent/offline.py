@@ -12,8 +12,8 @@ from engram.text.utf8 import strip_end
 
 _HELP = const(
     "I am offline, so I only understand plain commands: remember that ..., a question, search ..., "
-    "list memories, forget ... (记住…、搜索…、列出记忆、忘记…); /timers and /intents remind you, /help shows "
-    "more. What you said is kept in the journal."
+    "list memories, forget ... (记住…、搜索…、列出记忆、忘记…); /timers reminds you, /help shows more. "
+    "What you said is kept in the journal."
 )
 _KEPT = const(
     "I am offline: what you said is kept in the journal, and a question finds it again; /help lists the commands."
@@ -29,7 +29,7 @@ _FOUND = const(5)
 _LISTED = const(20)
 
 
-class Offline(namedtuple("Offline", "records recall forgetting reminders remote_search seen_help notes mode")):
+class Offline(namedtuple("Offline", "records recall forgetting remote_search seen_help notes mode")):
     """Plain commands over one board's memory; `remote_search` asks a companion, if there is one.
 
     `seen_help` is a set of the principals who have seen the list of commands since the start: it is
@@ -108,9 +108,6 @@ class Offline(namedtuple("Offline", "records recall forgetting reminders remote_
     def _forget(self, caller, wanted: str) -> str:
         if _is_id(wanted, "mM"):
             return self._let_go(wanted, caller)
-        if _is_id(wanted, "iI") and int(wanted[1:]) in self.reminders.numbers(caller):
-            gone = self.reminders.remove(caller, wanted)
-            return "Removed %s: %s -> %s" % (gone["id"], gone["when"], gone["remind"])
         found = [record for _, record in self.records.search(make_query(wanted, caller), _FOUND)]
         if not found:
             return "Nothing to forget: " + self.recall.why_empty(wanted, caller, False)

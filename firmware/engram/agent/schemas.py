@@ -67,11 +67,6 @@ profile_edit ["file","action","text"]
 Change the profile: append a line, replace a piece of text (old), or write a file anew.
 "file":<profile file>,"action":{"type":"string","enum":["append","replace","write"]},"text":<text>,"old":<text>
 
-memory_intent ["action"]
-Standing reminder: a message that has all words of when reminds the person.
-"action":{"type":"string","enum":["add","list","remove"]},"when":<text>,"remind":<text>,"days":<from 1>,\
-"id":<text>
-
 """
 """Of each tool its name and the arguments that it requires, what it is for, and its arguments."""
 
@@ -122,7 +117,7 @@ class Tool:
         return '{"type":"object","properties":{%s},"required":%s,"additionalProperties":false}' % (properties, required)
 
 
-_BOTH = const(" profile_edit memory_intent")
+_BOTH = const(" profile_edit")
 _FULL = const("memory_store memory_recall memory_search memory_list memory_update memory_forget note_add memory_get")
 _LIGHTWEIGHT = const("file_read file_write file_append file_edit")
 

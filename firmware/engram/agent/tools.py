@@ -10,7 +10,6 @@ from engram.errors import ArgumentError, EngramError, NotFound
 from engram.memory import access, catalog
 from engram.memory.recall import Ranked, best_confidence, is_certain, make_query, snippet, stored_notice
 from engram.memory.records import fields
-from engram.reminders import tool as reminder_tool
 
 _PAGE = const(10)
 _SNIPPET = const(400)  # characters of one memory in a list
@@ -31,7 +30,7 @@ Done = namedtuple("Done", "result notice")
 
 
 _Parts = namedtuple(
-    "_Parts", "config clock records recall journal forgetting profile notes reminders confirmations remote toolbox"
+    "_Parts", "config clock records recall journal forgetting profile notes confirmations remote toolbox"
 )
 
 
@@ -323,9 +322,6 @@ class Tools(_Parts):
         else:
             keeper.write(name, content)
         return {"edited": name, "characters": len(keeper.text(name))}, "edited " + name
-
-    def _memory_intent(self, arguments: dict, turn) -> tuple:
-        return reminder_tool.run(self.reminders, self.clock, arguments, turn.caller)
 
     # --- how things look
 

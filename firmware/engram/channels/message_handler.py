@@ -22,7 +22,7 @@ _HOUR = const(3600)
 
 # Commands that read; and those that do so without an argument, or with "list".
 _READS = ("help", "memory", "recall", "export", "stats", "json")
-_READS_ALONE = ("telegram", "session", "intents", "timers", "mode", "companion", "workspace", "people")
+_READS_ALONE = ("telegram", "session", "timers", "mode", "companion", "workspace", "people")
 
 _NOT_AGAIN = const("this came before and is not carried out again; it may have been: look with /memory or /stats.")
 _GONE = const("this came before, and has left the journal: say it again.")

@@ -48,11 +48,11 @@ class TableFile:
         self._schema = schema
         self.most = most
         self._is_valid = is_valid
-        self._is_open = False
+        self.is_open = False
 
     def open(self) -> None:
         """Read the file unless it was read; damaged lines are set aside first. StoreError."""
-        if self._is_open:
+        if self.is_open:
             return
         self.damaged += repair_file(self._path, self._name)
         rows = []
@@ -63,7 +63,7 @@ class TableFile:
             if number and len(rows) < _MOST_READ and self._is_row(fields):
                 rows.append(fields)
         self.rows = rows
-        self._is_open = True
+        self.is_open = True
 
     def _number(self, ref) -> int:
         digits = ref[1:] if isinstance(ref, str) and ref[:1] == self._letter else ""

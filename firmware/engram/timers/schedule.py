@@ -19,11 +19,6 @@ _SLACK = const(7200)  # by which a period may be longer, since clocks are set
 _NAMES = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
 
 
-def repeats(fields: dict) -> bool:
-    """Whether a timer is due more than once."""
-    return "minute" in fields or "every" in fields
-
-
 def next_after(fields: dict, clock, at: int) -> int:
     """The first moment after `at` at which a timer that repeats is due; 0 for one that does not."""
     if "every" in fields:
@@ -74,6 +69,8 @@ def weekday(day: int) -> int:
 def describe(fields: dict, clock) -> str:
     """When a timer is due, with day and time in full."""
     due = fields["due"]
+    if "words" in fields:
+        return "when %s comes up" % fields["words"]
     if "every" in fields:
         often = "every " + duration(fields["every"] * 60)
         return often if "guess" in fields else often + ", next " + moment_name(clock, due)

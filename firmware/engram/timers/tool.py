@@ -1,59 +1,94 @@
 """Timers as the model sets them, by the tool `timer`, and as people do with /timers add."""
 
-from collections import namedtuple
-
 from engram import text
+from engram.compat import const
 from engram.errors import ArgumentError
 from engram.text.times import read_time, split_time
 from engram.timers import schedule
+from engram.timers.timer_store import TimerSpec, Words
 
-_NAME = "timer"
-_IN_A_TURN = "a timer's own turn sets no timers: tell the person, who can."
+NAME = "timer"
+_IN_A_TURN = const("a timer's own turn sets no timers: tell the person, who can.")
 _DOES = {"say": "I remind you: ", "ask": "I answer: ", "tool": "I call "}
-
-TimerSpec = namedtuple("TimerSpec", "kind what tool arguments yes time")
-"""kind "say", "ask" or "tool"; the text; the tool's name, its arguments as JSON and whether the
-person said yes to it; a Span, Moment or Repeat of engram.text.times."""
+_WHEN = const("when ")
 
 
-def run(find_timers, toolbox, caller, arguments: dict) -> dict:
-    """The result of a call of the tool."""
-    timers = find_timers()
-    action = arguments["action"]
-    if action == "list":
-        return {"timers": [_shown(fields, timers.clock) for fields in timers.owned_by(caller)]}
-    if timers.is_in_turn:
-        raise ArgumentError("action", _IN_A_TURN)
-    if action == "remove":
-        if "id" not in arguments:
-            raise ArgumentError("id", "is missing; action list shows the ids.")
-        gone = timers.remove(caller, arguments["id"])
-        return {"removed": gone["id"], "text": gone["what"]}
-    return _shown(timers.add(caller, _spec(arguments, timers.clock, caller, toolbox)), timers.clock)
+class TimerTool:
+    """The tool of one board's timers; they call those of a `toolbox`."""
+
+    name = NAME
+    description = (
+        "Timers of this chat. add: text is said at its time, or when a message has all of words; "
+        "with kind ask you answer text then. list, remove by id."
+    )
+    schema = (
+        '{"type":"object","properties":{"action":{"type":"string","enum":["add","list","remove"]},'
+        '"kind":{"type":"string","enum":["say","ask","tool"]},"text":{"type":"string"},'
+        '"time":{"type":"string","description":"one of: in 20 min; every 30 min; 08:00; 07:30 daily; '
+        '07:30 mon fri; tomorrow 8:00; 2026-01-31 08:00"},'
+        '"words":{"type":"string"},'
+        '"tool":{"type":"string"},"arguments":{"type":"string","description":"of the tool, as JSON"},'
+        '"id":{"type":"string"}},"required":["action"],"additionalProperties":false}'
+    )
+    confirm = False
+    timeout_ms = 10_000
+    wants_caller = True
+    task = None
+
+    def __init__(self, timers, toolbox):
+        self._timers = timers
+        self._toolbox = toolbox
+
+    def for_caller(self, _caller):
+        """Offer it to everybody: all may set timers, and see their own."""
+        return self
+
+    def run(self, caller, **arguments) -> dict:
+        """The result of a call."""
+        timers = self._timers
+        action = arguments["action"]
+        if action == "list":
+            return {"timers": [_shown(row, timers.clock) for row in timers.owned_by(caller)]}
+        if timers.is_in_turn:
+            raise ArgumentError("action", _IN_A_TURN)
+        if action == "remove":
+            if "id" not in arguments:
+                raise ArgumentError("id", "is missing; action list shows the ids.")
+            gone = timers.remove(caller, arguments["id"])
+            return {"removed": gone["id"], "text": gone["what"]}
+        return _shown(timers.add(caller, self._spec(arguments, caller)), timers.clock)
+
+    def _spec(self, arguments: dict, caller) -> TimerSpec:
+        kind, what = arguments.get("kind", "say"), arguments.get("text", "")
+        if bool(arguments.get("time")) == bool(arguments.get("words")):
+            raise ArgumentError("time", "is missing; it must be a text such as 07:30 daily, or words in its place.")
+        tool, values = arguments.get("tool", ""), arguments.get("arguments", "{}")
+        if (kind == "tool") != bool(tool):
+            raise ArgumentError("tool", "goes with kind tool, and kind tool needs it.")
+        if tool:
+            check_call(self._toolbox, tool, values, caller, False)
+            what = "%s %s" % (tool, values)
+        words, clock = arguments.get("words"), self._timers.clock
+        trigger = Words(words) if words else read_time(arguments["time"], clock)
+        return TimerSpec(kind, what, tool, values if tool else "", False, trigger)
+
+    def notice(self, _arguments: dict, value: dict) -> str:
+        """The line for the person after a call, "" for none."""
+        if "removed" in value:
+            return "removed timer " + value["removed"]
+        if "id" not in value:
+            return ""
+        return describe(value["id"], value["kind"], value["when"], value["text"])
 
 
-def _spec(arguments: dict, clock, caller, toolbox) -> TimerSpec:
-    kind, what = arguments.get("kind", "say"), arguments.get("text", "")
-    if "time" not in arguments:
-        raise ArgumentError("time", "is missing; it must be a text such as 07:30 daily.")
-    tool, values = arguments.get("tool", ""), arguments.get("arguments", "{}")
-    if (kind == "tool") != bool(tool):
-        raise ArgumentError("tool", "goes with kind tool, and kind tool needs it.")
-    if tool:
-        check_call(toolbox, tool, values, caller, False)
-        what = "%s %s" % (tool, values)
-    return TimerSpec(kind, what, tool, values, False, read_time(arguments["time"], clock))
-
-
-def _shown(fields: dict, clock) -> dict:
-    shown = {name: fields[name] for name in ("id", "kind")}
-    shown.update({"text": fields["what"], "when": schedule.describe(fields, clock)})
-    return shown
+def _shown(row: dict, clock) -> dict:
+    when = schedule.describe(row, clock)
+    return {"id": row["id"], "kind": row["kind"], "text": row["what"], "when": when}
 
 
 def check_call(toolbox, name: str, arguments: str, caller, is_confirmed: bool) -> None:
     """ArgumentError if a timer of this caller may not call a tool with these arguments."""
-    if name == _NAME:
+    if name == NAME:
         raise ArgumentError("tool", "a timer sets no timers.")
     try:
         values = text.loads(arguments)
@@ -68,19 +103,26 @@ def check_call(toolbox, name: str, arguments: str, caller, is_confirmed: bool) -
 
 
 def add(timers, toolbox, caller, typed: str) -> str:
-    """Keep the timer that was typed behind /timers add: a time, and what is to be done then; a sentence on it."""
-    time, what = split_time(typed, timers.clock)
+    """Keep the timer that was typed behind /timers add; a sentence on it."""
+    row = timers.add(caller, _typed_spec(timers.clock, toolbox, caller, typed))
+    return describe(row["id"], row["kind"], schedule.describe(row, timers.clock), row["what"])
+
+
+def _typed_spec(clock, toolbox, caller, typed: str) -> TimerSpec:
+    """The timer of "TIME TEXT" or "when WORDS: TEXT"."""
+    if typed.startswith(_WHEN):
+        words, _, what = typed[len(_WHEN) :].replace("：", ":").partition(":")
+        return TimerSpec("say", what, "", "", False, Words(words))
+    time, what = split_time(typed, clock)
     kind, _, rest = what.partition(" ")
     rest = rest.strip()
     if not rest or kind not in ("ask", "pin", "tool"):
-        kind, rest = "say", what
-    spec = TimerSpec(kind, rest, "", "", False, time)
-    if kind in ("pin", "tool"):
-        tool, arguments = _call(kind, rest)
-        check_call(toolbox, tool, arguments, caller, True)
-        spec = TimerSpec("tool", "%s %s" % (tool, arguments), tool, arguments, True, time)
-    fields = timers.add(caller, spec)
-    return describe(fields["id"], fields["kind"], schedule.describe(fields, timers.clock), fields["what"])
+        return TimerSpec("say", what, "", "", False, time)
+    if kind == "ask":
+        return TimerSpec("ask", rest, "", "", False, time)
+    tool, arguments = _call(kind, rest)
+    check_call(toolbox, tool, arguments, caller, True)
+    return TimerSpec("tool", "%s %s" % (tool, arguments), tool, arguments, True, time)
 
 
 def _call(kind: str, rest: str) -> tuple:

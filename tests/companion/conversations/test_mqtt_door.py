@@ -107,14 +107,14 @@ def test_a_program_gets_what_a_board_begins_to_say_and_a_later_one_does_not(kitc
 
     async def work() -> None:
         async with program(port) as client:
-            command = "/intents add paint shop: buy brushes"
+            command = "/timers add when paint shop: buy brushes"
             await said(client, id="1", command=command, principal="ann", room="phone")
             found = await said(client, id="2", text="the paint shop is open", principal="ann", room="office")
             while not any("push" in each for each in found):
                 found += await one(client)
             (push,) = [each for each in found if "push" in each]
             assert push["push"].startswith("push:") and abs(push["at"] - time.time()) < SECONDS
-            assert (push["room"], push["text"]) == ("phone", "reminder: buy brushes (i1)")
+            assert (push["room"], push["text"]) == ("phone", "reminder: buy brushes (w1)")
         async with program(port) as client:
             later = await said(client, id="3", text="hello", principal="ann", room="phone")
             assert {each["id"] for each in later} == {"3"}, "no message is retained"

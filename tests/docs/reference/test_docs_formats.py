@@ -19,8 +19,7 @@ from engram.channels.inbox import ChannelSink, Message
 from engram.compat import finish
 from engram.llm.types import Call
 from engram.memory.access import OWNER, Caller
-from engram.reminders import reminder_file
-from engram.timers import timer_file
+from engram.timers import timer_store
 from engram_host.fake_llm import serving
 from one_case import in_one_case
 from pages import PAGES, fences, in_backticks, plain, read, rows, section, tables
@@ -191,7 +190,7 @@ class _Life:
         self.note_lines()
 
     def intend(self) -> None:
-        self.tool("memory_intent", action="add", when="the paint shop", remind="buy brushes")
+        self.command("/timers add when the paint shop: buy brushes")
 
     def move_in(self) -> None:
         told = self.command('/import {"content":"Ann sails","origin":"1a2b3c4d:m3","superseded":true}')
@@ -299,14 +298,9 @@ def test_the_table_of_a_kind_has_the_fields_that_are_written(kind, written):
     assert _documented()[kind] == fields
 
 
-def test_the_table_of_an_intent_has_the_fields_that_are_written():
-    listed = [plain(row[0]) for row in rows(section(read(PAGE), "### intents.jsonl"))]
-    assert listed == ["id"] + [field[0] for field in reminder_file.SCHEMA]
-
-
 def test_the_table_of_a_timer_has_the_fields_that_are_written():
     listed = [plain(row[0]) for row in rows(section(read(PAGE), "### timers.jsonl"))]
-    assert listed == ["id"] + [field[0] for field in timer_file.SCHEMA]
+    assert listed == ["id"] + [field[0] for field in timer_store.SCHEMA]
 
 
 def test_every_file_is_documented(written):

@@ -115,10 +115,10 @@ def test_forget_says_what_it_needs_and_what_it_does_not_find():
 
 def test_each_mode_offers_only_its_tools():
     board = _board()
-    assert [tool.name for tool in board.tools.listed()][-1] == "memory_intent" and len(board.tools.listed()) == 10
+    assert [tool.name for tool in board.tools.listed()][-1] == "profile_edit" and len(board.tools.listed()) == 9
     board.config.save("mode", "lightweight")
     names = [tool.name for tool in board.tools.listed()]
-    assert names == ["file_read", "file_write", "file_append", "file_edit", "profile_edit", "memory_intent"]
+    assert names == ["file_read", "file_write", "file_append", "file_edit", "profile_edit"]
     argument, problem = _error(_run(board, "memory_store", content="x", tags=["a"]))
     assert argument == "tool" and problem == "tool: there is no tool memory_store; there are " + ", ".join(names) + "."
 

@@ -16,7 +16,7 @@ HOME = Caller("owner", "net 1", False, "")
 OBEYED = (
     "I live in Lyon", "remember that the meeting is at 9", "list memories", "forget m1", "merk dir: der Code ist 9876",
     "Please remember that my code is 9876.", "记住我的车是红色的", "forget my bike", "olvida m1", "好的", "yes", "yes, do it",
-    "/timers add 8:00 leave", "/intents add paint: brushes", "/mode lightweight", "/memory clear",
+    "/timers add 8:00 leave", "/timers add when paint: brushes", "/mode lightweight", "/memory clear",
 )  # fmt: skip
 CALLS = (
     ("memory_store", {"content": "Ann lives in Lyon", "tags": ["home"]}),
@@ -24,7 +24,7 @@ CALLS = (
     ("memory_forget", {"id": "m1"}),
     ("note_add", {"text": "the meeting is at 9"}),
     ("profile_edit", {"file": "user.md", "action": "append", "text": "Lives in Lyon"}),
-    ("memory_intent", {"action": "add", "when": "paint shop", "remind": "buy brushes"}),
+    ("timer", {"action": "add", "words": "paint shop", "text": "buy brushes"}),
 )
 
 
@@ -32,9 +32,8 @@ def _state(board):
     """All that a message may change, besides the journal."""
     files = [board.notes.for_caller(OWNER).text(name) for name in ("MEMORY.md", board.notes.for_caller(OWNER).today())]
     profile = [board.profile.for_caller(OWNER).text(name) for name in ("user.md", "soul.md", "identity.md")]
-    reminders = [fields["id"] for fields in board.reminders.owned_by(OWNER)]
     timers = lines_of(board, "/timers")
-    return board.records.entries.bytes, board.config.get("mode"), files, profile, reminders, timers
+    return board.records.entries.bytes, board.config.get("mode"), files, profile, timers
 
 
 def _others(number, said):

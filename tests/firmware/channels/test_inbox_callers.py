@@ -51,7 +51,7 @@ def test_each_command_reads_or_changes():
     reads = ("/help", "/memory", "/memory list", "/recall x", "/export", "/stats", "/companion", "/session", "/people")
     for line in reads + (
         "/session list",
-        "/intents",
+        "/timers",
         "/mode",
         "/workspace",
         "/profile",

@@ -32,7 +32,6 @@ def test_the_secrets_would_be_seen_by_whom_they_belong_to():
         insider.try_prompts("lightweight")
         insider.type("/export")
     insider.type("/session list")
-    insider.type("/intents")
     insider.type("/timers")
     for ref in house.values("<record>"):
         if ref in house.ids["user:ann"] + house.ids["ws:garden"]:

@@ -23,7 +23,7 @@ async def test_the_model_adds_lists_and_removes_in_each_form():
         ('{"action":"add","text":"c","time":"7:30 monday, fri"}', "every Monday, Friday at 07:30"),
         ('{"action":"add","text":"d","time":"every 90 min"}', "every 1 h 30 min"),
         ('{"action":"add","text":"e","kind":"ask","time":"2026-09-22T08:00"}', "on Tuesday 2026-09-22 08:00"),
-        ('{"action":"remove","id":"w1"}', "no more timer w1"),
+        ('{"action":"remove","id":"w1"}', "removed timer w1"),
     )
     board = Board().serve(Script())
     Network(board.inbox)
@@ -100,7 +100,7 @@ async def test_nobody_lists_removes_or_sets_timers_of_others():
     Network(board.inbox)
     owners = (OWNER, ANN, GROUP)
     for caller in owners:
-        board.find_timers().add(caller, _secret(caller))
+        board.timers.add(caller, _secret(caller))
     for intruder in (
         Caller("bo", "net 9", False, ""),
         Caller("bo", "net 3", False, ""),

@@ -5,8 +5,8 @@ import asyncio
 from engram.errors import ArgumentError, ModelUnavailable
 from engram.llm.types import Call
 from engram.memory.access import OWNER
-from engram.timers.asking import LimitedModel
-from engram.timers.tool import check_call
+from engram.timers.tool import TimerTool, check_call
+from engram.timers.turn import LimitedModel
 from support import raises, wait_until
 from timed import ANN, CHAT, DAY, EIGHT, GROUP, HOUR, MINUTE, Timed, script, spec
 from turns import say
@@ -44,7 +44,7 @@ def _asking(*steps, budget=24, **settings):
 
 
 def _is_busy(timed):
-    return timed.timers._telling is not None and timed.timers._telling.is_busy
+    return timed.timers.runner.is_busy
 
 
 async def _told(timed, seconds, step=MINUTE):
@@ -71,7 +71,7 @@ async def test_the_agent_is_asked_as_who_set_it_and_its_answer_is_told_and_kept_
         ("user", "ann", "what is on today?"),
         ("assistant", "engram", "Nothing is on today."),
     ]
-    assert turns[0]["mid"] == "timer:w1:%d" % EIGHT and turns[1]["to"] == "net 2"
+    assert turns[1]["mid"] == "timer:w1:%d" % EIGHT and turns[1]["to"] == "net 2"
     assert await _told(timed, DAY, HOUR) == [] and timed.board.model.asked == 1
 
 
@@ -135,12 +135,12 @@ async def test_what_a_restart_cut_off_counts_as_spent():
     timed.add(CHAT, "ask", "how is it?", at=EIGHT)
     timed.board.now = EIGHT
     timed.restart()
-    await timed.timers.tell_due()
-    telling = timed.timers._telling
-    assert telling.is_busy
+    await timed.timers.run_due()
+    runner = timed.timers.runner
+    assert runner.is_busy
     # The turn is marked, and its message is in the journal: the power fails before the answer.
     await wait_until("it is asked", lambda: timed.board.journal.newest >= 3)
-    telling.stop()
+    runner.stop()
     timed.restart()
     told = await _told(timed, 2 * MINUTE)
     assert len(told) == 1 and timed.board.model.asked <= 3
@@ -151,7 +151,7 @@ async def test_an_answer_that_the_power_cut_off_is_made_again_for_the_same_turn(
     timed.add(CHAT, "ask", "how is it?", at=EIGHT)
     keep = timed.board.inbox.deliveries().keep
 
-    def fail(*arguments):
+    def fail(*_, **__):
         raise ModelUnavailable("the power is gone.")
 
     timed.board.inbox.deliveries().keep = fail
@@ -169,9 +169,7 @@ async def test_a_timers_turn_sets_no_timers():
     call = Call("c", "timer", '{"action":"add","text":"more","time":"every 5 min"}')
     timed = _asking([call], "No.")
     timed.add(CHAT, "ask", "do it again", at=EIGHT)
-    from engram.timers.timer_tool import TimerTool
-
-    tool = TimerTool(lambda: timed.timers, None)
+    tool = TimerTool(timed.timers, None)
     refused = []
 
     def during(_request):
@@ -210,11 +208,11 @@ async def test_an_error_of_the_code_in_a_turn_comes_out_where_it_is_reported():
 
 async def test_a_reminder_that_waits_for_its_words_is_not_used_up_by_a_timer():
     timed = _asking("ok")
-    timed.board.reminders.add(CHAT, "paint shop", "buy brushes")
+    timed.add(what="buy brushes", words="paint shop")
     timed.add(CHAT, "ask", "is the paint shop open?", at=EIGHT)
     await _told(timed, EIGHT - timed.board.now + 2 * MINUTE)
     _, ear = await say(timed.board, "the paint shop", CHAT)
-    assert ear.notices == ["reminder: buy brushes (i1)"]
+    assert ear.notices == ["reminder: buy brushes (w1)"]
 
 
 async def test_a_slow_model_delays_no_reminder():
@@ -235,8 +233,8 @@ async def test_a_slow_model_delays_no_reminder():
     told = await timed.pass_time(EIGHT - timed.board.now + 3 * MINUTE, MINUTE)
     assert told == [("net 1", "reminder: water the plants (w2)")]
     gate.set()
-    telling = timed.timers._telling
-    await wait_until("the turn is over", lambda: not telling.is_busy)
+    runner = timed.timers.runner
+    await wait_until("the turn is over", lambda: not runner.is_busy)
 
 
 # --- tools
@@ -276,7 +274,7 @@ async def test_a_call_under_way_when_the_power_failed_is_not_made_again_and_told
     _add_call(timed, at=EIGHT)
     await timed.pass_time(EIGHT - timed.board.now + MINUTE, MINUTE)
     assert len(timed.toolbox.called) == 1
-    timed.timers._telling.stop()
+    timed.timers.runner.stop()
     timed.restart()
     told = await _told(timed, 2 * MINUTE)
     wanted = 'lamp {"value":1} was under way when the power failed: look whether it was carried out (w1)'

@@ -192,7 +192,7 @@ async def test_a_companion_that_names_the_owner_reaches_no_pin_and_sets_no_timer
             answer = await network.offer(message("net:%d" % at, line, caller))
             assert "does not let its companion speak for the owner" in "".join(answer.told), (room, line, answer.told)
             _check_nothing_driven((room, line))
-        assert board.timers is None and not board.model.asked
+        assert board.timers.table.rows == [] and not board.model.asked
 
 
 def test_no_setting_changes_the_list():

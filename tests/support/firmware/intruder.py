@@ -3,7 +3,7 @@
 Each thing that is kept has a word that an intruder knows and types, and a secret that nobody ever types: wherever the secret
 comes out, something was shown that should not be. A new tool or command is tried once it stands in TOOLS or COMMANDS below,
 with what an intruder would give it: <word>, <tag>, <record>, <origin>, <foreign> (an id that another program gave), <turn>,
-<session>, <intent>, <w> (a timer), <file> and <code> stand for each of those in turn.
+<session>, <w> (a timer), <file> and <code> stand for each of those in turn.
 """
 
 import asyncio
@@ -63,11 +63,6 @@ TOOLS = {
         {"confirm": "yes-2"},
     ),
     "note_add": ({"text": "I met <word>"},),
-    "memory_intent": (
-        {"action": "add", "when": "<word>", "remind": "mine", "days": 3},
-        {"action": "list"},
-        {"action": "remove", "id": "<intent>"},
-    ),
     "memory_get": (
         {"id": "<record>"},
         {"id": "<turn>", "around": 5, "first": 1},
@@ -96,9 +91,8 @@ COMMANDS = {
     "undo": ("",) * 20,
     "session": ("", "list", "switch <session>", "delete <session>", "new", "new <word>"),
     "profile": ("", "<file>", "<file> add gone", "<file> write gone", "<file> replace <word> => gone"),
-    "intents": ("", "list", "remove <intent>"),
     "senses": ("", "<word>", "<word> yesterday", "limit <word> below 5"),
-    "timers": ("", "list", "remove <w>", "add tomorrow at 8 <word>"),
+    "timers": ("", "list", "remove <w>", "add tomorrow at 8 <word>", "add when <word>: mine"),
     "mode": ("", "lightweight", "full"),
     "note": ("I met <word>",),
     "distill": ("",),
@@ -145,13 +139,12 @@ SAID = (
     "forget <record>",
     "forget <word>",
     "list memories",
-    "forget <intent>",
     "find <word>",
 )
 """Messages to the agent: they are answered without a model, and stand in prompts."""
 
 _PLACES = (
-    "<word>", "<tag>", "<record>", "<origin>", "<foreign>", "<turn>", "<session>", "<intent>", "<w>", "<file>", "<code>",
+    "<word>", "<tag>", "<record>", "<origin>", "<foreign>", "<turn>", "<session>", "<w>", "<file>", "<code>",
 )  # fmt: skip
 _EXAMPLES = {"m12", "t12"}
 """Ids that sentences for people give as examples."""
@@ -253,9 +246,9 @@ class House:
         left = self._bring_in("left-" + caller.principal, private)
         records.evict([int(left[1:])], board.trash)
         word, secret = self.thing(private).split()
-        self.note(private, board.reminders.add(caller, word, "take the " + secret)["id"])
+        self.note(private, board.timers.add(caller, spec("say", "take the " + secret, words=word))["id"])
         timer = spec("say", self.thing(private), minute=480, days=127)
-        self.note(private, board.find_timers().add(caller, timer)["id"])
+        self.note(private, board.timers.add(caller, timer)["id"])
         if caller.workspace:
             told = "ws:" + caller.workspace
             moved = records.store(self.thing(private), ["home"], caller, turns=[said]).id
@@ -297,8 +290,6 @@ class House:
             yield from board.journal.sessions(caller)
             yield board.journal.current(caller)
             yield board.profile.named(principal).text("user.md")
-            for fields in board.reminders.owned_by(caller):
-                yield _of(fields)
             for fields in board.timers.owned_by(caller):
                 yield _of(fields)
 

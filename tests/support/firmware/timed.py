@@ -5,7 +5,7 @@ from channel import Network
 from engram.compat import ticks_add
 from engram.memory.access import Caller
 from engram.text.times import Moment, Repeat, Span
-from engram.timers.tool import TimerSpec
+from engram.timers.timer_store import TimerSpec, Words
 from support import let_others_run
 
 CHAT = Caller("owner", "net 1", False, "")
@@ -32,9 +32,9 @@ class Ticks:
         return self.ms % (ticks_add(0, -1) + 1)  # the runtime's own period
 
 
-def spec(kind, what, tool="", arguments="", yes=False, at=0, after=0, minute=0, days=0, every=0):
-    """What somebody wants of a timer: one of at, after, days and every is given."""
-    time = Moment(at) if at else Span(after) if after else Repeat(minute, days, every)
+def spec(kind, what, tool="", arguments="", yes=False, at=0, after=0, minute=0, days=0, every=0, words=""):
+    """What somebody wants of a timer: one of at, after, days, every and words is given."""
+    time = Words(words) if words else Moment(at) if at else Span(after) if after else Repeat(minute, days, every)
     return TimerSpec(kind, what, tool, arguments, yes, time)
 
 
@@ -55,13 +55,12 @@ class Timed:
 
     def _serve(self):
         board = self.board
-        board.timers = None
         board.serve(self.model, **self.settings)
         board.toolbox = self.toolbox or board.toolbox
         self.network = Network(board.inbox)
-        self.timers = board.find_timers()
-        self.timers.steady._ticks_ms = self.ticks
-        self.timers.steady._ticks = self.ticks()
+        self.timers = board.timers
+        self.timers.guard._ticks_ms = self.ticks
+        self.timers.guard._ticks = self.ticks()
 
     def restart(self):
         """As after a power cut."""
@@ -86,7 +85,7 @@ class Timed:
 
     async def look(self):
         """Let what is due be told."""
-        await self.timers.tell_due()
+        await self.timers.run_due()
         await let_others_run()
         self.collect()
 

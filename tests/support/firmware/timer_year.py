@@ -149,14 +149,13 @@ class Year:
 
     def serve(self):
         board = self.board
-        board.timers = None
         board.clock.zone, board.clock.zone_minutes = Zone(ZONE), 60
         board.serve(self.model)
         board.toolbox = self.toolbox  # pyright: ignore[reportAttributeAccessIssue]  # it stands in for one
         self.network = Network(board.inbox)
-        self.timers = board.find_timers()
-        self.timers.steady._ticks_ms = self.ticks
-        self.timers.steady._ticks = self.ticks()
+        self.timers = board.timers
+        self.timers.guard._ticks_ms = self.ticks
+        self.timers.guard._ticks = self.ticks()
 
     def add(self, kind, what, minute=0, days=0, every=0, caller=CALLER, after=0):
         is_call = kind == "tool"
@@ -189,10 +188,10 @@ class Year:
 
     async def look(self):
         for _ in range(4):
-            is_done = await self.timers.tell_due()
-            while self.timers._telling and self.timers._telling.is_busy:
+            is_done = await self.timers.run_due()
+            while self.timers.runner.is_busy:
                 await let_others_run()
-            if is_done and not self.timers.is_unsure:
+            if is_done:
                 break
         if self.network.chats:
             await let_others_run()

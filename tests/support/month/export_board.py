@@ -24,8 +24,8 @@ caller = OWNER if who == "owner" else Caller("ann" if who == "group" else who, "
 for line in parts.commands.run(caller, "/export"):
     if isinstance(line, str):
         print(line)
-for number in parts.reminders.numbers(caller):
-    print("intent i%d" % number)
+for row in parts.timers.owned_by(caller):
+    print("intent", row["id"])
 if who == "owner":
     for record in parts.records.entries.newest():
         print("live", record["id"], record["content"])

@@ -90,8 +90,8 @@ class Ledger:
         for notice in told["notices"] + told["answer"]:
             if notice.startswith("remembered "):
                 self._is_known(notice.split()[1].rstrip(":"))
-            elif notice.startswith("will remind ("):
-                ref = notice.partition("(")[2].partition(")")[0]
+            elif " comes up I remind you: " in notice:
+                ref = notice.partition(":")[0]
                 # A life that begins while the clock is not set is counted from when it is.
                 begins = told["now"] if told["known"] else life.moment(day, told["turn"])
                 self.intents[ref] = begins + life.FORMS[self.form].reminder_days * life.DAY

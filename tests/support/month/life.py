@@ -130,11 +130,11 @@ def said(form, day, turn):
     elif kind == 15:
         text = "remember that %s likes the %s %s" % (person, mark, thing)
     elif kind == 16:
-        text = "/intents add %s: the %s bill of %s" % (thing, mark, person)
+        text = "/timers add when %s: the %s bill of %s" % (thing, mark, person)
     elif kind == 17:
         text = "/note %s %s was oiled by %s" % (mark, thing, person) if who != "group" else "ok"
     elif kind == 18:
         text = "/recall %s %s" % (mark, thing)
     else:
-        text = numbers.pick(("/memory", "/undo", "/distill", "/intents")) if who != "group" else "/memory"
+        text = numbers.pick(("/memory", "/undo", "/distill", "/timers")) if who != "group" else "/memory"
     return Said(who, text)

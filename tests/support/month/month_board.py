@@ -28,6 +28,7 @@ from engram.compat import heap_used
 from engram.errors import EngramError
 from engram.learning import distill
 from engram.memory.access import OWNER, Caller
+from engram.timers import timer_store
 from scripted_month import Model
 from witness import Witness
 
@@ -87,8 +88,8 @@ class Board:
         distill.NOTES = limits.notes
         self.app = App("/flash", limits.settings, clock=clock, model=self.model)
         self.parts = self.app.board
-        self.parts.reminders.most = limits.reminders
-        self.parts.reminders.days = limits.reminder_days
+        self.parts.timers.table.most = limits.reminders
+        timer_store.WORDS_DAYS = limits.reminder_days
         self.witness = Witness(self.parts, tell)
         self.witness.catch_up(heard)
 
@@ -172,7 +173,7 @@ class Board:
                     files.size("/flash/memory/" + file) for _, file, _ in parts.note_retention._day_files()
                 ),
                 "notes_files": len(parts.note_retention._day_files()),
-                "intents": sum(len(parts.reminders.numbers(caller)) for caller in ASKERS.values()),
+                "intents": sum(len(parts.timers.owned_by(caller)) for caller in ASKERS.values()),
             }
         )
 

@@ -22,7 +22,7 @@ from engram.errors import EngramError
 from engram.llm.types import Reply
 from engram.memory.access import Caller
 from engram.text.times import Repeat, Span
-from engram.timers.tool import TimerSpec
+from engram.timers.timer_store import TimerSpec
 from strict_network import Chat, World, tell
 
 SETTINGS = {"extract.on": False, "flush.on": False, "log.level": "error", "journal.bytes": 65536}
@@ -111,20 +111,19 @@ async def live(board, world, clock):
     """Let the steps pass."""
     inbox = board.inbox
     inbox.add_channel("net", lambda address: (Chat(world, address), "net 5"))
-    timers = board.find_timers()
+    timers = board.timers
     ticks = [0]
-    timers.steady._ticks_ms = lambda: ticks[0]
-    timers.steady._ticks = 0
+    timers.guard._ticks_ms = lambda: ticks[0]
+    timers.guard._ticks = 0
     left = 1
     for step in range(len(world.of("step")), STEPS):
         world.is_faulty = step < FAULTY
         change(timers, step, world)
         left = await inbox.redeliver("net")
         for _ in range(TRIES):
-            is_done = await timers.tell_due()
-            telling = timers._telling
-            if telling and telling._task:
-                await telling._task
+            is_done = await timers.run_due()
+            if timers.runner._task:
+                await timers.runner._task
             if is_done:
                 break
             left = await inbox.redeliver("net")

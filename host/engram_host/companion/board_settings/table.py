@@ -19,7 +19,6 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "prompt": ("session", "profile", "recall"),
     "learning": ("extract", "flush", "distill"),
     "memory": ("records", "decay", "journal", "notes", "principals"),
-    "reminders": ("intents",),
     "senses": ("senses",),
     "timers": ("timers",),
     "companion": ("companion", "archive"),

@@ -13,6 +13,7 @@ import json
 import sys
 
 from engram.compat import finish
+from engram.timers.timer_store import TimerSpec, Words
 
 
 def tell(*words) -> None:
@@ -168,11 +169,12 @@ class Player:
 
     def do_intend(self, when, remind, do):
         """Keep a standing intent; its id."""
-        return self.parts.reminders.add(_caller("console"), when, remind)["id"]
+        spec = TimerSpec("say", remind, "", "", False, Words(when))
+        return self.parts.timers.add(_caller("console"), spec)["id"]
 
     def do_unintend(self, of, do):
         """Let a standing intent go."""
-        self.parts.reminders.remove(_caller("console"), self._id(of))
+        self.parts.timers.remove(_caller("console"), self._id(of))
 
     def do_mention(self, room, text, do):
         """Say something to the agent, which has no model; the ids of turn, session, and intents that fired."""
@@ -261,8 +263,8 @@ class Player:
         for name in ("identity.md", "soul.md", "user.md"):
             tell("profile", name, parts.profile.for_caller(_caller("console")).text(name))
         tell("read", parts.learning_cursor.until, parts.learning_cursor.flushed)
-        for intent in parts.reminders.owned_by(_caller("console")):
-            tell("intent", intent["id"], intent["when"], intent["remind"], intent.get("fired", 0))
+        for row in parts.timers.owned_by(_caller("console")):
+            tell("intent", row["id"], row["words"], row["what"], int("last" in row))
         tell("damaged", parts.records.entries.damaged, parts.journal.entries.damaged)
         tell("looked")
 

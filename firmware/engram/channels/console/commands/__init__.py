@@ -14,8 +14,8 @@ undo [ID] -- undo the latest change of memory, profile or notes; with an id only
 session [new [TITLE] | list | switch ID | delete ID] -- conversation threads; alone: the current one
 profile [FILE [add TEXT | write TEXT | replace OLD => NEW]] -- show or edit user.md, soul.md, identity.md
 senses [NAME [DAYS] | limit NAME below|above VALUE | unlimit ID | forget NAME] -- show what the board perceives
-intents [list | add WORDS: TEXT | remove ID] -- list, make or remove reminders for when the words are mentioned
-timers [list | add TIME TEXT | remove ID] -- list, set or remove what is said or done at a time
+timers [list | add TIME TEXT | add when WORDS: TEXT | remove ID] -- list, set or remove what is said or done \
+at a time, or when the words are mentioned
 mode [full | lightweight] -- show or set the memory that the agent uses; the other is kept
 setting [NAME [VALUE]] -- list what is set, or set something: docs/reference/settings.md
 note TEXT -- add a line to today's note

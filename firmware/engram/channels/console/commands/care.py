@@ -1,12 +1,10 @@
-"""The commands that look after the memory: distil, clear the daily log, pin, list and remove reminders."""
+"""The commands that look after the memory: distil, clear the daily log, pin."""
 
-from engram.channels.console.commands import count_of
 from engram.compat import const, ticks_add, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
 from engram.memory import access
 from engram.memory.recall import snippet
 from engram.memory.records import dedup, fields
-from engram.reminders.tool import describe_reminder
 
 _LOOK_MS = const(50)
 _LONGEST_MS = const(180_000)  # that a person waits for a distillation; it goes on without
@@ -132,36 +130,3 @@ def _taken_over(kept: dict, lesser: dict) -> dict:
     if kept.get("expires", fields.NEVER) < lesser.get("expires", fields.NEVER):
         changes["expires"] = lesser.get("expires")
     return changes
-
-
-def intents_command(reminders, clock, caller, rest: str):
-    """Yield the caller's intents, or what becomes of one that is added or removed."""
-    action, _, rest = rest.partition(" ")
-    rest = rest.strip()
-    if action == "remove" and rest:
-        gone = reminders.remove(caller, rest)
-        yield "removed %s; /intents add %s: %s keeps it again" % (gone["id"], gone["when"], gone["remind"])
-        return
-    when, colon, remind = rest.replace("：", ":").partition(":")
-    if action == "add" and colon:
-        yield describe_reminder(reminders.add(caller, when, remind))
-        return
-    if action not in ("", "list") or rest:
-        raise ArgumentError("/intents", "takes list, add WORDS: TEXT, or remove ID.")
-    found = False
-    for reminder in reminders.owned_by(caller):
-        found = True
-        yield "%-4s %s -> %s" % (reminder["id"], reminder["when"], reminder["remind"])
-        yield "     " + _times_of(clock, reminder)
-    if not found:
-        yield "there are none; try: /intents add paint shop: buy brushes"
-    if not reminders.is_on:
-        yield "they are switched off (intents.on)"
-
-
-def _times_of(clock, reminder: dict) -> str:
-    fired = reminder.get("fired", 0)
-    last = "not reminded yet"
-    if fired:
-        last = "reminded %s, last %s" % (count_of(fired, "time", "times"), clock.minute(reminder["last"]))
-    return "%s; until %s" % (last, clock.day(reminder["expires"]))

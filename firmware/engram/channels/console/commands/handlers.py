@@ -12,7 +12,7 @@ Source = namedtuple("Source", "clock records journal trash forgetting profile no
 
 Stats = namedtuple(
     "Stats",
-    "config clock model find_status records eviction trash journal reminders recall jobs companion archived network "
+    "config clock model find_status records eviction trash journal timers recall jobs companion archived network "
     "telegram",
 )
 """What /stats shows."""
@@ -24,7 +24,7 @@ def handlers(board) -> dict:
     notes, daily, forgetting = board.notes, board.note_retention, board.forgetting
     companion, archived = board.companion, board.archived
     search, archive, recall = board.remote_search(), board.archive(), board.recall
-    parts = board.model, board.find_status, records, board.eviction, board.trash, journal, board.reminders, recall
+    parts = board.model, board.find_status, records, board.eviction, board.trash, journal, board.timers, recall
     stats = Stats(config, clock, *parts, board.jobs, companion, archived, board.network, board.telegram)
     texts = (forgetting, board.profile, notes)
     source = Source(clock, records, journal, board.trash, *texts)
@@ -41,9 +41,8 @@ def handlers(board) -> dict:
         "distill": (care.distill_command, (config, notes, daily, board.distillation)),
         "session": (sessions.session_command, (journal, clock)),
         "profile": (sessions.profile_command, (board.profile,)),
-        "intents": (care.intents_command, (board.reminders, clock)),
         "senses": (board_commands.senses_command, (board.sense_view,)),
-        "timers": (timers.timers_command, (board.timers, board.find_timers, board.toolbox)),
+        "timers": (timers.timers_command, (board.timers, board.toolbox)),
         "mode": (board_commands.mode_command, (config,)),
         "setting": (board_commands.setting_command, (config,)),
         "compact": (board_commands.compact_command, (records, journal)),

@@ -18,7 +18,6 @@ Section = Literal[
     "prompt",
     "learning",
     "memory",
-    "reminders",
     "companion",
     "people",
     "console",

@@ -1,4 +1,4 @@
-"""A clock for timers, which a clock that is set wrongly for a while does not deceive.
+"""The time for timers, which a clock that is set wrongly for a while does not deceive.
 
 A jump of more than an hour while the board runs is believed once it has lasted half an hour; until then time goes on from
 before it, by the counter of ticks. So a wrong answer from the network neither makes all timers due nor silences them.
@@ -10,7 +10,7 @@ _JUMP_S = const(3600)
 _HOLD_S = const(1800)
 
 
-class SteadyClock:
+class JumpGuard:
     """Gives the time of a Clock; now() is to be called at least once in some days."""
 
     def __init__(self, clock, ticks=ticks_ms):
@@ -23,7 +23,7 @@ class SteadyClock:
         self.guessed = 0
         """Up to when time was a guess, before the clock was set; 0 if it never was."""
         self.has_jumped = False
-        """Whether a jump was believed: the user resets it."""
+        """True once a jump was believed: the user resets it."""
         self._jumped = 0  # for how many seconds it has been off
 
     def now(self) -> int:
@@ -31,7 +31,8 @@ class SteadyClock:
         passed = self._passed()
         reading, known = self._clock.now(), self._clock.known
         expected = self._now + passed
-        if known != self._was_known or -_JUMP_S <= reading - expected <= _JUMP_S or self._jumped > _HOLD_S:
+        is_first = not (known and self._was_known)  # a guess does not jump
+        if is_first or -_JUMP_S <= reading - expected <= _JUMP_S or self._jumped > _HOLD_S:
             if not known:
                 self.guessed = reading
             elif not self._was_known and self.guessed:

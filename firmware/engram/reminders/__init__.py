@@ -1,1 +1,0 @@
-"""Reminders that a message triggers."""

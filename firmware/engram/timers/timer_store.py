@@ -1,0 +1,144 @@
+"""The rows of timers: what is said, asked or called, when, and for whom.
+
+    {"id":"w3","kind":"say","what":"water the plants","who":"owner","room":"console","due":..,"minute":480,"days":127,..}
+    {"id":"w4","kind":"say","what":"buy brushes","who":"owner","room":"net 5","due":..,"words":"paint shop",..}
+
+A timer with `words` waits for a message that has them all; it is removed when it is due.
+"""
+
+from collections import namedtuple
+
+from engram import text
+from engram.compat import const
+from engram.errors import ArgumentError
+from engram.memory.access import Caller
+from engram.store.table_file import TableFile, needed, optional
+from engram.text.times import Repeat, Span
+from engram.timers import schedule
+
+KINDS = ("say", "ask", "tool")
+SCHEMA = (
+    needed("kind", str), needed("what", str), optional("tool", str), optional("arguments", str),
+    optional("yes", bool), needed("who", str), needed("room", str), optional("group", bool),
+    optional("workspace", str), needed("due", int), optional("minute", int), optional("days", int),
+    optional("every", int), optional("words", str), needed("created", int), optional("guess", bool),
+    optional("last", int), optional("calling", int), optional("calls", list),
+)  # fmt: skip
+
+TimerSpec = namedtuple("TimerSpec", "kind what tool arguments yes trigger")
+"""kind "say", "ask" or "tool"; the text; the tool's name, its arguments as JSON and whether the
+person said yes to it; a Span, Moment or Repeat of engram.text.times, or Words."""
+
+Words = namedtuple("Words", "text")
+"""The words that a message has when a timer is due."""
+
+_MOST = const(64)  # timers of all people together: each look at the clock goes through all of them
+_NAMELESS = const("direct")  # the room where a program speaks for people and names none: see access.caller_of_channel()
+_TEXT_CHARS = const(300)
+_WORDS_CHARS = const(200)
+_MOST_TERMS = const(12)  # with the number of timers it bounds what a message is held against
+_ARGUMENT_CHARS = const(500)  # of a tool's arguments as JSON
+_MOST_DAYS = const(3650)  # to come, for one that is due once
+_DAY = const(86400)
+_SHORTEST_EVERY = const(5)  # minutes
+_LONGEST_EVERY = const(44640)
+WORDS_DAYS = 90  # for which one waits for its words: what nobody needs leaves room
+
+
+def make_table(folder: str) -> TableFile:
+    """The table of a board's timers."""
+    return TableFile(folder + "/timers.jsonl", "timer", "w", SCHEMA, _MOST, _is_valid)
+
+
+def _is_valid(row: dict) -> bool:
+    calls = row.get("calls", [0, 0])
+    if len(calls) != 2 or not all(isinstance(part, int) for part in calls):
+        return False
+    if row["kind"] not in KINDS or row.get("every", 1) <= 0:
+        return False
+    return 0 < row.get("days", 1) < 128 and 0 <= row.get("minute", 0) < 1440
+
+
+def belongs_to(caller, row: dict) -> bool:
+    """True if a timer is the caller's: the principal's, in whatever private room, or that of the group's room."""
+    if caller.group or "group" in row:
+        return caller.group and "group" in row and row["room"] == caller.room
+    return row["who"] == caller.principal
+
+
+def caller_of(row: dict) -> Caller:
+    """The person who set a timer, where they did."""
+    return Caller(row["who"], row["room"], "group" in row, row.get("workspace", ""))
+
+
+def new_row(spec: TimerSpec, caller, clock, now: int) -> dict:
+    """The row of what a caller asks for. ArgumentError if it cannot be kept."""
+    if caller.room == _NAMELESS:
+        raise ArgumentError("room", "is missing: nothing can be said to %s without one." % caller.principal)
+    if len(spec.arguments) > _ARGUMENT_CHARS:
+        raise ArgumentError("arguments", "have more than %d characters of JSON: give fewer." % _ARGUMENT_CHARS)
+    row: dict = {"kind": spec.kind, "what": _checked("text", spec.what, _TEXT_CHARS), "created": now}
+    row.update({"tool": spec.tool or None, "arguments": spec.arguments or None, "yes": spec.yes or None})
+    row.update({"who": caller.principal, "room": caller.room, "group": caller.group or None})
+    row.update({"workspace": caller.workspace or None, "guess": None if clock.known else True})
+    if isinstance(spec.trigger, Words):
+        _set_words(row, spec.trigger.text, now)
+    elif isinstance(spec.trigger, Repeat):
+        _set_repeat(row, spec.trigger, clock, now)
+    else:
+        row["due"] = _moment(spec.trigger, clock, now)
+    return row
+
+
+def _checked(name: str, value, most: int) -> str:
+    """A text on one line, without what a terminal would take for a command."""
+    value = " ".join(text.printable(value).split()) if isinstance(value, str) else ""
+    if not value:
+        raise ArgumentError(name, "must be a text that is not empty.")
+    if len(value) > most:
+        raise ArgumentError(name, "has %d characters, at most %d are kept: say it shorter." % (len(value), most))
+    return value
+
+
+def _set_words(row: dict, words: str, now: int) -> None:
+    words = _checked("words", words, _WORDS_CHARS)
+    count = len(terms_of(words))
+    if not 0 < count <= _MOST_TERMS:
+        problem = "have %d words to watch for beside very common ones: give 1 to %d."
+        raise ArgumentError("words", problem % (count, _MOST_TERMS))
+    if row["kind"] != "say":
+        raise ArgumentError("words", "go with kind say: other timers have a time.")
+    row.update({"words": words, "due": now + WORDS_DAYS * _DAY})
+
+
+def _set_repeat(row: dict, repeat: Repeat, clock, now: int) -> None:
+    if not repeat.every:
+        row.update({"minute": repeat.minute, "days": repeat.days})
+        row["due"] = schedule.next_after(row, clock, now) if clock.known else 0
+        return
+    if not _SHORTEST_EVERY <= repeat.every <= _LONGEST_EVERY:
+        raise ArgumentError("time", "must be every %d to %d minutes." % (_SHORTEST_EVERY, _LONGEST_EVERY))
+    row.update({"every": repeat.every, "due": now + repeat.every * 60})
+
+
+def _moment(time, clock, now: int) -> int:
+    at = now + time.seconds if isinstance(time, Span) else time.at
+    if not now < at <= now + _MOST_DAYS * _DAY:
+        past = "has passed: it is %s." if at <= now else "is more than ten years away: it is %s."
+        raise ArgumentError("time", past % schedule.moment_name(clock, now))
+    return at
+
+
+def check_new(rows: list, caller, new: dict) -> None:
+    """ArgumentError if the caller has a timer as a new row's already."""
+    names = ["kind", "what", "room", "minute", "days", "every", "words"]
+    is_once = all(new.get(name) is None for name in names[3:])
+    for row in rows:
+        is_same = all(row.get(name) == new.get(name) for name in names) and belongs_to(caller, row)
+        if is_same and (row["due"] == new["due"] or not is_once):
+            raise ArgumentError("timers", "that is there already as %s." % row["id"])
+
+
+def terms_of(words: str) -> set:
+    """The terms that a message must have."""
+    return set(text.terms(words))
