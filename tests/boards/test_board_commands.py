@@ -2,13 +2,16 @@
 
 import io
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
-from board_files import ENVIRONMENT, ROOT
+from board_files import ROOT
+from cli_case import Ran, engram
 from engram_host.boards import errors, port
 from engram_host.boards.errors import BoardError, NoPort
 from engram_host.boards.progress import Meter, Progress
@@ -27,15 +30,9 @@ TYPED = "Home\n\n\n\nkey\n\n"
 """A network without a password, and a key: what `setup` asks for before it looks for a board."""
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "engram_host", "board", *words],
-        capture_output=True,
-        text=True,
-        env=ENVIRONMENT,
-        timeout=60,
-        input=TYPED,
-    )
+def run(*words: str, **variables: str) -> Ran:
+    with mock.patch.object(sys, "stdin", io.StringIO(TYPED)):
+        return engram("board", *words, **variables)
 
 
 def kinds(base: type[BoardError] = BoardError) -> list[type[BoardError]]:
@@ -88,8 +85,8 @@ def test_an_image_is_made_by_make(tmp_path: Path):
 )
 def test_an_error_is_one_sentence_and_a_status(words: list[str], status: int, sentence: str):
     done = run(*words)
-    assert done.returncode == status, done
-    last = done.stderr.splitlines()[-1]
+    assert done.status == status, done
+    last = done.err.splitlines()[-1]
     assert last.startswith(f"engram board {words[0]}: ") and sentence in last and last.endswith(".")
 
 
@@ -110,9 +107,13 @@ def test_an_error_is_one_sentence_and_a_status(words: list[str], status: int, se
     ],
 )
 def test_make_passes_on_what_it_is_given(words: list[str], sentence: str):
-    done = subprocess.run(["make", "-s", *words], cwd=ROOT, capture_output=True, text=True, timeout=60, input=TYPED)
-    told = [line for line in done.stderr.splitlines() if line.startswith(f"engram board {words[0]}: ")]
-    assert done.returncode == 2 and len(told) == 1 and sentence in told[0], done
+    shown = subprocess.run(["make", "-n", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    under_make, *command = shlex.split(shown[shown.rindex("ENGRAM_UNDER_MAKE") :].replace("\\\n", " "))
+    assert command[:4] == [".venv/bin/python", "-m", "engram_host", "board"]
+    name, _, value = under_make.partition("=")
+    done = run(*command[4:], **{name: value})
+    told = [line for line in done.err.splitlines() if line.startswith(f"engram board {words[0]}: ")]
+    assert done.status and len(told) == 1 and sentence in told[0], done
 
 
 # --- the port that was not named
