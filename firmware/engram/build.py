@@ -133,15 +133,13 @@ def _records(board: Board, store) -> Records:
     cap, most = config.get("records.bytes"), config.get("records.most")
     board.trash = Trash(folder, config.get("records.trash_bytes"))
     usage = Usage(folder, clock)
-    importance = Importance(usage, clock, config.get("decay.after_days"), config.get("decay.a_week"))
+    importance = Importance(usage, clock)
 
     def make_eviction(records):
         return Eviction(records, board.trash, most, cap, board.archive)
 
-    chars, keep = config.get("records.content_chars"), board.turns_reserve.keep
-    return Records(
-        store, board.journal, clock, chars, cap, keep, most, usage, importance, board.archived, make_eviction
-    )
+    keep = board.turns_reserve.keep
+    return Records(store, board.journal, clock, cap, keep, most, usage, importance, board.archived, make_eviction)
 
 
 def _add_archive_index(board: Board, store, journal_store) -> None:
@@ -155,8 +153,7 @@ def _add_archive_index(board: Board, store, journal_store) -> None:
         from engram.archive.index import ArchiveIndex  # absent from boards that have no archive
 
         link_state = board.link_state if config.get("archive.on") else None
-        uses = config.get("archive.uses")
-        board.archived = ArchiveIndex(folder, store, board.schema, board.clock, link_state, uses)
+        board.archived = ArchiveIndex(folder, store, board.schema, board.clock, link_state)
 
 
 def _add_texts(board: Board) -> None:
@@ -169,7 +166,7 @@ def _add_texts(board: Board) -> None:
     board.profile = Profile(profiles, changes, people, config.get("profile.chars"))
     board.profile.seed()
     days, most_bytes = config.get("notes.days"), config.get("notes.bytes")
-    board.notes = Notes(folder, changes, clock, people, config.get("notes.chars"), days)
+    board.notes = Notes(folder, changes, clock, people, days)
     board.undo = Undo(store, board.journal, clock, {"profile": board.profile, "note": board.notes})
     board.note_retention = NoteRetention(folder, board.notes, board.schema, clock, days, most_bytes)
     board.timers = Timers(folder, clock)

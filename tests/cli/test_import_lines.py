@@ -38,11 +38,11 @@ def test_many_refused_lines_are_counted(importing: Importing):
 
 
 def test_an_export_arrives_with_its_texts_and_long_contents(importing: Importing):
-    board = mover(records_content_chars=4000)
-    board.remember("a" + "\u202e" * 2500, ["t"])
+    board = mover()
+    board.remember("a" + "\u202e" * 1900, ["t"])
     board.notes.for_caller(OWNER).write("MEMORY.md", "x" * 5000)
     lines, was = "\n".join(answered(board, "/export")) + "\n", rows(board)
-    importing.board = other = mover(records_content_chars=4000)
+    importing.board = other = mover()
     assert importing.run(b"\xef\xbb\xbf" + lines.encode()) == ["1 stored, 1 texts put in their place, 0 refused"]
     assert rows(other) == was and other.notes.for_caller(OWNER).text("MEMORY.md") == "x" * 5000
 

@@ -21,17 +21,19 @@ _NAMES = const(("seen", "count", "first", "last"))
 
 class ArchiveIndex:
     """Counts what a board archived. `store` has the records' lines, `schema` is its owner, `link_state` knows what the
-    companion has acknowledged. A memory that was shown `uses_wanted` times comes back; with 0 none does.
+    companion has acknowledged.
     """
 
-    def __init__(self, folder: str, store, schema, clock, link_state=None, uses_wanted: int = 0):
+    uses_wanted = 3
+    """Uses after which a memory comes back: one that was shown once is not worth the flash."""
+
+    def __init__(self, folder: str, store, schema, clock, link_state=None):
         self._path = folder + _FILE
         self._store = store
         self._schema = schema
         self._clock = clock
         self._link_state = link_state
         self._shown = []  # [number, how often, latest caller], oldest first
-        self.uses_wanted = uses_wanted
         self._relied = 0  # a compaction relies on what the companion has of the archive up to this line
         self.lost = 0
         """The number of archived memories that the companion says it does not have."""
@@ -99,7 +101,7 @@ class ArchiveIndex:
     def pop_often_used(self):
         """(number, latest caller) of a memory that was used often enough to come back, None if there is none."""
         for at, (number, count, caller) in enumerate(self._shown):
-            if 0 < self.uses_wanted <= count:
+            if count >= self.uses_wanted:
                 del self._shown[at]
                 return number, caller
         return None

@@ -14,7 +14,7 @@ KILOBYTES_100 = 100 * 1024
 
 def test_a_message_of_100_kilobytes_is_refused_with_its_size(home: Home):
     ended = say(home, "remember that my bike is green", "x" * KILOBYTES_100, "what do you know about my bike?")
-    told = [line for line in ended.printed.splitlines() if "console.line_bytes" in line]
+    told = [line for line in ended.printed.splitlines() if "are taken" in line]
     assert len(told) == 1 and str(KILOBYTES_100) in told[0] and "send it in parts" in told[0]
     assert "my bike is green" in ended.printed.splitlines()[-1]
     assert ended.status == 0

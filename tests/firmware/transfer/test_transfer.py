@@ -302,13 +302,13 @@ def test_a_text_has_the_names_and_lengths_that_it_may_have():
 
 def test_long_texts_come_back_whole_in_lines_that_an_import_takes():
     count = 8000
-    board = mover(records_content_chars=4000, notes_chars=8000)
-    memory, content = "私は東京に住んでいます。" * (count // 12), "a" + "\u202e" * min(3999, count)
+    board = mover()
+    memory, content = "私は東京に住んでいます。" * (count // 12), "a" + "\u202e" * min(1999, count)
     board.notes.for_caller(OWNER).write("MEMORY.md", memory)
     board.remember(content, ["t"])
     lines = answered(board, "/export")
     assert max(len(line.encode()) for line in lines) < log_line.MAX_LINE
-    board = mover(records_content_chars=4000, notes_chars=8000)
+    board = mover()
     told = imported(board, "\n".join(lines) + "\n")
     assert told == ["1 stored, 0 refused", "put in their place: MEMORY.md"]
     assert board.notes.for_caller(OWNER).text("MEMORY.md") == memory and live(board)[0]["content"] == content

@@ -5,8 +5,9 @@ import json
 from board import ANN, DAY
 from engram.errors import ArgumentError
 from engram.memory.access import OWNER
+from engram.memory.texts.notes import Notes
 from movers import answered, mover
-from support import raises
+from support import change, raises
 
 TODAY = "2026-09-21.md"
 
@@ -73,5 +74,6 @@ def test_an_imported_note_counts_against_the_people_who_may_have_files():
 
 
 def test_an_imported_note_has_no_more_characters_than_others():
-    board = mover(notes_chars=500)
+    change(Notes, limit=500)
+    board = mover()
     assert "501 characters" in _put(board, TODAY, "x" * 501)[0]

@@ -5,8 +5,9 @@ import random
 
 from engram.errors import ArgumentError, NotFound
 from engram.memory.access import OWNER
+from engram.memory.records.records import Records
 from movers import answered, fill, imported, live, mover, put, rows, stored
-from support import raises, rounds
+from support import change, raises, rounds
 
 # --- what is refused
 
@@ -94,7 +95,8 @@ def test_a_line_that_is_too_long_is_passed_over():
 
 
 def test_a_memory_that_makes_too_long_a_line_is_refused_alone():
-    board = mover(records_content_chars=4000)
+    change(Records, limit=4000)
+    board = mover()
     # Each of these characters takes six bytes in the log.
     told = imported(board, [{"content": "a"}, {"content": "x" + "\x01" * 2722 + "y"}, {"content": "b"}])
     assert told[0].startswith("line 2: fields: make a line of ") and told[1] == "2 stored, 1 refused"

@@ -19,6 +19,7 @@ import faulty_flash
 import flash
 from engram import files
 from engram.app import App
+from engram.archive.index import ArchiveIndex
 from engram.archive.transfer import ArchiveTransfer
 from engram.clock import Clock
 from engram.compat import const, finish
@@ -35,11 +36,11 @@ SETTINGS = {
     "records.most": 12,
     "records.bytes": 65536,
     "journal.bytes": 65536,
-    "archive.uses": 1,
     "companion.url": "mqtt://127.0.0.1:9",
     "log.level": "error",
 }
 STORED = 18
+ArchiveIndex.uses_wanted = 1
 SAVED = 14
 TURNS = 7
 TURN_CHARACTERS = 10000

@@ -24,6 +24,7 @@ _AT_ONCE = const(256)  # bytes taken between two looks at other tasks
 _AHEAD = const(1024)  # bytes typed while an answer comes that are kept: more wait in the serial line's own buffer
 _CTRL_C = const(0x03)
 
+_LINE_BYTES = const(12000)  # one is on the heap whole, with its text
 _PROGRAM = const("line")  # how the rooms of the program at the console begin
 
 PROMPT = "> "
@@ -37,7 +38,7 @@ class Console(ChannelSink):
         self._config = config
         self._inbox = inbox
         self._target = target or sys.stdout
-        self._limit = config.get("console.line_bytes")
+        self._limit = _LINE_BYTES
         self._echo = self._write if config.get("console.echo") else None
         self._input = ConsoleInput(source or sys.stdin.buffer, is_typed=bool(self._echo))
         self._editor = LineEditor(self._limit, self._echo)
@@ -90,7 +91,7 @@ class Console(ChannelSink):
         """The text of a line, its bytes for a program's; empty if it was refused, with a notice."""
         told = self._json or self
         if isinstance(line, TooLong):
-            problem = "the line has %d bytes, at most %d are taken (console.line_bytes): send it in parts."
+            problem = "the line has %d bytes, at most %d are taken: send it in parts."
             await told.refuse(problem % (line.length, self._limit))
             return b"" if self._json else ""
         if self._json:

@@ -28,6 +28,8 @@ _UNSAVED_MS = const(3_600_000)
 _MOST_USES = const(0xFFFF)
 _DAY = const(86400)
 _WEEK_DAYS = const(7)
+DECAY_AFTER = 30  # days without use: what is needed once a month keeps its place
+DECAY = 10  # hundredths of importance that each week takes from then on: what nobody needs leaves first
 _FIRST_DAY = const(18262)  # 2020-01-01
 
 
@@ -99,16 +101,11 @@ class Usage:
 
 
 class Importance:
-    """Computes the importance of one board's records. After `after_days` without use, each full week takes `a_week` hundredths.
+    """Computes the importance of one board's records; `uses` tells when they were of use, None where that is not kept."""
 
-    `uses` tells when records were of use, None where that is not kept.
-    """
-
-    def __init__(self, uses, clock, after_days: int = 30, a_week: int = 10):
+    def __init__(self, uses, clock):
         self._uses = uses
         self._clock = clock
-        self._after_days = after_days
-        self._a_week = a_week
 
     def importance_of(self, found: list, exactly: bool = False) -> list:
         """The importance in hundredths, and the moment of the last change or use, of each of several records: a list of
@@ -131,7 +128,7 @@ class Importance:
         # Without a clock nobody knows how long it is ago.
         if not touched or not self._clock.known:
             return 0
-        return max(0, ((now - touched) // _DAY - self._after_days) // _WEEK_DAYS * self._a_week)
+        return max(0, ((now - touched) // _DAY - DECAY_AFTER) // _WEEK_DAYS * DECAY)
 
 
 def stated_importance(record: dict) -> tuple:

@@ -22,8 +22,7 @@ records that say nearly the same; the id of one that says the same, or ""; and t
 
 
 class Records:
-    """The records of a board; `limit` is the longest content in characters, `cap` the most bytes of the log, `most` the most
-    records.
+    """The records of a board; `cap` is the most bytes of the log, `most` the most records.
 
     `journal` has the turns that a change makes outdated. `leaves_room()` tells whether the flash keeps enough for what people
     say, which goes before. `uses` counts how often each record was of use, `importance` tells how important it is now, and
@@ -31,9 +30,10 @@ class Records:
     companion, None if it has none.
     """
 
-    def __init__(
-        self, store, journal, clock, limit: int, cap: int, leaves_room, most, uses, importance, archived, make_eviction
-    ):
+    limit = 2000
+    """Characters of one record: prompts and tools hold several, and a line has to fit its buffer."""
+
+    def __init__(self, store, journal, clock, cap: int, leaves_room, most, uses, importance, archived, make_eviction):
         self.entries = store
         self._journal = journal
         self._leaves_room = leaves_room
@@ -41,7 +41,6 @@ class Records:
         self._most = most
         self.clock = clock
         self._archived = archived
-        self.limit = limit
         self.uses = uses
         self.tags = TagCounts(store).tags
         """tags(caller) yields (tag, number of live records), in no order."""

@@ -31,16 +31,18 @@ FoundLines = namedtuple("FoundLines", "count having lines")
 
 
 class Notes:
-    """The Markdown files in a folder, each at most `limit` characters; `changes` keeps what undo needs, `people` who has
-    files of their own, `days` is how long the days' notes are kept.
+    """The Markdown files in a folder, `changes` keeps what undo needs, `people` who has files of their own, `days` is
+    how long the days' notes are kept.
     """
 
-    def __init__(self, folder: str, changes, clock, people, limit: int, days: int):
+    limit = 8000
+    """Characters of one file: it is read whole, and undo keeps a copy."""
+
+    def __init__(self, folder: str, changes, clock, people, days: int):
         self.folder = folder
         self.changes = changes
         self.clock = clock
         self.people = people
-        self.limit = limit
         self.days = days
         self.version = 0
         """Counts the changes of the files since the start."""

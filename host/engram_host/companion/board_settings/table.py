@@ -18,7 +18,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "model": ("llm",),
     "prompt": ("session", "profile", "recall"),
     "learning": ("extract", "flush", "distill"),
-    "memory": ("records", "decay", "journal", "notes", "principals"),
+    "memory": ("records", "journal", "notes", "principals"),
     "senses": ("senses",),
     "timers": ("timers",),
     "companion": ("companion", "archive"),

@@ -122,7 +122,7 @@ def test_an_id_may_have_spaces_around_and_a_capital():
 def test_content_of_the_longest_length_is_kept_whole():
     limit = 2000
     for letter in ("x", "字", "\x01"):
-        board = Board(records_content_chars=limit)
+        board = Board()
         ref = board.records.store(letter * (limit - 1) + "x", ["a"]).id
         board.restart()
         assert board.records.get(ref)["content"] == letter * (limit - 1) + "x"

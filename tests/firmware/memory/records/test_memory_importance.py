@@ -2,8 +2,10 @@
 
 from board import DAY, NOW, Board
 from engram.memory.access import OWNER
+from engram.memory.records import importance
 from engram.memory.records.importance import Importance, stated_importance
 from samples import Numbers
+from support import change
 
 
 def _stored(board, importance=0.8, **more):
@@ -102,7 +104,8 @@ def test_what_was_stored_without_a_clock_does_not_decay_when_the_clock_is_set():
 def test_the_periods_are_those_that_were_set():
     board = Board()
     records = [(1, 80, NOW - 24 * DAY)]
-    assert Importance(None, board.clock, 10, 5).importance_of(records) == [(70, NOW - 24 * DAY)]
+    change(importance, DECAY_AFTER=10, DECAY=5)
+    assert Importance(None, board.clock).importance_of(records) == [(70, NOW - 24 * DAY)]
 
 
 def test_many_at_once_are_reckoned_as_one_by_one():

@@ -257,7 +257,7 @@ def test_after_a_month_without_power_notes_leave_a_day_later():
 def test_of_too_many_bytes_the_oldest_leave_and_that_is_reported():
     from engram import diag
 
-    board = Board(notes_days=300, notes_bytes=24576, notes_chars=8000)
+    board = Board(notes_days=300, notes_bytes=24576)
     for at in range(5):
         _mine(board).note("x" * (5000 if at % 2 else 100))
         board.now += DAY

@@ -7,9 +7,10 @@ from engram import files
 from engram.clock import day_number
 from engram.errors import ArgumentError, NotFound
 from engram.memory.access import OWNER
+from engram.memory.texts.notes import Notes
 from engram.memory.texts.profile import FILES, TEMPLATES
 from engram.zone import Zone
-from support import raises
+from support import change, raises
 
 TODAY = "2026-09-21.md"
 YESTERDAY = "2026-09-20.md"
@@ -80,7 +81,8 @@ def test_what_is_no_text_is_refused():
 
 
 def test_a_text_over_the_limit_is_refused_and_the_old_one_stays():
-    board = Board(profile_chars=300, notes_chars=300)
+    change(Notes, limit=300)
+    board = Board(profile_chars=300)
     for keeper, name in _kinds(board):
         keeper.write(name, "字" * 298)
         _refused("text", f"{name} would have 301 characters, at most 300", keeper.write, name, "x" * 301)
