@@ -163,7 +163,7 @@ def _add_texts(board: Board) -> None:
     changes = TextChanges(store, clock)
     profiles = board.folder + "/profile"
     people = PrincipalFiles((folder, profiles), config.get("principals.most"))
-    board.profile = Profile(profiles, changes, people, config.get("profile.chars"))
+    board.profile = Profile(profiles, changes, people)
     board.profile.seed()
     days, most_bytes = config.get("notes.days"), config.get("notes.bytes")
     board.notes = Notes(folder, changes, clock, people, days)

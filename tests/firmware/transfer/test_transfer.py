@@ -5,8 +5,9 @@ import random
 from board import ANN, DAY, NOW
 from engram import log_line
 from engram.memory.access import OWNER
+from engram.memory.texts.profile import Profile
 from movers import MANY, answered, comparable, fill, imported, live, memories, mover, restarted, rows, stored
-from support import rounds
+from support import change, rounds
 
 # --- there and back
 
@@ -294,7 +295,8 @@ def test_texts_come_along_where_none_stand_yet():
 
 
 def test_a_text_has_the_names_and_lengths_that_it_may_have():
-    board = mover(profile_chars=200)
+    change(Profile, limit=200)
+    board = mover()
     lines = [{"file": "../config.json", "text": "x"}, {"file": "user.md", "text": "x" * 201}, {"file": "user.md"}]
     told = imported(board, lines)
     assert told[0].startswith("line 1: file: ") and told[1].startswith("line 2: ") and told[2].startswith("line 3: ")

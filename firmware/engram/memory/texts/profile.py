@@ -34,15 +34,15 @@ Nothing is known yet. Long-term preferences and agreements go here.
 
 
 class Profile:
-    """The files in a folder, each at most `limit` characters; `changes` keeps what undo needs, `people` who has files of
-    their own.
-    """
+    """The files in a folder; `changes` keeps what undo needs, `people` who has files of their own."""
 
-    def __init__(self, folder: str, changes, people, limit: int):
+    limit = 2000
+    """Characters of one file: all three are in every prompt."""
+
+    def __init__(self, folder: str, changes, people):
         self.folder = folder
         self.changes = changes
         self.people = people
-        self.limit = limit
 
     def seed(self) -> None:
         """Write the templates of files that are missing."""

@@ -16,7 +16,7 @@ from engram.net.transport import WEB, split_url
 SECTIONS: dict[str, tuple[str, ...]] = {
     "general": ("mode", "timezone"),
     "model": ("llm",),
-    "prompt": ("session", "profile", "recall"),
+    "prompt": ("session", "recall"),
     "learning": ("extract", "flush", "distill"),
     "memory": ("records", "journal", "notes", "principals"),
     "senses": ("senses",),

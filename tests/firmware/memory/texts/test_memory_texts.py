@@ -8,7 +8,7 @@ from engram.clock import day_number
 from engram.errors import ArgumentError, NotFound
 from engram.memory.access import OWNER
 from engram.memory.texts.notes import Notes
-from engram.memory.texts.profile import FILES, TEMPLATES
+from engram.memory.texts.profile import FILES, TEMPLATES, Profile
 from engram.zone import Zone
 from support import change, raises
 
@@ -82,7 +82,8 @@ def test_what_is_no_text_is_refused():
 
 def test_a_text_over_the_limit_is_refused_and_the_old_one_stays():
     change(Notes, limit=300)
-    board = Board(profile_chars=300)
+    change(Profile, limit=300)
+    board = Board()
     for keeper, name in _kinds(board):
         keeper.write(name, "字" * 298)
         _refused("text", f"{name} would have 301 characters, at most 300", keeper.write, name, "x" * 301)
@@ -124,7 +125,8 @@ def test_a_restart_does_not_write_the_templates_again():
 
 
 def test_what_a_person_wrote_over_the_limit_is_cut_and_reported():
-    board = Board(profile_chars=300)
+    change(Profile, limit=300)
+    board = Board()
     files.write(board.place + "/profile/user.md", "字" * 310)
     assert (
         board.profile.for_caller(OWNER).text("user.md") == "字" * 300

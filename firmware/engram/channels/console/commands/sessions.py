@@ -54,7 +54,7 @@ def profile_command(profile, caller, rest: str):
             yield content
             over = keeper.overlong(each)
             if over:
-                yield "! over profile.chars: the model does not see the last %d characters" % over
+                yield "! too long: the model does not see the last %d characters" % over
         return
     if action == "add":
         keeper.append(name, content)
