@@ -7,9 +7,13 @@ moment leaves old code and no READY, or a READY from which the next start goes o
 its modules may be old and new ones mixed. Nothing here raises but Ctrl-C, at the end, or there would be no main.py.
 """
 
-import os
 import sys
 
+_path = sys.path[:]
+sys.path[:] = [".frozen"]  # or MicroPython would look for os in the flash
+import os  # noqa: E402
+
+sys.path[:] = _path
 sys.stdout.write("Engram 0.1.0 is starting ...\n")
 
 

@@ -21,6 +21,7 @@ import vfs
 
 _FOLDER = "/engram"
 _MOUNT = "/packs"
+_FROZEN = ".frozen"
 _TOP = "engram"
 _FIRST_LINE = 64  # bytes, more than it ever has
 _IS_FOLDER = (0x4000, 0, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -30,9 +31,11 @@ _EIO = 5
 _SIGN_MS = 5000  # between two signs that a start goes on
 _WINDOW = 10  # 1 KB of heap while a module is loaded; more would make modules a hundredth smaller
 
-# MicroPython looks through the whole path for time.py and its like at each `import time`, unless the module stands in
-# sys.modules.
-_BUILT_IN = "array binascii collections errno io json machine os random struct time"
+# At each `import time` MicroPython looks for time.py and its like in each folder of the path, 180 reads of the flash, unless
+# the module stands in sys.modules.
+_BUILT_IN = (
+    "array binascii collections deflate errno hashlib io json machine network os random select socket struct time tls"
+)
 
 
 class _Pack:
@@ -165,12 +168,22 @@ def mount() -> None:
     if not _is_there("%s/%s.pack" % (_FOLDER, _TOP)):
         return
 
-    for name in _BUILT_IN.split():
-        sys.modules[name] = __import__(name)
+    path = [folder for folder in sys.path if folder not in (_MOUNT, _FROZEN)]
+    sys.path[:] = [_FROZEN]
+    try:
+        for name in _BUILT_IN.split():
+            _keep_built_in(name)
+    finally:
+        sys.path[:] = [_MOUNT, _FROZEN] + path
     if not _is_there(_MOUNT):
         vfs.mount(_packs, _MOUNT)
-    if _MOUNT not in sys.path:
-        sys.path.insert(0, _MOUNT)
+
+
+def _keep_built_in(name: str) -> None:
+    try:
+        sys.modules[name] = __import__(name)
+    except ImportError:
+        pass  # this MicroPython has no such module
 
 
 def _is_there(path):

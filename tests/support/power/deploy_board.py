@@ -90,6 +90,7 @@ class _System:
 
     def __init__(self):
         self.stdout = _Told()
+        self.path = []
 
 
 def _play(job):
