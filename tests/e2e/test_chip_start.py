@@ -178,7 +178,7 @@ def test_a_deploy_that_was_sent_is_in_effect(board: Boards):
 # --- what it reads of the flash
 
 
-MOST_READS = {"first start": (8400, 810_000), "start": (7300, 710_000), "first message": (1750, 112_000)}
+MOST_READS = {"first start": (7800, 740_000), "start": (6400, 610_000), "first message": (1750, 112_000)}
 """Reads of the flash and their bytes from boot.py to the banner, and for the first message."""
 
 
