@@ -107,7 +107,6 @@ def _message(chance: random.Random, victim: str) -> bytes:
         "note": {"epoch": 11, "file": "MEMORY.md", "digest": "00000000"},
         "senses": {"epoch": 11, "next": 1, "whole": True, "items": [[0, "forged", "V", 1]]},
         "readings": {"epoch": 11, "level": 0, "seq": 1},
-        "events": {"epoch": 11, "items": [[["id", "e1"], ["sense", "forged"]]]},
         "get": {"id": "m1", **caller},
         "search": {
             "query": f"hidden word of {victim}",
