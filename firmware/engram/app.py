@@ -99,7 +99,7 @@ class App:
         for name, part in (
             ("records", board.records.entries),
             ("journal", board.journal.entries),
-            ("timers", board.timers),
+            ("timers", board.timers.table),
         ):
             if part and part.damaged:
                 yield "Damaged lines set aside in %s: %d; the rest is whole." % (name, part.damaged)

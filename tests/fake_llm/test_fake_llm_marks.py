@@ -45,7 +45,7 @@ def test_new_tags_are_not_the_persons_words(board: Board):
 
 
 def test_a_reminder_is_not_the_persons_words(board: Board):
-    board.timers.add(OWNER, TimerSpec("say", "buy brushes", "", "", False, Words("paint shop")))
+    board.timers.add(OWNER, TimerSpec("say", "buy brushes", False, Words("paint shop")))
     message = asked(board)
     assert "buy brushes" in message and split_recalled(message) == (WORDS, ())
 
@@ -108,6 +108,6 @@ def test_lines_of_the_person_that_look_like_recalled_ones_stay_theirs(board: Boa
 def test_all_marks_together_leave_the_persons_words(board: Board):
     asyncio.run(say(board, "hello"))
     board.records.store("The bike is green", ["bike"])
-    board.timers.add(OWNER, TimerSpec("say", "buy brushes", "", "", False, Words("paint shop")))
+    board.timers.add(OWNER, TimerSpec("say", "buy brushes", False, Words("paint shop")))
     words, recalled = split_recalled(asked(board))
     assert words == WORDS and len(recalled) == 1

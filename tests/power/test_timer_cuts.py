@@ -55,8 +55,8 @@ def _is_whole(told: Told) -> None:
 def _are_calls_told(called: list, texts: list[str]) -> None:
     for name, fails in (("lamp", False), ("pump", True)):
         calls = called.count([name])
-        unsure = sum(text.startswith(f"{name} on was under way when the power failed") for text in texts)
-        failed = sum(text.startswith(f"{name} on failed: it is dry.") for text in texts)
+        unsure = sum(text.startswith(f"{name} {{}} was under way when the power failed") for text in texts)
+        failed = sum(text.startswith(f"{name} {{}} failed: it is dry.") for text in texts)
         assert calls <= 1, called
         assert unsure + (failed if fails else calls) >= 1, (name, called, texts)
         assert unsure <= 1 and failed <= 1 and (unsure + failed <= 1 or not fails), texts

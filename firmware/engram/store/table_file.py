@@ -76,13 +76,19 @@ class TableFile:
                 return False
         return self._is_valid is None or self._is_valid(fields)
 
-    def find(self, ref: str) -> dict:
-        """The row with an id. NotFound."""
-        wanted = ref.strip().lower()
+    def get(self, ref: str):
+        """The row with an id, None if there is none."""
         for row in self.rows:
-            if row["id"] == wanted:
+            if row["id"] == ref:
                 return row
-        raise NotFound(self._name, ref[:12], "a list shows those that there are.")
+        return None
+
+    def find(self, ref: str) -> dict:
+        """The row with an id that a person or a model gave. NotFound."""
+        row = self.get(ref.strip().lower())
+        if row is None:
+            raise NotFound(self._name, ref[:12], "a list shows those that there are.")
+        return row
 
     def add(self, fields: dict, replaced=()) -> dict:
         """Add a row in place of those with the ids `replaced`, if any; the row, which has an id."""

@@ -64,7 +64,7 @@ class TimerRunner:
 
     def run_one(self, ref: str, now: int) -> bool:
         """Run a timer that is due; True if that is done, or under way."""
-        row = self._timers.find(ref)
+        row = self._timers.table.get(ref)
         if row is None or ref == self._busy:
             return True
         caller = caller_of(row)
@@ -134,8 +134,9 @@ class TimerRunner:
         marked = dict(row)
         marked.update({"due": schedule.next_after(row, self._timers.clock, now), "calling": due})
         self._timers.table.change({row["id"]: marked})
-        is_ok, answer = await self._call_tool(row["tool"], row["arguments"], caller, "yes" in row)
-        if self._timers.find(row["id"]) is None:
+        name, _, arguments = row["what"].partition(" ")
+        is_ok, answer = await self._call_tool(name, arguments, caller, "yes" in row)
+        if self._timers.table.get(row["id"]) is None:
             return  # removed meanwhile
         if is_ok:
             self._advance(marked, due, now)

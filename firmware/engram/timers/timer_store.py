@@ -18,16 +18,16 @@ from engram.timers import schedule
 
 KINDS = ("say", "ask", "tool")
 SCHEMA = (
-    needed("kind", str), needed("what", str), optional("tool", str), optional("arguments", str),
-    optional("yes", bool), needed("who", str), needed("room", str), optional("group", bool),
-    optional("workspace", str), needed("due", int), optional("minute", int), optional("days", int),
-    optional("every", int), optional("words", str), needed("created", int), optional("guess", bool),
-    optional("last", int), optional("calling", int), optional("calls", list),
+    needed("kind", str), needed("what", str), optional("yes", bool), needed("who", str),
+    needed("room", str), optional("group", bool), optional("workspace", str), needed("due", int),
+    optional("minute", int), optional("days", int), optional("every", int), optional("words", str),
+    needed("created", int), optional("guess", bool), optional("last", int), optional("calling", int),
+    optional("calls", list),
 )  # fmt: skip
 
-TimerSpec = namedtuple("TimerSpec", "kind what tool arguments yes trigger")
-"""kind "say", "ask" or "tool"; the text; the tool's name, its arguments as JSON and whether the
-person said yes to it; a Span, Moment or Repeat of engram.text.times, or Words."""
+TimerSpec = namedtuple("TimerSpec", "kind what yes trigger")
+"""kind "say", "ask" or "tool"; the text, or the tool's name and its arguments as JSON; True if the
+person said yes to that; a Span, Moment or Repeat of engram.text.times, or Words."""
 
 Words = namedtuple("Words", "text")
 """The words that a message has when a timer is due."""
@@ -37,7 +37,7 @@ _NAMELESS = const("direct")  # the room where a program speaks for people and na
 _TEXT_CHARS = const(300)
 _WORDS_CHARS = const(200)
 _MOST_TERMS = const(12)  # with the number of timers it bounds what a message is held against
-_ARGUMENT_CHARS = const(500)  # of a tool's arguments as JSON
+_CALL_CHARS = const(540)  # of a tool's name and its arguments as JSON
 _MOST_DAYS = const(3650)  # to come, for one that is due once
 _DAY = const(86400)
 _SHORTEST_EVERY = const(5)  # minutes
@@ -75,10 +75,12 @@ def new_row(spec: TimerSpec, caller, clock, now: int) -> dict:
     """The row of what a caller asks for. ArgumentError if it cannot be kept."""
     if caller.room == _NAMELESS:
         raise ArgumentError("room", "is missing: nothing can be said to %s without one." % caller.principal)
-    if len(spec.arguments) > _ARGUMENT_CHARS:
-        raise ArgumentError("arguments", "have more than %d characters of JSON: give fewer." % _ARGUMENT_CHARS)
-    row: dict = {"kind": spec.kind, "what": _checked("text", spec.what, _TEXT_CHARS), "created": now}
-    row.update({"tool": spec.tool or None, "arguments": spec.arguments or None, "yes": spec.yes or None})
+    what = spec.what
+    if spec.kind != "tool":
+        what = _checked("text", what, _TEXT_CHARS)
+    elif len(what) > _CALL_CHARS:
+        raise ArgumentError("arguments", "have too many characters of JSON: give fewer.")
+    row: dict = {"kind": spec.kind, "what": what, "yes": spec.yes or None, "created": now}
     row.update({"who": caller.principal, "room": caller.room, "group": caller.group or None})
     row.update({"workspace": caller.workspace or None, "guess": None if clock.known else True})
     if isinstance(spec.trigger, Words):

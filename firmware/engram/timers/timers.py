@@ -49,11 +49,6 @@ class Timers:
         self._changed = asyncio.Event()
         self._must_update = True
 
-    @property
-    def damaged(self) -> int:
-        """Pieces of damage that were found since the start."""
-        return self.table.damaged
-
     def open(self) -> None:
         """Read the file; one that cannot be read keeps no board from starting and is tried again when it is needed."""
         try:
@@ -93,13 +88,6 @@ class Timers:
         found = [row for row in self._rows() if belongs_to(caller, row)]
         found.sort(key=_order)
         return found
-
-    def find(self, ref: str):
-        """The row with an id, None if there is none any more."""
-        for row in self.table.rows:
-            if row["id"] == ref:
-                return row
-        return None
 
     # --- when words are mentioned
 

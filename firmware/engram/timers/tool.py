@@ -66,11 +66,9 @@ class TimerTool:
         if (kind == "tool") != bool(tool):
             raise ArgumentError("tool", "goes with kind tool, and kind tool needs it.")
         if tool:
-            check_call(self._toolbox, tool, values, caller, False)
-            what = "%s %s" % (tool, values)
+            what = checked_call(self._toolbox, tool, values, caller, False)
         words, clock = arguments.get("words"), self._timers.clock
-        trigger = Words(words) if words else read_time(arguments["time"], clock)
-        return TimerSpec(kind, what, tool, values if tool else "", False, trigger)
+        return TimerSpec(kind, what, False, Words(words) if words else read_time(arguments["time"], clock))
 
     def notice(self, _arguments: dict, value: dict) -> str:
         """The line for the person after a call, "" for none."""
@@ -86,8 +84,8 @@ def _shown(row: dict, clock) -> dict:
     return {"id": row["id"], "kind": row["kind"], "text": row["what"], "when": when}
 
 
-def check_call(toolbox, name: str, arguments: str, caller, is_confirmed: bool) -> None:
-    """ArgumentError if a timer of this caller may not call a tool with these arguments."""
+def checked_call(toolbox, name: str, arguments: str, caller, is_confirmed: bool) -> str:
+    """The call of a tool as a timer's row has it. ArgumentError if a timer of this caller may not make it."""
     if name == NAME:
         raise ArgumentError("tool", "a timer sets no timers.")
     try:
@@ -97,6 +95,7 @@ def check_call(toolbox, name: str, arguments: str, caller, is_confirmed: bool) -
     if not isinstance(values, dict):
         raise ArgumentError("arguments", 'must be a JSON object such as {"value": 1}.')
     toolbox.check(name, values, caller, is_confirmed)
+    return "%s %s" % (name, text.dumps(values))
 
 
 # --- /timers add
@@ -112,27 +111,20 @@ def _typed_spec(clock, toolbox, caller, typed: str) -> TimerSpec:
     """The timer of "TIME TEXT" or "when WORDS: TEXT"."""
     if typed.startswith(_WHEN):
         words, _, what = typed[len(_WHEN) :].replace("：", ":").partition(":")
-        return TimerSpec("say", what, "", "", False, Words(words))
+        return TimerSpec("say", what, False, Words(words))
     time, what = split_time(typed, clock)
     kind, _, rest = what.partition(" ")
     rest = rest.strip()
     if not rest or kind not in ("ask", "pin", "tool"):
-        return TimerSpec("say", what, "", "", False, time)
+        return TimerSpec("say", what, False, time)
     if kind == "ask":
-        return TimerSpec("ask", rest, "", "", False, time)
-    tool, arguments = _call(kind, rest)
-    check_call(toolbox, tool, arguments, caller, True)
-    return TimerSpec("tool", "%s %s" % (tool, arguments), tool, arguments, True, time)
-
-
-def _call(kind: str, rest: str) -> tuple:
-    """(name, arguments as JSON) of the tool in 'tool NAME {"a":1}' or "pin lamp off"."""
+        return TimerSpec("ask", rest, False, time)
     name, _, value = rest.partition(" ")
-    value = value.strip()
-    if kind == "tool":
-        return name, value or "{}"
-    number = int(value) if text.encode(value).isdigit() and len(value) < 6 else value
-    return "pin_set", text.dumps({"pin": name, "value": number})
+    value = value.strip() or "{}"
+    if kind == "pin":
+        number = int(value) if text.encode(value).isdigit() and len(value) < 6 else value
+        name, value = "pin_set", text.dumps({"pin": name, "value": number})
+    return TimerSpec("tool", checked_call(toolbox, name, value, caller, True), True, time)
 
 
 def describe(ref: str, kind: str, time: str, what: str) -> str:

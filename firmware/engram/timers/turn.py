@@ -2,38 +2,23 @@
 
 from engram.agent.agent import Origin, Sink
 from engram.compat import const
-from engram.errors import ModelUnavailable
 
 _NO_CALLS = const("its calls of the model for today are used up (timers.calls_a_day)")
-_SPENT = const("the timer has no more calls of the model today (timers.calls_a_day).")
 
 
 class LimitedModel:
-    """A model with a budget of calls; repeated attempts count."""
+    """A model with a budget of calls, and a count of them."""
 
     def __init__(self, model, left: int):
         self.name = model.name
         self.rounds = left - 1
         self._model = model
-        self._left = left
         self.spent = 0
 
     async def stream(self, request, on_text, on_retry=None):
-        """As Model.stream; ModelUnavailable instead of a call too many."""
-
-        async def count(problem: str, wait_ms: int) -> None:
-            if wait_ms:
-                self._count()
-            if on_retry:
-                await on_retry(problem, wait_ms)
-
-        self._count()
-        return await self._model.stream(request, on_text, count)
-
-    def _count(self) -> None:
-        if self.spent >= self._left:
-            raise ModelUnavailable(_SPENT)
+        """As Model.stream."""
         self.spent += 1
+        return await self._model.stream(request, on_text, on_retry)
 
 
 class _Notices(Sink):

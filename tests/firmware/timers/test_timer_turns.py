@@ -5,8 +5,7 @@ import asyncio
 from engram.errors import ArgumentError, ModelUnavailable
 from engram.llm.types import Call
 from engram.memory.access import OWNER
-from engram.timers.tool import TimerTool, check_call
-from engram.timers.turn import LimitedModel
+from engram.timers.tool import TimerTool, checked_call
 from support import raises, wait_until
 from timed import ANN, CHAT, DAY, EIGHT, GROUP, HOUR, MINUTE, Timed, script, spec
 from turns import say
@@ -248,7 +247,7 @@ def _calling(**settings):
 
 
 def _add_call(timed, caller=CHAT, tool="lamp", arguments='{"value":1}', yes=False, **when):
-    return timed.timers.add(caller, spec("tool", "%s %s" % (tool, arguments), tool, arguments, yes, **when))
+    return timed.timers.add(caller, spec("tool", "%s %s" % (tool, arguments), yes, **when))
 
 
 async def test_a_tool_is_called_once_and_nothing_is_said_of_it():
@@ -315,22 +314,5 @@ def test_what_may_not_be_called_is_refused_when_it_is_set():
         ("timer", "{}", CHAT, True),
     ):
         with raises(ArgumentError):
-            check_call(board.toolbox, name, arguments, caller, is_confirmed)
-    check_call(board.toolbox, "pump", "{}", OWNER, True)
-
-
-async def test_attempts_count_as_calls_and_what_the_person_is_told_of_the_model_does_not():
-    class Told:
-        name = "m"
-        rounds = 10
-
-        async def stream(self, request, on_text, on_retry=None):
-            assert on_retry
-            for wait_ms in (1000, 0, 0):
-                await on_retry("it takes no tools", wait_ms)
-
-    limited = LimitedModel(Told(), 2)
-    await limited.stream(None, None)
-    assert limited.spent == 2
-    with raises(ModelUnavailable):
-        await limited.stream(None, None)
+            checked_call(board.toolbox, name, arguments, caller, is_confirmed)
+    assert checked_call(board.toolbox, "pump", "{ }", OWNER, True) == "pump {}"

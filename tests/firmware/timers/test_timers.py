@@ -303,7 +303,7 @@ def test_damage_is_set_aside_and_the_rest_stays():
     data = files.read(path, 8192)
     files.write(path, data.replace(b"water", b"wafer"))
     timed.restart()
-    assert timed.timers.damaged == 1
+    assert timed.timers.table.damaged == 1
     assert [fields["what"] for fields in timed.timers.owned_by(CHAT)] == ["feed the cat"]
     assert timed.add(at=EIGHT)["id"] == "w3"
 

@@ -32,10 +32,10 @@ class Ticks:
         return self.ms % (ticks_add(0, -1) + 1)  # the runtime's own period
 
 
-def spec(kind, what, tool="", arguments="", yes=False, at=0, after=0, minute=0, days=0, every=0, words=""):
+def spec(kind, what, yes=False, at=0, after=0, minute=0, days=0, every=0, words=""):
     """What somebody wants of a timer: one of at, after, days, every and words is given."""
     time = Words(words) if words else Moment(at) if at else Span(after) if after else Repeat(minute, days, every)
-    return TimerSpec(kind, what, tool, arguments, yes, time)
+    return TimerSpec(kind, what, yes, time)
 
 
 class Timed:

@@ -159,8 +159,7 @@ class Year:
 
     def add(self, kind, what, minute=0, days=0, every=0, caller=CALLER, after=0):
         is_call = kind == "tool"
-        call = {"tool": what, "arguments": "{}"} if is_call else {}
-        asked = spec(kind, what, yes=is_call, after=after, minute=minute, days=days, every=every, **call)
+        asked = spec(kind, what + " {}" if is_call else what, is_call, 0, after, minute, days, every)
         ref = self.timers.add(caller, asked)["id"]
         self.known[ref] = Due(kind, what, minute, days, every, self.at + after)
 

@@ -34,14 +34,14 @@ FAULTY = 130  # steps in which the network loses
 CALLER = Caller("owner", "net 5", False, "")
 HOUR = 3600
 ADDED = {
-    1: TimerSpec("say", "once", "", "", False, Span(3 * HOUR)),
-    2: TimerSpec("say", "daily", "", "", False, Repeat(480, 127, 0)),
-    3: TimerSpec("say", "often", "", "", False, Repeat(0, 0, 360)),
-    4: TimerSpec("ask", "what is on?", "", "", False, Span(5 * HOUR)),
-    6: TimerSpec("tool", "lamp on", "lamp", "{}", True, Span(7 * HOUR)),
-    8: TimerSpec("tool", "pump on", "pump", "{}", True, Span(8 * HOUR)),
-    10: TimerSpec("say", "gone", "", "", False, Span(9 * HOUR)),
-    30: TimerSpec("ask", "how is it?", "", "", False, Repeat(1200, 127, 0)),
+    1: TimerSpec("say", "once", False, Span(3 * HOUR)),
+    2: TimerSpec("say", "daily", False, Repeat(480, 127, 0)),
+    3: TimerSpec("say", "often", False, Repeat(0, 0, 360)),
+    4: TimerSpec("ask", "what is on?", False, Span(5 * HOUR)),
+    6: TimerSpec("tool", "lamp {}", True, Span(7 * HOUR)),
+    8: TimerSpec("tool", "pump {}", True, Span(8 * HOUR)),
+    10: TimerSpec("say", "gone", False, Span(9 * HOUR)),
+    30: TimerSpec("ask", "how is it?", False, Repeat(1200, 127, 0)),
 }
 """What is asked for at which step."""
 REMOVED = {12: "gone"}

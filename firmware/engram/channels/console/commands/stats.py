@@ -21,7 +21,9 @@ def stats_command(board, caller, _rest: str):
         return
     yield _row("memories", _memories(records, board.eviction, board.trash, caller))
     yield _row("turns", "%d, %d bytes" % (journal.entries.count(), journal.entries.bytes))
-    yield from _figures(board.find_status(), records.entries.damaged + journal.entries.damaged + board.timers.damaged)
+    yield from _figures(
+        board.find_status(), records.entries.damaged + journal.entries.damaged + board.timers.table.damaged
+    )
     for name, line in board.jobs.status_lines() if board.jobs else ():
         yield _row(name, line)
     if board.companion:
