@@ -11,8 +11,8 @@ from typing import Any
 
 WAYS = (
     "error 400", "error 401", "error 403", "error 404", "error 429", "error 500", "error 503", "text 500", "html 502",
-    "whole", "stream", "split", "bytewise", "stream error", "header", "redirect", "cut whole", "cut stream", "status 204",
-    "escaped", "escaped stream", "nested", "nested stream", "pieces", "html 200", "json cut", "event cut", "page stream",
+    "stream error", "header", "redirect", "cut whole", "cut stream", "status 204", "html 200", "json cut", "event cut",
+    "page stream",
 )  # fmt: skip
 """All that it can be asked for, but `endless` and `silent`."""
 
@@ -26,12 +26,6 @@ _BETWEEN_PIECES = 0.02
 
 def _event(content: str) -> bytes:
     return f"data: {json.dumps({'choices': [{'index': 0, 'delta': {'content': content}}]})}\n\n".encode()
-
-
-def _hidden(key: str, way: str) -> str:
-    """A key whose first characters JSON escapes, inside JSON in a string if it is `nested`; @ stands for a backslash."""
-    escaped = f"@u{ord(key[0]):04x}@u{ord(key[1]):04X}{key[2:]}"
-    return f'{{"told": "{escaped.replace("@", "@@")}"}}' if way.startswith("nested") else escaped
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -82,10 +76,16 @@ class _Handler(BaseHTTPRequestHandler):
             self.whole(int(number), "" if kind == "status" else told, "text/plain")
         elif kind == "redirect":
             self.whole(307, "", more={"Location": f"/elsewhere?{self.key()}"})
-        elif way in ("whole", "header", "cut whole"):
-            self.plain(way, told)
-        elif way in ("escaped", "nested", "html 200", "json cut"):
-            self.odd(way)
+        elif way == "header":
+            self.whole(200, {"choices": []}, more={"X-Key": self.key(), "Set-Cookie": self.key()})
+        elif way == "cut whole":
+            self.begin(200, "application/json", {"Content-Length": "1000"})
+            self.wfile.write(told.encode())
+            self.close_connection = True
+        elif way == "html 200":
+            self.whole(200, f"<html>{self.key()}</html>", "text/html")
+        elif way == "json cut":
+            self.whole(200, json.dumps({"choices": [{"message": {"content": told}}]})[:-2])
         elif kind == "endless":
             self.endless()
         elif kind == "silent":
@@ -93,45 +93,18 @@ class _Handler(BaseHTTPRequestHandler):
             with contextlib.suppress(TimeoutError):
                 self.connection.recv(1)
         else:
-            self.stream(way, told, error)
+            self.stream(way, error)
 
-    def plain(self, way: str, told: str) -> None:
-        """Answer with status 200 and the key as it is, in the body or in headers."""
-        if way == "whole":
-            self.whole(200, {"choices": [{"message": {"role": "assistant", "content": told}}], "id": self.key()})
-        elif way == "header":
-            self.whole(200, {"choices": []}, more={"X-Key": self.key(), "Set-Cookie": self.key()})
-        else:
-            self.begin(200, "application/json", {"Content-Length": "1000"})
-            self.wfile.write(told.encode())
-            self.close_connection = True
-
-    def odd(self, way: str) -> None:
-        """Answer with status 200 and what hides the key, or is no answer."""
-        answer = {"choices": [{"message": {"role": "assistant", "content": _hidden(self.key(), way)}}]}
-        body = json.dumps(answer).replace("@", "\\")
-        if way == "html 200":
-            body = f"<html>{self.key()}</html>"
-        self.whole(
-            200, body[:-2] if way == "json cut" else body, "text/html" if way == "html 200" else "application/json"
-        )
-
-    def stream(self, way: str, told: str, error: dict[str, Any]) -> None:
-        data = _event(told)
+    def stream(self, way: str, error: dict[str, Any]) -> None:
+        data = _event("an answer")
         if way == "stream error":
             data = f"data: {json.dumps(error)}\n\n".encode()
-        elif way == "pieces":
-            data = b"".join(map(_event, self.key()))
-        elif way in ("escaped stream", "nested stream"):
-            data = _event(_hidden(self.key(), way)).replace(b"@", b"\\")
         elif way == "event cut":
             data = data[:-6] + b"\n\n"
         elif way == "page stream":
             data = f"<html>{self.key()}</html>\n\n".encode()
-        size = {"split": 7, "bytewise": 1}.get(way, len(data))
         self.begin(200, "text/event-stream", {"Transfer-Encoding": "chunked"})
-        for start in range(0, len(data), size):
-            self.chunk(data[start : start + size])
+        self.chunk(data)
         if way == "cut stream":
             self.close_connection = True
             return

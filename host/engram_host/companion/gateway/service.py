@@ -1,18 +1,18 @@
-"""The service behind the gateway, asked over HTTP. What it answers is JSON that was read, searched for the API key, and written
-again; all else is a failure of the service.
+"""The service behind the gateway, asked over HTTP. What it answers is JSON that was read and written again; all else is a
+failure of the service.
 """
 
 import contextlib
 import json
 import logging
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from engram.net.response import error_text
 from engram_host.companion.gateway import request as gateway_request
-from engram_host.companion.gateway.api_key import ApiKey, KeyFilter
+from engram_host.companion.gateway.api_key import ApiKey
 from engram_host.companion.gateway.dialects import APIS, encode_json
 from engram_host.companion.gateway.errors import BUSY_HEADERS, ServiceFailed
 from engram_host.companion.gateway.quota import TokenCounter
@@ -33,6 +33,7 @@ MOST_ERROR = 1 << 16
 _CONNECT_SECONDS = 10.0
 _SECRET_STATUS = (401, 403, 407)
 _NO_RETRY = {"X-Should-Retry": "false"}
+_WORD = re.compile(r"[a-z][a-z_]{0,62}(\.[a-z0-9_]{1,31})?")
 
 
 class ModelService:
@@ -94,7 +95,7 @@ class ModelService:
         return value
 
     async def whole(self, answer: "httpx.Response", count: TokenCounter) -> dict[str, Any]:
-        """An answer that is not a stream, without the key; ServiceFailed."""
+        """An answer that is not a stream; ServiceFailed."""
         value, body = await self._read_json(answer)
         if not self.api.is_answer(value):
             if _error_of(value):  # some services say 200 to all
@@ -104,8 +105,8 @@ class ModelService:
         return value
 
     async def events(self, answer: "httpx.Response", count: TokenCounter) -> AsyncIterator[bytes]:
-        """The events of a stream as they come, without the key; ServiceFailed when it breaks, or has none."""
-        keys, is_empty = KeyFilter(self._key.pattern), True
+        """The events of a stream as they come; ServiceFailed when it breaks, or has none."""
+        is_empty = True
         async with contextlib.aclosing(self._parsed(answer, count)) as events:
             async for event in events:
                 if self.api.is_end(event.data or b""):
@@ -115,14 +116,11 @@ class ModelService:
                         continue
                     event = ServerEvent("", None)  # words of no API, which keep a connection alive
                 is_empty = is_empty and event.data is None
-                for passed in self._without_key(event, keys):
-                    yield passed
+                yield self._passed(event)
             else:
                 event = None
         if is_empty:
             raise _bad_answer("a stream without an event")
-        for passed in _encoded(keys.end()):
-            yield passed
         if event:
             yield event.encode()
 
@@ -141,15 +139,17 @@ class ModelService:
         for event in parser.end():
             yield event
 
-    @staticmethod
-    def _without_key(event: ServerEvent, keys: KeyFilter) -> list[bytes]:
-        """What can be passed on after an event: it, and those that waited for it."""
+    def _passed(self, event: ServerEvent) -> bytes:
+        """An event as it is passed on. ServiceFailed if it is no JSON, or an error."""
         if event.data is None:
-            return [event.encode()]
+            return event.encode()
         try:
-            return _encoded(keys.feed([event.name, _decode_json(event.data)]))
+            value = _decode_json(event.data)
         except (ValueError, RecursionError):
             raise _bad_answer("an event that is no JSON") from None
+        if _error_of(value):
+            raise self._refusal(_status_in(value), value)
+        return ServerEvent(event.name, encode_json(value)).encode()
 
     # --- answers
 
@@ -170,7 +170,7 @@ class ModelService:
         raise self._passed_error(answer, body)
 
     async def _read_json(self, answer: "httpx.Response") -> tuple[Any, bytes]:
-        """The JSON value of a body without the key, and the body as it came."""
+        """The JSON value of a body, and the body as it came."""
         import httpx
 
         try:
@@ -179,15 +179,13 @@ class ModelService:
             raise _connection_failure(error) from None
         if len(body) > MOST_WHOLE:
             raise _bad_answer("more than is taken")
-        keys = KeyFilter(self._key.pattern)
         try:
-            passed = keys.feed(_decode_json(body)) + keys.end()
+            return _decode_json(body), body
         except (ValueError, RecursionError):
             raise _bad_answer("what is no JSON") from None
-        return passed[0], body
 
     def _passed_error(self, answer: "httpx.Response", body: bytes) -> ServiceFailed:
-        """The service's error, as far as its form is known, without the key."""
+        """The service's error, as far as its form is known."""
         status = answer.status_code
         _log.warning("the service behind the gateway answered %d", status)
         headers = {"Retry-After": wait} if (wait := answer.headers.get("retry-after", "")).isdigit() else {}
@@ -199,14 +197,12 @@ class ModelService:
             return ServiceFailed(502, why, "upstream_failed", _NO_RETRY)
         return self._refusal(status, body, headers)
 
-    def _refusal(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> ServiceFailed:
-        """An error in the service's own words, without the key."""
+    def _refusal(self, status: int, body: Any, headers: Mapping[str, str] | None = None) -> ServiceFailed:
+        """An error by the service's status and codes: its own words may show parts of the key."""
         error = _error_of(body)
-        code, parameter = error.get("code") or error.get("type"), error.get("param")
-        why = self._key.redact(error_text(body))[:1000] or f"the model's service answered with status {status}."
-        code = self._key.redact(code)[:100] if isinstance(code, str) else ""
-        parameter = self._key.redact(parameter)[:100] if isinstance(parameter, str) else None
-        return ServiceFailed(status, why, code or "upstream_failed", headers, parameter)
+        code, parameter = _word(error.get("code")) or _word(error.get("type")), _word(error.get("param"))
+        why = f"the model's service answered with status {status}."
+        return ServiceFailed(status, why, code or "upstream_failed", headers, parameter or None)
 
 
 def _bad_answer(what: str) -> ServiceFailed:
@@ -229,8 +225,9 @@ def _decode_json(data: bytes) -> Any:
     return json.loads(data, parse_constant=gateway_request.refuse_constant)
 
 
-def _encoded(events: list[Any]) -> list[bytes]:
-    return [ServerEvent(name, encode_json(value)).encode() for name, value in events]
+def _word(value: Any) -> str:
+    """A value that is one of an API's words, else ""."""
+    return value if isinstance(value, str) and _WORD.fullmatch(value) else ""
 
 
 async def _read_at_most(answer: "httpx.Response", most: int) -> bytes:
