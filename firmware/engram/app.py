@@ -14,8 +14,7 @@ from engram.config import Config
 from engram.interrupt import Stop, start_task
 from engram.memory import access, perceive
 from engram.memory.access import OWNER
-from engram.tools import own_code
-from engram.tools.declare import declare
+from engram.tools import own_tool
 
 _OFFLINE = const("No model is set up (see docs/start/model.md). Memory works without one.")
 
@@ -70,13 +69,13 @@ class App:
 
     def tool(self, function=None, **options):
         """Let the model call a function of a person's own; also a decorator. docs/guides/tools.md says what the options are."""
-        return declare(self.board.toolbox, function, options)
+        return own_tool.declare(self.board.toolbox, function, options)
 
     def load_own_code(self) -> None:
         """Let own.py beside config.json, if there is one, add a person's own tools and tasks."""
         folder = self.board.folder
         if files.size(folder + "/own.py") >= 0:
-            own_code.load(self, folder)
+            own_tool.load_own_code(self, folder)
 
     def limit(self, name: str, low=None, high=None, minutes: int = 0) -> str:
         """Tell the owner when a sense is below or above a limit, if it is for some minutes; the limit's id."""

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from engram.agent.agent import Agent
     from engram.agent.offline import Offline
     from engram.agent.prompt import PromptBuilder
-    from engram.agent.tools import Tools
     from engram.archive.index import ArchiveIndex
     from engram.channels.console.commands import Commands
     from engram.channels.inbox import Inbox
@@ -64,8 +63,7 @@ class Board:
     timers: "Timers"
     recall: "Recall"
     toolbox: "Toolbox"
-    """The tools beside the memory's: a person's own, pins, timers, senses."""
-    tools: "Tools"
+    """All tools that the model may call."""
     prompts: "PromptBuilder"
     offline: "Offline"
     agent: "Agent"

@@ -33,7 +33,8 @@ from engram.memory.recall import Recall
 from engram.timers.timers import Timers
 from engram.board import Board
 from engram.text import lenient_json  # noqa: F401
-from engram.agent import arguments, tool_loop  # noqa: F401
+from engram.tools import toolbox  # noqa: F401
+from engram.agent import get_tool, tool_loop  # noqa: F401
 from engram.channels import deliveries  # noqa: F401
 from engram.transfer import importer  # noqa: F401
 from engram.channels.console.commands import handlers  # noqa: F401

@@ -1,11 +1,10 @@
 """Wires what answers people: the agent with its tools and prompts, the commands, the inbox, and what learns from turns."""
 
 from engram import diag, text
-from engram.agent.agent import Agent, Confirmations
+from engram.agent.agent import Agent
 from engram.agent.answer import Answerer
 from engram.agent.offline import Offline
 from engram.agent.prompt import PromptBuilder
-from engram.agent.tools import Tools
 from engram.build_tools import make_toolbox
 from engram.channels.console.commands import Commands
 from engram.channels.console.commands.handlers import handlers
@@ -20,7 +19,7 @@ from engram.timers.turn import TimerTurns
 
 def add_agent(board, learns: bool = True) -> None:
     """Add what answers turns to a board that has all else; with `learns` what follows them, if it has a model."""
-    board.toolbox = make_toolbox(board)
+    board.toolbox = make_toolbox(board, _remote_recall(board))
     _add_turn_parts(board)
     if board.model:
         _add_timer_tool(board)
@@ -45,12 +44,6 @@ def _add_turn_parts(board) -> None:
     board.prompts = PromptBuilder(
         config, clock, records, journal, recall, board.profile, notes, board.tag_snapshots, toolbox
     )
-    texts = board.profile, notes
-    confirmations = Confirmations()
-    remote = _remote_recall(board)
-    board.tools = Tools(
-        config, clock, records, recall, journal, board.forgetting, *texts, confirmations, remote, toolbox
-    )
     search, mode = board.remote_search(), config.get("mode")
     board.offline = Offline(records, recall, board.forgetting, search, board.seen_help, notes, mode)
 
@@ -64,7 +57,7 @@ def _add_timer_runner(board) -> None:
 
 def _add_timer_tool(board) -> None:
     try:
-        board.toolbox.add(TimerTool(board.timers, board.toolbox), is_own=False)
+        board.toolbox.add(TimerTool(board.timers, board.toolbox))
     except ArgumentError as error:
         diag.warning("timers", "the model cannot set timers: %s" % error)
 
@@ -85,7 +78,6 @@ def _answerer(board) -> Answerer:
         journal=board.journal,
         timers=board.timers,
         prompts=board.prompts,
-        tools=board.tools,
         offline=board.offline,
         model=board.model,
         jobs=board.jobs,
@@ -105,7 +97,7 @@ def _add_jobs(board) -> None:
     config, clock, records, journal = board.config, board.clock, board.records, board.journal
     cursor, model = board.learning_cursor, board.model
     extraction = Extraction(config, clock, records, journal, board.notes, cursor, model)
-    board.flush = Flush(config, records, journal, cursor, board.tools, board.prompts, model, extraction)
+    board.flush = Flush(config, records, journal, cursor, board.toolbox, board.prompts, model, extraction)
     board.distillation = Distillation(config, clock, records, board.note_retention, cursor, model)
     quiet_ms = 1000 * config.get("extract.pause_seconds")
     board.jobs = Jobs((extraction, board.flush, board.distillation), quiet_ms, board.gate.is_busy)

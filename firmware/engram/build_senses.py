@@ -12,7 +12,8 @@ from engram.senses.watch import Watch
 from engram.senses.view import SenseView
 from engram.senses.sampling import Sampling
 from engram.tools import pin_config, pin_driver
-from engram.tools.own_tool import OwnTool
+from engram.tools.own_tool import may_use
+from engram.tools.toolbox import Tool
 # isort: on
 
 
@@ -83,13 +84,19 @@ def _make_events(board, limits) -> Events:
 def _add_tools(board, is_shared: bool) -> None:
     """Add the model's tools, if there is room; others than the owner have them only where a sense is shared."""
     view, who = board.sense_view, "all" if is_shared else "owner"
-    for described, run in ((tools.LIMIT, tools.limit), (tools.RECALL, tools.recall)):
 
-        def call(caller, run=run, **arguments):
-            return run(view, caller, **arguments)
+    def recall(arguments: dict, turn) -> tuple:
+        return tools.recall(view, turn.caller, **arguments), ""
 
+    def limit(arguments: dict, turn) -> tuple:
+        found = tools.limit(view, turn.caller, **arguments)
+        return found, tools.notice(found)
+
+    def is_for(caller) -> bool:
+        return may_use(caller, who, is_shared)
+
+    for described, run, writes in ((tools.LIMIT, limit, True), (tools.RECALL, recall, False)):
         try:
-            tool = OwnTool(*described, call, who, is_shared, wants_caller=True)
-            board.toolbox.add(tool, is_own=False)
+            board.toolbox.add(Tool(*described, run, is_for, writes))
         except ArgumentError as error:
             diag.warning("senses", "the model has no tool %s: %s" % (described[0], error))

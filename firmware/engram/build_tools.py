@@ -1,22 +1,35 @@
-"""Wires a board's tools beside the memory's, and its pins."""
+"""Wires a board's tools, and its pins."""
 
-from engram.agent import schemas
-from engram.agent.arguments import read_arguments
+from engram.agent.agent import Confirmations
+from engram.agent.tools import MemoryTools
 from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
 from engram.tools.toolbox import Toolbox
 
-_SHARE = const(8)  # of the model's window, the part that a person's own tools may take
+_SHARE = const(8)  # of the model's window, the part that tools beside the memory's may take
 
 
-def make_toolbox(board) -> Toolbox:
-    """Return the Toolbox, which holds the tools beside the memory's."""
-    names = [tool.name for mode in ("full", "lightweight") for tool in schemas.tools(mode)]
-    names += ["timer", "sense_recall", "sense_limit"]
-    return Toolbox(tuple(names), read_arguments, board.config.get("llm.context_tokens") // _SHARE)
+def make_toolbox(board, remote) -> Toolbox:
+    """Return the Toolbox with the memory's tools; `remote` is their RemoteRecall, None without a companion."""
+    tools = MemoryTools(
+        config=board.config,
+        clock=board.clock,
+        records=board.records,
+        recall=board.recall,
+        journal=board.journal,
+        forgetting=board.forgetting,
+        profile=board.profile,
+        notes=board.notes,
+        confirmations=Confirmations(),
+        remote=remote,
+    )
+    toolbox = Toolbox(board.config.get("llm.context_tokens") // _SHARE)
+    for tool in tools.tools():
+        toolbox.add(tool)
+    return toolbox
 
 
-def add_pins(board):
+def add_pins(board) -> None:
     """Open the pins of config.json, and add the tools over them."""
     from engram.tools import pins  # absent from boards without pins
 

@@ -5,29 +5,31 @@ import json
 import re
 import time
 from calendar import timegm
+from typing import Any
 
 import pytest
 
-from engram.agent import schemas
+from calls import tools_of
 from engram.agent.agent import Sink, Turn
-from engram.agent.arguments import read_arguments
 from engram.app import App
 from engram.errors import ArgumentError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
 from engram.timers.tool import TimerTool
+from engram.tools.arguments import read_arguments
 from one_case import in_one_case
 from pages import PAGES, fences, headings, in_backticks, plain, read, rows, section
 
 PAGE = "docs/reference/tools.md"
-MODES = {mode: {tool.name: tool for tool in schemas.tools(mode)} for mode in ("full", "lightweight")}
-GROUPS = {
+MODES = {mode: {tool.name: tool for tool in tools_of(mode)} for mode in ("full", "lightweight")}
+GROUPS: "dict[str, list[Any]]" = {
     "## Full mode": [tool for name, tool in MODES["full"].items() if name not in MODES["lightweight"]],
     "## Lightweight mode": [tool for name, tool in MODES["lightweight"].items() if name not in MODES["full"]],
     "## Both modes": [tool for name, tool in MODES["full"].items() if name in MODES["lightweight"]],
 }
 TOOLS = [tool for tools in GROUPS.values() for tool in tools]
-GROUPS["## Timers"] = [TimerTool]
+TIMER = TimerTool(None, None)
+GROUPS["## Timers"] = [TIMER]
 LATEST = "t4"
 """The turn in which the tools are called."""
 
@@ -37,7 +39,7 @@ def test_each_tool_has_a_section_under_its_mode(heading):
     assert headings(section(read(PAGE), heading), 3) == [tool.name for tool in GROUPS[heading]]
 
 
-@in_one_case("tool", [*TOOLS, TimerTool])
+@in_one_case("tool", [*TOOLS, TIMER])
 def test_the_table_of_a_tools_arguments_is_its_schemas(tool):
     rules = json.loads(tool.schema)
     table = rows(section(read(PAGE), f"### {tool.name}"))
@@ -71,7 +73,7 @@ def test_examples_have_the_results_that_the_page_says(tmp_path, monkeypatch):
     app = App(str(tmp_path))
     for message in ("I planted tomatoes today", "Let us talk about my bike"):
         asyncio.run(app.ask(message, Sink()))
-    tools = app.board.tools
+    toolbox = app.board.toolbox
     for tool in TOOLS:
         app.config.save("mode", "full" if tool.name in MODES["full"] else "lightweight")
         examples = [json.loads(fence.text) for fence in fences(section(read(PAGE), f"### {tool.name}"), "json")]
@@ -79,5 +81,5 @@ def test_examples_have_the_results_that_the_page_says(tmp_path, monkeypatch):
         for arguments, result in zip(examples[::2], examples[1::2], strict=True):
             # What is confirmed was asked for in the turn before.
             turn = Turn(OWNER, int(LATEST[1:]) + ("confirm" in arguments))
-            done = tools.run(Call("1", tool.name, json.dumps(arguments)), turn)
+            done = asyncio.run(toolbox.answer(Call("1", tool.name, json.dumps(arguments)), turn))
             assert json.loads(done.result) == result, (tool.name, arguments)

@@ -28,7 +28,6 @@ class Answerer:
         journal,
         timers,
         prompts,
-        tools,
         offline,
         model,
         jobs,
@@ -40,7 +39,6 @@ class Answerer:
         self.journal = journal
         self.timers = timers
         self.prompts = prompts
-        self.tools = tools
         self.offline = offline
         self.model = model
         self.jobs = jobs
@@ -147,7 +145,7 @@ class Answerer:
             await sink.recalled(shown)
         if prompt.notice:
             await sink.notice(prompt.notice)
-        return await tool_loop.run(origin.limit(self.model), self.tools, self.config, prompt, turn, sink, reply)
+        return await tool_loop.run(origin.limit(self.model), self.toolbox, self.config, prompt, turn, sink, reply)
 
     def _keep(self, turn: Turn, origin, reply: str, cut: bool, command: bool = False) -> None:
         """Keep the reply, as far as it came."""

@@ -17,7 +17,6 @@ No budget depends on the message, or the history would begin elsewhere each turn
 from collections import namedtuple
 
 from engram import text
-from engram.agent import schemas
 from engram.compat import const
 from engram.llm.types import Message, assistant, user
 from engram.memory import access, catalog, recall_block
@@ -25,8 +24,8 @@ from engram.memory.journal.journal import step
 from engram.memory.line_meaning import attributed_text
 from engram.memory.recall import make_query
 from engram.memory.texts import profile
+from engram.tools.toolbox import tokens_of
 
-_A_TOOL = const(25)  # tokens that an API puts around a tool's description and schema
 _MARGIN = const(150)  # tokens for the time, the new tags and what the estimate is off
 _SMALLEST = const(200)  # tokens of a message that are always shown
 _PROFILE_SHARE = const(20)  # per cent of the model's window
@@ -185,8 +184,8 @@ class PromptBuilder:
     def _room(self, caller, mode: str) -> int:
         """The tokens that are left for memories, history, message and tool calls."""
         room = self.config.get("llm.context_tokens") - self.config.get("llm.reply_tokens") - _MARGIN
-        for tool in schemas.tools(mode) + self.toolbox.listed(caller):
-            room -= text.tokens(tool.description) + text.tokens(tool.schema) + _A_TOOL
+        for tool in self.toolbox.listed(caller):
+            room -= tokens_of(tool)
         for block in self._system(caller, mode, ""):
             room -= text.tokens(block)
         return room - CATALOG if mode == "full" else room

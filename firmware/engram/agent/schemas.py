@@ -1,7 +1,4 @@
-"""The tools that the model may call: names, what they are for, and their arguments as JSON Schema.
-
-Most of it is one text, from which a part is taken when it is asked for: texts and objects of their own would take 7 KB of heap.
-"""
+"""The tools that the model may call: names, what they are for, and their arguments as JSON Schema."""
 
 from engram.compat import const
 
@@ -86,43 +83,21 @@ _SHARED = (
     ("<file>", '{"type":"string","description":"MEMORY.md or a day such as 2026-01-31.md"}'),
     ("<profile file>", '{"type":"string","enum":["user.md","soul.md","identity.md"]}'),
 )
-"""What stands in more than one place, or would make a line long: a tuple, since what is split leaves garbage at each call."""
+"""What stands in more than one place, or would make a line long."""
 
 
-class Tool:
-    """One tool, by its name."""
-
-    def __init__(self, name: str):
-        self.name = name
-
-    def _line(self, number: int) -> str:
-        start = _TOOLS.find("\n\n" + self.name + " ") + 2
-        for _ in range(number):
-            start = _TOOLS.find("\n", start) + 1
-        return _TOOLS[start : _TOOLS.find("\n", start)]
-
-    @property
-    def description(self) -> str:
-        """What it is for."""
-        return self._line(1)
-
-    @property
-    def schema(self) -> str:
-        """The arguments as JSON Schema."""
-        properties = self._line(2)
-        for name, text in _SHARED:
-            if name in properties:
-                properties = properties.replace(name, text)
-        required = self._line(0)[len(self.name) + 1 :]
-        return '{"type":"object","properties":{%s},"required":%s,"additionalProperties":false}' % (properties, required)
+MODES = (
+    (("full",), "memory_store memory_recall memory_search memory_list memory_update memory_forget note_add memory_get"),
+    (("lightweight",), "file_read file_write file_append file_edit"),
+    (("full", "lightweight"), "profile_edit"),
+)
+"""The memory modes in which tools are offered."""
 
 
-_BOTH = const(" profile_edit")
-_FULL = const("memory_store memory_recall memory_search memory_list memory_update memory_forget note_add memory_get")
-_LIGHTWEIGHT = const("file_read file_write file_append file_edit")
-
-
-def tools(mode: str) -> tuple:
-    """The tools of a memory mode."""
-    names = _FULL if mode == "full" else _LIGHTWEIGHT
-    return tuple([Tool(name) for name in (names + _BOTH).split()])
+def describe(name: str) -> tuple:
+    """Return (what a tool is for, its arguments as JSON Schema)."""
+    head, description, properties = _TOOLS[_TOOLS.find("\n\n" + name + " ") + 2 :].split("\n", 3)[:3]
+    for short, rule in _SHARED:
+        properties = properties.replace(short, rule)
+    schema = '{"type":"object","properties":{%s},"required":%s,"additionalProperties":false}'
+    return description, schema % (properties, head[len(name) + 1 :])

@@ -1,84 +1,79 @@
-"""Runs the tools that the model calls. Results and errors go back as JSON; the person sees each change too."""
+"""The tools over a board's memory; the person sees each change too."""
 
 from collections import namedtuple
 
 from engram import text
 from engram.agent import file_tools, get_tool, schemas
-from engram.agent.arguments import read_arguments
 from engram.compat import const
-from engram.errors import ArgumentError, EngramError, NotFound
+from engram.errors import ArgumentError, NotFound
 from engram.memory import access, catalog
 from engram.memory.recall import Ranked, best_confidence, is_certain, make_query, snippet, stored_notice
 from engram.memory.records import fields
+from engram.tools.toolbox import Tool
 
 _PAGE = const(10)
 _SNIPPET = const(400)  # characters of one memory in a list
 _SHORTEST = const(40)  # of one in a list that is too long
-_RESULT_LONGEST = const(6000)  # characters of a result: it stays in the heap until the turn is over
+_RESULT_LONGEST = const(6000)  # characters of a result, as in toolbox.py
 _UNCERTAIN = const("this came nearest, and may not be what was asked for: say so, or ask back.")
 _FIELDS = const(("type", "importance", "keywords", "pinned", "source", "supersedes", "turns"))
-_REMOTE = const(("memory_search", "memory_recall", "memory_get"))  # tools to which a companion may have more
-
 _READING = const(("memory_search", "memory_recall", "memory_get", "memory_list", "file_read"))
-_NOT_THEIRS = const(
-    "it was not called: the message is forwarded from %s, and others' words change nothing. If the person wants it, they "
-    "have to say so themselves in their next message."
-)
-
-Done = namedtuple("Done", "result notice")
-"""A call's result as JSON text, and one line for the person, "" if nothing was changed."""
+_Parts = namedtuple("_Parts", "config clock records recall journal forgetting profile notes confirmations remote")
 
 
-_Parts = namedtuple(
-    "_Parts", "config clock records recall journal forgetting profile notes confirmations remote toolbox"
-)
+class MemoryTools(_Parts):
+    """The tools over one board's memory; `remote` searches and reads what a companion has, None without one."""
 
+    def tools(self) -> list:
+        """Return the tools of both memory modes, for a Toolbox."""
+        run = {
+            "memory_store": self._memory_store,
+            "memory_recall": self._beside_companion(self._memory_recall, self._ask_memories),
+            "memory_search": self._beside_companion(self._memory_search, self._ask_all),
+            "memory_list": self._memory_list,
+            "memory_update": self._memory_update,
+            "memory_forget": self._memory_forget,
+            "note_add": self._note_add,
+            "memory_get": self._beside_companion(self._memory_get, self._ask_line),
+            "file_read": self._over_notes(file_tools.file_read),
+            "file_write": self._over_notes(file_tools.file_write),
+            "file_append": self._over_notes(file_tools.file_append),
+            "file_edit": self._over_notes(file_tools.file_edit),
+            "profile_edit": self._profile_edit,
+        }
+        found = []
+        for modes, names in schemas.MODES:
+            for name in names.split():
+                description, schema = schemas.describe(name)
+                writes = name not in _READING
+                found.append(Tool(name, description, schema, run[name], self._offered_in(modes), writes, True))
+        return found
 
-class Tools(_Parts):
-    """The tools over one board's memory; `remote` searches and reads what a companion has, `toolbox` has a person's own tools:
-    None without one.
-    """
+    def _offered_in(self, modes: tuple):
+        return lambda _caller: self.config.get("mode") in modes
 
-    def listed(self, only=()) -> tuple:
-        """The tools of the present mode; of those with the names in `only`, if it has some."""
-        return tuple(tool for tool in schemas.tools(self.config.get("mode")) if not only or tool.name in only)
+    def _over_notes(self, function):
+        return lambda arguments, turn: function(self.notes.for_caller(turn.caller), arguments)
 
-    def offered(self, caller) -> tuple:
-        """The tools that a turn of a caller offers to the model."""
-        return self.listed() + self.toolbox.listed(caller)
+    def _beside_companion(self, method, ask):
+        """Return a tool's function that asks the companion before, if there is one."""
 
-    async def answer(self, call, turn, only=()) -> Done:
-        """As run(); a search may ask the companion before, and a tool of a person's own is run."""
-        more = None
-        if turn.forwarded and call.name not in _READING:
-            return Done(text.dumps({"error": {"problem": _NOT_THEIRS % turn.forwarded}}), "")
-        done = await self.toolbox.answer(call, turn)
-        if done:
-            turn.has_acted = turn.has_acted or bool(done[1])
-            return Done(*done)
-        if self.remote and call.name in _REMOTE:
-            try:
-                arguments = read_arguments(call.arguments, self._tool(call.name, only).schema)
-                more = await self._ask_remote(call.name, arguments, turn)
-            except ArgumentError:
-                pass  # which run() tells
-        return self.run(call, turn, only, more)
+        async def run(arguments: dict, turn) -> tuple:
+            return method(arguments, turn, await ask(arguments, turn))
 
-    async def _ask_remote(self, name: str, arguments: dict, turn):
-        """The companion's part of a call."""
-        if name == "memory_get":
-            wanted = (
-                arguments.get("id", ""),
-                turn.caller,
-                arguments.get("first", 1),
-                arguments.get("count", schemas.NOTE_LINES),
-            )
-            return await self.remote.read(*wanted)
-        query, limit = self._query(name, arguments, turn), arguments.get("limit", _PAGE)
-        if name == "memory_search":
-            return await self.remote.find(query, limit)
+        return run if self.remote else method
+
+    async def _ask_line(self, arguments: dict, turn):
+        first, count = arguments.get("first", 1), arguments.get("count", schemas.NOTE_LINES)
+        return await self.remote.read(arguments.get("id", ""), turn.caller, first, count)
+
+    async def _ask_all(self, arguments: dict, turn):
+        return await self.remote.find(self._query("memory_search", arguments, turn), arguments.get("limit", _PAGE))
+
+    async def _ask_memories(self, arguments: dict, turn):
+        query = self._query("memory_recall", arguments, turn)
         ranked = self._rank_memories(query)
-        return ranked, await self.remote.find_memories(query, ranked, limit)
+        return ranked, await self.remote.find_memories(query, ranked, arguments.get("limit", _PAGE))
 
     def _query(self, name: str, arguments: dict, turn):
         since, until = self._times(arguments)
@@ -92,39 +87,6 @@ class Tools(_Parts):
             return None
         ranked = self.recall.rank(query)
         return Ranked(ranked.query, [item for item in ranked.items if item.id[0] == "m"], (), *ranked[3:])
-
-    def run(self, call, turn, only=(), more=None) -> Done:
-        """Run one call of the model in a Turn; an EngramError is in the result.
-
-        `only` are the names of the tools that may be called, all of them if it is empty; `more` is what a companion has.
-        """
-        try:
-            tool = self._tool(call.name, only)
-            arguments = read_arguments(call.arguments, tool.schema)
-            # What a call loads has left a small heap before the model is asked again.
-            values, notice = self._call(tool.name, arguments, turn, more)
-        except EngramError as error:
-            problem = {"problem": str(error)}
-            if isinstance(error, ArgumentError):
-                problem["argument"] = error.argument
-            return Done(text.dumps({"error": problem}), "")
-        turn.has_changed = turn.has_changed or bool(notice)
-        turn.has_acted = turn.has_acted or (bool(notice) and tool.name != "memory_store")
-        return Done(_fitting(values), notice)
-
-    def _call(self, name: str, arguments: dict, turn, more) -> tuple:
-        if name.startswith("file_"):
-            return self._file(name, arguments, turn)
-        method = getattr(self, "_" + name)
-        return method(arguments, turn, more) if name in _REMOTE else method(arguments, turn)
-
-    def _tool(self, name: str, only):
-        tools = self.listed(only)
-        for tool in tools:
-            if tool.name == name:
-                return tool
-        names = ", ".join(tool.name for tool in tools)
-        raise ArgumentError("tool", "there is no tool %s; there are %s." % (text.printable(name)[:40], names))
 
     # --- full mode
 
@@ -153,7 +115,7 @@ class Tools(_Parts):
             return is_asked
         return self.records.get(older, caller).get("scope") == access.own_scope(caller)
 
-    def _memory_recall(self, arguments: dict, turn, more) -> tuple:
+    def _memory_recall(self, arguments: dict, turn, more=None) -> tuple:
         query = self._query("memory_recall", arguments, turn)
         if not query.text and not query.tags:
             raise ArgumentError("query", "give a query, tags, or both.")
@@ -205,7 +167,7 @@ class Tools(_Parts):
                 if not limit:
                     return
 
-    def _memory_search(self, arguments: dict, turn, more) -> tuple:
+    def _memory_search(self, arguments: dict, turn, more=None) -> tuple:
         ranked, more = more or (self.recall.rank(self._query("memory_search", arguments, turn)), None)
         ranked = self.recall.with_remote(ranked, more)
         query = ranked.query
@@ -222,7 +184,7 @@ class Tools(_Parts):
     def _with_notes(self, answer: dict, found: list, more, query) -> dict:
         if self.remote:
             self.remote.add_notes(answer, more, query)
-        return self._maybe_partial(answer) if found else answer
+        return _shortened(self._maybe_partial(answer) if found else answer)
 
     def _maybe_partial(self, answer: dict) -> dict:
         """An answer with the reason why it may lack something, if there is one."""
@@ -250,7 +212,7 @@ class Tools(_Parts):
 
     def _page(self, name: str, shown: list, page: int, total: int) -> dict:
         pages = max(1, (total + _PAGE - 1) // _PAGE)
-        answer = {name: shown, "page": page, "pages": pages, "total": total}
+        answer = _shortened({name: shown, "page": page, "pages": pages, "total": total})
         if not shown:
             answer["reason"] = "there are none yet." if not total else "the last page is %d." % pages
         return answer
@@ -278,7 +240,7 @@ class Tools(_Parts):
             return {"candidates": [], "reason": self.recall.why_empty(wanted.text, turn.caller, False)}, ""
         code = self.confirmations.ask([record["id"] for record in found], turn)
         hint = "Ask the person. Once they agree: memory_forget with this confirm forgets all of these, with id one."
-        return self._maybe_partial({"candidates": found, "confirm": code, "next": hint}), ""
+        return _shortened(self._maybe_partial({"candidates": found, "confirm": code, "next": hint})), ""
 
     def _forget(self, refs: list, with_turns: bool, caller) -> tuple:
         forgotten, redacted = [], []
@@ -302,13 +264,8 @@ class Tools(_Parts):
         notebook.note(arguments["text"])
         return {"noted": notebook.today()}, "noted: " + snippet(arguments["text"], 80)
 
-    def _memory_get(self, arguments: dict, turn, more) -> tuple:
+    def _memory_get(self, arguments: dict, turn, more=None) -> tuple:
         return get_tool.run(self, arguments, turn, more)
-
-    # --- lightweight mode
-
-    def _file(self, name: str, arguments: dict, turn) -> tuple:
-        return getattr(file_tools, name)(self.notes.for_caller(turn.caller), arguments)
 
     # --- both modes
 
@@ -373,17 +330,13 @@ def _add_confidence(answer: dict, ranked) -> None:
         answer["uncertain"] = _UNCERTAIN
 
 
-def _fitting(values: dict) -> str:
-    """A result as JSON; where it is too long, the texts of its items are shortened."""
+def _shortened(values: dict) -> dict:
+    """Return a result; where it is too long, the texts of its items are shortened."""
     longest = _SNIPPET
-    result = text.dumps(values)
-    while len(result) > _RESULT_LONGEST and longest > _SHORTEST:
+    while len(text.dumps(values)) > _RESULT_LONGEST and longest > _SHORTEST:
         longest = longest * 3 // 4
         for name in ("memories", "found", "candidates"):
             for item in values.get(name, ()):
                 key = "text" if "text" in item else "content"
                 item[key] = snippet(item[key], longest)
-        result = text.dumps(values)
-    if len(result) > _RESULT_LONGEST:
-        return text.dumps({"error": {"problem": "the result is too long: ask for fewer with limit, around or count."}})
-    return result
+    return values

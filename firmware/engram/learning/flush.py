@@ -158,13 +158,13 @@ class _MemoryTools:
         self._note = note
         self.has_kept = False
 
-    def offered(self, _caller) -> tuple:
-        """As Tools.listed."""
-        return self._tools.listed(_KEEPING)
+    def listed(self, caller) -> tuple:
+        """As Toolbox.listed."""
+        return self._tools.listed(caller, _KEEPING)
 
     async def answer(self, call, turn):
-        """As Tools.run: the companion is not asked."""
-        done = self._tools.run(call, turn, _KEEPING)
+        """As Toolbox.answer."""
+        done = await self._tools.answer(call, turn, _KEEPING)
         if done.notice:
             self.has_kept = True
             self._note()

@@ -93,6 +93,13 @@ def limit(view, caller, action: str, sense: str = "", low=None, high=None, minut
     return _shown(view, view.set_limit(caller, sense, low, high, minutes))
 
 
+def notice(result: dict) -> str:
+    """Return a line for the person after a call of sense_limit."""
+    if "removed" in result:
+        return "removed limit " + result["removed"]["id"]
+    return "set limit " + result["id"] if "id" in result else ""
+
+
 def _shown(view, row: dict) -> dict:
     sense, side = view.senses.get(row["sense"]), side_of(row)
     shown = {"id": row["id"], "sense": sense.name, side: sense.text(row[side])}

@@ -6,6 +6,7 @@ from engram.errors import ArgumentError
 from engram.text.times import read_time, split_time
 from engram.timers import schedule
 from engram.timers.timer_store import TimerSpec, Words
+from engram.tools.toolbox import Tool
 
 NAME = "timer"
 _IN_A_TURN = const("a timer's own turn sets no timers: tell the person, who can.")
@@ -13,38 +14,34 @@ _DOES = {"say": "I remind you: ", "ask": "I answer: ", "tool": "I call "}
 _WHEN = const("when ")
 
 
-class TimerTool:
-    """The tool of one board's timers; they call those of a `toolbox`."""
+_DESCRIPTION = const(
+    "Timers of this chat. add: text is said at its time, or when a message has all of words; "
+    "with kind ask you answer text then. list, remove by id."
+)
+_SCHEMA = const(
+    '{"type":"object","properties":{"action":{"type":"string","enum":["add","list","remove"]},'
+    '"kind":{"type":"string","enum":["say","ask","tool"]},"text":{"type":"string"},'
+    '"time":{"type":"string","description":"one of: in 20 min; every 30 min; 08:00; 07:30 daily; '
+    '07:30 mon fri; tomorrow 8:00; 2026-01-31 08:00"},'
+    '"words":{"type":"string"},'
+    '"tool":{"type":"string"},"arguments":{"type":"string","description":"of the tool, as JSON"},'
+    '"id":{"type":"string"}},"required":["action"],"additionalProperties":false}'
+)
 
-    name = NAME
-    description = (
-        "Timers of this chat. add: text is said at its time, or when a message has all of words; "
-        "with kind ask you answer text then. list, remove by id."
-    )
-    schema = (
-        '{"type":"object","properties":{"action":{"type":"string","enum":["add","list","remove"]},'
-        '"kind":{"type":"string","enum":["say","ask","tool"]},"text":{"type":"string"},'
-        '"time":{"type":"string","description":"one of: in 20 min; every 30 min; 08:00; 07:30 daily; '
-        '07:30 mon fri; tomorrow 8:00; 2026-01-31 08:00"},'
-        '"words":{"type":"string"},'
-        '"tool":{"type":"string"},"arguments":{"type":"string","description":"of the tool, as JSON"},'
-        '"id":{"type":"string"}},"required":["action"],"additionalProperties":false}'
-    )
-    confirm = False
-    timeout_ms = 10_000
-    wants_caller = True
-    task = None
+
+class TimerTool(Tool):
+    """The tool of one board's timers: all may set timers, and see their own. They call those of a `toolbox`."""
 
     def __init__(self, timers, toolbox):
         self._timers = timers
         self._toolbox = toolbox
+        super().__init__(NAME, _DESCRIPTION, _SCHEMA, self._run, lambda _caller: True, True)
 
-    def for_caller(self, _caller):
-        """Offer it to everybody: all may set timers, and see their own."""
-        return self
+    def _run(self, arguments: dict, turn) -> tuple:
+        value = self._answer(turn.caller, arguments)
+        return value, self._notice(value)
 
-    def run(self, caller, **arguments) -> dict:
-        """The result of a call."""
+    def _answer(self, caller, arguments: dict) -> dict:
         timers = self._timers
         action = arguments["action"]
         if action == "list":
@@ -70,8 +67,7 @@ class TimerTool:
         words, clock = arguments.get("words"), self._timers.clock
         return TimerSpec(kind, what, False, Words(words) if words else read_time(arguments["time"], clock))
 
-    def notice(self, _arguments: dict, value: dict) -> str:
-        """The line for the person after a call, "" for none."""
+    def _notice(self, value: dict) -> str:
         if "removed" in value:
             return "removed timer " + value["removed"]
         if "id" not in value:

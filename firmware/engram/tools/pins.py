@@ -5,8 +5,9 @@ from collections import namedtuple
 from engram import diag, text
 from engram.errors import ArgumentError
 from engram.tools import pin_config
-from engram.tools.own_tool import OwnTool, may_use
+from engram.tools.own_tool import may_use
 from engram.tools.pin_driver import REFUSALS, is_simulated, open_driver
+from engram.tools.toolbox import Tool
 
 _OUTPUTS = ("out", "pwm")
 
@@ -141,19 +142,19 @@ def _read(pin, driver):
     return value
 
 
-class PinTool(OwnTool):
+class PinTool(Tool):
     """One of the two tools: each caller is offered it with the names of the pins that they may use."""
 
-    def __init__(self, pins: Pins, name: str, description: str, run, modes):
-        super().__init__(name, description, {}, run, who="all", groups=True, wants_caller=True)
+    def __init__(self, pins: Pins, name: str, description: str, modes):
         self._pins = pins
         self._modes = modes
         self._purpose = description
+        self.name = name
         every = self._offer([pin for pin, _ in pins._pins if pin.mode in modes])
-        self.description, self.schema = every.description, every.schema
+        super().__init__(name, every.description, every.schema, self._run, may_use, name == "pin_set")
 
     def for_caller(self, caller):  # type: ignore[reportIncompatibleMethodOverride]
-        """What the model is offered for a caller."""
+        """Return what the model is offered for a caller."""
         pins = self._pins.for_caller(caller, self._modes)
         return self._offer(pins) if pins else None
 
@@ -169,23 +170,19 @@ class PinTool(OwnTool):
         schema = '{"type":"object","properties":{"pin":{"type":"string","enum":%s}%s},"required":%s'
         return schema % (text.dumps(names), value, required) + ',"additionalProperties":false}'
 
-    def notice(self, arguments: dict, value) -> str:
-        """The line for the person: what was set."""
-        return "%s is %s" % (arguments["pin"], value[arguments["pin"]]) if self.name == "pin_set" else ""
+    def _run(self, arguments: dict, turn) -> tuple:
+        caller, name = turn.caller, arguments.get("pin", "")
+        if self.writes:
+            value = self._pins.set(name, arguments["value"], caller)
+            return {name: value}, "%s is %s" % (name, value)
+        pins = [pin for pin in self._pins.for_caller(caller) if name in ("", pin.name)]
+        return {pin.name: self._pins.described(pin) for pin in pins}, ""
 
 
 def tools(pins: Pins) -> tuple:
     """The tools pin_set and pin_read over some pins."""
-
-    def set_pin(caller, pin, value):
-        return {pin: pins.set(pin, value, caller)}
-
-    def read_pins(caller, pin=""):
-        return {each.name: pins.described(each) for each in pins.for_caller(caller) if pin in ("", each.name)}
-
-    every = ("out", "pwm", "in", "adc")
     set_text = "Set an output of the board: on or off, or per cent for one that dims."
     return (
-        PinTool(pins, "pin_set", set_text, set_pin, _OUTPUTS),
-        PinTool(pins, "pin_read", "Read one pin of the board, or all of them.", read_pins, every),
+        PinTool(pins, "pin_set", set_text, _OUTPUTS),
+        PinTool(pins, "pin_read", "Read one pin of the board, or all of them.", ("out", "pwm", "in", "adc")),
     )

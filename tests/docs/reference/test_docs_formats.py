@@ -110,7 +110,9 @@ class _Life:
 
     def tool(self, name: str, turn: str = "t3", **arguments) -> dict:
         self._parts.config.save("mode", "lightweight" if name.startswith("file_") else "full")
-        done = self._parts.tools.run(Call("1", name, json.dumps(arguments)), Turn(OWNER, int(turn[1:])))
+        done = asyncio.run(
+            self._parts.toolbox.answer(Call("1", name, json.dumps(arguments)), Turn(OWNER, int(turn[1:])))
+        )
         result = json.loads(done.result)
         assert "error" not in result, result
         return result

@@ -3,9 +3,9 @@
 import random
 
 from board import DAY, ROOM, board_with_prompts, build_prompt, messages_of, say
+from calls import tools_of
 from engram import files, text
 from engram.agent import prompt as prompts
-from engram.agent import schemas
 from engram.errors import ArgumentError
 from engram.memory.access import OWNER
 from engram.tools.own_tool import OwnTool
@@ -101,7 +101,7 @@ def test_no_prompt_is_larger_than_the_window():
             _fill(board)
             for _ in range(4):
                 prompt = build_prompt(board, _words(random.choice((1, 10, 400))))
-                total = _tokens(prompt, schemas.tools(mode))
+                total = _tokens(prompt, tools_of(mode))
                 assert total + min(prompt.room, 200) <= window, (window, mode, total)
                 say(board, _words(100), "assistant")
 
@@ -123,7 +123,7 @@ def test_a_prompt_with_as_many_own_tools_as_fit_is_not_larger_than_the_window():
         _fill(board)
         for words in (1, 40, 400):
             prompt = build_prompt(board, _words(words))
-            total = _tokens(prompt, schemas.tools(mode) + toolbox.listed(OWNER))
+            total = _tokens(prompt, toolbox.listed(OWNER))
             assert total <= 4096, (mode, words, total)
 
 

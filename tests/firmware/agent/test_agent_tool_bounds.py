@@ -4,7 +4,7 @@ import json
 import random
 
 from board import Board
-from calls import say
+from calls import call_now, say
 from engram.agent.agent import Turn
 from engram.llm.types import Call
 from engram.memory.access import OWNER
@@ -23,7 +23,7 @@ def _board(**settings):
 
 
 def _run(board, name, **arguments):
-    return json.loads(board.tools.run(Call("c", name, json.dumps(arguments)), Turn(OWNER, int(board.turn[1:]))).result)
+    return json.loads(call_now(board, Call("c", name, json.dumps(arguments)), Turn(OWNER, int(board.turn[1:]))).result)
 
 
 def test_get_reads_a_long_turn_piece_by_piece():
@@ -65,12 +65,12 @@ def test_whatever_is_sent_the_result_is_a_bounded_object():
         board.records.store(f"bike {number}", ["bike"])
     for number in range(rounds(500, 150)):
         board.config.save("mode", random.choice(("full", "lightweight")))
-        tool = random.choice(board.tools.listed())
+        tool = random.choice(board.toolbox.listed(OWNER))
         names = list(json.loads(tool.schema)["properties"]) + ["other"]
         arguments = {random.choice(names): random.choice(_VALUES) for _ in range(random.randrange(5))}
         if number % 10 == 0:
             say(board)
-        result = board.tools.run(Call("c", tool.name, json.dumps(arguments)), Turn(OWNER, int(board.turn[1:]))).result
+        result = call_now(board, Call("c", tool.name, json.dumps(arguments)), Turn(OWNER, int(board.turn[1:]))).result
         values = json.loads(result)
         assert isinstance(values, dict) and len(result) <= 6000
         assert "error" not in values or values["error"]["problem"]

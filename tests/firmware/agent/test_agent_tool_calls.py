@@ -3,13 +3,12 @@
 import json
 
 from board import ANN, ROOM, Board
-from calls import say
-from engram.agent import schemas
+from calls import call_now, say, tools_of
 from engram.agent.agent import Turn
-from engram.agent.arguments import read_arguments
 from engram.errors import ArgumentError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
+from engram.tools.arguments import read_arguments
 from support import raises
 
 
@@ -21,7 +20,7 @@ def _board(**settings):
 
 def _send(board, name, arguments, caller=OWNER):
     """The result of a call whose arguments are any text."""
-    return json.loads(board.tools.run(Call("c", name, arguments), Turn(caller, int(board.turn[1:]), "go on")).result)
+    return json.loads(call_now(board, Call("c", name, arguments), Turn(caller, int(board.turn[1:]), "go on")).result)
 
 
 def _run(board, name, caller=OWNER, **arguments):
@@ -115,9 +114,11 @@ def test_forget_says_what_it_needs_and_what_it_does_not_find():
 
 def test_each_mode_offers_only_its_tools():
     board = _board()
-    assert [tool.name for tool in board.tools.listed()][-1] == "profile_edit" and len(board.tools.listed()) == 9
+    assert [tool.name for tool in board.toolbox.listed(OWNER)][-1] == "profile_edit" and len(
+        board.toolbox.listed(OWNER)
+    ) == 9
     board.config.save("mode", "lightweight")
-    names = [tool.name for tool in board.tools.listed()]
+    names = [tool.name for tool in board.toolbox.listed(OWNER)]
     assert names == ["file_read", "file_write", "file_append", "file_edit", "profile_edit"]
     argument, problem = _error(_run(board, "memory_store", content="x", tags=["a"]))
     assert argument == "tool" and problem == "tool: there is no tool memory_store; there are " + ", ".join(names) + "."
@@ -254,7 +255,7 @@ def test_each_argument_of_a_wrong_type_is_refused_by_name():
     board = _board()
     for mode in ("full", "lightweight"):
         board.config.save("mode", mode)
-        for tool in board.tools.listed():
+        for tool in board.toolbox.listed(OWNER):
             schema = json.loads(tool.schema)
             good = {name: _example(schema["properties"][name]) for name in schema["required"]}
             for name in schema["properties"]:
@@ -280,7 +281,7 @@ def _example(rule):
 
 def test_every_argument_that_a_schema_names_is_taken():
     for mode in ("full", "lightweight"):
-        for tool in schemas.tools(mode):
+        for tool in tools_of(mode):
             board = _board(mode=mode)
             board.records.store("x y", ["a"])
             board.notes.for_caller(OWNER).write("MEMORY.md", "m1")
@@ -295,7 +296,7 @@ def test_every_argument_that_a_schema_names_is_taken():
 
 def test_schemas_are_objects_that_allow_nothing_else():
     for mode in ("full", "lightweight"):
-        for tool in schemas.tools(mode):
+        for tool in tools_of(mode):
             schema = json.loads(tool.schema)
             assert schema["type"] == "object" and schema["additionalProperties"] is False
             assert set(schema["required"]) <= set(schema["properties"])

@@ -3,6 +3,7 @@
 import json
 
 from board import Board, Script, lines_of
+from calls import call_now
 from channel import Network, message
 from engram.agent.agent import Turn
 from engram.llm.types import Call
@@ -94,19 +95,19 @@ async def test_a_forwarded_yes_confirms_no_forgetting():
     board = Board().with_tools()
     board.records.store("My bike is green", ["bike"])
     asked = json.loads(
-        board.tools.run(Call("c", "memory_forget", '{"query":"bike"}'), Turn(OWNER, 5, "forget it")).result
+        call_now(board, Call("c", "memory_forget", '{"query":"bike"}'), Turn(OWNER, 5, "forget it")).result
     )
     call = Call("c", "memory_forget", json.dumps({"confirm": asked["confirm"]}))
-    for turn in (Turn(OWNER, 6, "", "Bob"), Turn(OWNER, 7)):
-        assert "only after the person has answered" in board.tools.run(call, turn).result
+    assert "others' words change nothing" in call_now(board, call, Turn(OWNER, 6, "", "Bob")).result
+    assert "only after the person has answered" in call_now(board, call, Turn(OWNER, 7)).result
     assert board.records.count() == 1
-    assert "forgotten" in board.tools.run(call, Turn(OWNER, 8, "yes")).result
+    assert "forgotten" in call_now(board, call, Turn(OWNER, 8, "yes")).result
 
 
 async def test_a_tool_that_waits_for_a_yes_hears_own_words_alone():
     board = Board().serve(Script())
     heard = []
-    board.toolbox = Toolbox((), None, 1000)
+    board.toolbox = Toolbox(1000)
     board.toolbox.begin_turn = lambda turn: heard.append(turn.said)  # pyright: ignore[reportAttributeAccessIssue]
     network = Network(board.inbox)
     for number, words in enumerate((("yes", "Bob", ""), ("what?", "", "yes"), ("yes", "", ""))):

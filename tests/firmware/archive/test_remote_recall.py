@@ -3,7 +3,8 @@
 import json
 
 from archiving import Archiving
-from board import ANN
+from board import ANN, Board
+from calls import call_now
 from engram.agent.agent import Turn
 from engram.errors import NetError
 from engram.link.remote_search import RemoteSearch
@@ -24,7 +25,7 @@ class Recalling(Archiving):
 
     async def recall(self, caller=OWNER, name="memory_recall", **arguments):
         call = Call("c", name, json.dumps(arguments))
-        return json.loads((await self.board.tools.answer(call, Turn(caller, 1))).result)
+        return json.loads((await self.board.toolbox.answer(call, Turn(caller, 1))).result)
 
     def finds_the_kite(self):
         self.companion.finds = [["m1", 900, 1600000000, "", _KITE]]
@@ -140,8 +141,7 @@ async def test_others_learn_nothing_of_the_owners_archive():
 async def test_a_wrong_tag_is_reported_as_on_a_board_alone():
     linked = await _without_the_kite()
     for tag in ("", "x" * 500, "a\nb"):
-        alone = json.loads(
-            linked.board.tools.run(Call("c", "memory_recall", json.dumps({"tags": [tag]})), Turn(OWNER, 1)).result
-        )
+        call = Call("c", "memory_recall", json.dumps({"tags": [tag]}))
+        alone = json.loads(call_now(Board().with_tools(), call, Turn(OWNER, 1)).result)
         answer = await linked.recall(tags=[tag])
         assert answer.get("memories") == alone.get("memories") and answer.get("error") == alone.get("error")

@@ -227,9 +227,8 @@ async def test_the_tool_takes_the_companions_answer_and_its_note():
     asking.companion.finds = [["m2", 700]]
     asking.companion.note = "the embedder is away."
     call = Call("c", "memory_search", '{"query":"instrument"}')
-    answer = json.loads((await board.tools.answer(call, Turn(OWNER, 1))).result)
+    answer = json.loads((await board.toolbox.answer(call, Turn(OWNER, 1))).result)
     assert [item["id"] for item in answer["found"]] == ["m2"] and answer["note"] == "the embedder is away."
-    assert "note" not in json.loads(board.tools.run(call, Turn(OWNER, 1)).result)
 
 
 async def test_a_command_waits_in_pauses_for_the_companion():
@@ -264,7 +263,7 @@ async def _asked(name, arguments, **files):
     asking.companion.finds = [TEA]
     asking.companion.files = files
     call = Call("c", name, json.dumps(arguments))
-    return json.loads((await board.tools.answer(call, Turn(OWNER, 1))).result), asking.companion.searches
+    return json.loads((await board.toolbox.answer(call, Turn(OWNER, 1))).result), asking.companion.searches
 
 
 async def test_the_tool_finds_what_stands_in_the_companions_folders():
@@ -342,7 +341,7 @@ async def test_a_note_that_the_board_has_is_read_there():
     await asking.copy()
     board.with_tools()
     call = Call("c", "memory_get", json.dumps({"id": board.notes.for_caller(OWNER).today() + "#1"}))
-    answer = json.loads((await board.tools.answer(call, Turn(OWNER, 1))).result)
+    answer = json.loads((await board.toolbox.answer(call, Turn(OWNER, 1))).result)
     assert answer["lines"][0].endswith("the sencha is from Uji") and not asking.companion.searches
 
 
@@ -352,5 +351,5 @@ async def test_in_a_group_no_note_is_asked_for():
     await asking.copy()
     board.with_tools()
     call = Call("c", "memory_get", json.dumps({"id": "2026-01-31.md#2"}))
-    answer = json.loads((await board.tools.answer(call, Turn(ROOM, 1))).result)
+    answer = json.loads((await board.toolbox.answer(call, Turn(ROOM, 1))).result)
     assert "stay out of group rooms" in answer["error"]["problem"] and not asking.companion.searches

@@ -2,7 +2,7 @@
 
 import json
 
-from engram.agent import schemas
+from calls import tools_of
 from engram.channels.console.commands import commands
 from intruder import COMMANDS as TYPED
 from intruder import INTRUDERS, every
@@ -12,7 +12,7 @@ _ADD = "%s is new: say in tests/support/firmware/intruder.py, in %s, how somebod
 
 
 def test_every_tool_and_each_of_its_arguments_is_tried():
-    for tool in schemas.tools("full") + schemas.tools("lightweight"):
+    for tool in tools_of("full") + tools_of("lightweight"):
         assert tool.name in TRIED, _ADD % ("the tool " + tool.name, "TOOLS")
         tried = {name for template in TRIED[tool.name] for name in template}
         for name in json.loads(tool.schema)["properties"]:

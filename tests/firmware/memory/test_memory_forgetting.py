@@ -1,6 +1,7 @@
 """Forgetting means gone: from recall at once, from the flash at the next compaction, and nothing comes back instead."""
 
 from board import ANN, ROOM, Board
+from calls import call_now
 from engram.agent.agent import Turn
 from engram.errors import NotFound
 from engram.llm.types import Call
@@ -272,5 +273,5 @@ def test_the_models_tool_takes_a_copy_out_of_the_trash():
     board, ref, _ = _crowded()
     board.records.forget("m3")
     back = _brought_back(board, ref)
-    board.tools.run(Call("c", "memory_forget", '{"id":"%s"}' % back), Turn(OWNER, 1))
+    call_now(board, Call("c", "memory_forget", '{"id":"%s"}' % back), Turn(OWNER, 1))
     assert list(board.trash.records()) == []

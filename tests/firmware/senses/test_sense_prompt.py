@@ -86,7 +86,7 @@ def test_a_name_of_a_sense_cannot_end_the_block():
 def test_without_senses_prompts_are_as_they_were():
     board = Board().serve(Script("ok"))
     last = messages_of(build_prompt(board, "how warm is it?"))[-1][1]
-    assert "senses" not in last and "sense_recall" not in [tool.name for tool in board.tools.offered(OWNER)]
+    assert "senses" not in last and "sense_recall" not in [tool.name for tool in board.toolbox.listed(OWNER)]
 
 
 # --- the tool

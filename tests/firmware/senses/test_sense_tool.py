@@ -14,7 +14,7 @@ class _Model:
         self.board = house("ok", **settings)
 
     async def call(self, caller=OWNER, **arguments):
-        done = await self.board.tools.answer(Call("c", "sense_recall", json.dumps(arguments)), Turn(caller, 1))
+        done = await self.board.toolbox.answer(Call("c", "sense_recall", json.dumps(arguments)), Turn(caller, 1))
         assert len(done.result) < 2100, len(done.result)
         result = json.loads(done.result)
         return result.get("result", result)
@@ -85,5 +85,5 @@ async def test_while_the_clock_is_not_set_there_is_only_the_latest():
 
 def test_the_tool_is_offered_to_those_who_may_see_a_sense():
     board = house("ok")
-    assert "sense_recall" in [tool.name for tool in board.tools.offered(OWNER)]
-    assert "sense_recall" not in [tool.name for tool in board.tools.offered(ANN)]
+    assert "sense_recall" in [tool.name for tool in board.toolbox.listed(OWNER)]
+    assert "sense_recall" not in [tool.name for tool in board.toolbox.listed(ANN)]

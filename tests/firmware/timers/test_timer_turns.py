@@ -2,6 +2,7 @@
 
 import asyncio
 
+from engram.agent.agent import Turn
 from engram.errors import ArgumentError, ModelUnavailable
 from engram.llm.types import Call
 from engram.memory.access import OWNER
@@ -169,17 +170,18 @@ async def test_a_timers_turn_sets_no_timers():
     timed = _asking([call], "No.")
     timed.add(CHAT, "ask", "do it again", at=EIGHT)
     tool = TimerTool(timed.timers, None)
+    arguments = {"action": "add", "text": "more", "time": "every 5 min"}
     refused = []
 
     def during(_request):
         with raises(ArgumentError) as caught:
-            tool.run(CHAT, action="add", text="more", time="every 5 min")
+            tool.run(arguments, Turn(CHAT, 1))
         refused.append(str(caught.error))
 
     timed.board.model.steps = [[during, "No."]]
     await _told(timed, EIGHT - timed.board.now + 2 * MINUTE)
     assert refused and "sets no timers" in refused[0]
-    assert tool.run(CHAT, action="add", text="more", time="every 5 min")["id"] == "w2"
+    assert tool.run(arguments, Turn(CHAT, 1))[0]["id"] == "w2"
 
 
 async def test_a_person_sets_timers_while_a_timers_turn_waits_for_theirs():

@@ -49,7 +49,7 @@ def _board(table=None, on_chip=True, forbidden="[0, 3]"):
 
 
 async def _call(board, name, caller=OWNER, **arguments):
-    done = await board.tools.answer(Call("c", name, json.dumps(arguments)), Turn(caller, 1, ""))
+    done = await board.toolbox.answer(Call("c", name, json.dumps(arguments)), Turn(caller, 1, ""))
     return json.loads(done.result), done.notice
 
 
@@ -147,7 +147,9 @@ async def test_tools_list_to_each_caller_the_pins_that_they_may_use():
 
     def offered(caller):
         return {
-            tool.name: json.loads(tool.schema)["properties"]["pin"]["enum"] for tool in board.toolbox.listed(caller)
+            tool.name: json.loads(tool.schema)["properties"]["pin"]["enum"]
+            for tool in board.toolbox.listed(caller)
+            if tool.name[:4] == "pin_"
         }
 
     assert offered(OWNER)["pin_set"] == ["bell", "fan", "lamp", "pump"]
@@ -161,12 +163,12 @@ async def test_tools_list_to_each_caller_the_pins_that_they_may_use():
 
 def test_a_note_tells_the_model_what_a_pin_means():
     board = _board()
-    assert "door: on means open." in board.toolbox.listed(OWNER)[1].description
+    assert "door: on means open." in board.toolbox.listed(OWNER)[-1].description
 
 
 def test_who_may_use_no_pin_is_offered_no_tool():
     board = _board({"lamp": TABLE["lamp"]})
-    assert board.toolbox.listed(ANN) == ()
+    assert "pin_" not in str([tool.name for tool in board.toolbox.listed(ANN)])
 
 
 # --- the command

@@ -64,10 +64,6 @@ async def test_the_caller_is_given_to_who_wants_it():
     assert (await _call(toolbox, '{"seconds": 5}', ANN))[0] == {"result": "ann 5"}
 
 
-async def test_a_name_of_no_tool_here_is_left_to_others():
-    assert await _toolbox().answer(Call("c", "memory_list", "{}"), Turn(OWNER, 1, "")) is None
-
-
 # --- what goes wrong
 
 
@@ -279,9 +275,9 @@ async def test_others_go_on_while_a_tool_runs():
 async def test_the_owners_tool_is_neither_listed_nor_run_for_others_and_in_groups():
     ran = []
     toolbox = _toolbox(lambda: ran.append(1))
-    assert [tool.name for tool in toolbox.listed(OWNER)] == ["water"]
+    assert [tool.name for tool in toolbox.listed(OWNER)][-1] == "water"
     for caller in (ANN, GROUP, Caller("ann", "club", True, "")):
-        assert toolbox.listed(caller) == ()
+        assert "water" not in [tool.name for tool in toolbox.listed(caller)]
         assert "may not be used" in await _problem(toolbox, caller=caller)
         assert (await toolbox.call("water", {}, caller, True))[0] is False
     assert ran == []
@@ -398,6 +394,7 @@ async def test_a_timer_calls_a_tool_with_confirm_only_if_it_was_confirmed():
 
 async def test_a_call_of_no_model_is_checked_alike():
     toolbox = _toolbox(lambda seconds: seconds, {"seconds": "1..60"})
+    names = ", ".join([tool.name for tool in toolbox.listed(OWNER)])
     assert await toolbox.call("water", {"seconds": 5}, OWNER) == (True, "5")
     assert (await toolbox.call("water", {"seconds": 500}, OWNER))[0] is False
-    assert await toolbox.call("rain", {}, OWNER) == (False, "tool: there is no tool rain.")
+    assert await toolbox.call("rain", {}, OWNER) == (False, "tool: there is no tool rain; there are " + names + ".")

@@ -1,11 +1,31 @@
 """Calling a board's tools as a model does, for the tests of tools."""
 
 import json
+from collections import namedtuple
 
 from board import Board
+from engram.agent import schemas
 from engram.agent.agent import Turn
 from engram.llm.types import Call
 from engram.memory.access import OWNER
+
+_Described = namedtuple("_Described", "name description schema")
+
+
+def tools_of(mode):
+    """The memory's tools of a mode: name, description, schema."""
+    names = " ".join([names for modes, names in schemas.MODES if mode in modes])
+    return [_Described(name, *schemas.describe(name)) for name in names.split()]
+
+
+def call_now(board, call, turn):
+    """A call of a tool that waits for nothing."""
+    work = board.toolbox.answer(call, turn)
+    try:
+        work.send(None)
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("it waits")
 
 
 def equipped(**settings):
@@ -22,7 +42,7 @@ def say(board, caller=OWNER):
 
 def run(board, name, caller=OWNER, **arguments):
     """(result as a dict, notice) of a call."""
-    done = board.tools.run(Call("c", name, json.dumps(arguments)), Turn(caller, int(board.turn[1:]), "go on"))
+    done = call_now(board, Call("c", name, json.dumps(arguments)), Turn(caller, int(board.turn[1:]), "go on"))
     return json.loads(done.result), done.notice
 
 

@@ -12,6 +12,7 @@ import random
 from binascii import crc32
 
 from board import DAY, Board, Script, commands_of, prompt_of
+from calls import call_now
 from channel import LinkNetwork, Network, message
 from engram import text
 from engram.agent.agent import Turn
@@ -193,7 +194,7 @@ class House:
         """The code with which Ann may forget what she was asked about."""
         for word in self.words:
             asked = Call("c", "memory_forget", json.dumps({"query": word}))
-            answer = json.loads(self.board.tools.run(asked, Turn(ANN, 1)).result)
+            answer = json.loads(call_now(self.board, asked, Turn(ANN, 1)).result)
             if answer["candidates"]:
                 return answer["confirm"]
         raise AssertionError("Ann finds nothing of hers")
@@ -364,7 +365,7 @@ class Intruder:
 
     def call(self, name, arguments):
         """Call a tool."""
-        done = self.board.tools.run(Call("c", name, arguments), Turn(self.caller, self.turn()))
+        done = call_now(self.board, Call("c", name, arguments), Turn(self.caller, self.turn()))
         self.check(name, arguments, done.result + done.notice)
 
     def turn(self):
@@ -391,7 +392,7 @@ class Intruder:
         """Call every tool of a mode with all its arguments."""
         self.board.config.save("mode", mode)
         for name, templates in TOOLS.items():
-            if name in [tool.name for tool in self.board.tools.listed()]:
+            if name in [tool.name for tool in self.board.toolbox.listed(OWNER)]:
                 for template in templates:
                     for arguments in self.house.forms(json.dumps(template)):
                         self.call(name, arguments)
