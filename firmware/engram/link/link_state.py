@@ -4,7 +4,7 @@
 
 At most 128 bytes, since littlefs then keeps it in the folder itself and no erase is needed to write it. `have` is a lower
 bound of what the companion has acknowledged of records and journal; it is written seldom. `missed` is the seq up to which turns
-left the board that the companion may not have; it stands there if it is not 0.
+left the board that the companion may not have.
 """
 
 import os
@@ -28,7 +28,7 @@ class LinkState:
     def __init__(self, folder: str, clock, logs):
         self._path = folder + _FILE
         self._clock = clock
-        self._logs = logs
+        self._raws = dict(logs)
         self._chip = chip()
         self._saved_at = ticks_ms()
         self._is_new = False
@@ -36,16 +36,15 @@ class LinkState:
         saved = _read(self._path)
         if saved is None or saved["chip"] != self._chip:
             # A new board, or one on which the files of another one were put.
-            saved = {"board": hexlify(os.urandom(_ID_BYTES)).decode(), "link": 0, "have": [0, 0, 0, 0]}
+            saved = {"board": hexlify(os.urandom(_ID_BYTES)).decode(), "link": 0, "have": [0] * 5}
         self.board = saved["board"]
         self.link = saved["link"]
-        self._have = saved["have"][:4]
-        self._noted = self._have
-        self.missed = 0
+        have = saved["have"]
+        self._have = {"records": (have[0], have[1]), "journal": (have[2], have[3])}  # (epoch, seq)
+        self._noted = dict(self._have)
+        turns = self._raws["journal"].store
+        self.missed = have[4] if have[2] == turns.epoch else 0
         """The seq up to which turns left that the companion may not have."""
-        at, turns = self._place("journal")
-        if len(saved["have"]) > 4 and self._have[at] == turns.epoch:
-            self.missed = saved["have"][4]
         if turns.oldest - 1 > self.have("journal"):
             # They left while no companion was set up, or before one was.
             self.missed = turns.oldest - 1
@@ -61,20 +60,21 @@ class LinkState:
 
     def have(self, name: str) -> int:
         """The seq up to which the companion has acknowledged a log, as far as is known."""
-        at, store = self._place(name)
-        return self._have[at + 1] if self._have[at] == store.epoch else 0
+        return self._seq(self._have[name], name)
 
     def noted(self, name: str) -> int:
         """As have(), as far as the file says so."""
-        at, store = self._place(name)
-        return self._noted[at + 1] if self._noted[at] == store.epoch else 0
+        return self._seq(self._noted[name], name)
+
+    def _seq(self, known: tuple, name: str) -> int:
+        return known[1] if known[0] == self._raws[name].store.epoch else 0
 
     def acknowledged(self, name: str, seq: int) -> None:
         """Note that the companion has a log up to a seq; it is written now and then."""
-        at, store = self._place(name)
-        known = [store.epoch, seq]
-        self._is_new = self._is_new or self._have[at : at + 2] != known
-        self._have[at : at + 2] = known
+        store = self._raws[name].store
+        known = store.epoch, seq
+        self._is_new = self._is_new or self._have[name] != known
+        self._have[name] = known
         if self._segments[name] != store.log.live or ticks_diff(ticks_ms(), self._saved_at) > _SAVE_MS:
             self._segments[name] = store.log.live
             if self._is_new:
@@ -92,20 +92,15 @@ class LinkState:
             self.missed = last
             self.save()
 
-    def _place(self, name: str) -> tuple:
-        """(where what is known of a log stands in `have`, its Store)."""
-        at = [known for known, _ in self._logs].index(name)
-        return 2 * at, self._logs[at][1].store
-
     def save(self) -> None:
         """Write the file; on a full flash it stays as it is."""
         self._saved_at = ticks_ms()
         self._is_new = False
-        have = self._have + [self.missed] if self.missed else self._have
+        have = self._have["records"] + self._have["journal"] + (self.missed,)
         fields = (("board", self.board), ("chip", self._chip), ("link", self.link), ("have", have))
         try:
             files.write(self._path, log_line.encode(fields))
-            self._noted = list(self._have)
+            self._noted = dict(self._have)
         except StoreError as error:
             diag.warning("companion", "the link's number could not be kept: %s" % error)
 
@@ -122,13 +117,8 @@ def chip() -> str:
 
 
 def _read(path: str):
-    """The file's fields, None if there is none of this form."""
+    """The file's fields, None if it is damaged or there is none."""
     try:
-        saved = log_line.decode(files.read(path, _LARGEST) or b"")
+        return log_line.decode(files.read(path, _LARGEST) or b"")
     except (ValueError, StoreError):
         return None
-    have, link, board = saved.get("have"), saved.get("link"), saved.get("board")
-    is_good = isinstance(board, str) and 0 < len(board) <= 32 and isinstance(saved.get("chip"), str)
-    is_good = is_good and isinstance(link, int) and 0 <= link <= _MOST_LINK
-    is_good = is_good and isinstance(have, list) and 4 <= len(have) <= 5 and all(isinstance(one, int) for one in have)
-    return saved if is_good else None

@@ -24,7 +24,7 @@ _STEP_MS = const(10_000)  # for the rest of a packet that has begun, and for wha
 _PING_MS = const(25_000)  # without anything being sent, after which the broker is asked for a sign of life
 _KEEP_ALIVE = const(60)  # seconds after half as many more of which the broker gives the link up
 _BUFFER = const(256)
-_MOST_TOPIC = const(256)  # bytes: the broker sends topics of ours only
+_MOST_PACKET = const(65_536)  # bytes of one that comes: bounds the heap
 _MOST_REST = const(268_435_455)  # what four bytes of length can say
 _MOST_UNTAKEN = const(8)  # messages that the broker has not acknowledged yet: more are not sent
 
@@ -73,7 +73,7 @@ class Mqtt:
         self._sending = asyncio.Lock()
         self._buffer = memoryview(bytearray(_BUFFER))
         self._start = self._end = 0
-        self._left = 0  # bytes of the present packet that were not read yet
+        self._is_inside = False  # a packet has begun to come
         self._sent = 0  # when something was sent last
         self._is_pinged = False
         self._is_torn = False  # a packet was not sent to its end: nothing may follow it
@@ -98,7 +98,7 @@ class Mqtt:
         self._places = others = self._places or addresses(self._host, self._port)
         while True:
             self._start = self._end = 0
-            self._is_pinged = self._is_torn = False
+            self._is_pinged = self._is_torn = self._is_inside = False
             self._untaken = []
             self._link = await connect(others, self._tls, self._host, _CONNECT_MS)
             try:
@@ -138,7 +138,7 @@ class Mqtt:
                 self._is_pinged = False
                 is_quiet = ticks_diff(ticks_ms(), self._sent) > self.ping_ms
             except TimedOut:
-                if self._is_pinged or self._left:
+                if self._is_pinged or self._is_inside:
                     raise
                 is_quiet = True
             if is_quiet:
@@ -204,77 +204,58 @@ class Mqtt:
     # --- receiving
 
     async def _read_packet(self, within_ms: int) -> tuple:
-        """(kind, content) of a packet, None for a message's, which has been taken; the first byte has to come in time."""
-        self._left = 0
-        first = (await self._some(1, within_ms))[0]
-        self._left = 1
-        self._left = await self._read_length()
+        """(kind, content) of a packet; a message has been taken. The first byte has to come in time."""
+        first = (await self._read(1, within_ms))[0]
+        self._is_inside = True
+        length = await self._read_length()
         kind = first & 0xF0
-        if kind == _PUBLISH:
-            await self._read_message(first)
-            return kind, None
-        if first & 0x0F or _PLAIN.get(kind) != self._left:
+        if kind != _PUBLISH and (first & 0x0F or _PLAIN.get(kind) != length):
             raise BadAnswer("the broker sent what no broker sends")
-        content = await self._bytes(self._left)
-        if kind == _PUBACK and content in self._untaken:
+        content = await self._read(length)
+        self._is_inside = False
+        if kind == _PUBLISH:
+            await self._take_message(first >> 1 & 3, content)
+        elif kind == _PUBACK and content in self._untaken:
             self._untaken.remove(content)
-        self._left = 0
         return kind, content
 
     async def _read_length(self) -> int:
         length = shift = 0
         while True:
-            byte = (await self._some(1))[0]
+            byte = (await self._read(1))[0]
             length |= (byte & 0x7F) << shift
-            if byte < 0x80:
+            if byte < 0x80 and length <= _MOST_PACKET:
                 return length
             shift += 7
-            if shift > 21:
-                raise BadAnswer("the broker sent a packet without a length")
+            if byte < 0x80 or shift > 21:
+                raise BadAnswer("the broker sent a packet without an end")
 
-    async def _read_message(self, first: int) -> None:
-        quality = first >> 1 & 3
-        high, low = await self._bytes(2)
-        size = high << 8 | low
-        if quality > 1 or size > _MOST_TOPIC or size + 2 * quality > self._left:
+    async def _take_message(self, quality: int, content: bytes) -> None:
+        size = content[0] << 8 | content[1] if len(content) > 1 else len(content)
+        start = 2 + size + (2 if quality else 0)
+        if quality > 1 or start > len(content):
             raise BadAnswer("the broker sent a message of another kind than was asked for")
-        topic = await self._bytes(size)
-        number = await self._bytes(2) if quality else b""
-        if self._left > self._longest or topic != self._down:
-            diag.warning("mqtt", "a message of %d bytes was passed over" % self._left)
-            while self._left:
-                await self._some(self._left)
+        if content[2 : 2 + size] != self._down or len(content) - start > self._longest:
+            diag.warning("mqtt", "a message of %d bytes was passed over" % (len(content) - start))
         else:
-            self._take(await self._bytes(self._left))
+            self._take(content[start:])
         if quality:
-            await self._send(_packet(_PUBACK, number))
+            await self._send(_packet(_PUBACK, content[start - 2 : start]))
 
-    async def _bytes(self, count: int) -> bytes:
-        """So many bytes of the present packet."""
-        if count > self._left:
-            raise BadAnswer("the broker sent a packet that is too short")
-        if not count or count <= self._end - self._start:
-            return bytes(await self._some(count)) if count else b""
-        content = bytearray(count)
-        at = 0
-        while at < count:
-            part = await self._some(count - at)
-            content[at : at + len(part)] = part
-            at += len(part)
+    async def _read(self, count: int, within_ms: int = _STEP_MS) -> bytes:
+        """So many bytes of what comes."""
+        content = bytearray()
+        while len(content) < count:
+            if self._start == self._end:
+                # Empty, also if nothing comes: what was read before must not be read again.
+                self._start = self._end = 0
+                self._end = await self._link.readinto(self._buffer, within_ms)  # pyright: ignore
+                if not self._end:
+                    raise failed(self._host, "the broker closed it")
+            stop = min(self._end, self._start + count - len(content))
+            content.extend(self._buffer[self._start : stop])
+            self._start = stop
         return bytes(content)
-
-    async def _some(self, most: int, within_ms: int = _STEP_MS):
-        """At least one byte of what comes, at most `most`; lent until the next call."""
-        if self._start == self._end:
-            # Empty, also if nothing comes: what was read before must not be read again.
-            self._start = self._end = 0
-            self._end = await self._link.readinto(self._buffer, within_ms)  # pyright: ignore
-            if not self._end:
-                raise failed(self._host, "the broker closed it")
-        start = self._start
-        self._start = min(self._end, start + most)
-        self._left -= self._start - start
-        return self._buffer[start : self._start]
 
 
 def _packet(first: int, *parts) -> bytes:
