@@ -28,7 +28,7 @@ class RemoteRecall(namedtuple("RemoteRecall", "clock records recall search archi
             begin = int(line) if line.encode().isdigit() else first
             return await self.search.read_file(path, max(1, begin), count, caller)
         archive = self.archive
-        return await archive.fetched(ref, caller) if archive and ref and archive.is_away(ref, caller) else None
+        return await archive.fetched(ref, caller) if archive and ref and archive.may_be_archived(ref, caller) else None
 
     def _is_own(self, path: str, caller) -> bool:
         """Whether a file is one of the board, or would be one: notes stay out of groups whoever has them."""

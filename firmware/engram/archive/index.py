@@ -38,7 +38,7 @@ class ArchiveIndex:
         self.lost = 0
         """The number of archived memories that the companion says it does not have."""
         self.why = ""
-        """Why the index could not be written, "" if it could."""
+        """The problem of the latest write of the index, "" if there was none."""
         self._seen = self.total = self.first = self.last = 0
         saved = self._read()
         if saved:
@@ -60,7 +60,7 @@ class ArchiveIndex:
         """Let any memory be one that was archived: which ones were is not known."""
         self.first, self.last = 1, self._store.next_seq - 1
 
-    def is_away(self, number: int, caller) -> bool:
+    def may_be_archived(self, number: int, caller) -> bool:
         """True if the companion may have a record and the board has not; if it is known who may see it, of these."""
         if not (self.total and self.first <= number <= self.last):
             return False
@@ -133,14 +133,14 @@ class ArchiveIndex:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the companion has heard of all that was archived."""
+        """True if the companion has heard of all that was archived."""
         return self._schema.archived <= self._acknowledged()
 
     def _acknowledged(self) -> int:
         return self._link_state.have("records") if self._link_state else 0
 
     def needs(self, line: dict, is_archived: bool) -> bool:
-        """Whether a compaction must keep a line of the records; `is_archived` tells the state of its record."""
+        """True if a compaction must keep a line of the records; `is_archived` tells the state of its record."""
         if "back" in line:
             # The companion may not have heard that it came back: it has the memory in the archive still.
             return line["seq"] > self._acknowledged()

@@ -70,7 +70,7 @@ class ResultMerger:
             if ref in own:
                 return own[ref]
             if ref[0] == "m":
-                if len(result) == 5 and self._archived and self._archived.is_away(number, query.caller):
+                if len(result) == 5 and self._archived and self._archived.may_be_archived(number, query.caller):
                     return _left(ref, result, query.tags)
                 return self._record(ref, number, query)
             if number < self._journal.entries.oldest:

@@ -53,16 +53,16 @@ class ArchiveTransfer:
         self._has_to_tell = False
         self._told_for = None  # how many each side had, after which nothing more could be done
         self.why = ""
-        """Why nothing more was archived, "" if it was."""
+        """The reason that nothing more was archived, "" if it was."""
 
     # --- for the eviction
 
     def is_open(self) -> bool:
-        """Whether memories can be given to the companion now."""
+        """True if memories can be given to the companion now."""
         return self.is_greeted and not self._exchange.failure and self._pause.is_over
 
     def is_settled(self) -> bool:
-        """Whether the companion has heard of all that was archived."""
+        """True if the companion has heard of all that was archived."""
         return self._archived.is_settled
 
     def _wait(self, why: str) -> None:
@@ -210,12 +210,12 @@ class ArchiveTransfer:
         """The seq up to which turns left that the companion may not have, 0 if it has all."""
         return self._link_state.missed
 
-    def is_away(self, ref: str, caller) -> bool:
-        """Whether a memory or turn has left the board, for the companion as far as the board knows; see `missed`."""
+    def may_be_archived(self, ref: str, caller) -> bool:
+        """True if a memory or turn has left the board for the companion, as far as the board knows; see `missed`."""
         kind, number = _parse_ref(ref)
         if kind == "t":
             return 0 < number < self._journal_raw.store.oldest
-        return self._archived.is_away(number, caller)
+        return self._archived.may_be_archived(number, caller)
 
     async def line(self, ref: str, caller):
         """A memory or turn that has left the board, as a dict; None if there is none that the caller may see.
@@ -228,7 +228,7 @@ class ArchiveTransfer:
 
     def _checked(self, ref: str, line: bytes, caller):
         """The line as a dict if it is the one that was asked for, undamaged, and the caller may see it."""
-        if not line or not self.is_away(ref, caller) or not log_line.check(line):
+        if not line or not self.may_be_archived(ref, caller) or not log_line.check(line):
             return None
         found = log_line.decode(line)
         has_name = found.get("id") == ref if ref[0] == "m" else found.get("seq") == int(ref[1:])
@@ -253,7 +253,7 @@ class ArchiveTransfer:
         return found, "" if found else "the companion has no %s that may be shown." % ref
 
     def status(self) -> str:
-        """In a few words what is with the companion, "" for nothing."""
+        """Say in a few words what is with the companion, "" for nothing."""
         total = self._archived.total
         parts = ["memories: %d" % total] if total else []
         oldest = self._journal_raw.store.oldest
@@ -284,7 +284,7 @@ def archive(records, archived, promised) -> int:
 def restore(records, archived, line: dict, caller) -> bool:
     """Make an archived record live again, with its id; False if it is live already, or not for the caller. StoreFull."""
     number = ids.number("id", line.get("id"), "m")
-    if "content" not in line or not archived.is_away(number, caller):
+    if "content" not in line or not archived.may_be_archived(number, caller):
         return False
     records.check_room()
     kept = [pair for pair in fields.pairs(line) if pair[0] not in ("supersedes", "past")]

@@ -77,7 +77,7 @@ class Companion:
         within_ms = config.get("companion.timeout_ms")
         self.ask = RemoteSearch(self._exchange, self._sync, config.get("companion.search"), within_ms, archived)
         self.inbound = None
-        """What takes messages of people who talk through the companion, None if nobody does."""
+        """The InboundMessages of people who talk through the companion, None if nobody may."""
         if chat:
             self.inbound = InboundMessages(self._exchange, self._sync, chat, lambda: config.get("companion.chat"))
         self.is_connected = None  # a bool once there was a link
@@ -198,7 +198,7 @@ class Companion:
     # --- status
 
     def short(self) -> str:
-        """In a few words how it is."""
+        """Say in a few words how it is."""
         if self.is_connected:
             missing = sum(self._missing(name, raw) for name, raw in self.logs)
             return "connected as %s%s" % (self.device, ", lines to send: %d" % missing if missing else "")

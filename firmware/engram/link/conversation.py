@@ -15,7 +15,7 @@ from engram.memory import access
 from engram.memory.access import OWNER, Caller
 
 ROOM = "link "
-"""How the rooms of the link begin, so that none of them is the console."""
+"""The prefix of the link's rooms, so that none of them is the console."""
 
 _MID = "link:"
 _PIECE = const(800)  # characters of a piece in one message
@@ -114,7 +114,7 @@ class Conversation:
         await self._add_long("notice", "notice", line)
 
     async def recalled(self, shown: list) -> None:
-        """What the model is shown of the memory: it goes with what comes next, as a message of its own delays the answer."""
+        """Report the memories shown to the model: with what comes next, as a message of its own delays the answer."""
         await self._add("report", text.dumps({"recalled": shown}), True)
 
     async def line(self, line: str) -> None:
@@ -130,7 +130,7 @@ class Conversation:
             await self._add("report", told)
 
     async def problem(self, problem: str) -> None:
-        """What went wrong."""
+        """Send what went wrong."""
         await self._add_long("problem", "problem", problem)
 
     refuse = problem
@@ -227,7 +227,7 @@ class Push:
         self._content += line + "\n"
 
     async def on_saved_reply(self, reply) -> None:
-        """What it says."""
+        """Take what it says."""
         self._turn = reply.turn
         self._content += reply.with_age()
 
@@ -242,7 +242,7 @@ class Push:
 
 
 def caller_of(head: dict, mode: str) -> Caller:
-    """Who says what came over the link; ArgumentError if it may not speak for them."""
+    """Return the Caller of what came over the link; ArgumentError if it may not speak for them."""
     room = ROOM + head["room"]
     if head["principal"] != OWNER.principal:
         return access.caller_of_channel(head["principal"], room, head["group"], head["workspace"])

@@ -29,7 +29,7 @@ class HttpTransport:
         self._take = take
 
     async def open(self) -> None:
-        """Nothing: the first message connects."""
+        """Do nothing: the first message connects."""
 
     async def run(self) -> None:
         """Close what idles, for ever."""
@@ -39,10 +39,10 @@ class HttpTransport:
             self._listener.tidy()
 
     def close(self) -> None:
-        """Nothing: the link is the client's own, and is kept for the next message or closed when it idles."""
+        """Do nothing: the client keeps its link for the next message, or closes it when it idles."""
 
     def silence(self) -> str:
-        """Why no answer may have come, as far as is known."""
+        """Say why no answer may have come: over HTTP nothing is known."""
         return ""
 
     async def send(self, head: bytes, body=None) -> None:

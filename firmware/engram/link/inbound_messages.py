@@ -42,7 +42,7 @@ class InboundMessages:
         self._pause_ms = 0  # that it waits before it listens again
         self._backoff = Backoff(_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
         self.conversation = None
-        """What answers the message in work, None if there is none."""
+        """The Conversation in work, None if there is none."""
 
     async def run(self) -> None:
         """Take messages until the link ends."""

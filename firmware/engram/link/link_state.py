@@ -63,7 +63,7 @@ class LinkState:
         return self._seq(self._have[name], name)
 
     def noted(self, name: str) -> int:
-        """As have(), as far as the file says so."""
+        """Return have() as the file has it."""
         return self._seq(self._noted[name], name)
 
     def _seq(self, known: tuple, name: str) -> int:

@@ -47,7 +47,7 @@ SENSES = 16
 
 GONE = "gone"
 LEFT = "left"
-"""What stands in a list of notes in place of a digest: the note was cleared; its days are over, or there is no room for it."""
+"""In place of a digest in a list of notes: the note was cleared; its days are over, or there is no room for it."""
 
 LOGS = ("records", "journal")
 
@@ -175,7 +175,7 @@ def decode(data, table) -> tuple:
 
 
 def is_row(value, *kinds) -> bool:
-    """Whether a value is a list with one element of each kind, in this order."""
+    """True if a value is a list with one element of each kind, in this order."""
     if not isinstance(value, (list, tuple)) or len(value) != len(kinds):
         return False
     return all(isinstance(one, kind) for one, kind in zip(value, kinds))

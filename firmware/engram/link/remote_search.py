@@ -29,11 +29,11 @@ class RemoteSearch:
 
     @property
     def is_connected(self) -> bool:
-        """Whether the companion can be asked now."""
+        """True if the companion can be asked now."""
         return not self._exchange.failure
 
     async def found(self, ranked, limit: int = 10, folders: bool = False):
-        """What the companion finds beside what the board `ranked`; None if it need not be asked.
+        """Return the companion's results beside those that the board `ranked`; None if it need not be asked.
 
         `folders`: in its Markdown folders too.
         """
@@ -42,7 +42,7 @@ class RemoteSearch:
         return await self.search(ranked.query, limit, folders)
 
     async def search(self, query, limit: int = 10, folders: bool = False):
-        """What the companion finds for a memory.recall.Query; None if it is never asked. What went wrong stands in the note."""
+        """Return the companion's results for a Query, with a note of what went wrong; None if it is never asked."""
         if self._when == "never" or not query.text.strip():
             return None
         have = (self._sync.have("records"), self._sync.have("journal"))
@@ -76,7 +76,7 @@ class RemoteSearch:
         return found, ""
 
     def _alone(self, caller) -> str:
-        """What an answer without the companion lacks."""
+        """Say what an answer without the companion lacks."""
         total = self._archived.total if self._archived and access.is_owner(caller) else 0
         return _ALONE if not total else _ALONE[:-1] + ", without the archive (memories: %d)." % total
 
@@ -106,6 +106,6 @@ class RemoteSearch:
 
 
 def _sure(head: dict, place: int) -> int:
-    """How sure the companion is of an item, 0 to 1000."""
+    """Return the companion's confidence in an item, 0 to 1000."""
     sures = head["sure"]
     return min(sures[place], 1000) if place < len(sures) else 0

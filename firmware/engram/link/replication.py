@@ -62,7 +62,7 @@ class Replication:
         return self.copies[LOGS.index(name)].have
 
     def is_done(self, name: str) -> bool:
-        """Whether the copy of a log is like it, as far as is known."""
+        """True if the copy of a log is like it, as far as is known."""
         return self.copies[LOGS.index(name)].is_done
 
     def greet_again(self) -> None:
@@ -125,7 +125,7 @@ class Replication:
         return await self._exchange.ask(op, _ANSWER_MS[-1], body, **fields)
 
     def _has_changed(self) -> bool:
-        """Whether the logs are others than those that the companion was told of."""
+        """True if the logs are others than those of the last greeting."""
         for copy in self.copies:
             store = copy.raw.store
             if not store.is_compacting and (copy.epoch, copy.rewrites) != (store.epoch, store.log.rewrites):
@@ -220,7 +220,7 @@ class _Copy:
 
     @property
     def is_done(self) -> bool:
-        """Whether the companion's copy is like the log, as far as is known."""
+        """True if the companion's copy is like the log, as far as is known."""
         return self.cursor < 0 and self.have + 1 >= self.raw.store.next_seq
 
 

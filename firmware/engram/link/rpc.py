@@ -89,7 +89,7 @@ class Rpc:
         return question.head
 
     async def ask_in_time(self, op: str, within_ms: int, collect, **fields) -> dict:
-        """As ask(), but sending counts towards the time, too: NoAnswer when it is over."""
+        """Ask with a time limit that includes sending: NoAnswer when it is over."""
         try:
             return await wait_for_ms(self.ask(op, within_ms, None, collect, **fields), within_ms)
         except asyncio.TimeoutError:

@@ -20,12 +20,12 @@ class Kept:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of the reply's fields were kept."""
+        """True if all of the reply's fields were kept."""
         return self._left >= 0
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was added."""
+        """True if nothing was added."""
         return self._left == _KEPT_BYTES
 
     def add(self, holder: dict, piece: dict, known=()) -> None:

@@ -46,10 +46,10 @@ class _Trouble(Exception):
 
 
 class _Habits:
-    """What a model of the service has shown of itself."""
+    """The traits of one model of the service, as far as it has shown them."""
 
     def __init__(self):
-        self.without = ()  # what requests to it leave out, see refusal.py
+        self.without = tuple()  # what requests to it leave out, see refusal.py
         self.opens_no_thought = False  # its last thought came without the opening mark
         self.has_called = False  # a tool through its service: plain JSON of its text is an answer
 
@@ -79,7 +79,7 @@ class Model:
         self.tokens = 0
         """Tokens that they took, both ways, as far as the service counts them."""
         self.problem = ""
-        """Why the latest request failed, "" if it did not."""
+        """The problem of the latest request, "" if it went well."""
 
     def tidy(self) -> None:
         """Close a link that was idle for long; to be called now and then."""
@@ -234,14 +234,14 @@ class _Asking:
         return _refusal(answer.status, bytes(body), answer.retry_after, not answer.may_retry)
 
     def _unfit(self, refusal) -> str:
-        """What to leave out of the request after a refusal, "" if it names nothing of the kind."""
+        """Name what to leave out of the request after a refusal, "" if there is nothing of the kind."""
         fits = len(self._without) - len(self._habits.without)
         if self._draft.text or fits > _MOST_FITS or refusal.status not in _UNFIT:
             return ""
         return refused_name(refusal.words, self._request, self._model.adapter.optional, self._without)
 
     def _judged(self, refusal) -> _Trouble:
-        """What a service's refusal means for the next attempt; raises what no attempt changes."""
+        """Make a refusal a trouble that another attempt may pass; raise what no attempt changes."""
         words = self._blotted(refusal.words)
         if is_busy(refusal.status):
             return _Trouble(
@@ -258,7 +258,7 @@ class _Asking:
         return words.replace(self._model.key, "***") if self._model.key else words
 
     def _wait_ms(self, trouble: _Trouble) -> int:
-        """How long to wait before the next attempt; raises what is wrong if there is none."""
+        """Return the wait before the next attempt; raise what is wrong if there is none."""
         model, elapsed_ms = self._model, self._elapsed_ms()
         if elapsed_ms >= model.answer_ms and not trouble.may_load:
             trouble = self._too_long()

@@ -47,7 +47,7 @@ class ReplyBuilder:
 
     @property
     def has_begun(self) -> bool:
-        """Whether the model has begun to think, to speak or to call."""
+        """True if the model has begun to think, to speak or to call."""
         return bool(self.has_text or self._calls or not self.kept.is_empty)
 
     def feed(self, data: bytes) -> str:
@@ -62,12 +62,9 @@ class ReplyBuilder:
     def _event(self, data):
         """The object in an event, None if it is none."""
         try:
-            event = loads(data)
+            event = loads(decode(data))  # a letter that is cut in two spoils no more than itself
         except ValueError:
-            try:
-                event = loads(decode(data))  # a letter that is cut in two spoils no more than itself
-            except ValueError:
-                event = None
+            event = None
         if isinstance(event, list) and event:
             event = event[0]  # an error of some services
         if isinstance(event, dict):

@@ -92,7 +92,7 @@ class _Reader:
         self._end_call()
 
     def _until(self, mark: bytes) -> bytes:
-        """What stands before the next such mark; the reader goes on behind it."""
+        """Take the bytes before the next such mark; the reader goes on behind it."""
         start = self._at
         end = self._data.find(mark, start)
         if end < 0:

@@ -29,7 +29,7 @@ class Forgetting:
         record = None
         if self._trash.bytes and not self._records.entries.get(number):
             record = self._trash.find(number, caller)
-        if not record and self._archived and self._archived.is_away(number, caller):
+        if not record and self._archived and self._archived.may_be_archived(number, caller):
             return self._archived.forget(ref, caller), []
         if self._trash.bytes:
             return self._forget_with_copies(ref, record, caller, with_turns)

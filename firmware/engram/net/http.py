@@ -49,7 +49,7 @@ class Client:
         self.addresses = None
         """Those of the host, None while they are not known."""
         self.is_sent = False
-        """Whether the whole of the latest request went out: if no answer came, nobody knows what the service did with it."""
+        """True if the latest request went out as a whole: without an answer nobody knows what the service did."""
         self._link = None
         self._idle_since = 0
         self._buffer = bytearray(_BUFFER)

@@ -51,7 +51,7 @@ class Mqtt:
     """
 
     advice = ""
-    """What to do when the broker refuses the client, as the end of a sentence."""
+    """The end of the sentence when the broker refuses the client: advice."""
 
     def __init__(
         self, url: str, *, client: str, user: str, password: str, up: str, down: str, take, longest: int, tls=None
@@ -152,7 +152,7 @@ class Mqtt:
             self._link = None
 
     def silence(self) -> str:
-        """Why no answer may have come, as far as the broker tells."""
+        """Say why no answer may have come, as far as the broker tells."""
         return "the broker does not acknowledge what it is sent" if self._untaken else ""
 
     # --- sending

@@ -96,7 +96,7 @@ class Response:
         return self._view[start : start + count]
 
     async def collect(self, most: int) -> bytes:
-        """What is left of the body, as far as the read that reaches `most` bytes."""
+        """Read what is left of the body, up to the read that reaches `most` bytes."""
         body = bytearray()
         while not self.ended and len(body) < most:
             body.extend(await self.read())
@@ -113,7 +113,7 @@ class Response:
             self.reusable = False
 
     def is_spent(self) -> bool:
-        """Whether nothing of this answer is left on the link, which may be used again."""
+        """True if nothing of this answer is left on the link, which may be used again."""
         return self.ended and self.reusable and self._start == self._end
 
     async def _read_status(self):

@@ -104,7 +104,7 @@ def _certificates(roots):
 
 
 def addresses(host: str, port: int) -> list:
-    """Where the host can be reached. Blocks the whole board: ask once and keep the answer."""
+    """Look a host's addresses up. Blocks the whole board: ask once and keep the answer."""
     try:
         return socket.getaddrinfo(host, port, _FAMILY, socket.SOCK_STREAM)
     except OSError:
@@ -204,7 +204,7 @@ class Transport:
         return len(data)
 
     def has_ended(self) -> bool:
-        """Whether the other side is known to have closed a link on which nothing is due, or says something unasked."""
+        """True if the other side has closed a link on which nothing is due, or says something unasked."""
         try:
             return self._receive(bytearray(1)) is not None
         except OSError:

@@ -239,7 +239,7 @@ class Importer:
         return provenance.find_by_origin(self._entries, origin, is_ours)
 
     def _is_known(self, origin: str, values: dict) -> bool:
-        """Whether a record of another source says the same."""
+        """True if a record of another source says the same."""
         if origin and self._was_empty:
             return False
         if not origin and [True for _, waiting, _, _, _ in self._batch if waiting["content"] == values["content"]]:

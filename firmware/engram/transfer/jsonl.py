@@ -9,6 +9,7 @@ from engram.text.utf8 import valid
 _FORMAT = const(1)
 _BOM = const(b"\xef\xbb\xbf")
 _PIECE = const(2000)  # characters of a text in one line, however they are escaped: see log_line.MAX_LINE
+_CONTROLS = const(((0x00, 0x09), (0x0B, 0x20), (0x7F, 0xA0), (0x202A, 0x202F), (0x2066, 0x206A)))
 _MOST_PARTS = const(8)  # of one text: bounds the heap that its parts take when they are read
 
 
@@ -31,7 +32,7 @@ def tail(count: int) -> str:
 
 
 def is_count(value) -> bool:
-    """Whether a value is a whole number from 0 on."""
+    """True if a value is a whole number from 0 on."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
@@ -67,7 +68,7 @@ class TextParts:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the last part of a text has not come yet."""
+        """True if the last part of a text has not come yet."""
         return bool(self._texts)
 
     def take(self, fields: dict) -> bool:
@@ -169,9 +170,13 @@ def pairs(epoch: int, record: dict, follows: str, is_past: bool, used: tuple):
 
 def line(fields) -> str:
     """A line of JSON that a channel shows as it is: what it would take for a terminal's control is escaped."""
-    shown = text.dumps_fields(fields)
-    if text.printable(shown) != shown:
-        for first, end in ((0x7F, 0xA0), (0x202A, 0x202F), (0x2066, 0x206A)):
+    return without_controls(text.dumps_fields(fields), "\\u%04x")
+
+
+def without_controls(shown: str, form: str) -> str:
+    """Write what a terminal takes for its control in the form of a number."""
+    if text.printable(shown) != shown or "\r" in shown:
+        for first, end in _CONTROLS:
             for code in range(first, end):
-                shown = shown.replace(chr(code), "\\u%04x" % code)
+                shown = shown.replace(chr(code), form % code)
     return shown

@@ -11,12 +11,11 @@ The tags stand at the end, and the line in parentheses has all other fields. A b
 for Markdown or for a tag.
 """
 
-from engram import text
 from engram.compat import const
 from engram.memory import access
 from engram.memory.records import provenance
+from engram.transfer import jsonl
 
-_CONTROLS = const(((0x00, 0x09), (0x0B, 0x20), (0x7F, 0xA0), (0x202A, 0x202F), (0x2066, 0x206A)))
 _MARKS = const(("-", "*", "+", ".", ")"))  # of a list's items; the last two behind a number
 
 
@@ -72,8 +71,4 @@ def _escaped(value: str, more: str = "") -> str:
     shown = value.replace("\\", "\\\\").replace("&#", "\\&#")
     for letter in more:
         shown = shown.replace(letter, "\\" + letter)
-    if text.printable(shown) != shown or "\n" in shown or "\r" in shown:
-        for first, end in _CONTROLS:
-            for code in range(first, end):
-                shown = shown.replace(chr(code), "&#%d;" % code)
-    return shown.replace("\n", "&#10;")
+    return jsonl.without_controls(shown, "&#%d;").replace("\n", "&#10;")

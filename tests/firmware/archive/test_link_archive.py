@@ -129,7 +129,7 @@ async def test_others_do_not_see_what_is_archived_of_the_owner():
     linked.companion.finds = [["m%d" % gone, 900, 1700000000, "", distinct_content(0)]]
     for caller in (ANN, ROOM):
         assert await linked.recalled("zebra", caller) == []
-        assert not linked.archive.is_away("m%d" % gone, caller)
+        assert not linked.archive.may_be_archived("m%d" % gone, caller)
 
 
 async def test_one_is_read_by_its_id():
@@ -281,7 +281,7 @@ async def test_a_forgotten_one_goes_at_the_companion_too():
             linked.board.compact()
             await linked.archive.fetched("m%d" % gone, OWNER)
         linked.board.forgetting.forget("m%d" % gone)
-        assert not linked.archive.is_away("m%d" % gone, OWNER)
+        assert not linked.archive.may_be_archived("m%d" % gone, OWNER)
         linked.companion.finds = [["m%d" % gone, 900, 1700000000, "", distinct_content(0)]]
         assert await linked.recalled("zebra") == []
         await linked.copy()
@@ -297,7 +297,7 @@ async def test_forgetting_waits_through_a_compaction_until_the_companion_knows_i
     linked.board.compact()
     linked.board.restart()
     linked.connect()
-    assert not linked.archive.is_away("m%d" % gone, OWNER)
+    assert not linked.archive.may_be_archived("m%d" % gone, OWNER)
     await linked.copy()
     assert gone not in linked.kept()
 

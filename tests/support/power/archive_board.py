@@ -164,7 +164,7 @@ class Linked:
             self.progress.did("bring back")
             await self.work()
         away = self.kept().get(said(AWAY_FORGOTTEN))
-        if away and self.archive.is_away(away, OWNER):
+        if away and self.archive.may_be_archived(away, OWNER):
             self.parts.archived.add_use(int(away[1:]), OWNER)
             self.parts.forgetting.forget(away)
         finish(self.parts.records.compacting())

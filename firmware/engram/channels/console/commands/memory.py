@@ -77,7 +77,7 @@ class _View(namedtuple("_View", "config clock records journal notes forgetting a
 
     def _show(self, caller, more: str):
         archive = self.archive
-        if archive and archive.is_away(more, caller):
+        if archive and archive.may_be_archived(more, caller):
             line, why = (yield from remote.fetched(archive, more, caller)) or (None, "it was broken off")
             if line is None:
                 yield why
