@@ -48,10 +48,9 @@ class _Trouble(Exception):
 class _Habits:
     """The traits of one model of the service, as far as it has shown them."""
 
-    def __init__(self):
-        self.without = tuple()  # what requests to it leave out, see refusal.py
-        self.opens_no_thought = False  # its last thought came without the opening mark
-        self.has_called = False  # a tool through its service: plain JSON of its text is an answer
+    without: tuple = ()  # what requests to it leave out, see refusal.py
+    opens_no_thought = False  # its last thought came without the opening mark
+    has_called = False  # a tool through its service: plain JSON of its text is an answer
 
 
 class Model:
