@@ -326,7 +326,7 @@ class Store:
     @property
     def damaged(self) -> int:
         """Lines that were set aside since the log was opened."""
-        return self.log.damaged
+        return self.log.repair.damaged
 
     @property
     def epoch(self) -> int:

@@ -195,7 +195,7 @@ def test_a_torn_last_line_is_set_aside_and_the_rest_read():
     _tear(place)
     log, seen = _open(place, 16384)
     assert _texts(seen) == _all(4)
-    assert log.damaged == 1
+    assert log.repair.damaged == 1
     assert b"line 4" in _content(_path(place, "log.bad"))
 
 
@@ -207,7 +207,7 @@ def test_appending_goes_on_after_a_torn_line():
     log.close()
     log, seen = _open(place, 16384)
     assert _texts(seen) == _all(4) + ["next"]
-    assert log.damaged == 0
+    assert log.repair.damaged == 0
 
 
 def test_two_lines_whose_line_end_was_lost_are_both_saved():

@@ -8,20 +8,16 @@ from collections import namedtuple
 
 from engram import diag, text
 from engram.compat import const
-from engram.errors import ArgumentError, NotFound, StoreFull
+from engram.errors import NotFound, StoreFull
 from engram.memory import access, ids, line_meaning, outdated
-from engram.memory.journal import schema
+from engram.memory.journal.schema import cut_to, fitting_text, room_of, title_of
 from engram.memory.journal.seen_messages import SeenMessages
-from engram.store.types import LIVE, SUPERSEDED, Query
+from engram.store.types import LIVE, Query
 
-_TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below log_line.MAX_LINE
 _CAPTION_BYTES = const(600)
 _QUOTED_BYTES = const(400)
 _ROOM_SHARE = const(8)  # of the cap: so much is kept free where a companion takes turns: a segment or more
-_COMMANDS = const(256)  # newest lines among which those of commands are kept
 _WHO_BYTES = const(120)  # of a speaker's name
-_OF_TEXT = const(("text", "caption", "forwarded", "quoted", "workspace", "cut", "command", "sensed", "gone"))
-_TITLE_LONGEST = const(60)
 _TITLE_BYTES = const(90)  # the titles of all sessions stand in one line, a segment's header
 
 Session = namedtuple("Session", "id title turns at")
@@ -63,18 +59,18 @@ class Journal:
 
     def begin(self, caller, title: str = "") -> str:
         """Begin a session in the caller's room; its id."""
-        return "s%d" % self._write(self._beginning(caller, text.cut_bytes(_title_of(title), _TITLE_BYTES)))
+        return "s%d" % self._write(self._beginning(caller, text.cut_bytes(title_of(title), _TITLE_BYTES)))
 
     def _beginning(self, caller, title: str) -> list:
         sid = "s%d" % self.entries.next_seq
         opened = [("op", "session"), ("sid", sid), ("title", title)]
         opened += [("scope", access.own_scope(caller)), ("at", self._clock.now())]
-        return [opened, [("op", "current"), ("room", schema.room_of(caller)), ("sid", sid)]]
+        return [opened, [("op", "current"), ("room", room_of(caller)), ("sid", sid)]]
 
     def switch(self, caller, ref: str) -> Session:
         """Continue another session in the caller's room."""
         sid = self._sessions.visible(caller, ref)
-        self._write([[("op", "current"), ("room", schema.room_of(caller)), ("sid", sid)]])
+        self._write([[("op", "current"), ("room", room_of(caller)), ("sid", sid)]])
         return self._session(sid)
 
     def delete(self, caller, ref: str) -> Session:
@@ -93,7 +89,7 @@ class Journal:
         title = head.title
         for seq in () if title else (head.first, head.seq):
             turn = self.entries.get(seq)
-            title = title or _title_of(line_meaning.attributed_text(turn) if turn else "")
+            title = title or title_of(line_meaning.attributed_text(turn) if turn else "")
         return Session(sid, title, head.turns, head.at)
 
     # --- turns
@@ -129,12 +125,12 @@ class Journal:
         known = self.seen.find(mid) if mid else None
         if known:
             return known["seq"]
-        fitting = _fitting(content, role)
+        fitting = fitting_text(content, role)
         sid = self.current(caller)
         lines = [] if sid else self._beginning(caller, "")
         redacted = [[("op", "redact"), ("turn", seq), ("at", self._clock.now())] for seq in redacts]
         turn = self._turn(caller, sid or "s%d" % self.entries.next_seq)
-        turn += [("role", role), ("who", _cut_to(who, _WHO_BYTES)), ("text", fitting), ("at", at or self._clock.now())]
+        turn += [("role", role), ("who", cut_to(who, _WHO_BYTES)), ("text", fitting), ("at", at or self._clock.now())]
         if caller.workspace and not caller.group:
             turn.append(("workspace", caller.workspace))
         for name, value, most in (
@@ -143,7 +139,7 @@ class Journal:
             ("quoted", quoted, _QUOTED_BYTES),
         ):
             if value:
-                turn.append((name, _cut_to(text.printable(" ".join(value.split())), most)))
+                turn.append((name, cut_to(text.printable(" ".join(value.split())), most)))
         reply_to = 0 if turn[1][1] == answers else answers
         marks = (
             ("mid", mid),
@@ -381,30 +377,7 @@ class Journal:
         return self.entries.compacting(self._keep)
 
     def _keep(self, line: dict):
-        """What compaction does with a line: True to keep it, False to drop it, or what takes its place."""
-        if "op" in line:
-            return self._keep_operation(line)
-        if self.entries.state(line["seq"], line) in (LIVE, SUPERSEDED):
-            return True
-        if "gone" in line and line["sid"] in self._heads:
-            return True
-        if line["sid"] not in self._heads:
-            return False
-        # The next turn's `prev` points here: the line stays without its text.
-        return _without(line, _OF_TEXT) + [("gone", True)]
-
-    def _keep_operation(self, line: dict):
-        if line["op"] in ("redact", "show"):
-            # Done: the turn has no text any more, or is as it was.
-            return False
-        if line["op"] == "past":
-            return self.entries.state(line["turn"]) == SUPERSEDED
-        if line["op"] in ("command", "acted"):
-            # No network offers a command again, and nobody corrects a message, that is so old.
-            return line["seq"] > self.newest - _COMMANDS
-        if line.get("title") and line["sid"] not in self._heads:
-            return _without(line, ("title",))
-        return True
+        return self._sessions.kept(line, self.entries)
 
 
 def _is_seen(line, caller) -> bool:
@@ -415,39 +388,3 @@ def _is_seen(line, caller) -> bool:
 def step(most: int) -> int:
     """By how many turns a window of `most` turns moves: an even number, since turns come in pairs."""
     return max(2, most // 4 // 2 * 2)
-
-
-def _title_of(content: str) -> str:
-    """A text as a session's title: one line, cut."""
-    return text.cut(" ".join(text.printable(content).split()), _TITLE_LONGEST)
-
-
-def _fitting(content: str, role: str) -> str:
-    """A turn's text if it fits into a line; of a reply what fits, for a message ArgumentError."""
-    if not isinstance(content, str) or not content.strip():
-        raise ArgumentError("message", "must be a text that is not empty.")
-    size = _json_bytes(content)
-    if size > _TEXT_BYTES and role == "user":
-        raise ArgumentError("message", "has %d bytes, at most %d are kept: send it in parts." % (size, _TEXT_BYTES))
-    return _cut_to(content, _TEXT_BYTES)
-
-
-def _cut_to(content: str, most: int) -> str:
-    """The beginning of a text that takes at most a number of bytes in a line."""
-    size = _json_bytes(content)
-    while size > most:
-        content = text.cut_bytes(content, len(text.encode(content)) * most // size)
-        size = _json_bytes(content)
-    return content
-
-
-def _json_bytes(content: str) -> int:
-    """The bytes of a text as it stands in a line, where some characters are escaped; of one that is too long, fewer."""
-    if len(content) > _TEXT_BYTES:
-        return len(content)
-    return len(text.encode(text.dumps(content))) - 2
-
-
-def _without(line: dict, names) -> list:
-    """A line's pairs, seq first, but for some names."""
-    return [("seq", line["seq"])] + [(name, line[name]) for name in line if name != "seq" and name not in names]

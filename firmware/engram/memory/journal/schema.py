@@ -30,14 +30,18 @@ from collections import namedtuple
 
 from engram import text
 from engram.compat import const
-from engram.errors import NotFound
+from engram.errors import ArgumentError, NotFound
 from engram.memory import ALL, access, ids, line_meaning
-from engram.store.types import Entry
+from engram.store.types import LIVE, SUPERSEDED, Entry
 
 SESSIONS = 48  # that are listed: each takes heap, and bytes of a segment's header
 _ROOMS = const(64)  # rooms whose current session is kept: bounds the header and the heap
 _ROOMS_BYTES = const(3500)  # of their names: they stand in one line, a segment's header
 _A_ROOM = const(16)  # bytes beside a room's name
+_TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below log_line.MAX_LINE
+_COMMANDS = const(256)  # newest lines among which those of commands are kept
+_OF_TEXT = const(("text", "caption", "forwarded", "quoted", "workspace", "cut", "command", "sensed", "gone"))
+_TITLE_LONGEST = const(60)
 
 SessionHead = namedtuple("SessionHead", "sid seq turns at title scope first")
 """Where a session stands: its first and newest turn's seq, the number of its turns, when it was last used. A tuple, which
@@ -90,6 +94,32 @@ class TurnSchema:
             self.heads[sid] = SessionHead(sid, seq, count, at, title, scope, first)
         for room, sid in state["rooms"] if state else ():
             self._rooms[room] = sid
+
+    def kept(self, line: dict, entries):
+        """What compaction does with a line: True to keep it, False to drop it, or what takes its place."""
+        if "op" in line:
+            return self._kept_operation(line, entries)
+        if entries.state(line["seq"], line) in (LIVE, SUPERSEDED):
+            return True
+        if "gone" in line and line["sid"] in self.heads:
+            return True
+        if line["sid"] not in self.heads:
+            return False
+        # The next turn's `prev` points here: the line stays without its text.
+        return _without(line, _OF_TEXT) + [("gone", True)]
+
+    def _kept_operation(self, line: dict, entries):
+        if line["op"] in ("redact", "show"):
+            # Done: the turn has no text any more, or is as it was.
+            return False
+        if line["op"] == "past":
+            return entries.state(line["turn"]) == SUPERSEDED
+        if line["op"] in ("command", "acted"):
+            # No network offers a command again, and nobody corrects a message, that is so old.
+            return line["seq"] > entries.next_seq - 1 - _COMMANDS
+        if line.get("title") and line["sid"] not in self.heads:
+            return _without(line, ("title",))
+        return True
 
     # --- the sessions
 
@@ -164,3 +194,42 @@ class TurnSchema:
 def room_of(caller) -> str:
     """The name by which a room's session is kept: a private one's has the principal too, should a channel mix up rooms."""
     return caller.room if caller.group or access.is_owner(caller) else caller.room + "\n" + caller.principal
+
+
+# --- the texts of lines
+
+
+def title_of(content: str) -> str:
+    """A text as a session's title: one line, cut."""
+    return text.cut(" ".join(text.printable(content).split()), _TITLE_LONGEST)
+
+
+def fitting_text(content: str, role: str) -> str:
+    """A turn's text if it fits into a line; of a reply what fits, for a message ArgumentError."""
+    if not isinstance(content, str) or not content.strip():
+        raise ArgumentError("message", "must be a text that is not empty.")
+    size = _json_bytes(content)
+    if size > _TEXT_BYTES and role == "user":
+        raise ArgumentError("message", "has %d bytes, at most %d are kept: send it in parts." % (size, _TEXT_BYTES))
+    return cut_to(content, _TEXT_BYTES)
+
+
+def cut_to(content: str, most: int) -> str:
+    """The beginning of a text that takes at most a number of bytes in a line."""
+    size = _json_bytes(content)
+    while size > most:
+        content = text.cut_bytes(content, len(text.encode(content)) * most // size)
+        size = _json_bytes(content)
+    return content
+
+
+def _json_bytes(content: str) -> int:
+    """The bytes of a text as it stands in a line, where some characters are escaped; of one that is too long, fewer."""
+    if len(content) > _TEXT_BYTES:
+        return len(content)
+    return len(text.encode(text.dumps(content))) - 2
+
+
+def _without(line: dict, names) -> list:
+    """A line's pairs, seq first, but for some names."""
+    return [("seq", line["seq"])] + [(name, line[name]) for name in line if name != "seq" and name not in names]

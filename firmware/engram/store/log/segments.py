@@ -69,11 +69,6 @@ class Log:
         self.state = None  # what the live segment's header has from the owner, until the opener has taken it
 
     @property
-    def damaged(self) -> int:
-        """Lines that were set aside since the log was opened."""
-        return self.repair.damaged
-
-    @property
     def bytes(self) -> int:
         """Bytes of all segments."""
         return sum(segment[2] for segment in self.sealed) + self.size
@@ -319,10 +314,9 @@ class Log:
         except StoreError as error:
             diag.error("store", "%s: damage in segment %d was passed over: %s" % (self.name, number, error))
             mended = False
-        if number == self.live and not mended:
-            # The next append has to end an unfinished line first.
-            self._unsure = True
         if number == self.live:
+            # The next append has to end a line that is still unfinished first.
+            self._unsure = self._unsure or not mended
             self._reopen()
             self.size = files.size(self._base_path())
         else:
