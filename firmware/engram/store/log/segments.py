@@ -39,6 +39,7 @@ class Log:
 
     def __init__(self, folder: str, name: str, cap: int = 0, segment_bytes: int = 0):
         self.base = folder + "/" + name
+        self._live_path = self.base + ".jsonl"
         self.folder = folder
         self.name = name
         self.segment_bytes = segment_bytes or max(SMALLEST_SEGMENT, min(cap // SEGMENTS, _LARGEST_SEGMENT))
@@ -108,7 +109,7 @@ class Log:
             self.epoch = random.getrandbits(30) | 1
         line = header.line(self, state)
         self.close_live()
-        files.write(self._base_path(), line)
+        files.write(self._live_path, line)
         self._began(len(line))
 
     def _began(self, size: int) -> None:
@@ -146,7 +147,7 @@ class Log:
         except OSError as error:
             # Through a file whose flush failed littlefs reads what is not there, or fails again.
             self.close_live()
-            raise files.failure(error, self._base_path()) from None
+            raise files.failure(error, self._live_path) from None
         self._unsure = False
         placed = []
         for line, fields in zip(encoded, lines):
@@ -172,10 +173,9 @@ class Log:
         if not self._unsure:
             return
         self._reopen()
-        path = self._base_path()
-        if files.size(path) > self.size:
+        if files.size(self._live_path) > self.size:
             self.close_live()
-            self.repair.cut(path, self.size)
+            self.repair.cut(self._live_path, self.size)
             self._reopen()
         self._unsure = False
 
@@ -191,9 +191,9 @@ class Log:
         line = header.line(self, state)
         try:
             # First what needs room: on a full flash nothing has happened then.
-            files.write(self._base_path() + _NEXT, line)
+            files.write(self._live_path + _NEXT, line)
             self.close_live()
-            files.rename(self._base_path(), self.sealed_path(segment[0]))
+            files.rename(self._live_path, self.sealed_path(segment[0]))
         except StoreError:
             self.sealed.remove(segment)
             self.live -= 1
@@ -318,7 +318,7 @@ class Log:
             # The next append has to end a line that is still unfinished first.
             self._unsure = self._unsure or not mended
             self._reopen()
-            self.size = files.size(self._base_path())
+            self.size = files.size(self._live_path)
         else:
             self.note_size(number, files.size(self.path(number)))
         return mended
@@ -337,13 +337,9 @@ class Log:
 
     def path(self, number: int) -> str:
         """The path of a segment."""
-        return self._base_path() if number == self.live else self.sealed_path(number)
-
-    def _base_path(self) -> str:
-        return self.base + ".jsonl"
+        return self._live_path if number == self.live else self.sealed_path(number)
 
     def sealed_path(self, number: int) -> str:
-        """The path of a segment that is sealed."""
         return "%s.%04d.jsonl" % (self.base, number)
 
     def file_of(self, number: int):
@@ -382,12 +378,12 @@ class Log:
     def _reopen(self) -> None:
         self.close_live()
         if self._is_unnamed:
-            files.rename(self._base_path() + _NEXT, self._base_path())
+            files.rename(self._live_path + _NEXT, self._live_path)
             self._is_unnamed = False
         try:
-            self._file = open(self._base_path(), "a+b")
+            self._file = open(self._live_path, "a+b")
         except OSError as error:
-            raise files.failure(error, self._base_path()) from None
+            raise files.failure(error, self._live_path) from None
 
     def close_live(self) -> None:
         """Close the live segment's file."""
