@@ -63,7 +63,7 @@ class Memory:
 
 
 def _shown(item) -> dict:
-    shown = {"id": item.id, "at": item.at, "text": item.text, "score": item.score, "confidence": item.sure // 10}
+    shown = {"id": item.id, "at": item.at, "text": item.text, "score": item.score, "confidence": item.confidence // 10}
     if item.who:
         shown["who"] = item.who
     return shown

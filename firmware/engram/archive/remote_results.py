@@ -36,12 +36,12 @@ class ResultMerger:
         own = {item.id: item for item in local}
         seen = set()
         found = []
-        for result, sure in zip(more.ranked, more.sure):
+        for result, sure in zip(more.ranked, more.confidence):
             item = self._checked(result, query, own)
             if item and item.id not in seen and item.at >= query.since and (not query.until or item.at < query.until):
                 seen.add(item.id)
                 score = max(0, min(_TOP, result[1])) * ONE // 1000
-                sure = max(item.sure, sure)
+                sure = max(item.confidence, sure)
                 found.append(Item(item.id, item.at, item.who, item.text, score, item.evidence, sure))
         others = []
         for place, item in enumerate(local):
@@ -107,5 +107,5 @@ def _falling(items: list) -> list:
     falling = []
     for item in items:
         highest = min(highest, item.score)
-        falling.append(Item(item.id, item.at, item.who, item.text, highest, item.evidence, item.sure))
+        falling.append(Item(item.id, item.at, item.who, item.text, highest, item.evidence, item.confidence))
     return falling

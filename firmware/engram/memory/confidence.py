@@ -34,7 +34,7 @@ QUESTION = const(10)
 AGREED = const(110)
 """Per cent for a memory and a turn that both have most of the query's words."""
 
-MadeOf = namedtuple("MadeOf", "scores sure")
+MadeOf = namedtuple("MadeOf", "scores confidence")
 """What items are made of, by id: the parts of a score as [(what, points), ...], the factors of a confidence as
 [(what, per cent), ...]."""
 
@@ -79,10 +79,8 @@ def of_days(is_of_them: bool) -> int:
     return _ON_DAYS if is_of_them else _OFF_DAYS
 
 
-class Judge:
-    """Says how sure each hit of one search is that it is an answer; what that is made of is added to `made_of`, a MadeOf or
-    None.
-    """
+class ConfidenceScorer:
+    """Rates how surely each hit of one search is an answer; the factors are added to `made_of`, a MadeOf or None."""
 
     def __init__(self, measure, made_of):
         self._measure = measure
@@ -92,13 +90,13 @@ class Judge:
         """The item of a hit of a store."""
         if self.made_of is not None:
             self.made_of.scores[ref] = hit.parts
-        return Item(ref, at, who, "", hit.score, hit.evidence, self.sure(ref, hit.evidence))
+        return Item(ref, at, who, "", hit.score, hit.evidence, self.score_words(ref, hit.evidence))
 
-    def sure(self, ref: str, evidence: int) -> int:
-        """How sure words alone are."""
+    def score_words(self, ref: str, evidence: int) -> int:
+        """The confidence by words alone."""
         sure = of_words(evidence, self._measure)
         if self.made_of is not None:
-            self.made_of.sure[ref] = [("words", sure // 10)]
+            self.made_of.confidence[ref] = [("words", sure // 10)]
         return sure
 
     def times(self, item: Item, what: str, per_cent: int) -> Item:
@@ -106,15 +104,15 @@ class Judge:
         if per_cent == 100:
             return item
         if self.made_of is not None:
-            self.made_of.sure[item.id].append((what, per_cent))
-        sure = min(1000, item.sure * per_cent // 100)
+            self.made_of.confidence[item.id].append((what, per_cent))
+        sure = min(1000, item.confidence * per_cent // 100)
         return Item(item.id, item.at, item.who, item.text, item.score, item.evidence, sure)
 
     def question(self, item: Item) -> Item:
         """An item of a turn that asks for the same as the query: it answers nothing, so its words are no evidence."""
         item = self.times(item, "question", QUESTION)
         evidence = item.evidence // (100 // QUESTION)
-        return Item(item.id, item.at, item.who, item.text, item.score, evidence, item.sure)
+        return Item(item.id, item.at, item.who, item.text, item.score, evidence, item.confidence)
 
     def of_days(self, count: int) -> int:
         """Rate a search that found `count` entries of the days that it names, which are one word, and no other word."""

@@ -13,9 +13,9 @@ _BY_CALENDAR = const(5)  # the words of a date are found by themselves
 _MOST_LOOKED = const(300)  # entries that are read if a question finds nothing by its words
 _LONGEST = const(240)  # characters of a question that repeats another one
 
-Item = namedtuple("Item", "id at who text score evidence sure")
-"""Something that was found: who is "" for a record, a long text is cut, the score orders the items of one answer, and `sure`
-says in thousandths how sure it is that this is an answer."""
+Item = namedtuple("Item", "id at who text score evidence confidence")
+"""Something that was found: who is "" for a record, a long text is cut, the score orders the items of one answer, and
+`confidence` says in thousandths how sure it is that this is an answer."""
 
 
 def most_evidence(items) -> int:
@@ -50,7 +50,7 @@ def put_below(items: list, some: list) -> list:
 
 def with_score(item: Item, score: int) -> Item:
     """An item with another score."""
-    return Item(item.id, item.at, item.who, item.text, score, item.evidence, item.sure)
+    return Item(item.id, item.at, item.who, item.text, score, item.evidence, item.confidence)
 
 
 def repeats(content: str, asked) -> bool:

@@ -39,7 +39,7 @@ Ranked = namedtuple("Ranked", "query items notes days has_notes is_by_days note"
 have theirs; the text.days.Days of the query or None; whether notes were searched; whether nothing but the days decided, newest
 first; and a sentence of a companion for whoever asked, or ""."""
 
-RemoteResults = namedtuple("RemoteResults", "ranked have note sure")
+RemoteResults = namedtuple("RemoteResults", "ranked have note confidence")
 """What a companion finds, best first: [id, score in thousandths], or with at, who and text of what has left the board; the seqs
 up to which it knows records and journal; a sentence for whoever asked, or ""; and how sure it is of each, 0 to 1000."""
 
@@ -127,24 +127,24 @@ class Recall:
         if notes:
             frequencies.append((notes.count, notes.having))
         known = known_weights(frequencies, weights(frequencies))
-        judge = confidence.Judge(measure_query(frequencies, known), made_of)
-        items = self._ranked_records(query, known, judge)
+        scorer = confidence.ConfidenceScorer(measure_query(frequencies, known), made_of)
+        items = self._ranked_records(query, known, scorer)
         if not query.tags:
-            turns, asking = self._ranked_turns(query, known, judge)
-            judge.compare(items, turns)
+            turns, asking = self._ranked_turns(query, known, scorer)
+            scorer.compare(items, turns)
             items = put_below(on_one_scale(items, turns), asking)
         if days:
             if not items:
                 found = said_on(days, query, self._records, self._journal, self._clock)[: self._candidates]
-                sure = judge.of_days(len(found))
+                sure = scorer.of_days(len(found))
                 by_days = [Item(ref, at, who, "", ONE, OWN, sure) for at, ref, who in found]
                 return Ranked(asked, by_days, (), days, False, True, "")
             for place, item in enumerate(items):
                 more = points(days, self._clock.day_number(item.at))
                 item = with_score(item, item.score + more * ONE // 100)
-                items[place] = judge.times(item, "days", confidence.of_days(more > 0))
+                items[place] = scorer.times(item, "days", confidence.of_days(more > 0))
         items.sort(key=lambda item: (-item.score, -item.at, -int(item.id[1:])))
-        items, lines = _with_notes(notes, known, judge, items)
+        items, lines = _with_notes(notes, known, scorer, items)
         return Ranked(asked, items, lines, days, bool(notes), False, "")
 
     def _find_notes(self, query, terms: list):
@@ -157,13 +157,13 @@ class Recall:
             return None
         return find_lines(notebook, names, terms, self._clock, query.since, query.until)
 
-    def _ranked_records(self, query, known, judge) -> list:
+    def _ranked_records(self, query, known, scorer) -> list:
         items = []
         stated = []
-        for hit, record in self._records.search(query, self._candidates, known, judge.made_of is not None):
+        for hit, record in self._records.search(query, self._candidates, known, scorer.made_of is not None):
             stated.append(stated_importance(record))
-            item = judge.item(record["id"], record["created"], "", hit)
-            items.append(judge.times(item, "authority", confidence.of_record(record)))
+            item = scorer.item(record["id"], record["created"], "", hit)
+            items.append(scorer.times(item, "authority", confidence.of_record(record)))
         for at, (importance, _) in enumerate(self._records.importance.importance_of(stated)):
             item = items[at]
             # A turn's score has half as much again from its session; a record is a session of its own.
@@ -171,18 +171,18 @@ class Recall:
             items[at] = with_score(item, score)
         return items
 
-    def _ranked_turns(self, query, known, judge) -> tuple:
+    def _ranked_turns(self, query, known, scorer) -> tuple:
         """(the items of turns, the ids of those in which the caller has asked for the same: they answer nothing)."""
         items = []
         asking = []
         is_asked = asks_replies(query.text)
         terms = list(text.terms(query.text))
-        for hit, turn in self._journal.search(query, self._candidates, "", known, judge.made_of is not None):
-            item = judge.item("t%d" % hit.number, turn["at"], turn["who"], hit)
+        for hit, turn in self._journal.search(query, self._candidates, "", known, scorer.made_of is not None):
+            item = scorer.item("t%d" % hit.number, turn["at"], turn["who"], hit)
             if turn["who"] == query.caller.principal and repeats(turn["text"], terms):
-                item = judge.question(item)
+                item = scorer.question(item)
                 asking.append(item.id)
-            items.append(judge.times(item, "authority", confidence.of_turn(turn, is_asked)))
+            items.append(scorer.times(item, "authority", confidence.of_turn(turn, is_asked)))
         return items, asking
 
     def with_remote(self, ranked: Ranked, more) -> Ranked:
@@ -218,7 +218,7 @@ class Recall:
             return None
         if content is None:
             return None
-        return Item(item.id, item.at, item.who, text.cut(content, _LONGEST), item.score, item.evidence, item.sure)
+        return Item(item.id, item.at, item.who, text.cut(content, _LONGEST), item.score, item.evidence, item.confidence)
 
     def line(self, item: Item, citations: bool = True, mark: str = "") -> str:
         """An item as one line: "- [m12 2026-01-31] text", or with the speaker "- [t7 2026-01-31 Ann] text".
@@ -276,20 +276,20 @@ def all_items(ranked: Ranked) -> list:
     return [every[place] for _, place in order]
 
 
-def surest(ranked: Ranked):
+def most_confident(ranked: Ranked):
     """The item of which it is most sure that it is an answer; None if nothing was found."""
     best = None
     for items in (ranked.items, ranked.notes):
         for item in items:
-            if best is None or item.sure > best.sure:
+            if best is None or item.confidence > best.confidence:
                 best = item
     return best
 
 
 def best_confidence(ranked: Ranked) -> int:
     """How sure it is that an answer was found, 0 to 1000."""
-    best = surest(ranked)
-    return best.sure if best else 0
+    best = most_confident(ranked)
+    return best.confidence if best else 0
 
 
 def is_weak(ranked: Ranked) -> bool:
@@ -304,17 +304,17 @@ def is_certain(ranked: Ranked) -> bool:
 
 def weak_mark(item: Item, ranked: Ranked) -> str:
     """ "weak" for an item that is a weak answer among what may be answers."""
-    return "weak" if item.sure < confidence.WEAK and is_certain(ranked) else ""
+    return "weak" if item.confidence < confidence.WEAK and is_certain(ranked) else ""
 
 
-def _with_notes(notes, known: dict, judge, items: list) -> tuple:
+def _with_notes(notes, known: dict, scorer, items: list) -> tuple:
     """(the items of records and turns, those of lines of notes): the side whose best matches less weight is scaled down."""
     if not notes or not notes.lines:
         return items, ()
     found = []
     for line in notes.lines:
         evidence = confidence.evidence_once(sum([known[term] for term in line.terms]))
-        found.append(Item(line.ref, line.at, "", line.text, 0, evidence, judge.sure(line.ref, evidence)))
+        found.append(Item(line.ref, line.at, "", line.text, 0, evidence, scorer.score_words(line.ref, evidence)))
     ours, theirs = most_evidence(items), most_evidence(found)
     # Weights reach 2^30: the quotients are taken in 1/256 so that products stay small.
     most = (max(ours, theirs) >> 8) + 1

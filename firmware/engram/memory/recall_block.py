@@ -61,7 +61,7 @@ def make(recall, ranked, budget: int, citations: bool = True, shown_notes=(), sh
     if not chosen.lines:
         return ""
     if shown is not None:
-        shown.extend([[item.id, item.sure] for item in chosen.items])
+        shown.extend([[item.id, item.confidence] for item in chosen.items])
     if is_answer:
         for item in chosen.items:
             recall.add_use(item, ranked.query.caller)
@@ -100,7 +100,7 @@ class _Chosen:
         plain = " %s " % " ".join(shown.text.lower().split()).rstrip(".!")
         if any(_say_the_same(plain, other) for other in self._texts):
             return True
-        is_weak = self._marks_weak and item.sure < WEAK
+        is_weak = self._marks_weak and item.confidence < WEAK
         line = self._recall.line(shown, self._citations, "weak" if is_weak else "")
         cost = text.tokens(line) + 1
         kind = _kind(item)

@@ -350,7 +350,7 @@ def test_what_a_companion_found_may_be_an_answer():
 def _factors(board, query):
     made_of = MadeOf({}, {})
     board.recall.rank(make_query(query, OWNER), made_of)
-    return {ref: [what for what, _ in factors[1:]] for ref, factors in made_of.sure.items()}
+    return {ref: [what for what, _ in factors[1:]] for ref, factors in made_of.confidence.items()}
 
 
 def test_authority_counts_who_says_so():

@@ -10,9 +10,9 @@ from engram.memory.recall import (
     is_certain,
     is_weak,
     make_query,
+    most_confident,
     shown_score,
     snippet,
-    surest,
     weak_mark,
 )
 
@@ -55,7 +55,7 @@ def _lines(clock, recall, ranked, items, query: str, made_of):
         yield from _found_lines(clock, item, parts_of[item.id], weak_mark(item, ranked))
     if found:
         certainty = "" if not is_weak(ranked) else ", weak" if is_certain(ranked) else ", nothing certain"
-        reasons = _reasons(surest(ranked), made_of.sure) if made_of else ""
+        reasons = _reasons(most_confident(ranked), made_of.confidence) if made_of else ""
         yield _CONFIDENCE % (best_confidence(ranked) // 10, certainty, reasons)
         if recall.partial:
             yield "there may be more: " + recall.partial
@@ -76,7 +76,7 @@ def _found_lines(clock, item, parts, mark: str):
 
 def _reasons(best, made_of: dict) -> str:
     """Of which hit it is so sure, and what that is made of."""
-    words, *factors = made_of.get(best.id, (("days", best.sure // 10),))
+    words, *factors = made_of.get(best.id, (("days", best.confidence // 10),))
     reasons = ["%s %d" % words] + ["%s x %d.%02d" % (what, by // 100, by % 100) for what, by in factors]
     return " (%s: %s)" % (best.id, ", ".join(reasons))
 
