@@ -79,7 +79,7 @@ class Answerer:
         await sleep_ms(0)
         reminders = ""
         if origin.is_said and turn.command.kind not in _ORDERS:
-            reminders = await self.timers.remind(turn, own_words(content), sink)
+            reminders = await self.timers.remind(turn, turn.said, sink)
         if offline:
             reply = (
                 _NOT_THEIRS % turn.forwarded

@@ -4,7 +4,7 @@ from engram import text
 from engram.compat import const
 from engram.memory import access
 
-_MOST_BYTES = const(4096)  # of tags and counts that are kept until a record changes: bounds the heap
+_MOST_KEPT = const(1000)  # tags that are kept until a record changes: bounds the heap
 
 
 class TagCounts:
@@ -12,44 +12,23 @@ class TagCounts:
 
     def __init__(self, entries):
         self._entries = entries
-        self._counted = (None, None)  # when and for whom, and the counts
+        self._counted = (None, [])  # when and for whom, and the counts
 
-    def tags(self, caller=access.OWNER):
-        """Yield (tag, number of live records) of those that the caller may see, in no order."""
+    def tags(self, caller=access.OWNER) -> list:
+        """Return (tag, number of live records) of those that the caller may see, in no order."""
         # Each turn's prompt asks for them, and counting reads the index tag by tag.
         key = (self._entries.next_seq, self._entries.partial, access.labels(caller))
-        if self._counted[0] != key:
-            self._counted = (key, self._packed(caller))
-        packed = self._counted[1]
-        if packed is None:
-            yield from self._count(caller)
-            return
-        start = 0
-        while start < len(packed):
-            end = packed.find(b"\n", start)
-            tag, _, count = packed[start:end].decode().rpartition(" ")
-            yield tag, int(count)
-            start = end + 1
-
-    def _packed(self, caller):
-        """The tags with their counts as bytes, since a tuple and a text for each take ten times the heap; None if too long."""
-        packed = bytearray()
-        for tag, count in self._count(caller):
-            packed.extend(text.encode("%s %d\n" % (tag, count)))
-            if len(packed) > _MOST_BYTES:
-                return None
-        return bytes(packed)
-
-    def _count(self, caller):
-        for label, count in self._entries.labels("#", access.labels(caller)):
-            yield label[1:], count
+        if self._counted[0] == key:
+            return self._counted[1]
+        found = [(label[1:], count) for label, count in self._entries.labels("#", access.labels(caller))]
+        if len(found) <= _MOST_KEPT:
+            self._counted = (key, found)
+        return found
 
 
 def ranked(records, caller) -> list:
     """[(tag, count)] of what the caller may see, the most used first."""
-    found = list(records.tags(caller))
-    found.sort(key=lambda pair: (-pair[1], pair[0]))
-    return found
+    return sorted(records.tags(caller), key=lambda pair: (-pair[1], pair[0]))
 
 
 def line(tags, budget: int) -> str:

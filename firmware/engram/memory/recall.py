@@ -21,7 +21,6 @@ from engram.memory.ranking import (
 from engram.memory import confidence
 from engram.memory.line_meaning import asks_replies, attributed_text
 from engram.memory.records.importance import stated_importance
-from engram.memory import plan
 from engram.memory.texts.notes import find_lines
 # isort: on
 
@@ -96,14 +95,6 @@ class Recall:
             shown = self.with_text(item, query.caller)
             if shown:
                 yield shown, [(named.get(what, what), point * item.score // total) for what, point in points]
-
-    def plan(self, ranked: Ranked):
-        """The plan.Plan by which a query was ranked."""
-        return plan.of_ranked(ranked)
-
-    def plan_line(self, ranked: Ranked, limit: int) -> str:
-        """The plan as one line for a person, with the most items that are shown."""
-        return plan.described(plan.of_ranked(ranked), limit)
 
     def rank(self, query, made_of=None) -> Ranked:
         """What the board finds for a Query; with tags, records only. What it is made of is added to `made_of`, a

@@ -2,12 +2,12 @@
 
 from board import DAY, Board
 from engram.memory.access import OWNER
-from engram.memory.plan import described, names_in
+from engram.memory.plan import described, names_in, of_ranked
 from engram.memory.recall import make_query
 
 
 def _plan(board, query, tags=()):
-    return board.recall.plan(board.recall.rank(make_query(query, OWNER, tags)))
+    return of_ranked(board.recall.rank(make_query(query, OWNER, tags)))
 
 
 def test_the_intent_is_told_by_how_a_query_begins():
