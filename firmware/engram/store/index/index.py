@@ -1,18 +1,28 @@
 """The keyword index of one log: sealed tables in flash, and the newest lines in RAM.
 
     NAME.x1 NAME.x2 ...    tables (table.py)
-    NAME.index             which of them count (manifest.py)
+    NAME.index             the manifest, which of them count: lines as in log_line.py, replaced in one step
+
+    {"format":2,"epoch","tail":[segment, offset, seq],"next","tidy","drop":[numbers of files to remove],
+     "pieces":[[number, first seq], ...],"marked":N,"pending":[entry, ...],"crc"}
+    {"state":{...},"crc"}
+    {"piece","dead":bits of dead rows in base64,"crc"}       for each of the N tables that have some
+
+`tail` is where the lines begin that are not in a table; only those are read when the log is opened. `next` is the number of
+the next table; those with dead rows and a number below `tidy` still have lines that have left the log. `pending` and `state`
+belong to the store and to the log's owner.
 
 All of this is a cache: what is damaged or missing is rebuilt from the log, in slices (`tick`), while searches go on over
 what there is.
 """
 
 import os
-from binascii import a2b_base64
+from binascii import a2b_base64, b2a_base64
 
-from engram import diag, files
+from engram import diag, files, log_line
 from engram.compat import const
-from engram.store.index import codec, manifest
+from engram.errors import StoreError
+from engram.store.index import codec
 from engram.store.index.memtable import MemTable
 from engram.store.index.table import Table, TableDamaged
 from engram.store.search.session_scores import SessionSizes
@@ -20,6 +30,9 @@ from engram.store.search.session_scores import SessionSizes
 _MEAN = const(12 * 16)  # words of a row, times 16, before there are rows to tell
 _MOST_FAULTS = const(3)  # rebuilds of tables that do not read back: without end they would wear the flash out
 _FAULT = const("it does not read back as it was written: restart the board, and report this if it comes again.")
+_FORMAT = const(2)  # also counts what the tables have: 1 is of other stems and lengths of rows
+_BUFFER = const(512)
+_FIELDS = const("format epoch tail next tidy drop pieces marked pending state")
 
 
 class Index:
@@ -50,7 +63,7 @@ class Index:
     def open(self, epoch: int):
         """Open the tables that count; the manifest's fields as a dict, None if there is nothing to go on from."""
         self.epoch = epoch
-        saved = manifest.read(self.base + ".index")
+        saved = _read_manifest(self.base + ".index")
         if saved is None or saved["epoch"] != epoch:
             self.remove()
             return None
@@ -79,7 +92,7 @@ class Index:
     def save(self, tail, pending, state) -> None:
         """Write the manifest."""
         drop = self.retired + ([self.job.number] if self.job else [])
-        lines = manifest.lines(self, tail, drop, pending, state)
+        lines = _manifest_lines(self, tail, drop, pending, state)
         files.write_parts(self.base + ".index", lines)
         for number in self.retired:
             files.discard(self.path_of(number))
@@ -255,3 +268,38 @@ def _mark_left(table, oldest: int) -> bool:
         if seq < oldest:
             codec.set_bit(table.dead, row)
     return table.live < before
+
+
+# --- the manifest
+
+
+def _read_manifest(path: str):
+    """The fields of the manifest, with the dead rows by table in "dead"; None without a whole one."""
+    written = log_line.whole_lines(path, bytearray(_BUFFER))
+    try:
+        # A damaged line is decoded, too, as one that is none.
+        found = (log_line.decode(line or b"") for line in written)
+        saved = next(found, None)
+        if saved is None:
+            return None
+        saved.update(next(found, {}))
+        saved["dead"] = {line["piece"]: line["dead"] for line in found}
+        is_known = all(name in saved for name in _FIELDS.split()) and saved["format"] == _FORMAT
+        if is_known and len(saved["dead"]) == saved["marked"]:
+            return saved
+    except (OSError, ValueError, KeyError, StoreError):
+        written.close()
+    diag.warning("index", path + " is damaged and is rebuilt")
+    return None
+
+
+def _manifest_lines(index, tail, drop, pending, state):
+    """Yield the lines of the manifest of an Index."""
+    marked = [table for table in index.tables if any(table.dead)]
+    named = [[table.number, table.first] for table in index.tables]
+    head = [("format", _FORMAT), ("epoch", index.epoch), ("tail", tail), ("next", index.next_number)]
+    head += [("tidy", index.tidy_below), ("drop", drop), ("pieces", named)]
+    yield log_line.encode(head + [("marked", len(marked)), ("pending", pending)])
+    yield log_line.encode((("state", state or {}),))
+    for table in marked:
+        yield log_line.encode((("piece", table.number), ("dead", b2a_base64(table.dead).decode().strip())))

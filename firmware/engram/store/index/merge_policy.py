@@ -8,9 +8,9 @@ from engram import diag, files
 from engram.compat import const
 from engram.errors import StoreError
 from engram.store.index import codec, memtable
-from engram.store.index.memtable_writer import write_table
 from engram.store.index.merge import Merge
 from engram.store.index.table import Table, TableDamaged
+from engram.store.index.table_writer import write_table
 
 _MOST_TABLES = const(5)  # that are merged at once: each takes about 4 bytes a session and a kilobyte
 _FRESH_TABLES = const(3)  # made of lines in RAM, before they are merged with what is older

@@ -18,7 +18,6 @@ from engram import diag, files, log_line
 from engram.compat import const
 from engram.errors import StoreError
 from engram.store.log import header, seq_seek
-from engram.store.log.recovery import recover
 from engram.store.log.repair import Repair
 
 SMALLEST_SEGMENT = 16384
@@ -83,7 +82,7 @@ class Log:
 
     def open(self, owner=None) -> None:
         """Find the segments; `scan` then reads lines. If the newest header is lost, `owner` observes the lines that its next
-        state follows from (see recovery.py).
+        state follows from (see header.py).
         """
         self.close()
         self.reset()
@@ -96,7 +95,7 @@ class Log:
         self.size = self._file.seek(0, 2)
         if not header.read(self, self._file):
             self.close_live()
-            recover(self, owner)
+            header.recover(self, owner)
             self.is_recovered = True
         # The oldest segments leave; a header names them until the next one is written.
         while self.sealed and files.size(self.sealed_path(self.sealed[0][0])) < 0:
