@@ -6,7 +6,7 @@ CPython; MicroPython's dict has none: pass an OrderedDict, or pairs to dumps_fie
 lone surrogate becomes U+FFFD.
 
 MicroPython's json.dumps writes objects, sets and NaN as invalid JSON, and its json.loads takes truncated text and `[1 2]`, and
-makes invalid UTF-8 of escaped surrogates. This reader is without recursion; it takes about six times as long.
+makes invalid UTF-8 of escaped surrogates. This reader takes about six times as long.
 """
 
 import json
@@ -139,44 +139,49 @@ def loads(data: "bytes | bytearray | str"):
     data = data.encode() if isinstance(data, str) else bytes(data)
     if not valid(data):
         raise ValueError("JSON: the text is not UTF-8")
+    reader = _Reader(data.rstrip(_SPACE))
     try:
-        return _Reader(data.rstrip(_SPACE)).value()
+        value = reader.value(0)
     except IndexError:
         raise ValueError("JSON: the text ends early") from None
+    if reader.at < len(reader.data):
+        reader.fail()
+    return value
 
 
 class _Reader:
-    """Reads value after value, with the containers around the present one in a list."""
+    """Reads value after value of a text."""
 
     def __init__(self, data: bytes):
         self.data = data
         self.at = 0
-        self.outer = []  # the containers around the one that is being filled, each with its key
-        self.container = []
-        self.key = None  # in the container; None in a list
 
-    def value(self):
-        """The value of the whole text."""
-        while True:
-            byte = self.next()
-            if byte == _QUOTE:
-                value = self.string()
-            elif byte != _OBJECT and byte != _LIST:
-                value = self.scalar()
-            elif self.open(byte):
-                continue
+    def value(self, depth: int):
+        """Return the value that begins here, within so many lists and objects."""
+        byte = self.next()
+        if byte == _QUOTE:
+            return self.string()
+        if byte != _OBJECT and byte != _LIST:
+            return self.scalar()
+        if depth == MAX_DEPTH:
+            raise ValueError("JSON: nested deeper than " + str(MAX_DEPTH) + " levels")
+        self.at += 1
+        found: dict = {} if byte == _OBJECT else []  # type: ignore
+        end = byte + 2
+        mark = self.next()
+        if mark == end:
+            self.at += 1
+        while mark != end:
+            if byte == _OBJECT:
+                name = self.name()
+                found[name] = self.value(depth + 1)
             else:
-                value = {} if byte == _OBJECT else []
-            while self.outer:
-                self.keep(value)
-                if self.more():
-                    break
-                value = self.container
-                self.container, self.key = self.outer.pop()
-            else:
-                if self.at < len(self.data):
-                    self.fail()
-                return value
+                found.append(self.value(depth + 1))  # type: ignore
+            mark = self.next()
+            if mark != end and mark != _COMMA:
+                self.fail()
+            self.at += 1
+        return found
 
     def next(self) -> int:
         """Step over white space; return the byte that follows."""
@@ -190,43 +195,6 @@ class _Reader:
 
     def fail(self):
         raise ValueError("JSON: not valid at byte " + str(self.at))
-
-    def open(self, mark: int) -> bool:
-        """Begin a container; False if it is closed at once."""
-        if len(self.outer) == MAX_DEPTH:
-            raise ValueError("JSON: nested deeper than " + str(MAX_DEPTH) + " levels")
-        self.at += 1
-        if self.next() == mark + 2:
-            self.at += 1
-            return False
-        self.outer.append((self.container, self.key))
-        if mark == _OBJECT:
-            self.container = {}
-            self.key = self.name()
-        else:
-            self.container = []
-            self.key = None
-        return True
-
-    def keep(self, value):
-        """Put a value into its container."""
-        if isinstance(self.container, list):
-            self.container.append(value)
-        else:
-            self.container[self.key] = value
-
-    def more(self) -> bool:
-        """Read what follows a value in a container: True after a comma, False where the container ends."""
-        byte = self.next()
-        if byte == _COMMA:
-            self.at += 1
-            if self.key is not None:
-                self.key = self.name()
-            return True
-        if byte != (_LIST if self.key is None else _OBJECT) + 2:
-            self.fail()
-        self.at += 1
-        return False
 
     def name(self) -> str:
         """A key and its colon."""
