@@ -2,7 +2,6 @@
 
 from engram.errors import ArgumentError
 from engram.memory import access
-from engram.memory.plan import of_ranked
 from engram.memory.recall import make_query
 from engram.memory.records import fields
 
@@ -35,12 +34,6 @@ class Memory:
         """
         ranked = self._recall.rank(make_query(query, self._caller, tags, since, until))
         return [_shown(item) for item in self._recall.find(ranked, limit)]
-
-    def plan(self, query: str, tags=(), since: int = 0, until: int = 0) -> dict:
-        """What a search does with a query: its intent, the names in it, the first and last of its days, kinds and order."""
-        plan = of_ranked(self._recall.rank(make_query(query, self._caller, tags, since, until)))
-        fields = (plan.intent, plan.names, plan.first, plan.last, plan.kinds, plan.order)
-        return dict(zip(("intent", "names", "first", "last", "kinds", "order"), fields))
 
     def get(self, ref: str) -> dict:
         """A memory by its id; NotFound if there is none."""

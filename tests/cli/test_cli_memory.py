@@ -69,7 +69,7 @@ def test_an_import_is_previewed_by_the_copy_and_sent_in_the_background(home, tmp
 def test_a_search_explains_its_scores(home):
     explained = fine("search", "bike", *home, "--explain").out
     assert "words: bike" in explained and "confidence 0." in explained
-    assert "plan: fact; memories, turns; best first, at most 10\n" in explained
+    assert "plan: memories, turns; best first, at most 10\n" in explained
 
 
 def test_a_search_that_is_not_sure_says_so(home):

@@ -1,8 +1,11 @@
-"""Orders what a search found: scores of several kinds on one scale, days that a question names, questions put below."""
+"""Orders what a search found: scores of several kinds on one scale, days that a question names, questions put below; and says
+in a plan how it was searched.
+"""
 
 from collections import namedtuple
 
 from engram import text
+from engram.clock import day_name
 from engram.compat import const
 from engram.store.search.weights import ONE
 from engram.text.openers import asks, only_asks
@@ -16,6 +19,11 @@ _LONGEST = const(240)  # characters of a question that repeats another one
 Item = namedtuple("Item", "id at who text score evidence confidence")
 """Something that was found: who is "" for a record, a long text is cut, the score orders the items of one answer, and
 `confidence` says in thousandths how sure it is that this is an answer."""
+
+
+Plan = namedtuple("Plan", "first last kinds order")
+"""The first and the last day that a query names, "" without; the kinds that are searched, such as memories, turns and notes;
+best first or newest first."""
 
 
 def most_evidence(items) -> int:
@@ -92,3 +100,21 @@ def said_on(days, query, records, journal, clock) -> list:
                 found.append((at, ref, who))
     found.sort(key=lambda entry: (-entry[0], -int(entry[1][1:])))
     return found
+
+
+def make_plan(days, kinds: list, is_by_days: bool = False) -> Plan:
+    """Return the Plan of a search in these kinds; `days` are the Days of the query, or None."""
+    first, last = (day_name(days.first), day_name(days.last)) if days else ("", "")
+    return Plan(first, last, kinds, "newest first" if is_by_days else "best first")
+
+
+def plan_of(ranked) -> Plan:
+    """Return the Plan by which a board ranked something, a recall.Ranked."""
+    kinds = ["memories"] + ([] if ranked.query.tags else ["turns"]) + (["notes"] if ranked.has_notes else [])
+    return make_plan(ranked.days, kinds, ranked.is_by_days)
+
+
+def plan_line(plan: Plan, limit: int) -> str:
+    """Return a plan as one line for a person."""
+    days = plan.first if plan.first == plan.last else "%s to %s" % (plan.first, plan.last)
+    return "plan: %s%s; %s, at most %d" % (days + "; " if days else "", ", ".join(plan.kinds), plan.order, limit)

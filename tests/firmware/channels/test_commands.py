@@ -173,7 +173,7 @@ def test_recall_shows_what_a_score_is_made_of():
     board = _board()
     board.records.store("The bike is green", ["bike"])
     lines = lines_of(board, "/recall --explain green bike")
-    assert lines[0] == "plan: fact; memories, turns; best first, at most 10"
+    assert lines[0] == "plan: memories, turns; best first, at most 10"
     assert lines[1].endswith("  The bike is green") and lines[2].startswith("        green ") and ", bike " in lines[2]
     board.records.store("my databases run on the old-fashioned server", ["it"])
     assert len(lines) == 4 and lines[3].startswith("confidence: ") and " of 100 (m1: words " in lines[3]

@@ -132,9 +132,9 @@ def _explain(hits: list[dict[str, Any]]) -> None:
 
 
 def _plan_line(plan: dict[str, Any]) -> str:
-    from engram.memory.plan import Plan, described
+    from engram.memory.ranking import Plan, plan_line
 
-    return described(Plan(**{name: plan[name] for name in Plan._fields}), plan["limit"])
+    return plan_line(Plan(**{name: plan[name] for name in Plan._fields}), plan["limit"])
 
 
 def _certainty(answer: dict[str, Any]) -> str:

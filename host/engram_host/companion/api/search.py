@@ -130,8 +130,6 @@ class HitShown(BaseModel):
 class PlanShown(BaseModel):
     """What a search does with a query."""
 
-    intent: Literal["fact", "event", "time", "said", "list"]
-    names: list[str] = Field(description="the names in the query")
     first: str = Field(description="the first of the days that it names, empty if it names none")
     last: str
     kinds: list[str] = Field(description="what is searched, of memories, turns and folders")

@@ -7,7 +7,7 @@ from typing import Literal, cast
 
 import numpy as np
 
-from engram.memory.plan import Plan, make_plan
+from engram.memory.ranking import Plan, make_plan
 from engram.text.days import without_days
 from engram_host.companion.search import filters, vector_search
 from engram_host.companion.search.bm25 import WordScores
@@ -121,7 +121,7 @@ class Ranking:
         of_records = request.log == "records" or bool(request.tags or request.type)
         kinds = [kind for kind, is_left_out in (("memories", of_turns), ("turns", of_records)) if not is_left_out]
         days = next(filter(None, (days_named(request, one.index.zone) for one in self._seen)), None)
-        return make_plan(request.query, days, kinds)
+        return make_plan(days, kinds)
 
     def why_empty(self, degraded: str) -> str:
         """Why nothing was found."""

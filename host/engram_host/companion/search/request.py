@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from engram.memory.access import Caller
-from engram.memory.plan import Plan
+from engram.memory.ranking import Plan
 from engram_host.companion.errors import BadSearch
 from engram_host.companion.types import LogName
 from engram_host.sentences import SentenceTable

@@ -5,7 +5,7 @@ from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import ids
 from engram.memory.confidence import MadeOf
-from engram.memory.plan import described, of_ranked
+from engram.memory.ranking import plan_line, plan_of
 from engram.memory.recall import (
     best_confidence,
     is_certain,
@@ -33,7 +33,7 @@ def recall_command(clock, recall, search, caller, rest: str):
     made_of = MadeOf({}, {}) if explained else None
     ranked = recall.rank(make_query(query, caller), made_of)
     if explained:
-        yield described(of_ranked(ranked), _FOUND)
+        yield plan_line(plan_of(ranked), _FOUND)
         items = recall.explain(ranked, made_of, _FOUND)
     else:
         if search:
