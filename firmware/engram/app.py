@@ -154,7 +154,7 @@ class App:
         for name, part in zip(names, parts):
             if part:
                 beside.append((name, part.run))
-        board.gate.expect()
+        board.turn_queue.note_activity()
         stop = Stop()
         self._open_channels = len(channels)
         self._tasks = [start_task(self._channel, name, run, stop) for name, run in channels]
@@ -200,7 +200,7 @@ class App:
                 tidying.close()  # MicroPython does not end one that is dropped
         if board.model:
             board.model.tidy()
-        if not is_busy and not board.gate.is_active():
+        if not is_busy and not board.turn_queue.is_active():
             board.walk_flash()
         return is_busy
 

@@ -1,7 +1,7 @@
 """One board's parts, as build.py wires them: App owns it, and hands on what others need."""
 
 from engram import status
-from engram.agent.agent import Gate
+from engram.agent.agent import TurnQueue
 from engram.channels.people import People
 from engram.compat import const
 
@@ -100,7 +100,7 @@ class Board:
         self.folder = folder
         self.clock = clock
         self.network = network
-        self.gate = Gate()
+        self.turn_queue = TurnQueue()
         self.tag_snapshots = {}
         """The catalog as each session's prompts show it."""
         self.searches = [0, 0]

@@ -2,7 +2,7 @@
 
 from engram import diag, text
 from engram.agent.agent import Agent
-from engram.agent.answer import Answerer
+from engram.agent.answer import TurnRunner
 from engram.agent.offline import Offline
 from engram.agent.prompt import PromptBuilder
 from engram.build_tools import make_toolbox
@@ -31,7 +31,7 @@ def add_agent(board, learns: bool = True) -> None:
         out = Deliveries(inbox, board.journal, board.clock, folder)
         return out, MessageHandler(inbox, board.journal, board.clock, folder, out)
 
-    board.agent = Agent(board.gate, lambda: _answerer(board))
+    board.agent = Agent(board.turn_queue, lambda: _turn_runner(board))
     board.commands = Commands(lambda: handlers(board))
     board.inbox = Inbox(board.folder, board.commands, board.agent, make_deliveries)
     _add_timer_runner(board)
@@ -72,8 +72,8 @@ def _remote_recall(board):
     return RemoteRecall(board.clock, board.records, board.recall, search, board.archive(), board.archived, board.notes)
 
 
-def _answerer(board) -> Answerer:
-    return Answerer(
+def _turn_runner(board) -> TurnRunner:
+    return TurnRunner(
         config=board.config,
         journal=board.journal,
         timers=board.timers,
@@ -100,4 +100,4 @@ def _add_jobs(board) -> None:
     board.flush = Flush(config, records, journal, cursor, board.toolbox, board.prompts, model, extraction)
     board.distillation = Distillation(config, clock, records, board.note_retention, cursor, model)
     quiet_ms = 1000 * config.get("extract.pause_seconds")
-    board.jobs = Jobs((extraction, board.flush, board.distillation), quiet_ms, board.gate.is_busy)
+    board.jobs = Jobs((extraction, board.flush, board.distillation), quiet_ms, board.turn_queue.is_busy)

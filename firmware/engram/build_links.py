@@ -88,7 +88,7 @@ def add_companion(board) -> None:
         board.clock,
         (("records", records.entries.raw()), ("journal", journal.entries.raw())),
         board.link_state,
-        is_busy=board.gate.is_busy,
+        is_busy=board.turn_queue.is_busy,
         notes=board.notes,
         retention=board.note_retention,
         find_status=board.find_status,

@@ -18,7 +18,7 @@ Outcome = namedtuple("Outcome", "turn reply problem")
 class Sink:
     """Where a turn's output goes; a channel overrides what it shows."""
 
-    is_patient = False
+    may_exceed_queue = False
     """Whether the message waits for its turn however many do: for a channel that has one message at a time."""
 
     async def on_saved(self, turn: str) -> None:
@@ -90,7 +90,7 @@ class Turn:
         self.has_acted = True
 
 
-class Gate:
+class TurnQueue:
     """Lets one turn be answered at a time; a few wait, more are refused, so that a flood cannot fill the heap."""
 
     def __init__(self):
@@ -106,13 +106,13 @@ class Gate:
         """Whether a message is being answered or expected: work that can wait leaves it the heap."""
         return self._waiting > 0 or not self._quiet.is_over
 
-    def expect(self) -> None:
+    def note_activity(self) -> None:
         """Somebody is likely to say something soon."""
         self._quiet.begin(_QUIET_MS)
 
-    async def run(self, is_patient: bool, answer, *arguments):
+    async def run(self, may_exceed_queue: bool, answer, *arguments):
         """What the coroutine function `answer` returns, in its turn; ModelError if too many wait and it is not patient."""
-        if self._waiting >= _WAITING and not is_patient:
+        if self._waiting >= _WAITING and not may_exceed_queue:
             raise ModelError("too many messages are waiting for an answer; send this one again in a moment.")
         self._waiting += 1
         try:
@@ -120,7 +120,7 @@ class Gate:
                 return await answer(*arguments)
         finally:
             self._waiting -= 1
-            self.expect()
+            self.note_activity()
 
 
 class Confirmations:
@@ -149,21 +149,21 @@ class Confirmations:
 
 
 class Agent:
-    """Answers turns, one at a time. make_answerer() gives an Answerer for each: a small heap is free of it between."""
+    """Answers turns, one at a time. make_turn_runner() gives a TurnRunner for each."""
 
-    def __init__(self, gate, make_answerer):
-        self._gate = gate
-        self._make_answerer = make_answerer
+    def __init__(self, turn_queue, make_turn_runner):
+        self._turn_queue = turn_queue
+        self._make_turn_runner = make_turn_runner
         self.turns = 0
         self.failed = 0
 
     async def turn(self, caller, content: str, sink: Sink, origin=None) -> Outcome:
         """Answer what `caller` says; its Origin keeps it in the journal before anything else, whatever happens to the reply."""
-        return await self._gate.run(sink.is_patient, self._turn, caller, content, sink, origin or Origin())
+        return await self._turn_queue.run(sink.may_exceed_queue, self._turn, caller, content, sink, origin or Origin())
 
     async def _turn(self, caller, content: str, sink: Sink, origin) -> Outcome:
         self.turns += 1
-        outcome = await self._make_answerer().answer(caller, content, sink, origin)
+        outcome = await self._make_turn_runner().run(caller, content, sink, origin)
         if outcome.problem:
             self.failed += 1
         return outcome

@@ -18,7 +18,7 @@ _NOT_THEIRS = const(
 )
 
 
-class Answerer:
+class TurnRunner:
     """Answers one turn; `model` is None while there is none, and so are `jobs`, what the model does in the background."""
 
     def __init__(
@@ -46,7 +46,7 @@ class Answerer:
         self.remote_search = remote_search
         self.toolbox = toolbox
 
-    async def answer(self, caller, content: str, sink: Sink, origin) -> Outcome:
+    async def run(self, caller, content: str, sink: Sink, origin) -> Outcome:
         """Keep what `caller` says, answer it, and keep the reply."""
         offline = None if self.model else self.offline
         said = own_words(content)

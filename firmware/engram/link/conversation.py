@@ -39,7 +39,7 @@ class Conversation:
     """
 
     is_confirming = False
-    is_offered_again = is_patient = True
+    is_offered_again = may_exceed_queue = True
 
     def __init__(self, sync, head: dict):
         self._sync = sync

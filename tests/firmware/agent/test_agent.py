@@ -72,11 +72,11 @@ async def test_turns_at_once_are_answered_one_after_the_other():
 
 async def test_another_message_is_expected_for_a_while_after_an_answer():
     board = scripted(["a1"])
-    assert not board.gate.is_active()
+    assert not board.turn_queue.is_active()
     await board.agent.turn(OWNER, "hi", Ear())
-    assert board.gate.is_active() and not board.gate.is_busy()
-    board.gate._quiet.end()
-    assert not board.gate.is_active()
+    assert board.turn_queue.is_active() and not board.turn_queue.is_busy()
+    board.turn_queue._quiet.end()
+    assert not board.turn_queue.is_active()
 
 
 class _Slow(Ear):
@@ -116,7 +116,7 @@ async def test_a_channel_with_one_message_at_a_time_waits_however_many_do():
     board, slow = scripted(), _Slow()
     await slow.begin(board)
     patient = Ear()
-    patient.is_patient = True
+    patient.may_exceed_queue = True
     task = asyncio.create_task(board.agent.turn(OWNER, "last", patient))
     await slow.end()
     assert (await task).problem == ""

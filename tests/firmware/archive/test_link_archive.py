@@ -265,7 +265,7 @@ async def test_with_an_archive_the_last_places_are_not_kept_waiting_for_a_pause(
     linked = Archiving(records_most=10)
     await linked.work()
     store_many(linked.board, 10)
-    linked.board.gate.expect()
+    linked.board.turn_queue.note_activity()
     await linked.work()
     assert linked.kept() and not list(linked.board.trash.records())
 

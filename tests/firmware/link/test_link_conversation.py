@@ -339,7 +339,7 @@ def test_the_sinks_have_all_that_a_channel_calls():
             assert hasattr(ChannelSink, name)
             assert hasattr(sink, name) or (sink is Push and name not in ("kept", "end", "notice")), name
         assert hasattr(ChannelSink, "is_confirming") and hasattr(sink, "is_confirming")
-    for name in ("is_offered_again", "is_patient"):
+    for name in ("is_offered_again", "may_exceed_queue"):
         assert hasattr(ChannelSink, name) and getattr(Conversation, name)
 
 

@@ -188,7 +188,7 @@ async def test_a_person_sets_timers_while_a_timers_turn_waits_for_theirs():
     timed = _asking("Nothing is on today.")
     timed.add(CHAT, "ask", "what is on today?", after=MINUTE)
     is_over = asyncio.Event()
-    person = asyncio.create_task(timed.board.gate.run(True, is_over.wait))
+    person = asyncio.create_task(timed.board.turn_queue.run(True, is_over.wait))
     await asyncio.sleep(0)
     await timed.pass_time(2 * MINUTE, MINUTE)
     assert _is_busy(timed) and not timed.timers.is_in_turn
@@ -200,7 +200,7 @@ async def test_a_person_sets_timers_while_a_timers_turn_waits_for_theirs():
 async def test_an_error_of_the_code_in_a_turn_comes_out_where_it_is_reported():
     timed = _asking("never heard")
     timed.add(CHAT, "ask", "think of something", at=EIGHT)
-    gate, timed.board.gate.run = timed.board.gate, None  # pyright: ignore[reportAttributeAccessIssue]
+    gate, timed.board.turn_queue.run = timed.board.turn_queue, None  # pyright: ignore[reportAttributeAccessIssue]
     with raises(TypeError):
         await _told(timed, EIGHT - timed.board.now + HOUR)
     del gate.run

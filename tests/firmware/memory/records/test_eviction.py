@@ -163,9 +163,9 @@ def test_in_the_background_room_is_made_before_it_is_needed():
 def test_work_in_the_background_waits_for_a_pause_of_the_conversation():
     board = Board(records_most=100)
     _fill(board, 100)
-    board.gate.expect()
+    board.turn_queue.note_activity()
     assert not board.eviction.tick() and board.records.count() == 100
-    board.gate._quiet.end()
+    board.turn_queue._quiet.end()
     while board.eviction.tick():
         pass
     assert board.records.count() == 98
@@ -173,7 +173,7 @@ def test_work_in_the_background_waits_for_a_pause_of_the_conversation():
 
 def test_it_does_not_wait_where_few_bytes_are_left():
     board = Board(records_bytes=16384)
-    board.gate.expect()
+    board.turn_queue.note_activity()
     while board.records.entries.bytes < 16000:
         _fill(board, 1, board.records.count())
     assert board.eviction.tick()
