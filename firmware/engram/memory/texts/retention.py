@@ -199,21 +199,41 @@ class NoteRetention:
         yield
         # After a leap of the clock nothing goes: it may have been a wrong one.
         if 0 < state["tidied"] - last <= _LEAP_DAYS:
+            yield from self._remove_old(today, state["read"], waits_for_reading)
 
-            def is_read(file: str) -> bool:
-                return first_of(self._unread(file, state["read"].get(file))) is None
+    def _remove_old(self, today: str, read: dict, waits_for_reading: bool):
+        last = day_number(today) - self._days
+        kept, total = [], 0
+        for day, file, _ in self._all_files():
+            yield
+            if day_number(day) < last and (not waits_for_reading or self._is_read(file, read)):
+                self._remove(file, diag.info, "its days are over (notes.days)")
+                continue
+            size = (files.size(self._folder + "/" + file) + _BLOCK - 1) // _BLOCK * _BLOCK
+            total += size
+            kept.append((day, file, size))
+        for may_be_unread in (False, True):
+            for day, file, size in kept:
+                if total <= self._most_bytes:
+                    return
+                yield
+                is_there = day != today and files.size(self._folder + "/" + file) >= 0
+                if is_there and (may_be_unread or self._is_read(file, read)):
+                    self._remove(file, diag.warning, "all notes together take too much (notes.bytes)")
+                    total -= size
 
-            bounds = (self._days, self._most_bytes)
-            notes = self._all_files()
-            yield from _remove_old(self._notes, notes, today, bounds, is_read, waits_for_reading, self._note_left)
+    def _is_read(self, file: str, read: dict) -> bool:
+        return first_of(self._unread(file, read.get(file))) is None
 
-    def left(self) -> list:
-        """The files that left the board, as _remove_old() lets them, and of which the companion does not know yet."""
-        return self._read().get("left", [])
-
-    def _note_left(self, file: str) -> None:
+    def _remove(self, file: str, report, why: str) -> None:
         if self._notes.uncopied is not None:
             self._write_left((self.left() + [file])[-_MOST_LEFT:])
+        self._notes.drop(self._folder + "/" + file)
+        report("daily", "the note %s left: %s" % (file, why))
+
+    def left(self) -> list:
+        """The files that left the board, and of which the companion does not know yet."""
+        return self._read().get("left", [])
 
     def note_told(self, files: list) -> None:
         """The companion knows that these files left, and that others did not."""
@@ -239,35 +259,3 @@ def _state(found) -> dict:
     state["tidied"] = int(found.get("tidied", 0))
     state["left"] = [str(file) for file in found.get("left", ())]
     return state
-
-
-def _remove_old(keeper, notes: list, today: str, bounds: tuple, is_read, waits_for_reading: bool, leaves):
-    """A generator that pauses after each note. `notes` are (day, file, principal), oldest first; `bounds` the days that they
-    are kept and the bytes that they may take. A note that is_read(file) denies stays beyond its days if it waits for that.
-    leaves(file) is called before each that goes.
-    """
-    days, most_bytes = bounds
-    last = day_number(today) - days
-    left = []
-    total = 0
-    for day, file, _ in notes:
-        yield
-        path = keeper.folder + "/" + file
-        if day_number(day) < last and not (waits_for_reading and not is_read(file)):
-            leaves(file)
-            keeper.drop(path)
-            diag.info("daily", "the note %s left: its days are over (notes.days)" % file)
-            continue
-        size = (files.size(path) + _BLOCK - 1) // _BLOCK * _BLOCK
-        total += size
-        left.append((day, file, path, size))
-    for may_be_unread in (False, True):
-        for day, file, path, size in left:
-            if total <= most_bytes:
-                return
-            yield
-            if day != today and files.size(path) >= 0 and (may_be_unread or is_read(file)):
-                leaves(file)
-                keeper.drop(path)
-                diag.warning("daily", "the note %s left: all notes together take too much (notes.bytes)" % file)
-                total -= size
