@@ -18,9 +18,8 @@ _LOOKED_AT = const(64)  # as many as a search keeps
 _PERSON = const("user 用户 ")
 _WORD = const(2)  # weights of a word, and of a pair of characters of a script without spaces
 _PAIR = const(1)
-_BEFORE = const(
-    6
-)  # what may stand before and behind the statement in a turn that says nothing else: "by the way", "please"
+# What may stand before and behind the statement in a turn that says nothing else: "by the way", "please".
+_BEFORE = const(6)
 _BEHIND = const(4)
 _RETOLD = const(24)  # words of a source that tells the fact in words of its own and nothing else
 

@@ -14,9 +14,8 @@ from engram.memory import principal_files
 from engram.memory.access import OWNER, notebook_of
 
 MEMORY = "MEMORY.md"
-_MOST_FILES = const(
-    400
-)  # of one principal: from then on an import brings no other day; each takes a block of the flash
+# Of one principal: from then on an import brings no other day; each takes a block of the flash.
+_MOST_FILES = const(400)
 _MOST_BYTES = const(131072)  # of files, newest first: bounds the time of a search
 _MOST_FOUND = const(12)  # lines that are kept: bounds the heap
 _LONGEST = const(320)  # characters of one
