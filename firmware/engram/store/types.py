@@ -56,7 +56,7 @@ weights   a dict of term: idf that holds for several stores together (see weight
 Hit = namedtuple("Hit", "number score evidence line parts")
 """An entry that was found: its score (4096 is the best that words alone can give within one answer), the weight of the
 words that it matches, which can be compared between stores, its line as a dict, and what the score is made of (see
-explain.py) if that was asked for."""
+ranking.py) if that was asked for."""
 
 
 def row_length(words: int) -> int:

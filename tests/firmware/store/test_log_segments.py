@@ -246,8 +246,8 @@ def test_damage_that_was_set_aside_is_reported_once():
     whole = _content(_path(place))
     with open(_path(place), "wb") as file:
         file.write(whole.replace(b"line 2", b"LINE 2"))
-    assert _open(place, 16384)[0].damaged == 1
-    assert _open(place, 16384)[0].damaged == 0
+    assert _open(place, 16384)[0].repair.damaged == 1
+    assert _open(place, 16384)[0].repair.damaged == 0
 
 
 def test_a_foreign_file_in_place_of_a_segment_does_not_end_the_log():
