@@ -40,7 +40,7 @@ class Clock:
 
     @property
     def known(self) -> bool:
-        """Whether the clock has been set."""
+        """True if the clock has been set."""
         return self._machine() >= _SET_SINCE
 
     def now(self) -> int:
@@ -110,7 +110,7 @@ class Moment:
 
     @property
     def age(self) -> int:
-        """How many seconds ago it was."""
+        """Return how many seconds ago it was."""
         return max(0, self._clock.now() - self._right())
 
     def since(self) -> str:
@@ -144,12 +144,12 @@ class Timeout:
 
     @property
     def left_ms(self) -> int:
-        """How long until it is over, 0 if it is."""
+        """Return how long until it is over, 0 if it is."""
         return 0 if self.is_over else ticks_diff(self._until, ticks_ms())
 
     @property
     def is_over(self) -> bool:
-        """Whether it has passed."""
+        """True if it has passed."""
         # Kept, since the counter of ticks wraps after some days.
         self._is_over = self._is_over or ticks_diff(self._until, ticks_ms()) <= 0
         return self._is_over

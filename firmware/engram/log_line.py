@@ -52,7 +52,7 @@ def _digits(data) -> bytes:
 
 
 def check(line: "bytes | bytearray | memoryview") -> bool:
-    """Whether a line is whole and as it was written; nothing of it is copied."""
+    """True if a line is whole and as it was written; nothing of it is copied."""
     at = len(line) - _CHECK_SIZE
     if not 0 < at <= MAX_LINE - _CHECK_SIZE:
         return False
@@ -63,7 +63,7 @@ def check(line: "bytes | bytearray | memoryview") -> bool:
 
 
 def is_whole(line, ended) -> bool:
-    """Whether what lines() gave is a whole line and as it was written."""
+    """True if what lines() gave is a whole line and as it was written."""
     return ended is True and check(line)
 
 
@@ -82,8 +82,10 @@ def decode(line: "bytes | bytearray | memoryview") -> dict:
 
 
 def _parsed(text: str):
-    """What encode() wrote is safe for the runtime's own reader, which is six times faster; what else a peer can
-    put behind a right crc, escaped surrogates and thousands of brackets, is not.
+    """Parse a line with the runtime's own reader, which is six times faster, where that is safe.
+
+    It is for what encode() wrote; escaped surrogates and thousands of brackets, as a peer can put behind a right crc, are read
+    strictly.
     """
     if "\\u" in text or text.count("[") + text.count("{") > _MOST_BRACKETS:
         return loads(text)

@@ -19,7 +19,7 @@ class Sink:
     """Where a turn's output goes; a channel overrides what it shows."""
 
     may_exceed_queue = False
-    """Whether the message waits for its turn however many do: for a channel that has one message at a time."""
+    """True if the message waits for its turn however many do: for a channel that has one message at a time."""
 
     async def on_saved(self, turn: str) -> None:
         """The message is on flash as the turn with this id; the model is asked after that."""
@@ -31,7 +31,7 @@ class Sink:
         """A line about the turn: what was remembered, that the model is tried again."""
 
     async def recalled(self, shown: list) -> None:
-        """What the model is shown of the memory: for each [id, how sure it is an answer, in thousandths]."""
+        """Return what the model is shown of the memory: for each [id, how sure it is an answer, in thousandths]."""
 
 
 class Origin:
@@ -79,7 +79,7 @@ class Turn:
         """Who wrote the words that the person only forwards: no tool may change anything for them."""
         self.id = "t%d" % seq
         self.has_changed = False
-        """Whether a tool has changed something."""
+        """True if a tool has changed something."""
         self.unkept = ""
         """Why the last call of a tool that writes memory failed, "" if it did not."""
         self.has_acted = False
@@ -99,11 +99,11 @@ class TurnQueue:
         self._quiet = Timeout()
 
     def is_busy(self) -> bool:
-        """Whether a message is being answered."""
+        """True if a message is being answered."""
         return self._waiting > 0
 
     def is_active(self) -> bool:
-        """Whether a message is being answered or expected: work that can wait leaves it the heap."""
+        """True if a message is being answered or expected: work that can wait leaves it the heap."""
         return self._waiting > 0 or not self._quiet.is_over
 
     def note_activity(self) -> None:

@@ -31,13 +31,13 @@ class RemoteRecall(namedtuple("RemoteRecall", "clock records recall search archi
         return await archive.fetched(ref, caller) if archive and ref and archive.may_be_archived(ref, caller) else None
 
     def _is_own(self, path: str, caller) -> bool:
-        """Whether a file is one of the board, or would be one: notes stay out of groups whoever has them."""
+        """True if a file is one of the board, or would be one: notes stay out of groups whoever has them."""
         if path == MEMORY or not is_note(path):
             return path == MEMORY
         return caller.group or not self.search or path in self.notes.for_caller(caller).names()
 
     async def find(self, query, limit: int):
-        """What the board ranks for a search of memories and turns, and what the companion finds beside that."""
+        """Return what the board ranks for a search of memories and turns, and what the companion finds beside that."""
         ranked = self.recall.rank(query)
         return ranked, await self.search.found(ranked, limit, True) if self.search else None
 

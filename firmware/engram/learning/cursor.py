@@ -86,7 +86,7 @@ class LearningCursor:
 
     @property
     def is_behind(self) -> bool:
-        """Whether there are lines in the journal that were not read."""
+        """True if there are lines in the journal that were not read."""
         return self.until < self._journal.newest
 
     def waiting(self) -> int:
@@ -144,7 +144,7 @@ class LearningCursor:
         return self.calls, self.tokens
 
     def is_spent(self, config) -> bool:
-        """Whether the settings allow no more calls of the model in the background today."""
+        """True if the settings allow no more calls of the model in the background today."""
         calls, tokens = self.spent()
         return calls >= config.get("extract.calls_a_day") or tokens >= config.get("extract.tokens_a_day")
 
@@ -178,7 +178,7 @@ class LearningCursor:
 
 
 def _is_one_place(one: dict, other: dict) -> bool:
-    """Whether two turns are of one session, in the same workspace: what is learned of them has the same scope."""
+    """True if two turns are of one session, in the same workspace: what is learned of them has the same scope."""
     return one["sid"] == other["sid"] and one.get("workspace") == other.get("workspace")
 
 

@@ -104,7 +104,7 @@ class Distillation:
             self._pause.end()
 
     def is_due(self) -> bool:
-        """Whether there is something to do now."""
+        """True if there is something to do now."""
         config = self._config
         if not self._pause.is_over or config.get("mode") != "full":
             return False

@@ -76,11 +76,11 @@ class Extraction:
     # --- when
 
     def is_due(self) -> bool:
-        """Whether there is something to read now."""
+        """True if there is something to read now."""
         return self._cursor.is_behind and self._pause.is_over and not self._stopped_by()
 
     def can_read(self) -> bool:
-        """Whether what waits will be read before long."""
+        """True if what waits will be read before long."""
         return not (self._stopped_by() or self._pause.why)
 
     def _stopped_by(self) -> str:
@@ -229,7 +229,7 @@ class ExtractBatch(operations.Batch):
         return "\n".join(lines)
 
     def _said_before(self, turn: dict) -> str:
-        """What the agent said before a message, "" if that was a person."""
+        """Return what the agent said before a message, "" if that was a person."""
         earlier = self._journal.turn(turn["prev"]) if turn.get("prev") else None
         return snippet(earlier["text"], SNIPPET) if earlier and earlier["role"] == "assistant" else ""
 
@@ -280,7 +280,7 @@ class ExtractBatch(operations.Batch):
         return found
 
     def _has_secret(self, part: str) -> bool:
-        """Whether a text has a secret that the person did not ask to be kept."""
+        """True if a text has a secret that the person did not ask to be kept."""
         pieces = list(secrets(part)) + [piece for piece in self._secrets if piece in part]
         return any(not self._was_asked_for(piece) for piece in pieces)
 

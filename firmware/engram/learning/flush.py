@@ -55,7 +55,7 @@ class Flush:
                 self._sessions.pop(next(iter(self._sessions)))
 
     def is_due(self) -> bool:
-        """Whether there may be turns to show."""
+        """True if there may be turns to show."""
         return bool(self._sessions) and self._pause.is_over and not self._extraction.can_read()
 
     def on_model_ok(self) -> None:

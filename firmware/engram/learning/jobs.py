@@ -95,7 +95,7 @@ class Pause(Timeout):
         self._name = name
         self._backoff = Backoff(_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
         self.is_for_link = False
-        """Whether it was the model that failed."""
+        """True if it was the model that failed."""
         self.why = ""
 
     def fail(self, error) -> None:

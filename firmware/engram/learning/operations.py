@@ -212,7 +212,7 @@ class Batch:
         return draft
 
     def _may_change(self, kind: str, record: dict, content: str) -> bool:
-        """Whether a record may be changed on a model's word; if not, what it proposes stands beside it."""
+        """True if a record may be changed on a model's word; if not, what it proposes stands beside it."""
         is_open = not _is_protected(record)
         if kind == "supersede":
             is_near = dedup.compare(record["content"], content) != dedup.DIFFERENT
@@ -220,7 +220,7 @@ class Batch:
         return is_open and set(text.terms(record["content"])).issubset(text.terms(content))
 
     def _is_news(self, draft) -> bool:
-        """Whether the answer has not said so already; what it said otherwise gives way to what it says later."""
+        """True if the answer has not said so already; what it said otherwise gives way to what it says later."""
         for place, earlier in enumerate(self.changes):
             is_same = dedup.compare(earlier.values["content"], draft.values["content"]) == dedup.SAME
             older, newer = _changed_id(earlier), _changed_id(draft)
@@ -255,7 +255,7 @@ async def _answer(model, cursor, request, asked: int) -> str:
 
 
 def _is_protected(record: dict) -> bool:
-    """Whether a person stored a record by hand, or pinned it."""
+    """True if a person stored a record by hand, or pinned it."""
     return bool(record.get("pinned")) or record.get("source", "manual") == "manual"
 
 

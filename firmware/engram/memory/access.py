@@ -80,12 +80,12 @@ def labels(caller: Caller) -> tuple:
 
 
 def may_see(caller: Caller, scope: str) -> bool:
-    """Whether what has this scope may be shown to this caller."""
+    """True if what has this scope may be shown to this caller."""
     return "@" + scope in labels(caller)
 
 
 def may_see_line(caller: Caller, line: dict) -> bool:
-    """Whether a line of a log, a record or a turn, may be shown to this caller."""
+    """True if a line of a log, a record or a turn, may be shown to this caller."""
     return may_see(caller, line.get("scope", ALL))
 
 
@@ -135,7 +135,7 @@ def scope_of_change(record: dict, tags, caller: Caller) -> str:
 
 
 def is_owner(caller: Caller) -> bool:
-    """Whether this is the owner, where nobody else reads along."""
+    """True if this is the owner, where nobody else reads along."""
     return caller.principal == OWNER.principal and not caller.group
 
 

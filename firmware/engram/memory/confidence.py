@@ -46,7 +46,7 @@ CERTAIN = 100
 
 
 def of_words(evidence: int, measure) -> int:
-    """How sure words alone are of a hit, 0 to 1000; `evidence` is the hit's, `measure` the query's."""
+    """Return how sure words alone are of a hit, 0 to 1000; `evidence` is the hit's, `measure` the query's."""
     if not measure.known:
         return 0
     covered = evidence * _ONCE // (OWN * measure.known)
@@ -75,7 +75,7 @@ def of_turn(turn: dict, asks_replies: bool) -> int:
 
 
 def of_days(is_of_them: bool) -> int:
-    """What it does to a hit, in per cent, to be of the days that a query names, or of others."""
+    """Return what it does to a hit, in per cent, to be of the days that a query names, or of others."""
     return _ON_DAYS if is_of_them else _OFF_DAYS
 
 

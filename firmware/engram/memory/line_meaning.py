@@ -94,7 +94,7 @@ def describe_turn(line: dict, zone_minutes: int) -> Entry:
 
 
 def is_known_turn(line: dict) -> bool:
-    """Whether a line has what this version writes: one of another may be whole by its crc and yet of another form."""
+    """True if a line has what this version writes: one of another may be whole by its crc and yet of another form."""
     operation = line.get("op", "")
     if not isinstance(operation, str) or operation not in _NEEDED:
         return isinstance(operation, str)
@@ -158,7 +158,7 @@ def with_origin(said: str, forwarded: str, quoted: str) -> str:
 
 
 def asks_replies(query: str) -> bool:
-    """Whether a query asks what the assistant said: "what did you recommend?"."""
+    """True if a query asks what the assistant said: "what did you recommend?"."""
     words = " %s %s" % (" ".join(text.words(query)), query)
     return any(phrase in words for phrase in _ASKS_REPLIES.split("|"))
 

@@ -81,7 +81,7 @@ class PrincipalFiles:
         return self._known
 
     def has_room(self, principal: str) -> bool:
-        """Whether a principal may have files."""
+        """True if a principal may have files."""
         if principal == OWNER.principal or principal in self.known():
             return True
         if len(self.known()) >= self._most:

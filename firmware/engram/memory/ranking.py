@@ -27,7 +27,7 @@ best first or newest first."""
 
 
 def most_evidence(items) -> int:
-    """How much weight of words the best of some items matches."""
+    """Return how much weight of words the best of some items matches."""
     return max((item.evidence for item in items), default=0)
 
 

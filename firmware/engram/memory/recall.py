@@ -97,7 +97,7 @@ class Recall:
                 yield shown, [(named.get(what, what), point * item.score // total) for what, point in points]
 
     def rank(self, query, made_of=None) -> Ranked:
-        """What the board finds for a Query; with tags, records only. What it is made of is added to `made_of`, a
+        """Return what the board finds for a Query; with tags, records only. What it is made of is added to `made_of`, a
         confidence.MadeOf.
         """
         days, words = self._without_days(query.text)
@@ -177,7 +177,7 @@ class Recall:
         return items, asking
 
     def with_remote(self, ranked: Ranked, more) -> Ranked:
-        """What the board ranked, with what a companion found for the same query, or None if it was not asked."""
+        """Return what the board ranked, with what a companion found for the same query, or None if it was not asked."""
         if not more:
             return ranked
         query, notes = ranked.query, ranked.notes
@@ -258,7 +258,7 @@ def _query_words(query: str):
 
 
 def all_items(ranked: Ranked) -> list:
-    """What was found, with the lines of notes, best first."""
+    """Return what was found, with the lines of notes, best first."""
     if not ranked.notes:
         return ranked.items
     every = list(ranked.items) + ranked.notes
@@ -278,18 +278,18 @@ def most_confident(ranked: Ranked):
 
 
 def best_confidence(ranked: Ranked) -> int:
-    """How sure it is that an answer was found, 0 to 1000."""
+    """Return how sure it is that an answer was found, 0 to 1000."""
     best = most_confident(ranked)
     return best.confidence if best else 0
 
 
 def is_weak(ranked: Ranked) -> bool:
-    """Whether what was found is a weak answer at most."""
+    """True if what was found is a weak answer at most."""
     return best_confidence(ranked) < confidence.WEAK
 
 
 def is_certain(ranked: Ranked) -> bool:
-    """Whether what was found may be shown as an answer; else it is only what came nearest."""
+    """True if what was found may be shown as an answer; else it is only what came nearest."""
     return best_confidence(ranked) >= confidence.CERTAIN
 
 

@@ -33,7 +33,7 @@ _SAME = const(50)  # per cent of a text that another one makes up if both say th
 
 
 def make(recall, ranked, budget: int, citations: bool = True, shown_notes=(), shown=None) -> str:
-    """What was found for a message, in at most `budget` tokens, each kind oldest first; "" if nothing fits.
+    """Return what was found for a message, in at most `budget` tokens, each kind oldest first; "" if nothing fits.
 
     For a message that asks something and finds nothing it is a sentence that says so. `shown_notes` are the names of notes that
     the prompt shows anyway; the list `shown` gets [id, sure] of each hit in the block.
@@ -129,7 +129,7 @@ def _kind(item) -> str:
 
 
 def _say_the_same(one: str, other: str) -> bool:
-    """Whether one of two texts stands in the other, and makes up most of it."""
+    """True if one of two texts stands in the other, and makes up most of it."""
     if len(one) > len(other):
         one, other = other, one
     return len(one) * 100 >= _SAME * len(other) and one in other

@@ -40,7 +40,7 @@ class TextChanges:
         self._store.append(self.line(kind, name, principal) + [("length", length)])
 
     def line(self, kind: str, name: str, principal: str) -> list:
-        """How a line begins that tells of a change of a text file."""
+        """Return how a line begins that tells of a change of a text file."""
         line: list = [("op", kind), ("file", name), ("at", self._clock.now())]
         if principal != access.OWNER.principal:
             line.append(("who", principal))

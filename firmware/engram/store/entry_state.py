@@ -99,7 +99,7 @@ class EntryStates:
 
     @property
     def may_settle(self) -> bool:
-        """Whether marking is of use now: not while lines are about to come into the index, which it would miss."""
+        """True if marking is of use now: not while lines are about to come into the index, which it would miss."""
         filling = self._store.upkeep.filling
         return filling is None or not filling.is_open
 

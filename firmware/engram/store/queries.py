@@ -117,7 +117,7 @@ def is_used(store, label: str, scopes) -> bool:
 
 
 def _is_shared(store, scopes) -> bool:
-    """Whether a scope that is not asked for has the hash of one that is."""
+    """True if a scope that is not asked for has the hash of one that is."""
     hashes = [codec.term_hash(scope) for scope in scopes]
     for name in store.names("@"):
         if name not in scopes and codec.term_hash(name) in hashes:

@@ -148,7 +148,7 @@ class Store:
             return no_entry()
 
     def _has_words(self, seq: int, offset: int):
-        """Whether a line has words to be found by; None if the log has it no more. `offset` is about where it was."""
+        """True if a line has words to be found by; None if the log has it no more. `offset` is about where it was."""
         line = self.log.read(seq, offset) if seq >= self.log.oldest else None
         return None if line is None else any(True for _ in self.describe(line).terms)
 
@@ -213,7 +213,7 @@ class Store:
 
     @property
     def is_partial(self) -> bool:
-        """Whether the index lacks a span of lines, even if they have left the log."""
+        """True if the index lacks a span of lines, even if they have left the log."""
         self.notice_lost()
         return bool(self.upkeep.unindexed)
 
@@ -312,7 +312,7 @@ class Store:
         return queries.count(self, labels, scopes)
 
     def is_used(self, label: str, scopes) -> bool:
-        """Whether a live entry with one of `scopes` has the label, as far as hashes tell."""
+        """True if a live entry with one of `scopes` has the label, as far as hashes tell."""
         self.ready()
         return queries.is_used(self, label, scopes)
 

@@ -202,7 +202,7 @@ class Upkeep:
         return False
 
     def _tables(self) -> tuple:
-        """What tells whether there may be something to merge."""
+        """Return what tells whether there may be something to merge."""
         index = self._store.index
         return index.next_number, len(index.tables), index.tidy_below, bool(self.unindexed)
 

@@ -118,7 +118,7 @@ def _boundary(data: bytes, at: int) -> int:
 
 
 def _joined(data: bytes, at: int) -> bool:
-    """Whether the character at `at` belongs to the one before it."""
+    """True if the character at `at` belongs to the one before it."""
     if data[at] < 0x80:
         return False
     if _is_mark(code_at(data, at)) or code_at(data, _start(data, at - 1)) == _JOINER:
@@ -127,7 +127,7 @@ def _joined(data: bytes, at: int) -> bool:
 
 
 def _start(data: bytes, at: int) -> int:
-    """Where the character begins that has its byte at `at`."""
+    """Return where the character begins that has its byte at `at`."""
     while data[at] & 0xC0 == 0x80:
         at -= 1
     return at
@@ -157,7 +157,7 @@ def _flags_before(data: bytes, at: int) -> int:
 
 
 def units(text: str) -> int:
-    """How many UTF-16 units a text has."""
+    """Return how many UTF-16 units a text has."""
     data = text.encode()
     count = len(text)
     if len(data) != count:
@@ -190,7 +190,7 @@ def fence_of(line: bytes) -> bytes:
 
 
 def closes(line: bytes, fence: bytes) -> bool:
-    """Whether a line closes the code that `fence` opened."""
+    """True if a line closes the code that `fence` opened."""
     marks = fence_of(line)
     return marks[:1] == fence[:1] and len(marks) >= len(fence) and not line.strip()[len(marks) :]
 
@@ -226,7 +226,7 @@ def opening_of(data: bytes, opened: int) -> bytes:
 
 
 def _offset(data: bytes, count: int) -> int:
-    """Where in `data` this number of units ends."""
+    """Return where in `data` this number of units ends."""
     at = 0
     while at < len(data):
         lead = data[at]
@@ -238,7 +238,7 @@ def _offset(data: bytes, count: int) -> int:
 
 
 def _cut(data: bytes, end: int) -> int:
-    """Where to cut text, at most at `end`."""
+    """Return where to cut text, at most at `end`."""
     half = end // 2
     at = data.rfind(_PARAGRAPH, half, end)
     if at >= 0:
@@ -254,7 +254,7 @@ def _cut(data: bytes, end: int) -> int:
 
 
 def _cut_code(data: bytes, opened: int, end: int) -> int:
-    """Where to cut in code that was opened at `opened`: after a line if there is one."""
+    """Return where to cut in code that was opened at `opened`: after a line if there is one."""
     first = data.find(b"\n", opened)
     at = data.rfind(b"\n", max(first + 1, end // 2), end)
     return at if at > 0 else _between_characters(data, end)

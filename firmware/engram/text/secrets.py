@@ -85,7 +85,7 @@ def _named(data: bytes):
 
 
 def _is_in_word(plain: bytes, at: int, end: int) -> bool:
-    """Whether the name between `at` and `end` is only a part of a word, and not as in "mypassword"."""
+    """True if the name between `at` and `end` is only a part of a word, and not as in "mypassword"."""
     if plain[end - 1] < 0x80 and _is_letter(plain, end):
         return True
     return plain[at] < 0x80 and _is_letter(plain, at - 1) and not plain.startswith(b"pass", at)
@@ -174,7 +174,7 @@ def _spoken(data: bytes, at: int) -> bytes:
 
 
 def _after_one(words: str, plain: bytes, at: int) -> int:
-    """Where one of some words ends that stands at `at`, 0 if none does."""
+    """Return where one of some words ends that stands at `at`, 0 if none does."""
     for word in split_phrases(words):
         end = at + len(word)
         if plain.startswith(word, at) and not (_is_letter(word, 0) and _is_letter(plain, end)):
@@ -261,7 +261,7 @@ def _cards(data: bytes):
 
 
 def _is_part(data: bytes, at: int) -> bool:
-    """Whether a number that stands at `at` is the end of something else."""
+    """True if a number that stands at `at` is the end of something else."""
     return _is_letter(data, at - 1) or (at > 0 and data[at - 1] in b"+._")
 
 
@@ -296,7 +296,7 @@ def _has_digit(value: bytes) -> bool:
 
 
 def _is_letter(data: bytes, at: int) -> bool:
-    """Whether an ASCII letter or digit stands at `at`."""
+    """True if an ASCII letter or digit stands at `at`."""
     if not 0 <= at < len(data):
         return False
     byte = data[at]

@@ -57,7 +57,7 @@ def decode(data: "bytes | bytearray | memoryview") -> str:
 
 
 def valid(data: "bytes | bytearray | memoryview") -> bool:
-    """Whether the bytes are UTF-8 in the strict sense."""
+    """True if the bytes are UTF-8 in the strict sense."""
     try:
         text = str(data, "utf-8")
     except UnicodeError:
@@ -66,7 +66,7 @@ def valid(data: "bytes | bytearray | memoryview") -> bool:
 
 
 def is_valid(text: str) -> bool:
-    """Whether a text holds no surrogate and, on MicroPython, nothing else that is not Unicode."""
+    """True if a text holds no surrogate and, on MicroPython, nothing else that is not Unicode."""
     try:
         return valid(text.encode())
     except UnicodeError:
@@ -74,7 +74,7 @@ def is_valid(text: str) -> bool:
 
 
 def is_printable_ascii(text: str) -> bool:
-    """Whether all of a text is printable ASCII: no CR, LF or NUL can end a header early."""
+    """True if all of a text is printable ASCII: no CR, LF or NUL can end a header early."""
     return all(0x20 <= code < 0x7F for code in encode(text))
 
 
@@ -107,7 +107,7 @@ def put(out: bytearray, code: int) -> None:
 
 
 def _flawed(data: bytes) -> bool:
-    """Whether bytes that passed the loose check hold what it overlooks; the searches run in C."""
+    """True if bytes that passed the loose check hold what it overlooks; the searches run in C."""
     for lead in _NEVER:
         if lead in data:
             return True

@@ -272,7 +272,7 @@ class Journal:
             seq = previous if 0 < previous < seq else 0
 
     def knows(self, caller) -> bool:
-        """Whether who asks has a session."""
+        """True if who asks has a session."""
         return bool(self._sessions.seen_by(caller))
 
     def turn(self, seq: int):
@@ -308,7 +308,7 @@ class Journal:
         return [turn for turn in turns if turn is not None and access.may_see_line(caller, turn)]
 
     def has(self, ref: str, caller) -> bool:
-        """Whether the caller sees a turn of that id."""
+        """True if the caller sees a turn of that id."""
         return _is_seen(self.entries.get(ids.number("id", ref, "t")), caller)
 
     def _found(self, ref: str, caller) -> dict:
@@ -381,7 +381,7 @@ class Journal:
 
 
 def _is_seen(line, caller) -> bool:
-    """Whether a line is a turn that has its text, and may be shown to the caller."""
+    """True if a line is a turn that has its text, and may be shown to the caller."""
     return line is not None and "text" in line and access.may_see_line(caller, line)
 
 

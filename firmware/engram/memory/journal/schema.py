@@ -62,7 +62,7 @@ class TurnSchema:
     # --- for the store
 
     def describe(self, line: dict) -> Entry:
-        """What a line means."""
+        """Return what a line means."""
         return line_meaning.describe_turn(line, self._clock.zone_minutes)
 
     def observe(self, line: dict) -> None:
@@ -81,7 +81,7 @@ class TurnSchema:
             self._end(line["sid"])
 
     def state(self) -> dict:
-        """What all lines so far told."""
+        """Return what all lines so far told."""
         return {"sessions": list(self.heads.values()), "rooms": [[room, sid] for room, sid in self._rooms.items()]}
 
     def restore(self, state) -> None:
@@ -96,7 +96,7 @@ class TurnSchema:
             self._rooms[room] = sid
 
     def kept(self, line: dict, entries):
-        """What compaction does with a line: True to keep it, False to drop it, or what takes its place."""
+        """Return what compaction does with a line: True to keep it, False to drop it, or what takes its place."""
         if "op" in line:
             return self._kept_operation(line, entries)
         if entries.state(line["seq"], line) in (LIVE, SUPERSEDED):

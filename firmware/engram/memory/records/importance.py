@@ -65,7 +65,7 @@ class Usage:
         return self.usage_of_some((number,)).get(number, (0, 0))
 
     def usage_of_some(self, numbers) -> dict:
-        """What usage_of() gives, by number, of those records that were ever of use."""
+        """Return what usage_of() gives, by number, of those records that were ever of use."""
         found = {}
         for number, count, day in self._entries():
             if number in numbers:

@@ -222,7 +222,7 @@ class Records:
         return line
 
     def _came_back(self, record) -> bool:
-        """Whether a record was with the companion in between, or may have been: its first versions are not there."""
+        """True if a record was with the companion in between, or may have been: its first versions are not there."""
         first = int(record["id"][1:])
         while record is not None and record["seq"] != first and "restored" not in record:
             record = self.entries.line(record["was"]) if "was" in record else None
@@ -268,7 +268,7 @@ class Records:
         return record
 
     def is_seen(self, ref: str, caller) -> bool:
-        """Whether the caller sees a record of that id."""
+        """True if the caller sees a record of that id."""
         record = self.entries.get(ids.number("id", ref, "m"))
         return record is not None and access.may_see_line(caller, record)
 
@@ -298,7 +298,7 @@ class Records:
                 yield hit, hit.line
 
     def is_expired(self, record: dict) -> bool:
-        """Whether a record's time is over."""
+        """True if a record's time is over."""
         return 0 < record.get("expires", 0) <= self.clock.now()
 
     def history(self, ref: str, caller=access.OWNER):
@@ -331,7 +331,7 @@ class Records:
         self.entries.append([("op", "compacted"), ("at", self.clock.now())], urgent=True)
 
     def _keep(self, line: dict) -> bool:
-        """What compaction does with a line: earlier versions of what is not forgotten stay as its history."""
+        """Return what compaction does with a line: earlier versions of what is not forgotten stay as its history."""
         if "id" not in line:
             return False
         state = self.entries.state(int(line["id"][1:]), line)
@@ -342,7 +342,7 @@ class Records:
         return bool(self._archived) and self._archived.needs(line, state == ARCHIVED)
 
     def _is_latest(self, line: dict) -> bool:
-        """Whether a line is what holds now of a live record."""
+        """True if a line is what holds now of a live record."""
         number = int(line["id"][1:]) if "id" in line else 0
         if not number:
             return False

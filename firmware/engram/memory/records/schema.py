@@ -80,7 +80,7 @@ class RecordSchema:
 
 
 def is_about_archive(line: dict) -> bool:
-    """Whether a line archives a record, brings one back, or forgets an archived one."""
+    """True if a line archives a record, brings one back, or forgets an archived one."""
     return line.get("op") == "archive" or "scopes" in line or "restored" in line
 
 

@@ -185,7 +185,7 @@ class Notebook(principal_files.PrincipalTexts):
 
 
 def is_note(name) -> bool:
-    """Whether a file's name is that of a day's note."""
+    """True if a file's name is that of a day's note."""
     if not isinstance(name, str) or name[-3:] != ".md":
         return False
     try:

@@ -181,7 +181,7 @@ class NoteRetention:
 
     @property
     def is_new_day(self) -> bool:
-        """Whether tidying() has something to look at."""
+        """True if tidying() has something to look at."""
         return self._clock.known and self._clock.day(self._clock.now()) != self._tidied
 
     def tidying(self, waits_for_reading: bool):

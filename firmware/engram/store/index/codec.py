@@ -117,7 +117,7 @@ def slot_of(session: int) -> int:
 
 
 def has_bit(bits, row: int) -> bool:
-    """Whether a row's bit is set."""
+    """True if a row's bit is set."""
     return bool(bits[row >> 3] >> (row & 7) & 1)
 
 

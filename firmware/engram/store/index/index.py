@@ -188,12 +188,12 @@ class Index:
             table.dead[row >> 3] ^= 1 << (row & 7)
 
     def is_dead(self, seq: int, session: int):
-        """Whether a line's row is out of the answers; None if it has no row."""
+        """True if a line's row is out of the answers; None if it has no row."""
         table, row = self.place(seq, session)
         return codec.has_bit(table.dead, row) if row >= 0 else None
 
     def offset_of(self, seq: int) -> int:
-        """Where a line should begin, as far as that is known without its session; -1 if it is not."""
+        """Return where a line should begin, as far as that is known without its session; -1 if it is not."""
         table, row = self.place(seq)
         return self.locate(table, row)[1] if row >= 0 else -1
 

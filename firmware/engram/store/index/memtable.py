@@ -71,12 +71,12 @@ class MemTable:
 
     @property
     def is_full(self) -> bool:
-        """Whether the rows have to become a table."""
+        """True if the rows have to become a table."""
         is_long = self.rows == MOST_ROWS or self.used > self._most_words - _SPARE_WORDS
         return is_long or self.log_bytes >= CHUNK_BYTES
 
     def has_room_for(self, rows: int) -> bool:
-        """Whether there is room for `rows` more."""
+        """True if there is room for `rows` more."""
         return self.rows + rows <= MOST_ROWS
 
     def _put(self, hash: int) -> None:
@@ -179,7 +179,7 @@ class MemTable:
         return self.seqs[number], self.offsets[number] & ~(1 << _REPLY_BIT), self.minutes[number]
 
     def is_reply(self, number: int) -> bool:
-        """Whether the assistant said a row's line."""
+        """True if the assistant said a row's line."""
         return bool(self.offsets[number] >> _REPLY_BIT)
 
     def each_row(self):

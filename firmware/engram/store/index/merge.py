@@ -90,7 +90,7 @@ class _Source:
             self.kept_before[table.rows] = kept
 
     def place(self, row: int) -> int:
-        """Where a row stands among those that are not left out."""
+        """Return where a row stands among those that are not left out."""
         return self.kept_before[row] if self.kept_before else row
 
     def move(self, first: int, end: int, new: int):
@@ -121,7 +121,7 @@ class _Source:
         return loops.move_rows(memoryview(rows)[at:] if at else rows, count, self.moves, gone)
 
     def has(self, hash: int) -> bool:
-        """Whether a row that is not left out has a label."""
+        """True if a row that is not left out has a label."""
         return any(not codec.has_bit(self.gone, row) for row in self.table.rows_with(hash))
 
 

@@ -105,7 +105,7 @@ def _due_before(index, end: int) -> tuple:
 
 
 def is_busy(index) -> bool:
-    """Whether there is merging to do."""
+    """True if there is merging to do."""
     return index.job is not None or bool(untidy(index) or due(index))
 
 
@@ -184,7 +184,7 @@ def _find_damage(index, tables: list) -> None:
 
 
 def _read_through(table) -> bool:
-    """Whether buckets and rows can be read; TableDamaged if not."""
+    """True if buckets and rows can be read; TableDamaged if not."""
     for number in range(table.buckets):
         table.bucket(number)
     for part in (table.each_row(), table.names()):

@@ -148,7 +148,7 @@ class Table(Footer):
 
     @property
     def has_sessions(self) -> bool:
-        """Whether the log's lines belong to sessions."""
+        """True if the log's lines belong to sessions."""
         return self.runs != 1 or self._marks[0] != 0
 
     @property
@@ -245,7 +245,7 @@ class Table(Footer):
         return unpack_row(self._read(self.rows_at + ROW_BYTES * number, ROW_BYTES))
 
     def is_reply(self, number: int) -> bool:
-        """Whether the assistant said a row's line."""
+        """True if the assistant said a row's line."""
         data = self.row_bytes(number, 1)
         unpack_row(data)
         return data[_HIGHEST] > 0x7F
@@ -373,7 +373,7 @@ def term(lists: int, bucket: bytes, at: int, bucket_at: int) -> tuple:
 
 
 def start_of(lists, at: int) -> int:
-    """Where the list of a term begins, as a bucket has it."""
+    """Return where the list of a term begins, as a bucket has it."""
     return lists[at + 5] | lists[at + 6] << 8 | lists[at + 7] << 16
 
 

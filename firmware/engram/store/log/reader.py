@@ -132,7 +132,7 @@ class _Run:
         return True
 
     def _is_full(self, end: int) -> bool:
-        """Whether a line that ends there would be too much: then the lines before it are all."""
+        """True if a line that ends there would be too much: then the lines before it are all."""
         is_full = self.count > 0 and end - self.start > self._most
         if is_full:
             self.to = self._seq

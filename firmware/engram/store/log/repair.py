@@ -17,7 +17,7 @@ class Repair:
         self.damaged = 0
 
     def is_sound(self, path: str) -> bool:
-        """Whether all lines of a segment are whole."""
+        """True if all lines of a segment are whole."""
         with open(path, "rb") as file:
             return all(log_line.is_whole(line, ended) for _, line, ended in self._lines(file, 0))
 

@@ -159,7 +159,7 @@ class Log:
 
     @property
     def has_room(self) -> bool:
-        """Whether the live segment may grow further."""
+        """True if the live segment may grow further."""
         return self.size < self.segment_bytes
 
     def refresh(self) -> None:

@@ -98,7 +98,7 @@ def _line_from(file, guess: int, low: int, high: int, seq: int, is_careful: bool
 
 
 def _next_line(file, offset: int, high: int) -> int:
-    """Where the first line after an offset begins, -1 if none does before `high`."""
+    """Return where the first line after an offset begins, -1 if none does before `high`."""
     while offset < high:
         files.seek(file, offset)
         data = file.read(_BUFFER)
@@ -178,7 +178,7 @@ def lines_backwards(log, below: int = log_line.MAX_SEQ):
 
 
 def begins_at(log, seq: int, offset: int) -> bool:
-    """Whether the lines from a seq on begin at an offset of a Log's live segment."""
+    """True if the lines from a seq on begin at an offset of a Log's live segment."""
     file = log.file_of(log.live)
     if offset != log.size:
         line = line_at(file, offset)

@@ -19,7 +19,7 @@ class SessionSizes:
 
     @property
     def is_used(self) -> bool:
-        """Whether there have been sessions."""
+        """True if there have been sessions."""
         return len(self._sizes) > 0
 
     def begin(self) -> None:
