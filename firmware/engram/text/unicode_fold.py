@@ -15,6 +15,8 @@ MicroPython has no unicodedata. The tables cost no heap where this file is froze
 they are loaded when the first character turns up that is not ASCII.
 """
 
+from array import array
+
 from engram.compat import const
 from engram.text.utf8 import put
 
@@ -36,42 +38,22 @@ _FULL_WIDTH_KIND = const(13)  # and after it the apostrophes
 
 _FIRST_DOUBLE = const(0x110000)  # above all codes: two letters for one
 
-# Where the kind changes: the first code of each run of one kind, and the kind as the last hexadecimal digit.
-_RUNS = const((
-    # Latin, modifiers, marks, Greek, Cyrillic, Armenian
-    0x0080_0, 0x00A0_6, 0x02B0_2, 0x02B9_E, 0x02C0_2, 0x0370_8, 0x0400_A, 0x0482_0, 0x0483_2, 0x048A_A,
-    0x0530_B, 0x0557_1, 0x055A_2, 0x055D_0, 0x055E_2, 0x0560_1, 0x0589_0,
-    # Hebrew
-    0x0591_2, 0x05BE_0, 0x05BF_2, 0x05C0_0, 0x05C1_2, 0x05C3_0, 0x05C4_2, 0x05C6_0, 0x05C7_2, 0x05D0_1,
-    0x05F3_2,
-    # Arabic, Syriac, Thaana
-    0x0600_0, 0x0610_2, 0x061B_0, 0x061C_2, 0x061D_0, 0x0620_C, 0x0640_2, 0x0641_C, 0x064B_2, 0x0660_C,
-    0x066A_0, 0x066E_C, 0x0670_2, 0x0671_C, 0x06D4_0, 0x06D5_C, 0x06D6_2, 0x06E5_C, 0x06E7_2, 0x06EE_C,
-    0x06FD_0, 0x06FF_C, 0x0700_0, 0x0710_1, 0x0730_2, 0x074D_1, 0x07A6_2, 0x07B1_1, 0x0890_2, 0x08A0_1,
-    0x08CA_2,
-    # the scripts of India; Thai, Lao; Tibetan; Myanmar, Georgian, Ethiopic; Khmer, Mongolian and on
-    0x0900_1, 0x0964_0, 0x0966_1, 0x0970_0, 0x0971_1, 0x0DF4_0,
-    0x0E01_3, 0x0E3F_0, 0x0E40_3, 0x0E4F_0, 0x0E50_3, 0x0E5A_0, 0x0E81_3,
-    0x0F00_1, 0x0F01_0, 0x0F18_1, 0x0F1A_0, 0x0F20_1, 0x0F3A_0, 0x0F3E_1, 0x0FBE_0,
-    0x1000_3, 0x104A_0, 0x1050_3, 0x10A0_1, 0x1360_0, 0x1369_1,
-    0x1780_3, 0x17D4_0, 0x17E0_3, 0x1800_0, 0x180B_2, 0x1810_1, 0x1AB0_2, 0x1B00_1, 0x1DC0_2,
-    # more Latin and Greek; punctuation, symbols
-    0x1E00_7, 0x1F00_9,
-    0x2000_0, 0x200C_2, 0x2010_0, 0x2019_E, 0x201A_0, 0x202A_2, 0x202F_0, 0x2060_2, 0x2070_0, 0x20D0_2,
-    0x2100_0, 0x2300_5, 0x2400_0, 0x2600_5, 0x27C0_0, 0x2B00_5, 0x2C00_1, 0x2E00_0,
-    # kana, Bopomofo; Han, Yi, Hangul
-    0x3005_3, 0x3008_0, 0x3021_3, 0x302A_2, 0x3030_0, 0x3031_3, 0x3036_0, 0x303B_3, 0x303D_0, 0x3041_3,
-    0x3099_2, 0x309B_3, 0x30A0_0, 0x30A1_3, 0x30FB_0, 0x30FC_3, 0x3190_0, 0x31A0_3, 0x31C0_0, 0x31F0_3,
-    0x3200_1, 0x3400_3, 0x4DC0_0, 0x4E00_3, 0xA000_1, 0xAC00_3, 0xD7B0_1, 0xD800_0,
-    # compatibility forms, full and half width
-    0xF900_3, 0xFB00_1, 0xFD3E_0, 0xFD50_1, 0xFE00_2, 0xFE10_0, 0xFE20_2, 0xFE30_0, 0xFE70_1, 0xFEFF_2,
-    0xFF01_D, 0xFF5F_0, 0xFF66_3, 0xFFA0_1, 0xFFE0_0,
-    # old scripts, old kana; emoji; more Han; tags and variations
-    0x10000_1, 0x1B000_3, 0x1B170_1,
-    0x1F000_5, 0x1F1E6_4, 0x1F200_5, 0x1F3FB_2, 0x1F400_5, 0x1FB00_0,
-    0x20000_3, 0xE0000_2, 0xE01F0_0,
-    0x200000_0,
-))  # fmt: skip
+# Where the kind changes: the first code of each run of one kind, and the kind as the last hexadecimal digit. From Latin on,
+# over the scripts of the Near East, India, Thailand and on, symbols, kana, Han, Hangul and forms, to emoji and tags.
+_RUNS = """
+00800 00A06 02B02 02B9E 02C02 03708 0400A 04820 04832 048AA 0530B 05571 055A2 055D0 055E2 05601
+05890 05912 05BE0 05BF2 05C00 05C12 05C30 05C42 05C60 05C72 05D01 05F32 06000 06102 061B0 061C2
+061D0 0620C 06402 0641C 064B2 0660C 066A0 066EC 06702 0671C 06D40 06D5C 06D62 06E5C 06E72 06EEC
+06FD0 06FFC 07000 07101 07302 074D1 07A62 07B11 08902 08A01 08CA2 09001 09640 09661 09700 09711
+0DF40 0E013 0E3F0 0E403 0E4F0 0E503 0E5A0 0E813 0F001 0F010 0F181 0F1A0 0F201 0F3A0 0F3E1 0FBE0
+10003 104A0 10503 10A01 13600 13691 17803 17D40 17E03 18000 180B2 18101 1AB02 1B001 1DC02 1E007
+1F009 20000 200C2 20100 2019E 201A0 202A2 202F0 20602 20700 20D02 21000 23005 24000 26005 27C00
+2B005 2C001 2E000 30053 30080 30213 302A2 30300 30313 30360 303B3 303D0 30413 30992 309B3 30A00
+30A13 30FB0 30FC3 31900 31A03 31C00 31F03 32001 34003 4DC00 4E003 A0001 AC003 D7B01 D8000 F9003
+FB001 FD3E0 FD501 FE002 FE100 FE202 FE300 FE701 FEFF2 FF01D FF5F0 FF663 FFA01 FFE00 100001 1B0003
+1B1701 1F0005 1F1E64 1F2005 1F3FB2 1F4005 1FB000 200003 E00002 E01F00 2000000
+"""
+_runs = array("I", [int(run, 16) for run in _RUNS.split()])
 
 # U+00A0 to U+02AF: the base letter; a digit is an index into _DOUBLES, "-" is dropped, a space is no letter.
 _LATIN = const(
@@ -135,7 +117,7 @@ def fold(data: bytes) -> bytes:
                 code |= (data[at + 2] & 0x3F) << 6 | data[at + 3] & 0x3F
             if not first <= code < after:
                 index = _run(code)
-                first, after, run_kind = _RUNS[index] >> 4, _RUNS[index + 1] >> 4, _RUNS[index] & 15
+                first, after, run_kind = _runs[index] >> 4, _runs[index + 1] >> 4, _runs[index] & 15
             kind = run_kind
         letter = code
         if kind >= _FIRST_SCRIPT:
@@ -154,10 +136,10 @@ def fold(data: bytes) -> bytes:
 
 def _run(code: int) -> int:
     """The index of the run that a code is in."""
-    low, high = 0, len(_RUNS) - 1
+    low, high = 0, len(_runs) - 1
     while high - low > 1:
         middle = (low + high) >> 1
-        if _RUNS[middle] >> 4 <= code:
+        if _runs[middle] >> 4 <= code:
             low = middle
         else:
             high = middle
