@@ -24,7 +24,7 @@ class LimitedModel:
 class _Notices(Sink):
     """Keeps what a timer's turn says beside its reply, which is delivered as a whole."""
 
-    is_patient = True
+    may_exceed_queue = True
 
     def __init__(self):
         self.lines = ""
