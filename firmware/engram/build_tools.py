@@ -1,6 +1,5 @@
 """Wires a board's tools, and its pins."""
 
-from engram.agent.agent import Confirmations
 from engram.agent.tools import MemoryTools
 from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
@@ -20,7 +19,6 @@ def make_toolbox(board, remote) -> Toolbox:
         forgetting=board.forgetting,
         profile=board.profile,
         notes=board.notes,
-        confirmations=Confirmations(),
         remote=remote,
     )
     toolbox = Toolbox(board.config.get("llm.context_tokens") // _SHARE)

@@ -87,15 +87,15 @@ def test_several_are_forgotten_only_after_the_person_agreed(home: Home, scripted
     server = scripted(
         on("store", GREEN, RED),
         on("forget the bike", ask),
-        on("forget it now", ask, call("memory_forget", confirm="yes-2")),
-        on("yes", call("memory_forget", confirm="yes-2")),
+        on("forget it now", ask, call("memory_forget", ids=["m1"])),
+        on("yes", call("memory_forget", ids=["m1"])),
         THEN_TELL,
     )
     asking = home.asking(server.url, api)
     printed = say(asking, "store", "forget the bike", "forget it now", "/memory list", "yes", "/memory list").printed
     _, candidates, too_soon, forgotten = results(printed)
-    assert [memory["id"] for memory in candidates["candidates"]] == ["m1"] and candidates["confirm"] == "yes-1"
-    assert "only after the person has answered" in too_soon["error"]["problem"]
+    assert [memory["id"] for memory in candidates["candidates"]] == ["m1"]
+    assert "a yes of the person" in too_soon["needs"]
     assert forgotten["forgotten"] == ["m1"]
     assert printed.count("m1 ") == 1 and printed.count("m2 ") == 2
 

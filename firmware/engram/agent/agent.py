@@ -5,7 +5,7 @@ from collections import namedtuple
 
 from engram.clock import Timeout
 from engram.compat import const
-from engram.errors import ArgumentError, ModelError
+from engram.errors import ModelError
 
 _QUIET_MS = const(10_000)  # after a start or an answer: who says something then does so soon
 _WAITING = const(4)  # turns under way and waiting: more are refused, so that a flood cannot fill the heap
@@ -121,31 +121,6 @@ class TurnQueue:
         finally:
             self._waiting -= 1
             self.note_activity()
-
-
-class Confirmations:
-    """What a person is to confirm in a later turn: the ids of the newest question, once who was asked has said something."""
-
-    def __init__(self):
-        self._pending = None
-        self._questions = 0
-
-    def ask(self, refs: list, turn) -> str:
-        """Ask in a Turn about some ids; the code that confirms them later."""
-        self._questions += 1
-        code = "yes-%d" % self._questions
-        self._pending = (code, turn.seq, turn.caller, refs)
-        return code
-
-    def confirmed(self, code: str, turn) -> list:
-        """The ids that a code confirms in a Turn; ArgumentError if it does not yet, or not any more."""
-        if not self._pending or self._pending[0] != code or self._pending[2] != turn.caller:
-            raise ArgumentError("confirm", "is not known; call memory_forget with a query first.")
-        if self._pending[1] == turn.seq or not turn.said:
-            raise ArgumentError("confirm", "counts only after the person has answered; ask them first.")
-        refs = self._pending[3]
-        self._pending = None
-        return refs
 
 
 class Agent:

@@ -31,8 +31,8 @@ Change fields of a memory; null clears keywords or expires.
 "importance":<importance>,"pinned":<flag>,"expires":{"anyOf":[<day>,{"type":"null"}]}
 
 memory_forget []
-Forget a memory by id; or find candidates by query, ask the person, and call again with confirm.
-"id":<text>,"query":<text>,"confirm":<text>,"turns":{"type":"boolean",\
+Forget a memory by id; or find candidates by query, ask the person, and call again with ids, which waits for their yes.
+"id":<text>,"query":<text>,"ids":<ids>,"turns":{"type":"boolean",\
 "description":"also forget the messages that it came from"}
 
 note_add ["text"]
@@ -73,6 +73,7 @@ _SHARED = (
     ("<from 1>", '{"type":"integer","minimum":1}'),
     ("<limit>", '{"type":"integer","minimum":1,"maximum":20}'),
     ("<tags>", '{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":3}'),
+    ("<ids>", '{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":8}'),
     ("<keywords>", '{"type":"array","items":{"type":"string"},"maxItems":8}'),
     (
         "<type>",

@@ -18,7 +18,7 @@ _RESULT_LONGEST = const(6000)  # characters of a result, as in toolbox.py
 _UNCERTAIN = const("this came nearest, and may not be what was asked for: say so, or ask back.")
 _FIELDS = const(("type", "importance", "keywords", "pinned", "source", "supersedes", "turns"))
 _READING = const(("memory_search", "memory_recall", "memory_get", "memory_list", "file_read"))
-_Parts = namedtuple("_Parts", "config clock records recall journal forgetting profile notes confirmations remote")
+_Parts = namedtuple("_Parts", "config clock records recall journal forgetting profile notes remote")
 
 
 class MemoryTools(_Parts):
@@ -46,7 +46,10 @@ class MemoryTools(_Parts):
             for name in names.split():
                 description, schema = schemas.describe(name)
                 writes = name not in _READING
-                found.append(Tool(name, description, schema, run[name], self._offered_in(modes), writes, True))
+                tool = Tool(name, description, schema, run[name], self._offered_in(modes), writes, is_memory=True)
+                if name == "memory_forget":
+                    tool.needs_yes = lambda arguments: "ids" in arguments
+                found.append(tool)
         return found
 
     def _offered_in(self, modes: tuple):
@@ -227,20 +230,17 @@ class MemoryTools(_Parts):
         return {"updated": self.shown(record)}, "changed %s: %s" % (record["id"], snippet(record["content"], 80))
 
     def _memory_forget(self, arguments: dict, turn) -> tuple:
-        with_turns = arguments.get("turns", False)
-        if "id" in arguments:
-            return self._forget([arguments["id"]], with_turns, turn.caller)
-        if "confirm" in arguments:
-            return self._forget(self.confirmations.confirmed(arguments["confirm"], turn), with_turns, turn.caller)
+        if "id" in arguments or "ids" in arguments:
+            refs = [arguments["id"]] if "id" in arguments else arguments["ids"]
+            return self._forget(refs, arguments.get("turns", False), turn.caller)
         if "query" not in arguments:
             raise ArgumentError("id", "give an id, or a query to find candidates.")
         wanted = make_query(arguments["query"], turn.caller)
         found = [self.shown(record) for _, record in self.records.search(wanted, 5)]
         if not found:
             return {"candidates": [], "reason": self.recall.why_empty(wanted.text, turn.caller, False)}, ""
-        code = self.confirmations.ask([record["id"] for record in found], turn)
-        hint = "Ask the person. Once they agree: memory_forget with this confirm forgets all of these, with id one."
-        return _shortened(self._maybe_partial({"candidates": found, "confirm": code, "next": hint})), ""
+        hint = "Ask the person which. Once they agree: memory_forget with id forgets one, with ids several."
+        return _shortened(self._maybe_partial({"candidates": found, "next": hint})), ""
 
     def _forget(self, refs: list, with_turns: bool, caller) -> tuple:
         forgotten, redacted = [], []

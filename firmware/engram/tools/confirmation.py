@@ -1,7 +1,6 @@
 """Calls that wait for a yes of the person: what the model says of it does not count.
 
-A yes is a message of a word that agrees, in English or Chinese, and courtesy behind it. All else is none, since it may take
-the yes back or ask for another thing: the person is asked once more.
+A yes is a message of words that agree, in ten languages, and of no others.
 """
 
 from engram import text
@@ -10,47 +9,24 @@ from engram.compat import const, ticks_diff, ticks_ms
 _CALLERS = const(8)  # for whom a call waits at once
 _WAIT_MS = const(600_000)  # for a yes: one that comes later may be of another question
 _EXPIRED = const("%s did not run: that question has expired: ask again.")
-_LONGEST = const(80)  # characters: a longer message says more than yes
 
-_YES = const(
-    "yes|yeah|yep|yup|sure|confirm|confirmed|agreed|absolutely|definitely|certainly|ok|okay|fine|alright|"
-    "do it|go ahead|please do|of course|sounds good"
-)
-_COURTESY = const(" please thanks thank you do it go ahead that now then yes sure ok okay by all means ")
-"""What may stand behind a yes; all else may take it back or ask for something else."""
-_WIDE_YES = const("好|可以|是的|是|行|嗯|确认|確認|同意|没问题|沒問題|对|對|请做|做吧|当然|當然")
-_WIDE_COURTESY = const("谢谢|謝謝|的|吧|啊|呀|啦|哦|好|行|是|对|對|嗯|请|請|可以|没问题|沒問題|麻烦你|麻煩你")
 _ENDS = const(",.!;:，。！；：、\n")
+_YES = const(
+    "|yes|yes please|yes thanks|yes thank you|yeah|yep|sure|sure go ahead|ok|okay|ok thanks|ok thank you|okay do it|do it|"
+    "do it now|go ahead|yes go ahead|yes do it|please do|of course|confirm|confirmed|agreed|"
+    "好|好的|好吧|好的 谢谢|可以|是|是的|行|嗯|对|對|确认|確認|同意|没问题|沒問題|当然|當然|"
+    "ja|ja bitte|klar|gerne|sí|si|sí por favor|claro|vale|oui|d'accord|はい|お願いします|네|예|sim|"
+    "да|Да|конечно|Конечно|хорошо|Хорошо|نعم|"
+)
+"""Messages that plainly agree, without their marks: all else may take a yes back, or ask for something else."""
 
 
 def is_yes(said: str) -> bool:
-    """Whether a message plainly agrees."""
-    said = said.strip().lower()
-    if not said or len(said) > _LONGEST:
-        return False
+    """Return True if a message plainly agrees."""
     for end in _ENDS:
         said = said.replace(end, " ")
-    words = said.split()
-    return _is_wide_yes("".join(words)) if text.encode(said)[0] > 127 else _is_english_yes(words)
-
-
-def _is_english_yes(words: list) -> bool:
-    for yes in _YES.split("|"):
-        opening = yes.split()
-        if words[: len(opening)] == opening:
-            return all(" %s " % word in _COURTESY for word in words[len(opening) :])
-    return False
-
-
-def _is_wide_yes(said: str) -> bool:
-    """As is_yes(), in Chinese, of a message without its marks. MicroPython's strip() takes letters apart into their bytes."""
-    for yes in _WIDE_YES.split("|"):
-        if said.startswith(yes):
-            rest = said[len(yes) :]
-            for courtesy in _WIDE_COURTESY.split("|"):
-                rest = rest.replace(courtesy, "")
-            return not rest
-    return False
+    said = " ".join(said.split()).lower()
+    return bool(said) and "|" not in said and "|" + said + "|" in _YES
 
 
 class _Waiting:

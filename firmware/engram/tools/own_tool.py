@@ -58,9 +58,14 @@ class OwnTool(Tool):
         check("milliseconds", timeout_ms, _TIMEOUT)
         who = check_who(who)
         super().__init__(
-            name, description, schema_text(schema), self._run, lambda caller: may_use(caller, who, groups), True
+            name,
+            description,
+            schema_text(schema),
+            run=self._run,
+            is_for=lambda caller: may_use(caller, who, groups),
+            writes=True,
+            needs_yes=lambda _arguments: bool(confirm),
         )
-        self.confirm = bool(confirm)
         self.timeout_ms = timeout_ms
         self.task = None
         self._function = run

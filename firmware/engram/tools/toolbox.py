@@ -36,16 +36,15 @@ class Tool:
     """A tool: run(arguments, turn), which may be a coroutine function, gives (value, line for the person).
 
     is_for(caller) tells who may call it. `writes` tells whether it changes something: not for
-    words that are only forwarded. `is_memory` tools are offered by the memory mode, and belong to a
-    turn; the others are limited in number and size.
+    words that are only forwarded. needs_yes(arguments) tells whether a call runs only after a yes
+    of the person. `is_memory` tools are offered by the memory mode, and belong to a turn; the
+    others are limited in number and size.
     """
 
-    confirm = False
-    """True if it runs only after a yes of the person."""
     task = None
     """The task of a call that did not end in its time."""
 
-    def __init__(self, name: str, description: str, schema: str, run, is_for, writes: bool, is_memory: bool = False):
+    def __init__(self, name, description: str, schema: str, run, is_for, writes: bool, is_memory=False, needs_yes=None):
         self.name = name
         self.description = description
         self.schema = schema
@@ -53,6 +52,7 @@ class Tool:
         self.is_for = is_for
         self.writes = writes
         self.is_memory = is_memory
+        self.needs_yes = needs_yes or (lambda _arguments: False)
 
     def for_caller(self, caller):
         """Return what the model is offered for a caller, None if they may not use it."""
@@ -111,7 +111,7 @@ class Toolbox:
             tool, arguments = self._checked(call.name, call.arguments, turn.caller, only)
             if turn.forwarded and tool.writes:
                 raise EngramError(_NOT_THEIRS % turn.forwarded)
-            if tool.confirm and not self._confirmations.is_confirmed(turn, tool.name, arguments):
+            if tool.needs_yes(arguments) and not self._confirmations.is_confirmed(turn, tool.name, arguments):
                 return self._ask(tool, arguments, turn)
             result, notice = await _run(tool, arguments, turn)
         except EngramError as error:
@@ -138,7 +138,7 @@ class Toolbox:
         tool, checked = self._checked(name, text.dumps(arguments), caller, ())
         if tool.is_memory:
             raise ArgumentError("tool", "there is no tool %s." % name)
-        if tool.confirm and not is_confirmed:
+        if tool.needs_yes(checked) and not is_confirmed:
             raise ArgumentError(name, "runs only after a yes of the person.")
         return tool, checked
 

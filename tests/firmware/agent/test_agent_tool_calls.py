@@ -55,51 +55,41 @@ def _asked(board):
     result = _run(board, "memory_forget", query="bike")
     assert sorted(memory["id"] for memory in result["candidates"]) == ["m1", "m2"]
     assert board.records.count() == 2 and "Ask the person" in result["next"]
-    return result["confirm"]
+    return [memory["id"] for memory in result["candidates"]]
 
 
-def test_forget_by_query_forgets_once_the_person_has_agreed():
+def _agree(board, caller=OWNER):
+    say(board, caller)
+    board.toolbox.begin_turn(Turn(caller, int(board.turn[1:]), "yes"))
+
+
+def test_several_are_forgotten_once_the_person_has_agreed():
     board = _board()
-    code = _asked(board)
-    say(board)
-    assert sorted(_run(board, "memory_forget", confirm=code)["forgotten"]) == ["m1", "m2"]
+    ids = _asked(board)
+    assert "a yes of the person" in _run(board, "memory_forget", ids=ids)["needs"]
+    assert board.records.count() == 2
+    _agree(board)
+    assert sorted(_run(board, "memory_forget", ids=ids)["forgotten"]) == ["m1", "m2"]
 
 
-def test_a_confirmation_does_not_count_in_the_same_turn():
+def test_a_yes_to_one_question_forgets_nothing_else():
     board = _board()
-    argument, problem = _error(_run(board, "memory_forget", confirm=_asked(board)))
-    assert argument == "confirm" and "only after the person has answered" in problem
+    ids = _asked(board)
+    _run(board, "memory_forget", ids=ids)
+    _agree(board, ANN)
+    assert "needs" in _run(board, "memory_forget", ids=ids)
+    _agree(board)
+    assert "needs" in _run(board, "memory_forget", ids=["m2"])
     assert board.records.count() == 2
 
 
-def test_a_confirmation_counts_for_its_caller_only():
+def test_what_has_gone_meanwhile_does_not_stop_a_forgetting():
     board = _board()
-    code = _asked(board)
-    say(board)
-    assert _error(_run(board, "memory_forget", ANN, confirm=code))[0] == "confirm"
-    assert sorted(_run(board, "memory_forget", confirm=code)["forgotten"]) == ["m1", "m2"]
-
-
-def test_a_confirmation_counts_once():
-    board = _board()
-    code = _asked(board)
-    say(board)
-    _run(board, "memory_forget", confirm=code)
-    assert "is not known" in _error(_run(board, "memory_forget", confirm=code))[1]
-
-
-def test_an_unknown_confirmation_is_refused():
-    board = _board()
-    for code in ("yes", "yes-1", ""):
-        assert "call memory_forget with a query first" in _error(_run(board, "memory_forget", confirm=code))[1]
-
-
-def test_what_has_gone_meanwhile_does_not_stop_a_confirmed_forgetting():
-    board = _board()
-    code = _asked(board)
+    ids = _asked(board)
+    _run(board, "memory_forget", ids=ids)
     _run(board, "memory_forget", id="m1")
-    say(board)
-    assert _run(board, "memory_forget", confirm=code) == {"forgotten": ["m2"]}
+    _agree(board)
+    assert _run(board, "memory_forget", ids=ids) == {"forgotten": ["m2"]}
 
 
 def test_forget_says_what_it_needs_and_what_it_does_not_find():
@@ -290,7 +280,7 @@ def test_every_argument_that_a_schema_names_is_taken():
             if "file" in given:
                 given["file"] = "user.md" if tool.name == "profile_edit" else "MEMORY.md"
             if tool.name == "memory_forget":
-                given.pop("confirm")
+                given.pop("ids")
             assert "error" not in _run(board, tool.name, OWNER, **given), (tool.name, given)
 
 

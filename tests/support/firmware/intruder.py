@@ -3,7 +3,7 @@
 Each thing that is kept has a word that an intruder knows and types, and a secret that nobody ever types: wherever the secret
 comes out, something was shown that should not be. A new tool or command is tried once it stands in TOOLS or COMMANDS below,
 with what an intruder would give it: <word>, <tag>, <record>, <origin>, <foreign> (an id that another program gave), <turn>,
-<session>, <w> (a timer), <file> and <code> stand for each of those in turn.
+<session>, <w> (a timer) and <file> stand for each of those in turn.
 """
 
 import asyncio
@@ -58,10 +58,9 @@ TOOLS = {
         {"id": "<record>", "tags": ["ws:garden"]},
     ),
     "memory_forget": (
-        {"confirm": "<code>", "turns": True},
+        {"ids": ["<record>"], "turns": True},
         {"id": "<record>", "turns": True},
         {"query": "<word>"},
-        {"confirm": "yes-2"},
     ),
     "note_add": ({"text": "I met <word>"},),
     "memory_get": (
@@ -145,7 +144,7 @@ SAID = (
 """Messages to the agent: they are answered without a model, and stand in prompts."""
 
 _PLACES = (
-    "<word>", "<tag>", "<record>", "<origin>", "<foreign>", "<turn>", "<session>", "<w>", "<file>", "<code>",
+    "<word>", "<tag>", "<record>", "<origin>", "<foreign>", "<turn>", "<session>", "<w>", "<file>",
 )  # fmt: skip
 _EXAMPLES = {"m12", "t12"}
 """Ids that sentences for people give as examples."""
@@ -187,17 +186,7 @@ class House:
         board.records.store("Bob plays chess", ["game"], BOB)
         board.journal.add(BOB, "user", "bob", "I am Bob")
         board.notes.for_caller(BOB).note("Bob went out")
-        self.code = self.asked_for()
         self.before = {told: self.seen(told) for told in self.ids}
-
-    def asked_for(self):
-        """The code with which Ann may forget what she was asked about."""
-        for word in self.words:
-            asked = Call("c", "memory_forget", json.dumps({"query": word}))
-            answer = json.loads(call_now(self.board, asked, Turn(ANN, 1)).result)
-            if answer["candidates"]:
-                return answer["confirm"]
-        raise AssertionError("Ann finds nothing of hers")
 
     def thing(self, told):
         """A text with a word and a secret, of something with that scope."""
@@ -303,8 +292,6 @@ class House:
         if kind == "<file>":
             names = ["user.md", "MEMORY.md", self.board.clock.day(self.board.now) + ".md"]
             return names + [trick % name[:-3] for name in names for trick in _TRICKS[: 7 if names[0] == name else 3]]
-        if kind == "<code>":
-            return [self.code]
         if kind == "<origin>":
             epoch = provenance.epoch_text(self.board.records.entries.epoch)
             return [epoch + ":" + ref for ref in self.values("<record>")] + ["esp-claw:" + ref for ref in self.foreign]
