@@ -1,13 +1,12 @@
-"""Imports Engram from packs: few large files in place of a small one for each module, which a start spent its time finding.
+"""Imports Engram from a pack: one large file in place of a small one for each module, which a start spent its time finding.
 
-A pack has the compiled modules of one package, /engram/NAME.pack that of engram/NAME/, and /engram/engram.pack those
-beside app.py and, with a slash behind them, the names of the packages:
+The pack has all compiled modules:
 
-    engram-pack 2 LENGTH CRC\n      LENGTH bytes of the index, and its crc32 in hexadecimal
-    PATH AT SIZE CRC\n              for each module: its path in the package, where it begins behind the index, its crc32
+    engram-pack 3 LENGTH CRC\n      LENGTH bytes of the index, and its crc32 in hexadecimal
+    PATH AT SIZE CRC\n              for each module: its path, where it begins behind the index, its crc32
     the modules, one after the other, each compressed: raw deflate with a window of 1 KB
 
-mount() makes them a file system at /packs, of which only what `import` asks for is there. What is damaged is refused.
+mount() makes it a file system at /packs, of which only what `import` asks for is there. What is damaged is refused.
 """
 
 import binascii
@@ -19,10 +18,9 @@ from time import ticks_diff, ticks_ms  # pyright: ignore
 import deflate
 import vfs
 
-_FOLDER = "/engram"
+_PACK = "/engram/engram.pack"
 _MOUNT = "/packs"
 _FROZEN = ".frozen"
-_TOP = "engram"
 _FIRST_LINE = 64  # bytes, more than it ever has
 _IS_FOLDER = (0x4000, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 _IS_FILE = (0x8000, 0, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -45,7 +43,7 @@ class _Pack:
         self._path = path
         self._file = open(path, "rb")
         words = self._file.read(_FIRST_LINE).split(b"\n")[0].split(b" ")
-        if len(words) != 4 or words[:2] != [b"engram-pack", b"2"]:
+        if len(words) != 4 or words[:2] != [b"engram-pack", b"3"]:
             raise self.damage()
         start, size = sum(len(word) + 1 for word in words), int(words[2])
         self._file.seek(start)
@@ -72,7 +70,8 @@ class _Pack:
 
     def read(self, at: int, size: int, crc: int) -> bytes:
         """What stands at a place in the file, as it was written."""
-        self._file.seek(at)
+        if self._file.tell() != at:
+            self._file.seek(at)  # modules are in the order of a start, and littlefs finds each place anew
         data = self._file.read(size)
         if len(data) != size or binascii.crc32(data) != crc:
             raise self.damage()
@@ -80,10 +79,10 @@ class _Pack:
 
 
 class _Packs:
-    """The file system: paths begin with /engram."""
+    """The file system."""
 
     def __init__(self):
-        self._open = {}
+        self._opened = None
         self._kept = None
         self.sign_at = None
         """When a sign of a start was last given, in ticks; None where none is wanted."""
@@ -115,14 +114,10 @@ class _Packs:
                 self._kept = error
 
     def _stat(self, path):
-        if path in ("/", _FOLDER):
+        if path == "/" or self._pack().has_folder(path[1:]):
             return _IS_FOLDER
-        pack, rest = self._pack_of(path)
-        if not rest or pack.has_folder(rest):
-            return _IS_FOLDER
-        if pack.place(rest):
-            return _IS_FILE
-        raise OSError(_ENOENT)
+        self._find(path)
+        return _IS_FILE
 
     def open(self, path, mode):
         error, self._kept = self._kept, None
@@ -131,25 +126,19 @@ class _Packs:
         if self.sign_at is not None and ticks_diff(ticks_ms(), self.sign_at) >= _SIGN_MS:
             self.sign_at = ticks_ms()
             sys.stdout.write(".\n")
-        pack, rest = self._pack_of(path)
-        place = pack.place(rest)
+        module = self._pack().read(*self._find(path))
+        return deflate.DeflateIO(io.BytesIO(module), deflate.RAW, _WINDOW)
+
+    def _find(self, path):
+        place = self._pack().place(path[1:])
         if not place:
             raise OSError(_ENOENT)
-        return deflate.DeflateIO(io.BytesIO(pack.read(*place)), deflate.RAW, _WINDOW)
+        return place
 
-    def _pack_of(self, path):
-        """The pack that a path is in, and the rest of the path there."""
-        if not path.startswith(_FOLDER + "/"):
-            raise OSError(_ENOENT)
-        rest = path[len(_FOLDER) + 1 :]
-        name, _, below = rest.partition("/")
-        top = self._pack(_TOP)
-        return (self._pack(name), below) if top.has_folder(name) else (top, rest)
-
-    def _pack(self, name):
-        if name not in self._open:
-            self._open[name] = _Pack("%s/%s.pack" % (_FOLDER, name))
-        return self._open[name]
+    def _pack(self):
+        if not self._opened:
+            self._opened = _Pack(_PACK)
+        return self._opened
 
 
 _packs = _Packs()
@@ -165,9 +154,8 @@ def mount() -> None:
 
     It can be called again, also after Ctrl-C has struck in it.
     """
-    if not _is_there("%s/%s.pack" % (_FOLDER, _TOP)):
+    if not _is_there(_PACK):
         return
-
     path = [folder for folder in sys.path if folder not in (_MOUNT, _FROZEN)]
     sys.path[:] = [_FROZEN]
     try:

@@ -81,7 +81,12 @@ def test_with_one_pin_wrong_the_others_are_safe_and_it_is_named(board: Boards):
 
 
 def test_with_damaged_modules_a_soft_reset_still_ends_at_the_prompt(board: Boards):
-    printed = levels(board(**{"engram/agent.pack": b"x" * 300}), SOFT_RESET)
+    pack = chip_flash.code()["engram/engram.pack"]
+    head, _, rest = pack.partition(b"\n")
+    (line,) = (each for each in rest.split(b"\n") if each.startswith(b"engram/app.mpy "))
+    app = len(head) + 1 + int(head.split()[2]) + int(line.split()[1])
+    damaged = pack[: app + 9] + b"damaged" + pack[app + 16 :]
+    printed = levels(board(**{"engram/engram.pack": damaged}), SOFT_RESET)
     assert "Engram could not be started: deploy it again." in printed and SAFE in printed
 
 

@@ -1,8 +1,8 @@
 """The files of a board: code, which a deploy updates, seeds, which are put only where none are, and user data.
 
     boot.py main.py       as they are: MicroPython looks for these names
-    module_packs.mpy      imports the packs
-    engram/*.pack         compiled modules, compressed, a pack for each package (firmware/module_packs.py has their form)
+    module_packs.mpy      imports the pack
+    engram/engram.pack    compiled modules, compressed (firmware/module_packs.py has its form)
     code.json             {"version", "micropython", "board", "forbidden_pins": the profile's, "files": {path: first 16
                           hexadecimal digits of its sha256}}
     config.json           settings; a seed, as the following
@@ -20,6 +20,7 @@ make_package() makes of them a package for MicroPython's own installer, mip: a f
 A deploy is safer: mip writes file by file, and when it was cut off the board says what is damaged until it is done again.
 """
 
+import ast
 import json
 import subprocess
 import tempfile
@@ -49,10 +50,13 @@ OWN_CODE = "own.py"
 """A person's own code, which the board runs at its start: no deploy touches it."""
 PLAIN = ("boot.py", "main.py")
 PACKS_MODULE = "module_packs.mpy"
+PACK = "engram/engram.pack"
 
 NATIVE = ("-march=xtensawin",)
 """Compiles to the native code of the ESP32 and the ESP32-S3."""
 
+_STARTS = ("engram", "engram.device", "engram.device.boot")
+"""What main.py imports."""
 _WINDOW_BITS = 10
 _HASH_DIGITS = 16
 _AT_ONCE = 4
@@ -67,22 +71,14 @@ def code_files(profile: BoardProfile) -> Files:
     """All code for a board, code.json last."""
     files = {name: (FIRMWARE / name).read_bytes() for name in PLAIN}
     files[PACKS_MODULE] = compile_module(FIRMWARE / "module_packs.py")
-    files.update(module_packs(_modules()))
+    files[PACK] = module_pack(_modules())
     files[CODE_JSON] = _code_json(files, profile)
     return files
 
 
-def module_packs(modules: Files) -> Files:
-    """The packs of these modules by path, as firmware/module_packs.py reads them."""
-    packages: dict[str, Files] = {"engram": {}}
-    for path, content in modules.items():
-        package, _, inside = path.removeprefix("engram/").partition("/")
-        if inside:
-            packages.setdefault(package, {})[inside] = _compress(content)
-            packages["engram"][f"{package}/"] = b""
-        else:
-            packages["engram"][package] = _compress(content)
-    return {f"engram/{package}.pack": _pack(contained) for package, contained in packages.items()}
+def module_pack(modules: Files) -> bytes:
+    """The pack of these modules by path, as firmware/module_packs.py reads it."""
+    return _pack({path: _compress(content) for path, content in modules.items()})
 
 
 def _compress(module: bytes) -> bytes:
@@ -93,12 +89,12 @@ def _compress(module: bytes) -> bytes:
 
 def _pack(modules: Files) -> bytes:
     lines, at = [], 0
-    for path, content in sorted(modules.items()):
+    for path, content in modules.items():
         lines.append(f"{path} {at} {len(content)} {crc32(content):08x}\n")
         at += len(content)
     index = "".join(lines).encode("ascii")
-    head = f"engram-pack 2 {len(index)} {crc32(index):08x}\n".encode("ascii")
-    return b"".join((head, index, *(modules[path] for path in sorted(modules))))
+    head = f"engram-pack 3 {len(index)} {crc32(index):08x}\n".encode("ascii")
+    return b"".join((head, index, *modules.values()))
 
 
 def parse_code_json(code_json: bytes) -> dict[str, Any]:
@@ -124,7 +120,7 @@ def seed_files(board: BoardProfile, given: Settings) -> Files:
 
 def _modules() -> Files:
     """The compiled modules by path."""
-    sources = list(_sources())
+    sources = _sources()
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         compiled = pool.map(compile_module, sources)
         modules = {_name(source, ".mpy"): module for source, module in zip(sources, compiled, strict=True)}
@@ -139,8 +135,33 @@ def native_loops() -> bytes:
         return compile_module(source, *NATIVE)
 
 
-def _sources() -> Iterator[Path]:
-    yield from sorted((FIRMWARE / "engram").rglob("*.py"))
+def _sources() -> list[Path]:
+    """All modules: first those that a start imports, in its order."""
+    known = {_dotted(path): path for path in sorted((FIRMWARE / "engram").rglob("*.py"))}
+    found: dict[str, Path] = {}
+
+    def visit(name: str) -> None:
+        if name in known and name not in found:
+            found[name] = known[name]
+            for imported in _imports(known[name]):
+                visit(imported)
+
+    for name in (*_STARTS, *known):
+        visit(name)
+    return list(found.values())
+
+
+def _dotted(source: Path) -> str:
+    return ".".join(source.relative_to(FIRMWARE).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _imports(source: Path) -> Iterator[str]:
+    """Yield what a module may import, a package before what is in it."""
+    for node in ast.walk(ast.parse(source.read_bytes())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            parts = node.module.split(".")
+            yield from (".".join(parts[: count + 1]) for count in range(len(parts)))
+            yield from (f"{node.module}.{each.name}" for each in node.names)
 
 
 def compile_module(source: Path, *options: str) -> bytes:

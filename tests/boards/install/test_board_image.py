@@ -76,14 +76,11 @@ def test_files_of_all_sizes_are_read_back(tmp_path: Path):
 
 def test_all_modules_and_what_must_be_source_are_in_the_code(board: BoardProfile):
     code = file_set.code_files(board)
-    assert {"boot.py", "main.py", "module_packs.mpy", "code.json", "engram/engram.pack", "engram/store.pack"} <= set(
-        code
-    )
-    assert all(path.endswith(".pack") for path in code if path.startswith("engram/"))
+    assert set(code) == {"boot.py", "main.py", "module_packs.mpy", "code.json", "engram/engram.pack"}
 
 
 @needs_micropython
-def test_each_module_of_the_firmware_is_imported_from_the_packs(board: BoardProfile, tmp_path: Path):
+def test_each_module_of_the_firmware_is_imported_from_the_pack(board: BoardProfile, tmp_path: Path):
     sources = (file_set.FIRMWARE / "engram").rglob("*.py")
     names = sorted(".".join(path.relative_to(file_set.FIRMWARE).with_suffix("").parts) for path in sources)
     names = [name.removesuffix(".__init__") for name in names]
@@ -124,16 +121,16 @@ sys.path[:] = ["", "/lib"]
 import module_packs
 module_packs.mount()
 module_packs.mount()
-find = module_packs._Packs._pack_of
+find = module_packs._Packs._find
 def strike(self, path):
     global left
     left -= 1
     if not left:
-        module_packs._Packs._pack_of = find
+        module_packs._Packs._find = find
     raise {error}
 for _ in range(2):
     left = {strikes}
-    module_packs._Packs._pack_of = strike
+    module_packs._Packs._find = strike
     try:
         import engram.store.index.codec
     except {error}:
@@ -155,16 +152,18 @@ def test_ctrl_c_and_a_lack_of_memory_while_a_module_is_looked_for_are_not_lost(
 
 
 def test_a_pack_has_its_modules_with_their_checksums():
-    packed = file_set.module_packs(
-        {"engram/app.mpy": b"app", "engram/store/log.mpy": b"log!", "engram/store/x/y.mpy": b""}
-    )
-    app, log, nothing = (file_set._compress(module) for module in (b"app", b"log!", b""))
+    packed = file_set.module_pack({"engram/store/log.mpy": b"log!", "engram/app.mpy": b"app"})
+    log, app = file_set._compress(b"log!"), file_set._compress(b"app")
     assert decompress(log, -10) == b"log!"
-    index = b"log.mpy 0 %d %08x\nx/y.mpy %d %d %08x\n"
-    store = index % (len(log), crc32(log), len(log), len(nothing), crc32(nothing))
-    head = b"engram-pack 2 %d %08x\n" % (len(store), crc32(store))
-    assert packed["engram/store.pack"] == head + store + log + nothing
-    assert b"\nstore/ %d 0 00000000\n" % len(app) + app in packed["engram/engram.pack"] and len(packed) == 2
+    index = b"engram/store/log.mpy 0 %d %08x\nengram/app.mpy %d %d %08x\n"
+    index %= len(log), crc32(log), len(log), len(app), crc32(app)
+    assert packed == b"engram-pack 3 %d %08x\n" % (len(index), crc32(index)) + index + log + app
+
+
+def test_modules_of_a_pack_are_in_the_order_of_a_start():
+    names = [file_set._dotted(source) for source in file_set._sources()]
+    assert names[:3] == ["engram", "engram.device", "engram.device.boot"]
+    assert names.index("engram.config") < names.index("engram.app") < names.index("engram.channels.telegram.channel")
 
 
 def test_code_json_shows_the_hash_of_every_other_file(board: BoardProfile):
