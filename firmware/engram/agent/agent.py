@@ -16,7 +16,7 @@ Outcome = namedtuple("Outcome", "turn reply problem")
 
 
 class Sink:
-    """Where a turn's output goes; a channel overrides what it shows."""
+    """Takes a turn's output; a channel overrides what it shows."""
 
     may_exceed_queue = False
     """True if the message waits for its turn however many do: for a channel that has one message at a time."""
@@ -72,11 +72,11 @@ class Turn:
         self.caller = caller
         self.seq = seq
         self.said = said
-        """What the person said, "" if these are not their own words."""
+        """The person's own words, "" if these are not theirs."""
         self.command = command
         """The text.openers.Command that the message is without a model."""
         self.forwarded = forwarded
-        """Who wrote the words that the person only forwards: no tool may change anything for them."""
+        """The author of words that the person only forwards: no tool may change anything for them."""
         self.id = "t%d" % seq
         self.has_changed = False
         """True if a tool has changed something."""
@@ -111,7 +111,7 @@ class TurnQueue:
         self._quiet.begin(_QUIET_MS)
 
     async def run(self, may_exceed_queue: bool, answer, *arguments):
-        """What the coroutine function `answer` returns, in its turn; ModelError if too many wait and it is not patient."""
+        """Await answer(*arguments) in its turn; ModelError if too many wait and it may not exceed the queue."""
         if self._waiting >= _WAITING and not may_exceed_queue:
             raise ModelError("too many messages are waiting for an answer; send this one again in a moment.")
         self._waiting += 1

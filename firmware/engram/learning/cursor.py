@@ -27,7 +27,7 @@ MANY = 50
 """More messages that wait are not counted."""
 
 Batch = namedtuple("Batch", "turns until")
-"""What people said in one session and workspace, as turns, and the seq up to which the journal is then read."""
+"""Messages of people in one session and workspace, as turns, and the seq up to which the journal is then read."""
 
 
 class LearningCursor:
@@ -42,7 +42,7 @@ class LearningCursor:
         self._until = 0
         self._day = self.calls = self.tokens = 0
         self.flushed = {}
-        """Of sessions, the seq up to which their turns had a last look before the window dropped them."""
+        """The seq, by session, up to which its turns had a last look before the window dropped them."""
 
     @property
     def until(self) -> int:

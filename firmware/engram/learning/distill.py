@@ -40,7 +40,7 @@ _FROM = const('["e2"]')
 
 
 class Report:
-    """What a distillation did: counts, the ids of its records, and why something was refused."""
+    """The results of a distillation: counts, the ids of its records, and why something was refused."""
 
     def __init__(self, asked: str):
         self.asked = asked  # the principal who asked for it, "" for none

@@ -1,4 +1,4 @@
-"""What a model may answer when it is asked for facts: a JSON list of operations, read strictly, that become changes of the
+"""Reads a model's answer that is asked for facts: a JSON list of operations, taken strictly, that become changes of the
 records, or nothing.
 
     {"op":"add","from":"t12","content":"...","tags":[..],"keywords":[..],"type":"..","importance":0.6}
@@ -24,7 +24,7 @@ from engram.text import lenient_json
 _MOST_BYTES = const(6000)  # of an answer: it is held whole
 _MOST = const(60)  # operations in one answer
 CONTENT_CHARS = 400
-"""Of one fact, which is one sentence."""
+"""Characters of one fact, which is one sentence."""
 
 SNIPPET = 240
 """Characters of one memory in a prompt."""
@@ -39,7 +39,7 @@ FORM = """Answer with a JSON list and nothing else, [] if there is nothing:
 {"op":"update","id":"m3","from":%s,"content":"..."} when %s
 {"op":"supersede","id":"m3","from":%s,"content":"what holds now","tags":["..."]} when what m3 says has changed or ended
 %sImportance: .3 to .5 nice to know, .5 to .7 useful, .7 to 1 critical."""
-"""How a prompt ends: the form of the answer. Its gaps are where facts are from, when to update, and one operation more."""
+"""The end of a prompt: the form of the answer. Its gaps are where facts are from, when to update, and one operation more."""
 
 Operation = namedtuple("Operation", "kind id turn values")
 """A kind; the id of the record that it changes, or ""; the id of the turn that it came from; the fields of a record."""
@@ -101,7 +101,7 @@ def fenced(content: str) -> str:
 
 
 class Batch:
-    """What is read with one request for the facts of one caller, and what the model proposes, held against what is kept.
+    """Reads texts with one request for the facts of one caller, and holds what the model proposes against what is kept.
 
     `source` is what the new records say of theirs; `is_trusted` tells whether a model's word is enough to let a fact that a
     model kept give way.

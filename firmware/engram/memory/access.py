@@ -12,7 +12,7 @@ from engram.errors import ArgumentError
 from engram.memory import ALL
 
 WORKSPACE = "ws:"
-"""How the scope of a workspace begins, and the tag that puts a record there: a record tagged ws:garden has that scope."""
+"""The beginning of the scope of a workspace, and the tag that puts a record there: a record tagged ws:garden has that scope."""
 
 NAME_BYTES = const(32)
 """The longest name of a principal: those of all sessions stand in one line, and a file's name has three letters for a byte."""
@@ -28,8 +28,8 @@ _NOT_IN = const("a tag ws:ID names a workspace, and this conversation is not in 
 _SHARED = const("a memory that others see does not move to a workspace: store another one with that tag.")
 
 Caller = namedtuple("Caller", "principal room group workspace")
-"""Who speaks: the principal's name, the room (a channel's name with what tells its rooms apart), if it is a group, and the
-workspace that the conversation is in, "" for none."""
+"""Somebody who speaks: the principal's name, the room (a channel's name with what tells its rooms apart), if it is a group, and
+the workspace that the conversation is in, "" for none."""
 
 OWNER = Caller("owner", "console", False, "")
 """The person at the console."""
@@ -53,7 +53,7 @@ def learned_tags(tags, caller: Caller):
 
 
 def notebook_of(caller: Caller) -> str:
-    """Whose notes a caller has: those of the workspace that they are in, such as "ws:garden", or their own, "ann"."""
+    """Return the notebook of a caller: that of the workspace that they are in, such as "ws:garden", or their own, "ann"."""
     name = WORKSPACE + caller.workspace
     return name if caller.workspace and len(name.encode()) <= _NOTEBOOK_BYTES else caller.principal
 

@@ -35,7 +35,7 @@ AGREED = const(110)
 """Per cent for a memory and a turn that both have most of the query's words."""
 
 MadeOf = namedtuple("MadeOf", "scores confidence")
-"""What items are made of, by id: the parts of a score as [(what, points), ...], the factors of a confidence as
+"""The parts of items by id: the parts of a score as [(what, points), ...], the factors of a confidence as
 [(what, per cent), ...]."""
 
 WEAK = 300

@@ -1,4 +1,4 @@
-"""What a line of the records or of the journal means to the store: functions of the line alone.
+"""Tells the store the meaning of a line of the records or of the journal: functions of the line alone.
 
 The companion knows by them what a board's copies hold. So they do no I/O, need neither a board nor a clock, and their names
 and what they give stay (tests/firmware/memory/test_line_meaning.py). The schemas tell what the fields of the lines are.
@@ -164,7 +164,7 @@ def asks_replies(query: str) -> bool:
 
 
 def named_speaker(query: str, names, is_known) -> str:
-    """Of the speakers' labels in `names` the one that a query names, "" if it names none or several; is_known(label) tells
+    """Return the label in `names` of the speaker whom a query names, "" for none or several; is_known(label) tells
     whether a label counts.
     """
     words = set(text.words(query))

@@ -1,4 +1,4 @@
-"""What a camera or a microphone of one's own perceives, as a turn of the owner's, or as a memory of an event."""
+"""Keeps what a camera or a microphone of one's own perceives, as a turn of the owner's, or as a memory of an event."""
 
 from engram.compat import const
 from engram.errors import ArgumentError

@@ -107,7 +107,7 @@ class PrincipalTexts:
     """
 
     kind = ""
-    """What undo calls them."""
+    """The name that undo gives them."""
     most_bytes = 4
     """For each character of the limit, of a file that is read: a person may have written more than the limit."""
 

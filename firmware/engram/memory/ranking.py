@@ -78,7 +78,7 @@ def repeats(content: str, asked) -> bool:
 
 
 def points(days, day: int) -> int:
-    """What a hit of a day has more if a question names these days, in hundredths of the best score that words give."""
+    """Return the points of a hit of a day if a question names these days, in hundredths of the best score by words."""
     if days.by_today:
         return _BY_TODAY if days.first <= day <= days.last else 0
     return _BY_CALENDAR if days.first <= day <= days.last + _LATER else 0

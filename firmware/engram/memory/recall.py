@@ -34,12 +34,12 @@ Query = namedtuple("Query", "text caller tags since until skip")
 leaves it open), and the seqs of turns that are not wanted."""
 
 Ranked = namedtuple("Ranked", "query items notes days has_notes is_by_days note")
-"""What is found for a query, best first, without the texts: those of all candidates would fill the heap; lines of notes, which
+"""Results of a query, best first, without the texts: those of all candidates would fill the heap; lines of notes, which
 have theirs; the text.days.Days of the query or None; whether notes were searched; whether nothing but the days decided, newest
 first; and a sentence of a companion for whoever asked, or ""."""
 
 RemoteResults = namedtuple("RemoteResults", "ranked have note confidence")
-"""What a companion finds, best first: [id, score in thousandths], or with at, who and text of what has left the board; the seqs
+"""Results of a companion, best first: [id, score in thousandths], or with at, who and text of what has left the board; the seqs
 up to which it knows records and journal; a sentence for whoever asked, or ""; and how sure it is of each, 0 to 1000."""
 
 CANDIDATES = 24

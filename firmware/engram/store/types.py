@@ -22,7 +22,7 @@ MOST_TERMS = 256
 """The words of a row that are indexed: a longer line is kept whole in the log."""
 
 Entry = namedtuple("Entry", "number terms labels session at hides shows ends is_reply")
-"""What a line means.
+"""The meaning of a line.
 
 number    the entry that it is a version of, -1 for a line that is no entry
 terms     the words to find it by, an iterable
@@ -88,6 +88,6 @@ def labels(entry: Entry, seq: int):
 
 
 def passes(entry: Entry, wanted, scopes) -> bool:
-    """Whether an entry has all labels that are wanted and one of the scopes: the index knows labels by a part of a crc only."""
+    """True if an entry has all wanted labels and one of the scopes: the index knows labels by a part of a crc only."""
     has = set(entry.labels)
     return has.issuperset(wanted) and not (scopes and has.isdisjoint(scopes))

@@ -203,8 +203,8 @@ def _divide(data: bytes, most: int) -> tuple:
 
 
 def place_cut(data: bytes, end: int) -> tuple:
-    """Where to cut a text, at most at the byte `end`: (where the first part ends, what closes its code, where the rest begins,
-    what opens the code again).
+    """Find a cut at most at the byte `end`: (end of the first part, what closes its code, start of the rest, what opens
+    the code again).
     """
     at = _cut(data, end)
     fence, opened = open_fence(data[:at])

@@ -10,7 +10,7 @@ from engram.text.utf8 import encode
 _WORDS = {b"True": b"true", b"False": b"false", b"None": b"null"}
 _OPENING = {dict: b"{", list: b"["}
 _STRINGS = 2
-"""How often a value may be wrapped into a string."""
+"""Times that a value may be wrapped into a string."""
 
 
 def loads(written: str, kind):

@@ -113,7 +113,7 @@ def _value(data: bytes, plain: bytes, at: int, names: str, name: bytes) -> bytes
 
 
 def _told_at(plain: bytes, at: int) -> tuple:
-    """Where the value stands of a name that ends at `at`, and how sure that is: 2 after a sign, 1 after "is", 0 else."""
+    """Return where the value of a name that ends at `at` begins, and how sure that is: 2 after a sign, 1 after "is", 0."""
     at = _skip(plain, at, b" \t*\"'")
     for words, sure in ((_SIGNS, 2), (_IS, 1)):
         end = _after_one(words, plain, at)
@@ -225,7 +225,7 @@ def _is_known(run: bytes) -> bool:
 
 
 def _is_varied(run: bytes) -> bool:
-    """Whether letters and digits change so often as they do by chance. Hexadecimal digits are a hash or a UUID, mostly."""
+    """True if letters and digits alternate as by chance. Hexadecimal digits are a hash or a UUID, mostly."""
     counts = [0, 0, 0, 0]
     before = changes = 0
     for byte in run:

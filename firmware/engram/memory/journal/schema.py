@@ -1,4 +1,4 @@
-"""What a line of the journal means to the store, and the sessions that the lines tell of.
+"""Reads lines of the journal for the store, and keeps the sessions that they tell of.
 
     {"seq","sid","role","who","text","caption","at","prev","n","scope","workspace","mid","re","to","cut","command",
      "forwarded","quoted","corrects","sensed","guess","crc"}                       a turn
@@ -44,7 +44,7 @@ _OF_TEXT = const(("text", "caption", "forwarded", "quoted", "workspace", "cut", 
 _TITLE_LONGEST = const(60)
 
 SessionHead = namedtuple("SessionHead", "sid seq turns at title scope first")
-"""Where a session stands: its first and newest turn's seq, the number of its turns, when it was last used. A tuple, which
+"""The state of a session: its first and newest turn's seq, the number of its turns, when it was last used. A tuple, which
 states share: an object, and a list of each for the state that the store keeps, take twice the heap."""
 
 
@@ -187,7 +187,7 @@ class TurnSchema:
         return found
 
     def _is_of(self, caller, sid: str) -> bool:
-        """Whether a session is one in which what the caller says has its place: a group's is not for what is private."""
+        """True if what the caller says belongs in a session: a group's is not for what is private."""
         return sid in self.heads and self.heads[sid].scope == access.own_scope(caller)
 
 

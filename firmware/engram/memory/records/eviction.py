@@ -131,7 +131,7 @@ class Eviction:
         return may_help and self._entries.bytes > self._cap - self._cap // _BYTES_SHARE
 
     def _may_wait(self) -> bool:
-        """Whether there is room for what a conversation stores until it pauses. Without an archive places are made at once."""
+        """True if a conversation has room until it pauses. Without an archive places are made at once."""
         if self._archive and self._has_many():
             return False
         return self._entries.bytes < self._cap - self._cap // (2 * _BYTES_SHARE)

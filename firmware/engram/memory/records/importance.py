@@ -1,4 +1,4 @@
-"""How often each record was of use, and when last, and how important it is therefore now.
+"""Counts how often each record was of use, and when last, and tells how important it is therefore now.
 
 Uses are kept apart from the records and written now and then:
 

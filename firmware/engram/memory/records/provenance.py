@@ -1,4 +1,4 @@
-"""Where a record comes from: what tells on every board that two lines are the same record.
+"""The origin of a record: it tells on every board that two lines are the same record.
 
 An origin is the records' epoch of the board on which it was first stored, as eight hexadecimal digits, and its id there:
 "1a2b3c4d:m12". What came from another program has that one's name and id: "esp-claw:mem-17". A record keeps its origin

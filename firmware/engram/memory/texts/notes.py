@@ -26,7 +26,7 @@ NoteLine = namedtuple("NoteLine", "ref at text terms")
 its terms."""
 
 FoundLines = namedtuple("FoundLines", "count having lines")
-"""How many lines were read, how many of them have each term, and the best of them, as NoteLine each."""
+"""The number of lines that were read, of those that have each term, and the best of them, as NoteLine each."""
 
 
 class Notes:
@@ -199,7 +199,7 @@ def is_note(name) -> bool:
 
 
 def find_lines(notebook, names: list, terms: list, clock, since: int = 0, until: int = 0) -> FoundLines:
-    """What the notes with these names have of some terms, from `since` to before `until` (Unix seconds, 0 leaves it open)."""
+    """Search the notes with these names for terms, from `since` to before `until` (Unix seconds, 0 leaves it open)."""
     looked_for = [(term, text.encode(term)[:_STEM]) for term in terms]
     having = dict.fromkeys(terms, 0)
     lines = []

@@ -81,7 +81,7 @@ def _alike(index) -> list:
 
 
 def _due_before(index, end: int) -> tuple:
-    """Of the tables before `end` that follow each other in the log: where they start, and from where on to merge."""
+    """Return where the tables before `end` that follow each other in the log start, and from where on to merge."""
     tables = index.tables
     start = end - 1
     while start and tables[start - 1].last + 1 == tables[start].first:

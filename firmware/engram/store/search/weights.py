@@ -20,7 +20,7 @@ MANY = const(1000)  # entries from which on the number of them says how rare a n
 
 
 Measure = namedtuple("Measure", "known weight unknown")
-"""What a query's confidence is counted with: the weight of its words that stand anywhere; and, as among a thousand entries at
+"""The figures of a query's confidence: the weight of its words that stand anywhere; and, as among a thousand entries at
 least, the same and the weight of its other words. In a memory of a few, every new word would be rare."""
 
 
