@@ -43,6 +43,16 @@ def start_task(function, *arguments):
     return asyncio.create_task(interruptible(function, *arguments))
 
 
+async def stop_task(task) -> None:
+    """Cancel a task, if there is one, and wait for its end."""
+    if task and not task.done():
+        task.cancel()
+        try:
+            await task
+        except asyncio.CancelledError:
+            pass
+
+
 async def interruptible(function, *arguments):
     """Await a coroutine function, as start_task() says."""
     try:

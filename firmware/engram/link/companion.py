@@ -1,12 +1,10 @@
 """The board's side of a companion: one link at a time, over which logs are copied and searches are asked."""
 
-import asyncio
-
 from engram import diag
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms
 from engram.errors import ConfigError, EngramError, NetError, Refused
-from engram.interrupt import start_task
+from engram.interrupt import start_task, stop_task
 from engram.link.inbound_messages import InboundMessages
 from engram.link.note_copy import NoteCopy
 from engram.link.remote_search import RemoteSearch
@@ -158,12 +156,7 @@ class Companion:
                 self.archive.disconnected()
             self._exchange.close(NetError("the link has ended"))
             for task in beside:
-                # Before what it reads from is closed.
-                task.cancel()
-                try:
-                    await task
-                except asyncio.CancelledError:
-                    pass
+                await stop_task(task)  # before what it reads from is closed
             self._transport.close()
 
     async def _read(self) -> None:

@@ -9,7 +9,7 @@ import asyncio
 from engram import text
 from engram.compat import const, wait_for_ms
 from engram.errors import ArgumentError, NetError
-from engram.interrupt import start_task
+from engram.interrupt import start_task, stop_task
 from engram.link.messages import ITEMS, PUSH_CHARS
 from engram.memory import access
 from engram.memory.access import OWNER, Caller
@@ -49,7 +49,6 @@ class Conversation:
         self.saved = asyncio.Event()
         self.over = asyncio.Event()
         self._items = []
-        self._size = 0
         self._has_items = asyncio.Event()
         self._has_room = asyncio.Event()
         self._is_lost = False  # nothing goes over the link any more
@@ -78,18 +77,8 @@ class Conversation:
             await self.end(None)
         finally:
             sending.cancel()
-            await self._end_work()
+            await stop_task(self._work)  # which keeps what has come of the answer
         return self._is_sent
-
-    async def _end_work(self) -> None:
-        """Let what answers keep what has come of it."""
-        work = self._work
-        if work and not work.done():
-            work.cancel()
-            try:
-                await work
-            except asyncio.CancelledError:
-                pass
 
     def cancel(self) -> None:
         """End the answer."""
@@ -149,7 +138,8 @@ class Conversation:
             await self.text(outcome.reply)
         await self._add("end", outcome.turn if outcome else "")
         while not (self._is_lost or self._is_sent):
-            await self._wait_for_room(0)
+            self._has_room.clear()
+            await self._has_room.wait()
         return not self._is_lost
 
     # --- sending
@@ -161,9 +151,9 @@ class Conversation:
         await self._add(last, content)
 
     async def _add(self, kind: str, content: str, may_wait: bool = False) -> None:
-        while not self._is_lost and self._items and (self._size + len(content) > _WAITING or len(self._items) >= ITEMS):
+        while not self._is_lost and self._is_full(content):
             self._has_items.set()
-            await self._wait_for_room(_ROOM_MS)
+            await self._wait_for_room()
         if self._is_lost or self._is_sent:
             return
         items = self._items
@@ -171,17 +161,17 @@ class Conversation:
             items[-1][1] += content
         else:
             items.append([kind, content])
-        self._size += len(content)
         if not may_wait:
             self._has_items.set()
 
-    async def _wait_for_room(self, within_ms: int) -> None:
+    def _is_full(self, content: str) -> bool:
+        size = sum([len(piece) for _, piece in self._items], len(content))
+        return bool(self._items) and (size > _WAITING or len(self._items) >= ITEMS)
+
+    async def _wait_for_room(self) -> None:
         self._has_room.clear()
         try:
-            if within_ms:
-                await wait_for_ms(self._has_room.wait(), within_ms)
-            else:
-                await self._has_room.wait()
+            await wait_for_ms(self._has_room.wait(), _ROOM_MS)
         except asyncio.TimeoutError:
             self._lose()
 
@@ -191,7 +181,7 @@ class Conversation:
             while not self._is_sent:
                 await self._has_items.wait()
                 self._has_items.clear()
-                items, self._items, self._size = self._items, [], 0
+                items, self._items = self._items, []
                 self._has_room.set()
                 k += 1
                 answer = await self._sync.ask("reply", mid=self.mid, offer=self._head["offer"], k=k, items=items)

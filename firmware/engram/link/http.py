@@ -69,21 +69,13 @@ class HttpTransport:
     async def _read(self, answer) -> None:
         if answer.status != 200:
             raise await self._refusal(answer)
-        line = bytearray()
-        while not answer.ended:
-            piece = bytes(await answer.read())
-            start = 0
-            while start < len(piece):
-                end = piece.find(b"\n", start) + 1 or len(piece)
-                line.extend(piece[start:end])
-                start = end
-                if len(line) > ANSWER_BYTES:
-                    raise BadAnswer("the companion answered with more than the board takes")
-                if line[-1] == 0x0A:
-                    self._take(line)
-                    line = bytearray()
-        if line:
+        lines = (await answer.collect(_ANSWERS_BYTES + 1)).split(b"\n")
+        if max([len(line) for line in lines]) >= ANSWER_BYTES:
+            raise BadAnswer("the companion answered with more than the board takes")
+        if lines.pop():
             raise BadAnswer("the companion's answer ended in the middle")
+        for line in lines:
+            self._take(line + b"\n")
 
     async def _refusal(self, answer) -> NetError:
         said = describe_status(answer.status, error_text(await answer.collect(_WORDS)))

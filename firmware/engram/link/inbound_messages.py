@@ -13,7 +13,7 @@ from engram import diag
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms, wait_for_ms
 from engram.errors import EngramError, NetError, Refused
-from engram.interrupt import start_task
+from engram.interrupt import start_task, stop_task
 from engram.link.conversation import ROOM, Conversation, Push
 from engram.link.rpc import NoAnswer, Parts
 from engram.net.backoff import Backoff
@@ -91,13 +91,7 @@ class InboundMessages:
 
     async def stop(self) -> None:
         """End what is being answered; what came of it is kept."""
-        task = self._task
-        if task:
-            task.cancel()
-            try:
-                await task
-            except asyncio.CancelledError:
-                pass
+        await stop_task(self._task)
 
     async def _listen(self) -> int:
         """Ask once; after how many ms to ask again."""
