@@ -41,7 +41,7 @@ def file_edit(notes, arguments: dict) -> tuple:
 
 
 def portion(content: str) -> str:
-    """As much of a text's beginning as takes at most _PORTION characters as JSON."""
+    """Return the beginning of a text that takes at most _PORTION characters as JSON."""
     part = content[:_PORTION]
     while len(text.dumps(part)) > _PORTION:
         part = text.cut(part, len(part) * 3 // 4)

@@ -65,7 +65,7 @@ Change the profile: append a line, replace a piece of text (old), or write a fil
 "file":<profile file>,"action":{"type":"string","enum":["append","replace","write"]},"text":<text>,"old":<text>
 
 """
-"""Of each tool its name and the arguments that it requires, what it is for, and its arguments."""
+"""Three lines a tool: its name and the arguments that it requires, its purpose, its arguments."""
 
 _SHARED = (
     ("<text>", '{"type":"string"}'),
@@ -84,7 +84,7 @@ _SHARED = (
     ("<file>", '{"type":"string","description":"MEMORY.md or a day such as 2026-01-31.md"}'),
     ("<profile file>", '{"type":"string","enum":["user.md","soul.md","identity.md"]}'),
 )
-"""What stands in more than one place, or would make a line long."""
+"""Rules of arguments that stand in more than one place, or would make a line long."""
 
 
 MODES = (

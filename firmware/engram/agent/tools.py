@@ -85,7 +85,7 @@ class MemoryTools(_Parts):
         return make_query(arguments.get("query", ""), turn.caller, tags, since, until, skip)
 
     def _rank_memories(self, query):
-        """What the board ranks for a query among its memories alone; None without words."""
+        """Rank the board's memories alone for a query; None without words."""
         if not query.text:
             return None
         ranked = self.recall.rank(query)
@@ -111,7 +111,7 @@ class MemoryTools(_Parts):
         return answer, stored_notice(stored, content)
 
     def _is_personal(self, arguments: dict, caller) -> bool:
-        """Whether what is to be stored is for the person alone, as is what takes the place of such a memory."""
+        """Return True if a memory is for the person alone, or takes the place of one that is."""
         is_asked = arguments.pop("personal", False)
         older = arguments.get("supersedes")
         if is_asked or not older:

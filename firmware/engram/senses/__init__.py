@@ -1,1 +1,1 @@
-"""What the board perceives: readings of sensors, kept as aggregates by minute, hour and day."""
+"""Senses: readings of sensors, kept as aggregates by minute, hour and day."""

@@ -6,7 +6,7 @@ from engram.memory import access
 from engram.senses import readings
 from engram.senses.events import describe
 from engram.senses.limits import side_of
-from engram.senses.values import DAY, DAY_LEVEL, value_text
+from engram.senses.values import DAY, value_text
 
 _USAGE = const("takes a name and days, limit NAME below|above VALUE, unlimit ID, or forget NAME.")
 
@@ -104,11 +104,7 @@ def _range_text(clock, sense, found, seconds: int) -> str:
     if found.low == found.high:
         return sense.text(found.low) + " all the time"
     low, mean = value_text(found.low, sense.decimals), value_text(found.mean, sense.decimals)
-    shown = [clock.minute(at) for at in (found.low_at, found.high_at)]
-    if found.level == DAY_LEVEL:
-        shown = [each[:10] for each in shown]
-    elif seconds <= DAY:
-        shown = [each[11:] for each in shown]
+    shown = [clock.minute(at)[11 if seconds <= DAY else 0 :] for at in (found.low_at, found.high_at)]
     said = "%s to %s, mean %s; lowest at %s, highest at %s"
     return said % (low, sense.text(found.high), mean, shown[0], shown[1])
 
@@ -120,17 +116,11 @@ def _limit(view, caller, rest: str) -> dict:
             sense, value = view.find(name.strip(), caller), value.strip()
             if sense.unit and value.endswith(sense.unit):
                 value = value[: -len(sense.unit)].strip()
-            return view.set_limit(caller, sense.name, **{side: _number(value)})
+            try:
+                return view.set_limit(caller, sense.name, **{side: float(value)})
+            except ValueError:
+                raise ArgumentError("/senses", "limit needs a number such as 5 or 21.5.") from None
     raise ArgumentError("/senses", _USAGE)
-
-
-def _number(said: str):
-    """Return a number as a person writes it: 5, -3 or 21.5."""
-    whole, point, part = said.partition(".")
-    digits = (whole[1:] if whole[:1] == "-" else whole) + part
-    if not digits.encode().isdigit() or len(digits) > 9 or (point and not part):
-        raise ArgumentError("/senses", "limit needs a number such as 5 or 21.5.")
-    return float(said) if point else int(said)
 
 
 def describe_limit(view, limit: dict) -> str:

@@ -24,7 +24,7 @@ LIMIT = (
     '"minutes":{"type":"integer","minimum":0,"maximum":1440},"id":{"type":"string"}},'
     '"required":["action"],"additionalProperties":false}',
 )
-"""Of a tool: name, what it is for, and its arguments as JSON Schema."""
+"""A tool's name, its purpose, and its arguments as JSON Schema."""
 
 _MOST_ROWS = const(31)
 

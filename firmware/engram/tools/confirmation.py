@@ -43,7 +43,6 @@ class _Waiting:
         self.is_expired = False
 
     def is_for(self, name: str, arguments: dict) -> bool:
-        """Whether it is this call."""
         return self.name == name and text.loads(self.arguments) == arguments
 
 
@@ -78,7 +77,7 @@ class Confirmations:
         return _EXPIRED % waiting.name if is_agreed else ""
 
     def is_confirmed(self, turn, name: str, arguments: dict) -> bool:
-        """Whether this call may run, once, since the person said yes to it and to nothing else."""
+        """Return True, once, if the person said yes to this call and to nothing else."""
         waiting = self._waiting_of(turn.caller)
         if not waiting or not waiting.is_confirmed:
             return False

@@ -179,7 +179,7 @@ def load_own_code(app, folder: str) -> None:
 
 
 def may_use(caller, who, groups: bool) -> bool:
-    """Whether a caller is one of `who`, where they are."""
+    """Return True if a caller is one of `who`, where they are."""
     if caller.group and not groups:
         return False
     return who == "all" or caller.principal == OWNER.principal if isinstance(who, str) else caller.principal in who

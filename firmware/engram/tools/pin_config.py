@@ -20,7 +20,7 @@ WHO = {
         {"type": "array", "minItems": 1, "maxItems": 16, "items": {"type": "string"}},
     ]
 }
-"""Who may use a pin or a tool."""
+"""The rule of those who may use a pin or a tool."""
 
 _NAME_LONGEST = const(32)  # characters
 _CODE_JSON = const("/code.json")

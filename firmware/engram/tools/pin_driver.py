@@ -9,19 +9,19 @@ from engram.compat import const
 from engram.errors import ConfigError
 
 REFUSALS = (ValueError, OSError, TypeError, RuntimeError)
-"""What a chip raises that refuses a pin; the last one if no timer is left for a PWM."""
+"""Errors of a chip that refuses a pin; the last one if no timer is left for a PWM."""
 
 _FULL_DUTY = const(65535)
 _SIMULATED_MV = const(1000)
 
 
 def is_simulated() -> bool:
-    """Whether this is no chip: the unix port has a module machine, too, but no pins."""
+    """Return True if this is no chip: the unix port has a module machine, too, but no pins."""
     return not hasattr(machine, "Pin")
 
 
 def open_driver(pin):
-    """What drives a pin_config.Pin, which for an output has its safe state then; ConfigError if the chip refuses it."""
+    """Return the driver of a pin_config.Pin, an output in its safe state; ConfigError if the chip refuses it."""
     if is_simulated():
         return SimulatedPin(pin)
     try:

@@ -95,7 +95,7 @@ class Pins:
     # --- the command
 
     def is_meant(self, rest: str) -> bool:
-        """Whether what stands behind /pin is of pins, and not the id of a memory to protect."""
+        """Return True if the text behind /pin is of pins, and not the id of a memory to protect."""
         return not pin_config.is_memory_id(rest)
 
     def command(self, caller, rest: str):

@@ -1,6 +1,5 @@
 """Gives the outputs that config.json names their safe state: at a start before the app, after a crash, and in safe mode."""
 
-from engram import files
 from engram.compat import const
 from engram.errors import EngramError
 from engram.tools import pin_config, pin_driver
@@ -14,10 +13,11 @@ def make_safe(table=None) -> None:
 
     `table` are the pins; without it they are read from config.json, whose other settings may be wrong.
     """
-    if table is None and not _has_pins():
-        return
     if table is None:
-        table = pin_config.read_json(_PATH, _LONGEST).get("pins")
+        try:
+            table = pin_config.read_json(_PATH, _LONGEST).get("pins")
+        except EngramError:
+            return
     if not isinstance(table, dict):
         return
     try:
@@ -31,10 +31,3 @@ def make_safe(table=None) -> None:
                 pin_driver.open_driver(pin)
         except EngramError:
             pass
-
-
-def _has_pins() -> bool:
-    try:
-        return b'"pins"' in (files.read(_PATH, _LONGEST) or b"")
-    except EngramError:
-        return False
