@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cli_case import engram, fine
-from engram_host.fake_llm import serving
+from fake_llm import serving
 from peers import Companion
 from sending import Sent, digest
 

@@ -12,7 +12,7 @@ from archiving_board import ArchivingBoard
 from engram_host.companion.auth.tokens import new_token, operator_token
 from engram_host.companion.metrics import LAST_BACKUP
 from engram_host.companion.store import open_store
-from engram_host.fake_llm import serving
+from fake_llm import serving
 from peers import Companion
 from sending import Sent
 from waiting import wait_until

@@ -8,7 +8,7 @@ import pytest
 
 import get_micropython
 from driving import Home
-from engram_host.fake_llm import Serving, serving
+from fake_llm import Serving, serving
 
 APIS = ("openai", "anthropic")
 

@@ -12,8 +12,8 @@ import pytest
 import chip_flash
 from chip_flash import HARD_RESET, RESET, SOFT_RESET, WATCHDOG, Chip
 from driving import SECONDS, Talk
-from engram_host.fake_llm import Serving
 from engram_host.firmware import FIRMWARE
+from fake_llm import Serving
 
 Scripted = Callable[..., Serving]
 Boards = Callable[..., Chip]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from driving import Home, Talk, said, say, talking
-from engram_host.fake_llm import Serving
+from fake_llm import Serving
 
 Scripted = Callable[..., Serving]
 

@@ -13,7 +13,7 @@ import pytest
 import chip
 import get_micropython
 from driving import SECONDS, Home, Talk, body_of, said, talking
-from engram_host.fake_llm import RecordedRequest, Serving
+from fake_llm import RecordedRequest, Serving
 from waiting import wait_until
 
 Scripted = Callable[..., Serving]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from driving import Home, body_of, say
-from engram_host.fake_llm import Serving
+from fake_llm import Serving
 
 Scripted = Callable[..., Serving]
 

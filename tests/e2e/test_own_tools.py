@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from driving import Home, body_of, say
-from engram_host.fake_llm import Serving
+from fake_llm import Serving
 
 Scripted = Callable[..., Serving]
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from driving import Home, said, say
-from engram_host.fake_llm import Serving
+from fake_llm import Serving
 
 Scripted = Callable[..., Serving]
 

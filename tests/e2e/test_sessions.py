@@ -5,7 +5,7 @@ from collections.abc import Callable
 from itertools import chain
 
 from driving import Home, said, say
-from engram_host.fake_llm import Serving
+from fake_llm import Serving
 
 Scripted = Callable[..., Serving]
 

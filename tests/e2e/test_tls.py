@@ -18,7 +18,7 @@ import trustme
 import firmware_build
 import get_micropython
 from driving import CHIP_SOCKETS, ROOT, SECONDS, Home, say
-from engram_host.fake_llm import Serving
+from fake_llm import Serving
 
 Scripted = Callable[..., Serving]
 

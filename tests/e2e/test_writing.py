@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from driving import TERMINAL, Home, body_of, said, say, talking
-from engram_host.fake_llm import Serving
+from fake_llm import Serving
 
 Scripted = Callable[..., Serving]
 

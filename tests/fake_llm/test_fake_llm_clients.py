@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from engram_host.fake_llm import ScriptedServer, serving
-from engram_host.fake_llm.rules import DEFAULT_REPLY
+from fake_llm import ScriptedServer, serving
+from fake_llm.rules import DEFAULT_REPLY
 from fake_llm_clients import (
     APIS,
     anthropic_client,

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-import engram_host
-from engram_host.fake_llm import load, serving
+import fake_llm
+from fake_llm import load, serving
 from fake_llm_clients import APIS, ask, round_of
 
-HOST = Path(engram_host.__file__).parent.parent
+SERVERS = Path(fake_llm.__file__).parents[1]
 RECALLED = ("- [m12 2026-01-31] The user's name is Ada", "- [m7 2026-01-30] Ada likes tea")
 TOOLS = ("memory_store", "memory_recall")
 
@@ -72,8 +72,8 @@ class TestDemo:
 @contextmanager
 def command(*arguments: str):
     """The command as a process, and the address in its first line."""
-    line = [sys.executable, "-m", "engram_host.fake_llm", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(HOST)}
+    line = [sys.executable, "-m", "fake_llm", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(SERVERS)}
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout
         try:
@@ -113,13 +113,13 @@ def test_the_command_ends_cleanly_on_a_signal(number):
 
 @pytest.mark.parametrize("arguments", [["--script", "nowhere.json"], ["--port", "99999"]])
 def test_a_wrong_argument_is_an_error_of_the_command(arguments):
-    line = [sys.executable, "-m", "engram_host.fake_llm", *arguments]
-    done = subprocess.run(line, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(HOST)})
+    line = [sys.executable, "-m", "fake_llm", *arguments]
+    done = subprocess.run(line, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(SERVERS)})
     assert (done.returncode, done.stdout) == (2, "") and "Traceback" not in done.stderr
 
 
 def test_a_port_that_is_taken_is_an_error_of_the_command():
     with command() as (_, url):
-        line = [sys.executable, "-m", "engram_host.fake_llm", "--port", url.rpartition(":")[2]]
-        done = subprocess.run(line, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(HOST)})
+        line = [sys.executable, "-m", "fake_llm", "--port", url.rpartition(":")[2]]
+        done = subprocess.run(line, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(SERVERS)})
     assert done.returncode == 1 and done.stderr.startswith("the server cannot start: ")

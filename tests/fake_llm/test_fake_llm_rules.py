@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from engram_host.fake_llm import ScriptError, load, read_rule, serving
-from engram_host.fake_llm.rules import DEFAULT_REPLY, Script
-from engram_host.fake_llm.script import FAULTS, RULE, WHEN
-from engram_host.fake_llm.types import ModelRequest, ToolResult, fragments, split_recalled
+from fake_llm import ScriptError, load, read_rule, serving
+from fake_llm.rules import DEFAULT_REPLY, Script
+from fake_llm.script import FAULTS, RULE, WHEN
+from fake_llm.types import ModelRequest, ToolResult, fragments, split_recalled
 from fake_llm_clients import ask
 from one_case import in_one_case
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engram_host.fake_telegram import FakeTelegram, FloodLimits
+from fake_telegram import FakeTelegram, FloodLimits
 
 if TYPE_CHECKING:
     from aiogram import Bot, Dispatcher
@@ -58,7 +58,7 @@ def test_the_dispatcher_answers_edits_sends_and_fetches():
             assert data is not None
             fetched.append(data.read())
             await message.answer_document(
-                BufferedInputFile(b"a\r\n--", "out.md"), caption="*here*", parse_mode="MarkdownV2"
+                BufferedInputFile(b"a\r\n--", "out.md"), caption="<b>here</b>", parse_mode="HTML"
             )
 
         ann = server.people.add_user("Ann", username="ann")

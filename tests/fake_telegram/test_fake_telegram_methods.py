@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from bot_api import BotApi, as_json, with_bot
-from engram_host.fake_telegram import TOKEN
+from fake_telegram import TOKEN
 from one_case import in_one_case
 
 NOT_MODIFIED = (
@@ -257,7 +257,7 @@ def test_a_document_is_uploaded_and_sent_again_by_its_id():
         chat = chatting(bot.server)
         data = bytes(range(256)) + b"\r\n--boundary\r\n"
         files = {"document": ("all.jsonl", data, "application/jsonl")}
-        fields = {"chat_id": str(chat), "caption": "*bold*", "parse_mode": "MarkdownV2"}
+        fields = {"chat_id": str(chat), "caption": "<b>bold</b>", "parse_mode": "HTML"}
         answer = (await bot.client.post(f"{bot.base}/sendDocument", data=fields, files=files)).json()
         assert answer["result"]["document"]["file_name"] == "all.jsonl"
         assert answer["result"]["caption"] == "bold"

@@ -18,10 +18,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-sys.path.extend(str(Path(__file__).resolve().parents[2] / name) for name in ("host", "tools/setup"))
+sys.path.extend(
+    str(Path(__file__).resolve().parents[2] / name) for name in ("host", "tools/setup", "tests/support/servers")
+)
 
 import get_micropython
-from engram_host.fake_llm import ScriptRule, Serving, read_rule, serving
+from fake_llm import ScriptRule, Serving, read_rule, serving
 
 ROOT = Path(__file__).resolve().parents[2]
 SETS = ROOT.parent / "shared" / "data" / "locomo"

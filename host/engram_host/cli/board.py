@@ -332,14 +332,12 @@ def run(
     home: Annotated[Path, typer.Option(envvar="ENGRAM_HOME", help="folder of the board's files")] = Path(
         "~/.engram/sim"
     ),
-    script: Annotated[bool, typer.Option("--script", help="use the scripted LLM: a demo without a key")] = False,
     companion: Annotated[bool, typer.Option("--companion", help="also start a companion")] = False,
-    telegram: Annotated[bool, typer.Option("--telegram", help="chat through a fake Telegram")] = False,
     prompt: Annotated[bool, typer.Option("--repl", help="open the MicroPython prompt on Ctrl-C")] = False,
 ) -> None:
     """Chat with a simulated board in the terminal or over a pipe. Needs MicroPython's unix port, but no companion.
 
-    Example: engram run --script
+    Example: engram run --companion
 
     Example: echo "remember that my bike is green" | engram run --home ~/.engram/try
     """
@@ -353,9 +351,9 @@ def run(
     given = simulator.read_environment()
     options = simulator.SimulatorOptions(
         home=home.expanduser().absolute(),
-        llm="script" if script else given.llm,
+        llm=given.llm,
         companion=companion or given.companion,
-        telegram="fake" if telegram else given.telegram,
+        telegram=given.telegram,
         prompt=prompt or given.prompt,
     )
     raise typer.Exit(simulator.run_board(options))

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from engram_host.firmware import CLONE
 from engram_host.time_zones import computer_zone
 
 from . import board
@@ -92,6 +93,7 @@ def _chat_over_telegram(name: str, environment: dict[str, str], waker: int) -> i
     """Let people chat in the terminal with a board that talks over a fake of Telegram; the board's console is in a file."""
     if name != "fake":
         raise Unusable("TELEGRAM takes only fake; telegram.token in secrets.json names a bot of Telegram itself.")
+    _find_fakes()
     from engram_host.simulator import telegram  # what takes long to load is loaded when it is needed
 
     return telegram.chat(environment, waker)
@@ -138,11 +140,19 @@ def _companion(home: Path) -> Iterator[dict[str, str]]:
         raise Unusable(str(problem)) from None
 
 
+def _find_fakes() -> None:
+    """Let the fakes of services be imported. Unusable without a clone: they are no part of the package."""
+    if CLONE is None:
+        raise Unusable("LLM=script and TELEGRAM=fake need a clone of Engram; ENGRAM_LLM_URL names a model.")
+    sys.path.append(str(CLONE / "tests" / "support" / "servers"))
+
+
 @contextlib.contextmanager
 def _scripted_model(name: str) -> Iterator[dict[str, str]]:
     if name != "script":
         raise Unusable("LLM takes only script; ENGRAM_LLM_URL and ENGRAM_LLM_MODEL name a model.")
-    from engram_host.fake_llm import load, serving
+    _find_fakes()
+    from fake_llm import load, serving
 
     with serving(load("demo.json")) as server:
         if sys.stdout.isatty():

@@ -7,8 +7,8 @@ import signal
 import sys
 from pathlib import Path
 
-from engram_host.fake_telegram import FakeTelegram, chat_in_terminal
 from engram_host.simulator import board
+from fake_telegram import FakeTelegram, chat_in_terminal
 
 PERSON = "Ann"
 """Who chats first; the board takes her for its owner."""

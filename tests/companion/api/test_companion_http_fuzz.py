@@ -8,8 +8,8 @@ import schemathesis
 from hypothesis import Phase, given, settings
 from schemathesis.checks import CHECKS
 
-from engram_host.fake_llm import serving
 from extent import HEALTH_CHECKS, extent
+from fake_llm import serving
 from one_case import in_one_case
 from peers import Companion
 from sending import Sent

@@ -20,7 +20,7 @@ from bridge_peers import Server
 from bridged_companion import QUIET_BOARD, BridgedCompanion, settings_of
 from chat_networks import NETWORKS
 from cut_proxy import CutProxy
-from engram_host.fake_llm import serving
+from fake_llm import serving
 from peers import BoardProcess, Broker, free_port
 from prosody_server import ProsodyServer
 from soak_faults import PROXIED, Faults

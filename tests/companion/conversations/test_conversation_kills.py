@@ -13,8 +13,8 @@ import pytest
 
 import get_micropython
 import get_mosquitto
-from engram_host.fake_llm import serving
 from extent import with_more
+from fake_llm import serving
 from peers import BoardProcess, Broker, Companion
 from server_process import ServerProcess
 from waiting import wait_until

@@ -17,7 +17,7 @@ from device_tokens import make_tokens
 from driving import Home, say
 from engram_host.companion.gateway.proxy import MOST_OF_ONE
 from engram_host.companion.store import open_store
-from engram_host.fake_llm import Serving, serving
+from fake_llm import Serving, serving
 from leaky_service import LeakyService
 from official_clients import openai
 from one_case import in_one_case

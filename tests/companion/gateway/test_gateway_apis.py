@@ -14,7 +14,7 @@ from driving import Home, say
 from engram_host.companion.errors import SettingError
 from engram_host.companion.gateway.dialects import ANTHROPIC, OPENAI
 from engram_host.companion.gateway.quota import Prices, TokenCounter
-from engram_host.fake_llm import Serving, serving
+from fake_llm import Serving, serving
 from official_clients import anthropic
 from one_case import in_one_case
 from peers import ROOT, Companion

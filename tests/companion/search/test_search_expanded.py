@@ -12,8 +12,8 @@ from engram_host.companion.errors import SettingError
 from engram_host.companion.gateway.quota import OPERATOR
 from engram_host.companion.settings import read_settings
 from engram_host.companion.store import open_store
-from engram_host.fake_llm import Serving, serving
 from extent import with_more
+from fake_llm import Serving, serving
 from one_case import in_one_case
 from peers import Companion
 from search_store import SearchStore, asked, engine_of, ids, record

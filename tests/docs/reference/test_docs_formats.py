@@ -20,7 +20,7 @@ from engram.compat import finish
 from engram.llm.types import Call
 from engram.memory.access import OWNER, Caller
 from engram.timers import timer_store
-from engram_host.fake_llm import serving
+from fake_llm import serving
 from one_case import in_one_case
 from pages import PAGES, fences, in_backticks, plain, read, rows, section, tables
 from sharing import shared

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from driving import TERMINAL, Home, said, say, talking
-from engram_host.fake_llm import Serving
+from fake_llm import Serving
 
 Scripted = Callable[..., Serving]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from driving import CTRL_C, CTRL_D, TERMINAL, Home, Talk, said, talking
-from engram_host.fake_llm import Serving
+from fake_llm import Serving
 
 Scripted = Callable[..., Serving]
 

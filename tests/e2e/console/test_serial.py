@@ -19,8 +19,8 @@ from driving import SECONDS, Home
 from engram_host.boards import json_lines
 from engram_host.boards.json_lines import open_console, with_crc
 from engram_host.cli.commands import main
-from engram_host.fake_llm import Serving
 from engram_host.simulator import board as sim
+from fake_llm import Serving
 
 Scripted = Callable[..., Serving]
 

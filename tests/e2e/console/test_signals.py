@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from driving import COMMAND, CTRL_C, PIPE, SECONDS, TERMINAL, Home, Talk, children, said, say, talking
-from engram_host.fake_llm import Serving
+from fake_llm import Serving
 from waiting import wait_until
 
 Scripted = Callable[..., Serving]

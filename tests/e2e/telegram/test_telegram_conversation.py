@@ -8,7 +8,7 @@ import trustme
 import chip
 import get_micropython
 from chatting import chatting
-from engram_host.fake_telegram import utf16_length
+from fake_telegram import utf16_length
 
 pytestmark = pytest.mark.skipif(
     not get_micropython.usable(chip.MICROPYTHON, 32), reason="there is no 32-bit MicroPython for this machine"

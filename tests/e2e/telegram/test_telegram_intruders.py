@@ -7,7 +7,7 @@ import pytest
 import chip
 import get_micropython
 from chatting import Chatting, chatting
-from engram_host.fake_telegram import User
+from fake_telegram import User
 
 pytestmark = pytest.mark.skipif(
     not get_micropython.usable(chip.MICROPYTHON, 32), reason="there is no 32-bit MicroPython for this machine"

@@ -22,7 +22,8 @@ sys.path.extend(
 )
 sys.path.extend(str(Path(__file__).resolve().parents[3] / name) for name in ("tools/benchmarks", "tests/support"))
 sys.path.extend(
-    str(Path(__file__).resolve().parents[1] / name) for name in ("cli", "companion", "fake_telegram", "firmware")
+    str(Path(__file__).resolve().parents[1] / name)
+    for name in ("cli", "companion", "fake_telegram", "firmware", "servers")
 )
 
 import psutil

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bridge_peers import Shown
-from engram_host.fake_telegram import Chat, User
+from fake_telegram import Chat, User
 from media_samples import PHOTO
 
 if TYPE_CHECKING:

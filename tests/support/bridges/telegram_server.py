@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from engram_host.fake_telegram import FakeTelegram, FloodLimits
+from fake_telegram import FakeTelegram, FloodLimits
 from loop_thread import LoopThread
 from peers import free_port
 from telegram_peer import TelegramPeer

@@ -16,9 +16,9 @@ import trustme
 import chip
 import firmware_build
 from driving import CHIP_SOCKETS, Home, Talk, talking
-from engram_host.fake_llm import Serving
-from engram_host.fake_llm import serving as serving_model
-from engram_host.fake_telegram import (
+from fake_llm import Serving
+from fake_llm import serving as serving_model
+from fake_telegram import (
     Call,
     Chat,
     FakeTelegram,

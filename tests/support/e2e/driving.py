@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import firmware_build
-from engram_host.fake_llm import RecordedRequest
+from fake_llm import RecordedRequest
 
 ROOT = Path(__file__).resolve().parents[3]
 SECONDS = 40.0

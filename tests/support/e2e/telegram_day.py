@@ -16,8 +16,8 @@ from random import Random
 from chatting import Chatting
 from driving import body_of
 from engram_host.boards import flash
-from engram_host.fake_llm import RecordedRequest
-from engram_host.fake_telegram import Call, Chat, FakeTelegram, Message, User
+from fake_llm import RecordedRequest
+from fake_telegram import Call, Chat, FakeTelegram, Message, User
 from telegram_ledger import END, FILLER, MARK, Ledger, Said
 
 SECONDS = 100.0

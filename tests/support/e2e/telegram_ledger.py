@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from engram_host.fake_telegram import Chat, Message, User
+from fake_telegram import Chat, Message, User
 
 AGAIN = "(Sent again: this may have arrived before.)\n"
 TOO_FAST = "messages a minute (people.rate)"

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 from chatting import Chatting, chatting
-from engram_host.fake_telegram import Chat, User
+from fake_telegram import Chat, User
 
 POLICIES = ("pairing", "allowlist", "open *", "off")
 BOT = "@engram_fake_bot"

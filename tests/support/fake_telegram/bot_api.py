@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import httpx
 
-from engram_host.fake_telegram import FakeTelegram, FloodLimits, ManualClock
+from fake_telegram import FakeTelegram, FloodLimits, ManualClock
 from waiting import SECONDS
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from chromium import Tab
 from device_tokens import make_tokens
 from engram_host.companion.auth import tokens
-from engram_host.fake_llm import serving
+from fake_llm import serving
 from peers import BoardProcess, Companion
 from waiting import wait_until
 

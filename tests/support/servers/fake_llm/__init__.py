@@ -9,7 +9,7 @@ their format and docs/guides/scripted-llm.md explains it. It needs the standard 
     with serving([{"fault": "429", "times": 1}]) as server:
         ...                                      # the same from code that is not async
 
-    python -m engram_host.fake_llm --script demo.json --port 0
+    python -m fake_llm --script demo.json --port 0
 
 How the modules stand on each other:
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
-from engram_host.fake_server.threads import ServerLoop
-from engram_host.fake_server.threads import serving as serving_server
+from fake_server.threads import ServerLoop
+from fake_server.threads import serving as serving_server
 
 from .clock import ManualClock
 from .faults import Faults, Ledger

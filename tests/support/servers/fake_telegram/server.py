@@ -7,16 +7,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import unquote
 
-from engram_host.fake_server.http import HttpError, HttpRequest, Outgoing
-from engram_host.fake_server.server import LOOPBACK, ConnectionCut, FakeServer
+from fake_server.http import HttpError, HttpRequest, Outgoing
+from fake_server.server import LOOPBACK, ConnectionCut, FakeServer
 
 from .api.arguments import Raw, Upload, check_arguments, read_arguments
 from .api.methods import MethodEntry
 from .api.sending import METHODS
 from .clock import Clock
-from .control import Control
 from .errors import ApiError
 from .faults import BAD_GATEWAY, Call, Fault, Faults, Ledger
 from .limits import FloodLimits
@@ -64,7 +63,6 @@ class FakeTelegram(FakeServer):
         self.people = People(self.state)
         self.faults = Faults()
         self.ledger = Ledger()
-        self._control = Control(self.state, self.people, self.faults, self.ledger)
 
     async def wait_until(self, condition: Callable[[], _Found], timeout: float = 10) -> _Found:
         """What `condition` gives as soon as it is true; asked after each change. TimeoutError after `timeout` seconds."""
@@ -78,23 +76,12 @@ class FakeTelegram(FakeServer):
     async def _answer(self, request: HttpRequest, out: Outgoing) -> None:
         target = request.head.split(b" ", 2)[1].decode("latin-1")
         path, query = unquote(request.path), target.partition("?")[2]
-        if path.startswith("/people/"):
-            await self._answer_people(request, path.removeprefix("/people/"), query, out)
-        elif path.startswith("/file/bot"):
+        if path.startswith("/file/bot"):
             await self._send_file(path.removeprefix("/file/bot"), out)
         elif path.startswith("/bot") and "/" in path.removeprefix("/bot"):
             await self._answer_bot(request, path.removeprefix("/bot"), query, out)
         else:
             await _send_json(out, ApiError(404, "Not Found"))
-
-    async def _answer_people(self, request: HttpRequest, path: str, query: str, out: Outgoing) -> None:
-        is_json = request.headers.get("content-type", "").startswith("application/json")
-        if request.method == "POST" and not is_json:  # which no page of another site can send unasked
-            status, answer = 415, {"error": "the body has to be application/json"}
-        else:
-            given = dict(parse_qsl(query))
-            status, answer = self._control.answer(request.method, path, given, request.body)
-        await out.send_whole(status, _json_bytes(answer), _JSON)
 
     async def _send_file(self, rest: str, out: Outgoing) -> None:
         token, _, path = rest.partition("/")

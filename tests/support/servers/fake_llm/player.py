@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from engram_host.fake_server.http import Outgoing
+from fake_server.http import Outgoing
 
 from .rules import Fault
 from .types import ModelAnswer, ModelRequest, Piece, StreamEvent, json_bytes

@@ -1,7 +1,7 @@
 """A strict fake of Telegram's Bot API: an HTTP server for one bot, and the people who chat with it.
 
-It needs the standard library only. docs/reference/fake-telegram.md lists what it offers and where it differs from the
-service: it refuses what the service ignores, such as unknown arguments, wrong types and numbers out of bounds.
+It needs the standard library only. It refuses what the service ignores, such as unknown arguments, wrong types and numbers
+out of bounds; of the parse modes it knows HTML.
 
     async with FakeTelegram(clock=ManualClock()) as server:
         ann = server.people.add_user("Ann")          # server.url, server.token
@@ -10,23 +10,19 @@ service: it refuses what the service ignores, such as unknown arguments, wrong t
         await server.wait_until(lambda: server.people.from_bot(server.people.private_chat(ann)))
     with serving() as server:
         ...                                          # the same from code that is not async
-    await serve(persons=["Ann", "Bob"])              # with a chat in the terminal
-
-    python -m engram_host.fake_telegram --port 8081
 
 How the modules stand on each other:
 
-    errors   clock   text/        refusals; the time; entities and the two parse modes
+    errors   clock   text/        refusals; the time; entities and HTML
     records   updates   limits    users, chats, messages; the queue of updates; flood limits
     state                         what the service knows
     api/                          the methods, and the check of their arguments
-    people   faults   control     the people's side, faults on request, both over HTTP
+    people   faults               the people's side, faults on request
     server   threads              the server, in a loop and in a thread
-    terminal   command            the chat in the terminal
+    terminal                      the chat in the terminal
 """
 
 from .clock import Clock, ManualClock
-from .command import print_address, serve
 from .errors import ApiError
 from .faults import Call, Fault, Faults, Ledger
 from .limits import FloodLimits
@@ -57,8 +53,6 @@ __all__ = [
     "User",
     "Version",
     "chat_in_terminal",
-    "print_address",
-    "serve",
     "serving",
     "utf16_length",
     "utf16_slice",

@@ -1,4 +1,4 @@
-"""`python -m engram_host.fake_llm`: the scripted server as a command.
+"""`python -m fake_llm`: the scripted server as a command.
 
 Its first line of output is `listening on http://127.0.0.1:PORT`; it ends on Ctrl-C and on SIGTERM.
 """
@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from engram_host.fake_server.server import port_number
+from fake_server.server import port_number
 
 from .rules import ScriptRule
 from .script import ScriptError, load
@@ -43,7 +43,7 @@ async def _serve(rules: list[ScriptRule], port: int, record: Path | None) -> Non
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m engram_host.fake_llm",
+        prog="python -m fake_llm",
         description="Play a script in place of a remote LLM, for clients of OpenAI's and Anthropic's APIs.",
     )
     parser.add_argument("--script", default="demo.json", metavar="FILE", help="default: the demo")

@@ -8,7 +8,6 @@ from ..records import Chat, Json, Message, StoredFile, Version
 from ..state import ACTION_SECONDS, TelegramState
 from ..text.entities import TYPES, Entity, Rich, checked_link, finish_text, utf16_length
 from ..text.html_marks import parse_html
-from ..text.markdown_marks import parse_markdown
 from .arguments import Arguments, Upload, check_fields
 from .methods import METHODS, method, required_chat
 
@@ -171,13 +170,13 @@ def _rich(state: TelegramState, source: str, arguments: Arguments, name: str, *,
     mode = arguments.text("parse_mode").lower()
     if mode and name in arguments:
         raise ApiError(400, f"Bad Request: strict fake: parse_mode and {name} exclude each other")
-    if mode not in ("", "html", "markdownv2"):
+    if mode not in ("", "html"):
         raise ApiError(400, "Bad Request: unsupported parse_mode")
     if not mode:
         entities: Sequence[Entity] = [_read_entity(value) for value in arguments.json_list(name)]
         text = source
     else:
-        text, entities = (parse_html if mode == "html" else parse_markdown)(source)
+        text, entities = parse_html(source)
     known = [entity for entity in entities if not entity.user_id or entity.user_id in state.users]
     return finish_text(text, known, allow_empty=allow_empty)
 

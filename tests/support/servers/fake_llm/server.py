@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from engram_host.fake_server.http import HttpError, HttpRequest, Outgoing
-from engram_host.fake_server.server import LOOPBACK, FakeServer
-from engram_host.fake_server.threads import ServerLoop
-from engram_host.fake_server.threads import serving as serving_server
+from fake_server.http import HttpError, HttpRequest, Outgoing
+from fake_server.server import LOOPBACK, FakeServer
+from fake_server.threads import ServerLoop
+from fake_server.threads import serving as serving_server
 
 from . import chat_completions, messages
 from .player import ModelApi, Player
