@@ -183,7 +183,7 @@ def _leave_out_of_collections():
 def awaited():
     """See after each file that no coroutine was left unawaited: what is part of a cycle shows when it is collected."""
     yield
-    gc.collect()
+    _leave_out_of_collections()
 
 
 def pytest_report_header():
