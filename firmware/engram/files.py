@@ -58,7 +58,7 @@ def write_parts(path: str, parts) -> None:
 
 
 def read_packed(path: str, limit: int) -> bytes:
-    """Return the bytes that write_packed() has written, b"" if there are none or they are damaged."""
+    """Return the bytes that write_packed() wrote, b"" if there are none or they are damaged."""
 
     def checked(data: bytes) -> bytes:
         if pack("<I", crc32(data[:-_CRC])) != data[-_CRC:]:
@@ -74,7 +74,7 @@ def write_packed(path: str, data: bytes) -> None:
 
 
 def read_json(path: str, limit: int, parse):
-    """Return what parse(value) makes of the JSON in a file; None if there is none, or it is damaged and parse() raises."""
+    """Return what parse(value) makes of the JSON in a file; None without a file, or where it raises."""
     return _read(path, limit, lambda data: parse(loads(data)))
 
 

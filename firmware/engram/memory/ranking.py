@@ -1,5 +1,7 @@
-"""Orders what a search found: scores of several kinds on one scale, days that a question names, questions put below; and says
-in a plan how it was searched.
+"""Orders what a search found, and says in a plan how it was searched.
+
+Scores of several kinds come on one scale, days that a question names go before others, and
+questions that ask for the same below.
 """
 
 from collections import namedtuple
@@ -22,8 +24,8 @@ Item = namedtuple("Item", "id at who text score evidence confidence")
 
 
 Plan = namedtuple("Plan", "first last kinds order")
-"""The first and the last day that a query names, "" without; the kinds that are searched, such as memories, turns and notes;
-best first or newest first."""
+"""The first and the last day that a query names, "" without; the kinds that are searched, such as
+memories, turns and notes; best first or newest first."""
 
 
 def most_evidence(items) -> int:
@@ -110,11 +112,16 @@ def make_plan(days, kinds: list, is_by_days: bool = False) -> Plan:
 
 def plan_of(ranked) -> Plan:
     """Return the Plan by which a board ranked something, a recall.Ranked."""
-    kinds = ["memories"] + ([] if ranked.query.tags else ["turns"]) + (["notes"] if ranked.has_notes else [])
+    kinds = ["memories"]
+    if not ranked.query.tags:
+        kinds.append("turns")
+    if ranked.has_notes:
+        kinds.append("notes")
     return make_plan(ranked.days, kinds, ranked.is_by_days)
 
 
 def plan_line(plan: Plan, limit: int) -> str:
     """Return a plan as one line for a person."""
     days = plan.first if plan.first == plan.last else "%s to %s" % (plan.first, plan.last)
-    return "plan: %s%s; %s, at most %d" % (days + "; " if days else "", ", ".join(plan.kinds), plan.order, limit)
+    named = days + "; " if days else ""
+    return "plan: %s%s; %s, at most %d" % (named, ", ".join(plan.kinds), plan.order, limit)

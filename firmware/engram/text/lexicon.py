@@ -13,7 +13,7 @@ _ARABIC_MARKS = b"\x8c\x9b\x9f"  # second bytes of the comma, the semicolon and 
 
 
 class Lexicon:
-    """Finds phrases of tables: those of Latin languages are read at the first Latin word, the others likewise.
+    """Finds phrases of tables: the Latin ones are read at the first Latin word, others likewise.
 
     A table has entries such as "unit:60 hour|hours" with ";" between them: a kind,
     a value, the phrases of one meaning with "|" between; "," leads to the next value.

@@ -1,4 +1,4 @@
-"""Openings of a message, by a table a language: what is wanted without a model, and what is a question.
+"""Openings of a message, in a table a language: they tell commands and questions without a model.
 
 nothing    an opening that is none: "vergiss nicht" opens with "vergiss"
 polite     what may stand before the others
@@ -185,7 +185,7 @@ def own_words(content: str) -> str:
 
 
 def _opening(words: list, passed: tuple) -> tuple:
-    """(kind, 1 if it needs a colon, the word behind it) of a message's opening, behind some that are passed over."""
+    """(kind, 1 if it needs a colon, the word behind it) of an opening, behind those passed over."""
     kind, needs_colon, end = _lexicon.longest(words, 0)
     for _ in range(_MOST_PASSED):
         if kind in passed:

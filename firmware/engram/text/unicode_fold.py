@@ -11,8 +11,7 @@ fold() takes the UTF-8 of a text, ASCII already in lower case, and gives UTF-8 i
   ’ and its like             are an ASCII apostrophe
   all that is no letter      is a space
 
-MicroPython has no unicodedata. The tables cost no heap where this file is frozen into the firmware; elsewhere
-they are loaded when the first character turns up that is not ASCII.
+MicroPython has no unicodedata.
 """
 
 from array import array
@@ -38,8 +37,9 @@ _FULL_WIDTH_KIND = const(13)  # and after it the apostrophes
 
 _FIRST_DOUBLE = const(0x110000)  # above all codes: two letters for one
 
-# Where the kind changes: the first code of each run of one kind, and the kind as the last hexadecimal digit. From Latin on,
-# over the scripts of the Near East, India, Thailand and on, symbols, kana, Han, Hangul and forms, to emoji and tags.
+# Where the kind changes: the first code of each run of one kind, and the kind as the last
+# hexadecimal digit. From Latin on, over the scripts of the Near East, India, Thailand and on,
+# symbols, kana, Han, Hangul and their forms, to emoji and tags.
 _RUNS = """
 00800 00A06 02B02 02B9E 02C02 03708 0400A 04820 04832 048AA 0530B 05571 055A2 055D0 055E2 05601
 05890 05912 05BE0 05BF2 05C00 05C12 05C30 05C42 05C60 05C72 05D01 05F32 06000 06102 061B0 061C2
