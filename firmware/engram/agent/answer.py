@@ -2,7 +2,7 @@
 and is kept.
 """
 
-from engram import diag, text
+from engram import diag
 from engram.agent import tool_loop
 from engram.agent.agent import Outcome, Sink, Turn
 from engram.compat import const, sleep_ms
@@ -111,24 +111,16 @@ class TurnRunner:
             # Whatever ended it, a task that was cancelled or a channel that is gone: what came of it is kept.
             self._keep(turn, origin, reply.all(), not is_whole)
         if self.jobs:
-            self._begin_learning(turn, is_whole)
+            if is_whole:
+                self.jobs.on_model_ok()
+            self.flush.turn_over(turn.caller, self.journal.current(turn.caller))
+            self.jobs.turn_over()
         if turn.said and turn.command.kind and not (is_whole or reply.all()):
             answer = await self.offline.answer(turn.caller, turn.command, turn.id, turn.act)
             await sink.notice(answer)
         if turn.unkept:
             await sink.notice(("not all was kept: " if turn.has_changed else "nothing was kept: ") + turn.unkept)
         return Outcome(turn.id, reply.all(), problem)
-
-    def _begin_learning(self, turn: Turn, is_answered: bool) -> None:
-        """Let the background read the turn for facts."""
-        try:
-            if is_answered:
-                self.jobs.on_model_ok()
-            self.flush.turn_over(turn.caller, self.journal.current(turn.caller))
-            self.jobs.turn_over()
-        except MemoryError:
-            # The person has the answer, and it is kept.
-            diag.error("agent", "what follows an answer was left out: there is not enough memory")
 
     async def _converse(self, turn: Turn, content: str, sink: Sink, reply, reminders: str, origin) -> str:
         """Ask the model until it calls no more tools; why it gave no answer, or ""."""
@@ -156,9 +148,6 @@ class TurnRunner:
         except EngramError as error:
             # The person has read it, and their own turn is on flash: the conversation goes on.
             diag.error("agent", "the reply could not be kept: " + str(error))
-        except MemoryError:
-            # A line takes several times its length while it is made: the first half is better than nothing.
-            self._keep(turn, origin, text.cut(reply, len(reply) // 2), True, command)
 
 
 class _Reply:
