@@ -58,7 +58,7 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.shortened
 @in_one_case("model", MODELS)
 def test_full_precision_ranks_passages_as_numpy_does(graphs: Path, model: type[LocalModel]):
-    passages, queries = sentences(extent(300, 60), 1), [f"Who {text}?" for text in sentences(extent(40, 10), 2)]
+    passages, queries = sentences(extent(300, 40), 1), [f"Who {text}?" for text in sentences(extent(40, 10), 2)]
     scores = []
     for engine in (NumpyEngine(), OnnxEngine(graphs, "full")):
         embedder = embedder_of(model, engine)
@@ -71,9 +71,10 @@ def test_full_precision_ranks_passages_as_numpy_does(graphs: Path, model: type[L
     assert (ranked - np.minimum.accumulate(ranked, axis=1)).max() <= EPSILON
 
 
+@pytest.mark.shortened
 @in_one_case("model", MODELS)
 def test_vectors_of_8_bits_are_near_those_of_full_precision(graphs: Path, model: type[LocalModel]):
-    texts = sentences(100, 3)
+    texts = sentences(extent(100, 40), 3)
     full, whole = (embed(embedder_of(model, OnnxEngine(graphs, precision)), texts) for precision in PRECISIONS)
     assert (full * whole).sum(axis=1).min() > 0.98
 
