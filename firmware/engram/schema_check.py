@@ -8,7 +8,7 @@ one line. A short form makes one: "0..100", "on|off", "string", "integer", "numb
 from engram import text
 from engram.errors import ArgumentError
 
-KINDS = {
+_KINDS = {
     "string": (str, "a text"),
     "integer": (int, "a whole number"),
     "number": ((int, float), "a number"),
@@ -58,7 +58,7 @@ def fits(value, short) -> bool:
         return any(fits(value, other) for other in rule["anyOf"])
     kind = rule["type"]
     # Python's True is a number, JSON's true is none.
-    if not isinstance(value, KINDS[kind][0]) or isinstance(value, bool) != (kind == "boolean"):
+    if not isinstance(value, _KINDS[kind][0]) or isinstance(value, bool) != (kind == "boolean"):
         return False
     if "enum" in rule:
         return value in rule["enum"]
@@ -83,9 +83,9 @@ def wanted(short) -> str:
         return " or ".join([wanted(other) for other in rule["anyOf"]])
     if "enum" in rule:
         return "one of " + ", ".join(rule["enum"])
-    said = KINDS[rule["type"]][1]
+    said = _KINDS[rule["type"]][1]
     if "maxItems" in rule:
-        kind = KINDS[rule["items"]["type"]][1].split()[-1]
+        kind = _KINDS[rule["items"]["type"]][1].split()[-1]
         said += " of %d to %d %ss" % (rule.get("minItems", 0), rule["maxItems"], kind)
     if "maximum" in rule:
         said += " from %s to %s" % (rule["minimum"], rule["maximum"])

@@ -9,7 +9,7 @@ from engram.compat import const, print_trace, wait_for_ms
 from engram.errors import ArgumentError, EngramError
 from engram.interrupt import start_task
 from engram.memory.access import OWNER
-from engram.schema_check import KINDS, check, rule_of
+from engram.schema_check import check, check_fields, rule_of
 from engram.text.utf8 import is_printable_ascii
 from engram.tools.pin_config import WHO
 from engram.tools.toolbox import Tool
@@ -24,7 +24,12 @@ _OPTIONS = ("name", "description", "schema", "who", "groups", "confirm", "second
 _TIMEOUT = const("100..120000")  # ms: a turn waits for the tool, and other turns wait for this one
 _FIRST = const("abcdefghijklmnopqrstuvwxyz")
 _LETTERS = const("abcdefghijklmnopqrstuvwxyz0123456789_")
-_RULES = const(" type enum items minItems maxItems minimum maximum maxLength description anyOf ")
+_RULE = {
+    "type": "string|integer|number|boolean|array|null", "description": "string",
+    "enum": {"type": "array", "items": {"type": "string"}},
+    "minItems": "number", "maxItems": "number", "minimum": "number", "maximum": "number", "maxLength": "number",
+}  # fmt: skip
+"""The rules of a rule, beside items and anyOf."""
 _SHORT_FORM = const('must be such as "0..100", "on|off", "string", "integer", "number" or "boolean", or a JSON Schema.')
 
 
@@ -239,19 +244,13 @@ def _check_rule(name: str, rule) -> None:
     """ArgumentError if a rule is none that a call's arguments are checked by."""
     if not isinstance(rule, dict):
         raise ArgumentError(name, _SHORT_FORM)
-    for key, value in rule.items():
-        if " %s " % key not in _RULES:
-            problem = "has the rule %s, which is not checked here; there are%s" % (key, _RULES.rstrip())
-            raise ArgumentError(name, problem)
-        if key[:3] in ("min", "max"):
-            check(name, value, "number")
     if isinstance(rule.get("anyOf"), list):
         for other in rule["anyOf"]:
             _check_rule(name, other)
         return
-    kind = rule.get("type")
-    if kind not in KINDS or kind == "object":
-        raise ArgumentError(name, _SHORT_FORM)
-    check(name, rule.get("enum", []), {"type": "array", "items": {"type": "string"}})
-    if kind == "array":
+    try:
+        check_fields({key: value for key, value in rule.items() if key != "items"}, _RULE, ("type",))
+    except ArgumentError as error:
+        raise ArgumentError(name, str(error)) from None
+    if rule["type"] == "array":
         _check_rule(name, rule.get("items"))
