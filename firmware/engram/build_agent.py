@@ -7,7 +7,7 @@ from engram.agent.offline import Offline
 from engram.agent.prompt import PromptBuilder
 from engram.build_tools import make_toolbox
 from engram.channels.console.commands import Commands
-from engram.channels.console.commands.handlers import handlers
+from engram.channels.console.commands.handlers import HANDLERS
 from engram.channels.deliveries import Deliveries
 from engram.channels.inbox import Inbox
 from engram.channels.message_handler import MessageHandler
@@ -32,7 +32,7 @@ def add_agent(board, learns: bool = True) -> None:
         return out, MessageHandler(inbox, board.journal, board.clock, folder, out)
 
     board.agent = Agent(board.turn_queue, lambda: _turn_runner(board))
-    board.commands = Commands(lambda: handlers(board))
+    board.commands = Commands(board, HANDLERS)
     board.inbox = Inbox(board.folder, board.commands, board.agent, make_deliveries)
     _add_timer_runner(board)
 

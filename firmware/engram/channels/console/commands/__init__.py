@@ -44,14 +44,11 @@ def commands():
 
 
 class Commands:
-    """Runs commands over one board.
+    """Runs commands over one board, by their HANDLERS."""
 
-    find_handlers() gives for each command but help its function and the arguments that come before who asks and what stands
-    behind the name.
-    """
-
-    def __init__(self, find_handlers):
-        self._find_handlers = find_handlers
+    def __init__(self, board, handlers: dict):
+        self._board = board
+        self._handlers = handlers
 
     def run(self, caller, line: str):
         """Yield the answer's lines to a line that begins with a slash; ArgumentError if it is no command.
@@ -70,8 +67,7 @@ class Commands:
         return self._help(rest) if name == "help" else self._handle(name, caller, rest)
 
     def _handle(self, name: str, caller, rest: str):
-        command, needs = self._find_handlers()[name]
-        yield from command(*needs, caller, rest)
+        yield from self._handlers[name](self._board, caller, rest)
 
     def _help(self, rest: str):
         wanted = rest.strip("/")

@@ -6,22 +6,22 @@ from engram.memory import access
 from engram.memory.access import OWNER
 
 
-def senses_command(view, caller, rest: str):
+def senses_command(board, caller, rest: str):
     """Show what the board perceives."""
-    if view is None:
+    if board.sense_view is None:
         raise ArgumentError("/senses", "there are none yet: docs/guides/senses.md says how a board gets some.")
-    return view.command(caller, rest)
+    return board.sense_view.command(caller, rest)
 
 
-def mode_command(config, caller, rest: str):
+def mode_command(board, caller, rest: str):
     """Show or set which memory the agent uses."""
     if rest:
         only_owner(caller, "/mode")
-        config.save("mode", rest)
-    yield "%s mode%s" % (config.get("mode"), "; nothing of the other mode is lost" if rest else "")
+        board.config.save("mode", rest)
+    yield "%s mode%s" % (board.config.get("mode"), "; nothing of the other mode is lost" if rest else "")
 
 
-def setting_command(config, caller, rest: str):
+def setting_command(board, caller, rest: str):
     """List what is set, or set something, a secret as well."""
     only_owner(caller, "/setting")
     name, _, value = rest.partition(" ")
@@ -29,36 +29,36 @@ def setting_command(config, caller, rest: str):
         if name == "companion.chat":
             # Who speaks over the link is not to allow the link more.
             raise ArgumentError(name, "is set by /companion chat, on the console only.")
-        config.change(name, value.strip())
+        board.config.change(name, value.strip())
         yield name + " is set; it holds from the board's next start"
         return
     count = 0
-    for line in config.lines():
+    for line in board.config.lines():
         count += 1
         if line.startswith(name):
             yield line
     yield "%d of all settings are set, the others have their defaults" % count
 
 
-def workspace_command(config, caller, rest: str):
+def workspace_command(board, caller, rest: str):
     """Show the workspace of the owner, enter one or leave it; for all others their channel says it."""
     present = caller.workspace
     if rest:
         if (caller.principal, caller.room) != OWNER[:2]:
             raise ArgumentError("/workspace", "is set by the channel here: only the owner changes it, on the console.")
         present = "" if rest == "off" else access.check_workspace("/workspace", rest)
-        config.save("console.workspace", present)
+        board.config.save("console.workspace", present)
     if present:
         yield "in the workspace %s: a memory tagged ws:%s is for all who are in it" % (present, present)
     else:
         yield "in no workspace"
 
 
-def compact_command(records, journal, caller, rest: str):
+def compact_command(board, caller, _rest: str):
     """Take what was forgotten off the flash."""
     only_owner(caller, "/compact")
     saved = 0
-    for log in (records, journal):
+    for log in (board.records, board.journal):
         before = log.entries.bytes
         work = log.compacting()
         try:
@@ -71,7 +71,7 @@ def compact_command(records, journal, caller, rest: str):
     yield "freed %d bytes" % saved if saved > 0 else "nothing to free"
 
 
-def json_command(caller, rest: str):
+def json_command(_board, _caller, rest: str):
     """Say that this is for the serial line: where it fits, the console takes it before it gets here."""
     if rest != "off":
         raise ArgumentError("/json", "takes on or off, and on only on the serial line.")

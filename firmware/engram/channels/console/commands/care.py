@@ -11,19 +11,19 @@ _LONGEST_MS = const(180_000)  # that a person waits for a distillation; it goes 
 _WIDTH = const(100)
 
 
-def distill_command(config, notes, daily, distillation, caller, rest: str):
+def distill_command(board, caller, _rest: str):
     """Turn the notes that wait into memories, and tell what came of it."""
-    notes.for_caller(caller)  # refused in a group room
-    if config.get("mode") != "full":
+    board.notes.for_caller(caller)  # refused in a group room
+    if board.config.get("mode") != "full":
         raise ArgumentError("/distill", "is for full mode: in lightweight mode the notes are the memory (/mode full).")
-    waiting = daily.waiting().get(access.notebook_of(caller), 0)
+    waiting = board.note_retention.waiting().get(access.notebook_of(caller), 0)
     if not waiting:
         yield "no note is waiting (/memory shows today's)"
         return
-    if not distillation:
+    if not board.distillation:
         yield "notes waiting: %d; distilling them needs a model (llm.url, llm.model)" % waiting
         return
-    report = distillation.ask(access.notebook_of(caller), access.is_owner(caller))
+    report = board.distillation.ask(access.notebook_of(caller), access.is_owner(caller))
     yield "reading (notes: %d) ..." % waiting
     end = ticks_add(ticks_ms(), _LONGEST_MS)
     while not (report.is_over or report.why) and ticks_diff(end, ticks_ms()) > 0:
@@ -35,16 +35,16 @@ def distill_command(config, notes, daily, distillation, caller, rest: str):
         yield "it continues in the background; /stats shows how"
 
 
-def note_command(notes, caller, rest: str):
+def note_command(board, caller, rest: str):
     """Add a line to today's note."""
-    notebook = notes.for_caller(caller)
+    notebook = board.notes.for_caller(caller)
     notebook.note(rest)
     yield "noted in %s; it is distilled later" % notebook.today()
 
 
-def clear_command(config, notes, daily, caller, rest: str):
+def clear_command(board, caller, rest: str):
     """Empty the day's notes."""
-    notebook = notes.for_caller(caller)
+    daily, notebook = board.note_retention, board.notes.for_caller(caller)
     name = rest + ".md" if rest else notebook.today()
     before = daily.waiting().get(access.notebook_of(caller), 0)
     old = notebook.clear(rest)
@@ -53,15 +53,15 @@ def clear_command(config, notes, daily, caller, rest: str):
         yield "%s has no notes" % name
         return
     lost = before - daily.waiting().get(access.notebook_of(caller), 0)
-    told = ", not distilled yet: %d" % lost if lost > 0 and config.get("mode") == "full" else ""
+    told = ", not distilled yet: %d" % lost if lost > 0 and board.config.get("mode") == "full" else ""
     yield "%s is empty now (notes: %d%s); /undo brings them back. Memories and other days stay" % (name, count, told)
 
 
-def pin_command(records, pins, caller, rest: str):
+def pin_command(board, caller, rest: str):
     """Protect a memory from eviction; on a board that has pins, also show or set them."""
-    if pins and pins.is_meant(rest):
-        return pins.command(caller, rest)
-    return _pin_memory(records, caller, rest)
+    if board.pins and board.pins.is_meant(rest):
+        return board.pins.command(caller, rest)
+    return _pin_memory(board.records, caller, rest)
 
 
 def _pin_memory(records, caller, ref: str, pinned: bool = True):
@@ -77,15 +77,14 @@ def _pin_memory(records, caller, ref: str, pinned: bool = True):
     yield "%s %s: %s" % (record["id"], change, snippet(record["content"], _WIDTH))
 
 
-def unpin_command(records, caller, ref: str):
+def unpin_command(board, caller, ref: str):
     """Let a memory leave as others do."""
-    return _pin_memory(records, caller, ref, False)
+    return _pin_memory(board.records, caller, ref, False)
 
 
-def dedupe_command(records, caller, rest: str):
+def dedupe_command(board, caller, _rest: str):
     """Let of two memories that say the same the lesser one go."""
-    looked = 0
-    gone = []
+    records, looked, gone = board.records, 0, []
     for record in records.newest(caller):
         looked += 1
         twin = dedup.twin(records, record, caller)

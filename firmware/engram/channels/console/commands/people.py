@@ -9,23 +9,23 @@ _OFFER = const("/people owner %s makes them the owner, if it is you: with the sa
 _USAGE = const("takes what /help people lists; MODE is mention, always or off.")
 
 
-def pair_command(find_people, clock, caller, rest: str):
+def pair_command(board, caller, rest: str):
     """Let somebody talk who has a code."""
     only_owner(caller, "/pair")
     if not rest:
         raise ArgumentError("/pair", "needs the code that the other person was sent.")
-    yield from _approve(find_people(), rest)
+    yield from _approve(board.find_people(), rest)
 
 
-def people_command(find_people, clock, caller, rest: str):
+def people_command(board, caller, rest: str):
     """Show or change who may talk."""
     only_owner(caller, "/people")
-    people = find_people()
+    people = board.find_people()
     what, _, more = rest.partition(" ")
     who, _, value = more.strip().partition(" ")
     value = value.strip()
     if what in ("", "list"):
-        yield from _list(people, clock)
+        yield from _list(people, board.clock)
     elif what == "approve" and who:
         yield from _approve(people, more.strip())
     elif what == "group" and value:

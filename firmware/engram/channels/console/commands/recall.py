@@ -24,12 +24,13 @@ _CONFIDENCE = const("confidence: %d of 100%s%s")
 _WIDTH = const(100)  # characters of a memory in a list
 
 
-def recall_command(clock, recall, search, caller, rest: str):
+def recall_command(board, caller, rest: str):
     """Find memories and turns by words."""
     explained = rest.startswith(_EXPLAIN)
     query = rest[len(_EXPLAIN) :].strip() if explained else rest
     if not query:
         raise ArgumentError("/recall", "needs words to look for.")
+    recall, search = board.recall, board.remote_search()
     made_of = MadeOf({}, {}) if explained else None
     ranked = recall.rank(make_query(query, caller), made_of)
     if explained:
@@ -39,12 +40,12 @@ def recall_command(clock, recall, search, caller, rest: str):
         if search:
             ranked = recall.with_remote(ranked, (yield from remote.found(search, ranked, _FOUND)))
         items = ((item, ()) for item in recall.find(ranked, _FOUND))
-    yield from _lines(clock, recall, ranked, items, query, made_of)
+    yield from _lines(board, ranked, items, query, made_of)
 
 
-def _lines(clock, recall, ranked, items, query: str, made_of):
+def _lines(board, ranked, items, query: str, made_of):
     """Yield the lines of what was found, or why nothing was."""
-    caller = ranked.query.caller
+    recall, caller = board.recall, ranked.query.caller
     parts_of = {}
     found = []
     for item, parts in items:
@@ -53,7 +54,7 @@ def _lines(clock, recall, ranked, items, query: str, made_of):
     if found and not is_certain(ranked):
         yield _UNCERTAIN
     for item in found:
-        yield from _found_lines(clock, item, parts_of[item.id], weak_mark(item, ranked))
+        yield from _found_lines(board.clock, item, parts_of[item.id], weak_mark(item, ranked))
     if found:
         certainty = "" if not is_weak(ranked) else ", weak" if is_certain(ranked) else ", nothing certain"
         reasons = _reasons(most_confident(ranked), made_of.confidence) if made_of else ""
@@ -92,12 +93,12 @@ def _merged(parts) -> list:
     return merged
 
 
-def forget_command(clock, records, recall, journal, forgetting, caller, rest: str):
+def forget_command(board, caller, rest: str):
     """Forget a memory or a turn."""
     kind = rest[:1].lower()
     if kind in ("m", "t") and rest[1:].isdigit():
         if kind == "m":
-            record, turns = forgetting.forget(rest, caller, with_turns=True)
+            record, turns = board.forgetting.forget(rest, caller, with_turns=True)
             gone = ", ".join([record["id"]] + turns)
             if "left" in record:
                 yield "%s was evicted before; deleted: %s" % (record["id"], gone)
@@ -107,26 +108,26 @@ def forget_command(clock, records, recall, journal, forgetting, caller, rest: st
                 return
             yield "forgot %s: %s (/undo brings it back)" % (gone, snippet(record["content"], _WIDTH))
         else:
-            journal.redact(rest, caller)
+            board.journal.redact(rest, caller)
             yield "forgot the turn t%d; /compact takes it off the flash" % ids.number("id", rest, "t")
         return
     if not rest:
         raise ArgumentError("/forget", "needs an id such as m12, or words to look for.")
     found = False
-    for _, record in records.search(make_query(rest, caller), _FOUND):
+    for _, record in board.records.search(make_query(rest, caller), _FOUND):
         if not found:
             yield "which one? /forget and its id"
         found = True
-        yield row(clock, record)
+        yield row(board.clock, record)
     if not found:
-        yield "nothing found: " + recall.why_empty(rest, caller, False)
-    elif recall.partial:
-        yield "there may be more: " + recall.partial
+        yield "nothing found: " + board.recall.why_empty(rest, caller, False)
+    elif board.recall.partial:
+        yield "there may be more: " + board.recall.partial
 
 
-def undo_command(undo_log, caller, rest: str):
+def undo_command(board, caller, rest: str):
     """Take the latest change back."""
-    yield undo_log.undo(caller, rest)
+    yield board.undo.undo(caller, rest)
 
 
 def row(clock, record: dict) -> str:

@@ -4,8 +4,9 @@ from engram.channels.console.commands import count_of
 from engram.errors import ArgumentError
 
 
-def session_command(journal, clock, caller, rest: str):
+def session_command(board, caller, rest: str):
     """Begin, list, switch or delete sessions."""
+    journal = board.journal
     what, _, more = rest.partition(" ")
     more = more.strip()
     if what == "new":
@@ -16,7 +17,7 @@ def session_command(journal, clock, caller, rest: str):
             if session.id not in now:
                 yield "%s is no longer listed; its turns are still found" % session.id
     elif what == "switch":
-        yield "now in " + _row(journal, clock, caller, journal.switch(caller, more))
+        yield "now in " + _row(board, caller, journal.switch(caller, more))
     elif what == "delete":
         session = journal.delete(caller, more)
         turns = count_of(session.turns, "turn", "turns")
@@ -26,24 +27,24 @@ def session_command(journal, clock, caller, rest: str):
         if not what:
             found = [session for session in found if session.id == journal.current(caller)]
         for session in found:
-            yield _row(journal, clock, caller, session)
+            yield _row(board, caller, session)
         if not found:
             yield "no session yet; the first message begins one"
     else:
         raise ArgumentError("/session", "takes new [TITLE], list, switch ID or delete ID.")
 
 
-def _row(journal, clock, caller, session) -> str:
-    mark = "*" if session.id == journal.current(caller) else " "
+def _row(board, caller, session) -> str:
+    mark = "*" if session.id == board.journal.current(caller) else " "
     turns = count_of(session.turns, "turn", "turns")
-    return "%s %-6s %10s  %s  %s" % (mark, session.id, turns, clock.minute(session.at), session.title)
+    return "%s %-6s %10s  %s  %s" % (mark, session.id, turns, board.clock.minute(session.at), session.title)
 
 
-def profile_command(profile, caller, rest: str):
+def profile_command(board, caller, rest: str):
     """Show or edit the profile."""
     if caller.group:
         raise ArgumentError("/profile", "is private and stays out of group rooms.")
-    keeper = profile.for_caller(caller)
+    keeper = board.profile.for_caller(caller)
     name, _, more = rest.partition(" ")
     action, _, content = more.partition(" ")
     content = content.strip()

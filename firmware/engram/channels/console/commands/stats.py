@@ -10,7 +10,7 @@ _CHAT = const("companion.chat")
 
 
 def stats_command(board, caller, _rest: str):
-    """Tell how the board is doing: the owner all, others what concerns them; `board` has those of its parts that it shows."""
+    """Tell how the board is doing: the owner all, others what concerns them."""
     yield _row("version", __version__)
     clock, records, journal = board.clock, board.records, board.journal
     yield _row("time", clock.minute(clock.now()) if clock.known else "not known: the clock is not set")
@@ -85,7 +85,7 @@ def _archive(companion, archived):
         yield _row("archive", told % archived.total)
 
 
-def companion_command(companion, config, caller, rest: str):
+def companion_command(board, caller, rest: str):
     """Tell how the link to the companion is, or set who may be spoken for over it."""
     only_owner(caller, "/companion")
     if rest:
@@ -95,25 +95,25 @@ def companion_command(companion, config, caller, rest: str):
             raise ArgumentError("/companion", "chat is set on the console only.")
         if what != "chat":
             raise ArgumentError("/companion", "takes chat owner, chat others or chat off.")
-        was_off = config.get(_CHAT) == "off"
-        config.save(_CHAT, value.strip())
+        was_off = board.config.get(_CHAT) == "off"
+        board.config.save(_CHAT, value.strip())
         yield "%s is %s%s" % (_CHAT, value.strip(), ", after a restart of the board" if was_off else "")
         return
-    if companion is None:
+    if board.companion is None:
         yield "no companion is set up (see docs/start/companion.md); the board needs none"
         return
-    yield from companion.status_lines()
+    yield from board.companion.status_lines()
 
 
-def telegram_command(telegram, caller, rest: str):
+def telegram_command(board, caller, rest: str):
     """Tell how the link to Telegram is, or remove a webhook."""
     only_owner(caller, "/telegram")
     if rest not in ("", "unhook"):
         raise ArgumentError("/telegram", "takes nothing, or unhook.")
-    if telegram is None:
+    if board.telegram is None:
         yield "no bot is set up: see docs/start/telegram.md"
     elif rest:
-        telegram.unhook()
+        board.telegram.unhook()
         yield "a webhook is removed before the next poll; /telegram shows what comes of it"
     else:
-        yield from telegram.status_lines()
+        yield from board.telegram.status_lines()

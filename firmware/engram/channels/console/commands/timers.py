@@ -4,15 +4,16 @@ from engram.errors import ArgumentError
 from engram.timers import schedule, tool
 
 
-def timers_command(timers, toolbox, caller, rest: str):
+def timers_command(board, caller, rest: str):
     """Yield the caller's timers, or what becomes of one that is added or removed."""
+    timers = board.timers
     action, _, what = rest.partition(" ")
     what = what.strip()
     if action == "remove" and what:
         gone = timers.remove(caller, what)
         yield "removed %s: %s" % (gone["id"], gone["what"])
     elif action == "add" and what:
-        yield tool.add(timers, toolbox, caller, what)
+        yield tool.add(timers, board.toolbox, caller, what)
     elif action in ("", "list") and not what:
         yield from _listed(timers, caller)
     else:

@@ -13,42 +13,39 @@ _NAME = const(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._
 _STEPS = const(10000)  # of an index that is rebuilt, before an import gives up
 
 
-def export_command(source, caller, rest: str):
-    """Yield all memories as JSON Lines with the profile and the notes, or as Markdown; or what is in the trash.
-
-    `source` has clock, records, journal, trash, forgetting, profile and notes.
-    """
+def export_command(board, caller, rest: str):
+    """Yield all memories as JSON Lines with the profile and the notes, or as Markdown; or what is in the trash."""
     if rest not in _FORMS:
         raise ArgumentError("/export", "takes nothing, md for Markdown, or trash for evicted memories.")
-    yield from _FORMS[rest](source, caller)
+    yield from _FORMS[rest](board, caller)
 
 
-def _json(source, caller):
-    keepers = () if caller.group else (source.profile.for_caller(caller), source.notes.for_caller(caller))
-    memories = export.memories(source.records, caller, True)
-    yield from _lines(source, caller, source.records.count(caller), memories, keepers)
+def _json(board, caller):
+    keepers = () if caller.group else (board.profile.for_caller(caller), board.notes.for_caller(caller))
+    memories = export.memories(board.records, caller, True)
+    yield from _lines(board, caller, board.records.count(caller), memories, keepers)
 
 
-def _trash(source, caller):
+def _trash(board, caller):
     def memories():
-        for record in source.trash.records():
+        for record in board.trash.records():
             if access.may_see_line(caller, record):
                 yield record, "", False, (0, 0)
 
-    yield from _lines(source, caller, sum(1 for _ in memories()), memories(), ())
+    yield from _lines(board, caller, sum(1 for _ in memories()), memories(), ())
 
 
-def _lines(source, caller, count: int, memories, keepers):
+def _lines(board, caller, count: int, memories, keepers):
     """Yield the lines of an export of memories, as export.memories() has them, and of the texts of keepers."""
-    epoch = source.records.entries.epoch
-    yield jsonl.head(epoch, source.journal.entries.epoch, source.clock.now(), count)
+    epoch = board.records.entries.epoch
+    yield jsonl.head(epoch, board.journal.entries.epoch, board.clock.now(), count)
     written = 1
     for memory in memories:
         if memory is None:
             yield 0
             continue
         record, follows, is_past, used = memory
-        record = source.forgetting.seen(record, caller)
+        record = board.forgetting.seen(record, caller)
         for line in jsonl.lines(jsonl.pairs(epoch, record, follows, is_past, used)):
             yield line
             written += 1
@@ -60,11 +57,11 @@ def _lines(source, caller, count: int, memories, keepers):
     yield jsonl.tail(written)
 
 
-def _markdown(source, caller):
-    clock = Clock(source.clock.zone_minutes)  # a page has one offset, also for times of daylight saving
+def _markdown(board, caller):
+    clock = Clock(board.clock.zone_minutes)  # a page has one offset, also for times of daylight saving
     yield markdown.title(clock)
     day = ""
-    for memory in export.memories(source.records, caller, False):
+    for memory in export.memories(board.records, caller, False):
         if memory is None:
             yield 0
             continue
@@ -72,21 +69,22 @@ def _markdown(source, caller):
         if clock.day(record["created"]) != day:
             day = clock.day(record["created"])
             yield from ("", "## " + day, "")
-        yield from markdown.lines(record, clock, access.own_scope(caller), source.records.entries.epoch)
+        yield from markdown.lines(record, clock, access.own_scope(caller), board.records.entries.epoch)
 
 
 _FORMS = {"": _json, "md": _markdown, "trash": _trash}
 
 
-def import_command(folder, records, clock, journal, eviction, forgetting, profile, notes, caller, rest: str):
+def import_command(board, caller, rest: str):
     """Import a file of the board, or the JSON object that follows; yield what became of each line."""
     if not rest:
         raise ArgumentError("/import", "needs a .jsonl file of the board, or a JSON object.")
-    path = "" if rest[0] == "{" else _path(folder, caller, rest)
+    path = "" if rest[0] == "{" else _path(board.folder, caller, rest)
     # What is there already is found by the index.
-    yield from _rebuilt_index(records)
-    importer = Importer(records, clock, journal, eviction, forgetting, profile, notes, caller)
-    yield from _import(importer, records, path, rest)
+    yield from _rebuilt_index(board.records)
+    parts = board.journal, board.eviction, board.forgetting, board.profile, board.notes
+    importer = Importer(board.records, board.clock, *parts, caller)
+    yield from _import(importer, board.records, path, rest)
 
 
 def _import(importer, records, path: str, rest: str):
