@@ -8,9 +8,7 @@ from engram.agent.prompt import PromptBuilder
 from engram.build_tools import make_toolbox
 from engram.channels.console.commands import Commands
 from engram.channels.console.commands.handlers import HANDLERS
-from engram.channels.deliveries import Deliveries
 from engram.channels.inbox import Inbox
-from engram.channels.message_handler import MessageHandler
 from engram.errors import ArgumentError
 from engram.timers.runner import TimerRunner
 from engram.timers.tool import TimerTool
@@ -26,14 +24,9 @@ def add_agent(board, learns: bool = True) -> None:
         if learns:
             _add_jobs(board)
 
-    def make_deliveries(inbox):
-        folder = board.folder + "/memory"
-        out = Deliveries(inbox, board.journal, board.clock, folder)
-        return out, MessageHandler(inbox, board.journal, board.clock, folder, out)
-
     board.agent = Agent(board.turn_queue, lambda: _turn_runner(board))
     board.commands = Commands(board, HANDLERS)
-    board.inbox = Inbox(board.folder, board.commands, board.agent, make_deliveries)
+    board.inbox = Inbox(board.folder, board.commands, board.agent, board.journal, board.clock)
     _add_timer_runner(board)
 
 

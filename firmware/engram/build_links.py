@@ -8,7 +8,7 @@ from engram.errors import ArgumentError, ConfigError
 from engram.net.transport import tls_context
 from engram.net.http import Client
 from engram.channels.console.commands import commands
-from engram.channels.inbox import Message
+from engram.channels.message import Message
 # isort: on
 
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates

@@ -63,7 +63,7 @@ def _sense_configs(board) -> list:
 
 def _make_events(board, limits) -> Events:
     def push(mid: str, caller, content: str) -> bool:
-        may_push = board.inbox.deliveries().may_push(caller)
+        may_push = board.inbox.deliveries.may_push(caller)
         if may_push:
             board.inbox.push(caller, content, mid)
         return may_push is not None

@@ -9,16 +9,15 @@ from collections import namedtuple
 
 from engram import diag
 from engram.agent.agent import Outcome
-from engram.channels.inbox import Message
+from engram.channels.message import Message
 from engram.channels.outbox import FAILED, QUEUED, Delivery, Outbox
+from engram.clock import duration
 from engram.compat import const
 from engram.errors import EngramError
 from engram.interrupt import start_task
 from engram.memory.access import Caller, turn_principal
 
 _MINUTE = const(60)
-_HOUR = const(3600)
-_DAY = const(86400)
 _MOST_PUSHED = const(8)  # deliveries with which the board says nothing by itself: 13 have room
 
 _DROPPED = const("older answers that could not be delivered and are not kept any more: %d; ask again.")
@@ -235,8 +234,4 @@ def channel_of(address: str) -> str:
 def age_of(line: dict, clock) -> str:
     """Return the age of a line in words, "" below a minute."""
     age = clock.now() - line["at"]
-    if age < _MINUTE:
-        return ""
-    if age < _HOUR:
-        return "%d min" % (age // _MINUTE)
-    return "%d h" % (age // _HOUR) if age < 2 * _DAY else "%d days" % (age // _DAY)
+    return "" if age < _MINUTE else duration(age)

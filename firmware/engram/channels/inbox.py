@@ -5,104 +5,29 @@ Inbox.handle(). A message that has its network's id is answered once, whatever t
 message_handler.py.
 """
 
-import gc
-from collections import namedtuple
-
-from engram import files
-from engram.agent.agent import Origin, Sink
+from engram.agent.agent import Origin
 from engram.channels.attachments import receive
-from engram.compat import const, sleep_ms
-from engram.errors import EngramError
-
-MID_LONGEST = const(64)
-"""Bytes of a network's message id, printable ASCII, which begins with the name of its channel and a colon."""
-
-OUTBOX = const("/outbox.bin")
-"""The file of answers that may not have been delivered, beside a board's memories: see outbox.py."""
-
-OFFERED = const("/taken.bin")
-"""The file of messages that their network offers until it has the end of the answer: see outbox.py."""
-
-OUTBOX_EMPTY = const(5)
-"""Bytes of it when nothing waits in it."""
-
-_MEMORY = const("/memory")
-_NO_MEMORY = const("the board has not enough free memory for this: say it in shorter parts, or begin a /session new.")
-
-Message = namedtuple("Message", "mid caller text is_command file forwarded quoted edits")
-"""What somebody says: its network's id, which no other message has, such as "telegram:CHAT:ID", or ""; the Caller; the text;
-whether it is a command; and None or (name, size, open), a file that came with it, where `await open()` gives something
-with `async read()`, b"" at the end, and `async close()`. `forwarded` is who wrote what the person only forwards, `quoted`
-the beginning of the message that it answers, `edits` the id of the message that it corrects: "" for none."""
-
-
-class ChannelSink(Sink):
-    """Where a channel sends the answer to one message.
-
-    Nothing here may raise for a link that is down, and text() is to keep pieces rather than wait long for the network: other
-    turns wait for this one. The answer is over with end().
-    """
-
-    is_confirming = False
-    """True if end() knows that the person has the answer: until then Inbox.redeliver() sends it."""
-
-    is_idempotent = False
-    """True if the person has one copy however often end() sends it."""
-
-    delivery = None
-    """The outbox.Delivery of the answer, whose seq is 0 while nothing of it is on flash."""
-
-    is_offered_again = False
-    """True if the network offers the message until end() gave true: its id is known for as long."""
-
-    async def line(self, line: str) -> None:
-        """A line of a command's answer."""
-
-    async def report(self, fields: dict) -> None:
-        """The outcome of a command, for programs."""
-
-    async def problem(self, problem: str) -> None:
-        """What went wrong with the answer."""
-
-    async def refuse(self, problem: str) -> None:
-        """Why the message is not answered."""
-        await self.problem(problem)
-
-    async def on_saved_reply(self, reply) -> None:
-        """A reply that was kept, to a message that came before, or what the board itself began to
-        say: a deliveries.SavedReply.
-        """
-        await self.text(reply.with_age())
-
-    def give_up(self, words: str) -> None:
-        """An answer may have arrived twice, and is sent no more; `words` name it."""
-
-    async def end(self, outcome) -> "bool | None":
-        """End the answer, and send it: the Outcome of a turn or None. True if the person has all of it,
-        or never can; None if nobody knows, since the link broke before the network said so. Before
-        and after each piece but the first and last, a sink calls delivery.advance().
-        """
-        return True
+from engram.channels.deliveries import Deliveries
+from engram.channels.message import ChannelSink, Message
+from engram.channels.message_handler import MessageHandler, tell_errors
+from engram.compat import sleep_ms
 
 
 class Inbox:
-    """Answers the messages of all channels, on a board in a folder. make_deliveries(inbox) gives the
-    Deliveries and the MessageHandler, for messages with an id.
-    """
+    """Answers the messages of all channels, on a board in a folder."""
 
-    def __init__(self, folder: str, commands, agent, make_deliveries):
+    def __init__(self, folder: str, commands, agent, journal, clock):
         self._folder = folder
         self._commands = commands
         self._agent = agent
-        self._make_deliveries = make_deliveries
-        self._deliveries = self._handler = None
+        self.deliveries = Deliveries(self, journal, clock, folder + "/memory")
+        self._handler = MessageHandler(self, journal, clock, folder + "/memory", self.deliveries)
         self.channels = {}
         """(open_sink, is_let_in) of the channels that deliver by themselves, by name: see add_channel()."""
 
     async def handle(self, message: Message, sink: ChannelSink):
         """Answer a message, once if it has an id; the Outcome of a turn, or None. The sink gets the errors."""
         if message.mid:
-            self.deliveries()
             return await self._handler.handle(message, sink)
         outcome = await tell_errors(self.answer(message, sink), sink)
         await sink.end(outcome)
@@ -120,9 +45,7 @@ class Inbox:
 
     async def redeliver(self, name: str) -> int:
         """Give a channel whose link is there (again) what it has not delivered yet; how many are left."""
-        if self._deliveries is None and files.size(self._folder + _MEMORY + OUTBOX) <= OUTBOX_EMPTY:
-            return 0  # nothing waits: what would deliver it is not loaded for that
-        return await self.deliveries().redeliver(name)
+        return await self.deliveries.redeliver(name)
 
     def push(self, caller, content: str, mid: str = ""):
         """Say something to a caller by the board's own initiative, in their room: a turn of its session, on flash then.
@@ -131,17 +54,11 @@ class Inbox:
         Returns the task that delivers it, which gives whether that succeeded: what fails is kept. None if it was said before,
         no channel has such rooms, or they are not let in there any more.
         """
-        return self.deliveries().push(caller, content, mid)
+        return self.deliveries.push(caller, content, mid)
 
     def has_undelivered(self, name: str) -> bool:
         """True if something for a channel waits for redeliver(), which was called before."""
-        return self._deliveries is not None and self._deliveries.has_undelivered(name)
-
-    def deliveries(self):
-        """Return the Deliveries, made when they are first needed: they read the newest lines of the journal."""
-        if self._deliveries is None:
-            self._deliveries, self._handler = self._make_deliveries(self)
-        return self._deliveries
+        return self.deliveries.has_undelivered(name)
 
     async def answer(self, message: Message, sink: ChannelSink, origin=None):
         """Answer a message as if it came for the first time; the Outcome of a turn, or None."""
@@ -172,15 +89,3 @@ class Inbox:
         finally:
             # What Ctrl-C stops, such as a compaction, must tidy up after itself.
             outputs.close()
-
-
-async def tell_errors(work, sink: ChannelSink):
-    """Await an answer; what it gives, None if an error ended it, which the sink gets."""
-    try:
-        return await work
-    except EngramError as error:
-        await sink.refuse(str(error))
-    except MemoryError:
-        gc.collect()
-        await sink.problem(_NO_MEMORY)
-    return None

@@ -8,9 +8,11 @@ known by its id for as long. A message that corrects another one of the last hou
 own, in whose flush the other one and its reply are forgotten.
 """
 
+import gc
+
 from engram.agent.agent import Origin
 from engram.channels.deliveries import SavedReply, age_of, message_of
-from engram.channels.inbox import MID_LONGEST, Message, tell_errors
+from engram.channels.message import MID_LONGEST, ChannelSink, Message
 from engram.channels.outbox import Delivery, Offered
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, EngramError, NotFound
@@ -24,6 +26,7 @@ _HOUR = const(3600)
 _READS = ("help", "memory", "recall", "export", "stats", "json")
 _READS_ALONE = ("telegram", "session", "timers", "mode", "companion", "workspace", "people")
 
+_NO_MEMORY = const("the board has not enough free memory for this: say it in shorter parts, or begin a /session new.")
 _NOT_AGAIN = const("this came before and is not carried out again; it may have been: look with /memory or /stats.")
 _GONE = const("this came before, and has left the journal: say it again.")
 _LATE = const("this answers a message from %s ago")
@@ -212,3 +215,15 @@ def changes(line: str) -> bool:
     if name == "import" and rest[:1] == "{":
         return '"was"' in rest  # without a version, it finds what it has stored: "there already"
     return bool(rest) and rest != "list" if name in _READS_ALONE else name != "profile" or " " in rest
+
+
+async def tell_errors(work, sink: ChannelSink):
+    """Await an answer; what it gives, None if an error ended it, which the sink gets."""
+    try:
+        return await work
+    except EngramError as error:
+        await sink.refuse(str(error))
+    except MemoryError:
+        gc.collect()
+        await sink.problem(_NO_MEMORY)
+    return None

@@ -14,9 +14,11 @@ import struct
 from binascii import crc32
 
 from engram import diag, files
-from engram.channels.inbox import OFFERED, OUTBOX
 from engram.compat import const
 from engram.errors import StoreError
+
+_OUTBOX = const("/outbox.bin")
+OFFERED = const("/taken.bin")
 
 _MOST = const(13)  # rows of a file: up to 128 bytes littlefs writes it without an erase
 _DELIVERY = const("<IBB")
@@ -89,7 +91,7 @@ class Outbox:
     """The deliveries under way, in a file of a folder of the flash."""
 
     def __init__(self, folder: str):
-        self._path = folder + OUTBOX
+        self._path = folder + _OUTBOX
         rows, self.dropped = _read(self._path, _DELIVERY)
         """`dropped` is how many had no room, since people were told."""
         self.deliveries = [Delivery(row[0], row[1], row[2], self._write) for row in rows]

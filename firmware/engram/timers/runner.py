@@ -68,7 +68,7 @@ class TimerRunner:
         if row is None or ref == self._busy:
             return True
         caller = caller_of(row)
-        may_push = self._inbox.deliveries().may_push(caller)
+        may_push = self._inbox.deliveries.may_push(caller)
         if may_push is None:
             return False
         due = row.get("calling") or schedule.newest(row, self._timers.clock, row["due"], now)

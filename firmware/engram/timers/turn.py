@@ -86,7 +86,7 @@ class TimerTurns:
     async def run(self, caller, content: str, mid: str, head: str, left: int) -> tuple:
         """Have a timer's text answered, below a `head`: (seq of the reply, 0 if none is on flash; the problem; calls spent)."""
         board, timers = self._board, self._board.timers
-        deliveries = board.inbox.deliveries()
+        deliveries = board.inbox.deliveries
         origin = TimerOrigin(mid, head, left, timers, deliveries)
         try:
             outcome = await board.agent.turn(caller, content, origin.notices, origin)

@@ -15,7 +15,7 @@ from engram.agent.agent import Sink, Turn
 from engram.app import App
 from engram.archive import transfer
 from engram.archive.index import ArchiveIndex
-from engram.channels.inbox import ChannelSink, Message
+from engram.channels.message import ChannelSink, Message
 from engram.compat import finish
 from engram.llm.types import Call
 from engram.memory.access import OWNER, Caller

@@ -9,7 +9,7 @@ from engram.app import App
 from engram.channels.console import json_lines
 from engram.channels.console.json_lines import JsonLines
 from engram.channels.deliveries import SavedReply
-from engram.channels.inbox import MID_LONGEST
+from engram.channels.message import MID_LONGEST
 from engram.memory import access
 from engram.memory.access import OWNER
 from pages import fences, plain, read, rows, section

@@ -8,7 +8,7 @@ from board import Board, Script
 from engram import __version__, log_line
 from engram.agent.agent import Outcome
 from engram.channels.console.json_lines import JsonLines
-from engram.channels.inbox import Message
+from engram.channels.message import Message
 from engram.memory.access import OWNER, Caller
 
 LIMIT = 4000

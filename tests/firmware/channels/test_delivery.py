@@ -6,7 +6,7 @@ Nothing is lost, and nothing that may have arrived twice is sent a third time.
 from board import Board, Script
 from channel import message
 from engram import diag, files
-from engram.channels.inbox import ChannelSink
+from engram.channels.message import ChannelSink
 from engram.channels.outbox import FAILED, MAYBE_DELIVERED, QUEUED, SENT_AGAIN, Delivery, Outbox
 from engram.memory.access import Caller
 from support import folder

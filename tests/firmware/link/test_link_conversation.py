@@ -7,7 +7,7 @@ import asyncio
 from board import Board, Script, say
 from engram import text
 from engram.agent.agent import Sink
-from engram.channels.inbox import ChannelSink, Message
+from engram.channels.message import ChannelSink, Message
 from engram.channels.outbox import Outbox
 from engram.compat import sleep_ms
 from engram.errors import ArgumentError, NetError
@@ -327,7 +327,7 @@ async def test_an_entry_of_the_outbox_in_whose_place_a_message_of_the_link_stand
     board = _board()
     linked = Talking(board)
     board.inbox.add_channel("link", linked.inbound.open_sink)
-    Outbox(board.place + "/memory").add(board.journal.newest + 1, "")
+    board.inbox.deliveries._outbox.add(board.journal.newest + 1, "")
     say(board, "hello", caller=caller_of(_head(), "others"), mid="link:m1")
     assert await board.inbox.redeliver("link") == 0
     assert not linked.companion.pushes and not Outbox(board.place + "/memory").deliveries

@@ -4,7 +4,7 @@ import asyncio
 
 from board import Board, Script
 from engram import diag, status
-from engram.channels.inbox import Message
+from engram.channels.message import Message
 from engram.compat import sleep_ms
 from engram.errors import NetError, StoreError
 from engram.link import conversation, inbound_messages

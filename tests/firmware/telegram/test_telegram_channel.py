@@ -129,7 +129,7 @@ async def test_nothing_is_said_to_who_was_blocked_while_a_command_was_tried():
     service.send = send
     await _answer(channel, "/mode")
     assert service.texts == ["full mode", AGAIN + "full mode"]
-    assert list(channel._inbox.deliveries()._journal.entries.lines_backwards()) == []
+    assert list(channel._inbox.deliveries._journal.entries.lines_backwards()) == []
 
 
 async def test_who_wrote_a_message_that_cannot_be_read_is_asked_to_say_it_again():

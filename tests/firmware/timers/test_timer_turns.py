@@ -149,14 +149,14 @@ async def test_what_a_restart_cut_off_counts_as_spent():
 async def test_an_answer_that_the_power_cut_off_is_made_again_for_the_same_turn():
     timed = _asking(*["Again."] * 24)
     timed.add(CHAT, "ask", "how is it?", at=EIGHT)
-    keep = timed.board.inbox.deliveries().keep
+    keep = timed.board.inbox.deliveries.keep
 
     def fail(*_, **__):
         raise ModelUnavailable("the power is gone.")
 
-    timed.board.inbox.deliveries().keep = fail
+    timed.board.inbox.deliveries.keep = fail
     assert await _told(timed, EIGHT - timed.board.now + MINUTE) == []
-    timed.board.inbox.deliveries().keep = keep
+    timed.board.inbox.deliveries.keep = keep
     timed.restart()
     told = await _told(timed, 2 * MINUTE)
     assert [text.rpartition(") ")[2] for _, text in told] == ["Again."]

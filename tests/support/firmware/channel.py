@@ -1,6 +1,6 @@
 """A network that a test holds in its hand: what a channel's sinks are told, and whether it is delivered."""
 
-from engram.channels.inbox import ChannelSink, Message
+from engram.channels.message import ChannelSink, Message
 from engram.errors import NetError
 from engram.link.conversation import Conversation
 from engram.memory.access import OWNER

@@ -18,7 +18,7 @@ import vfs  # type: ignore
 import faulty_flash
 import flash
 from engram.app import App
-from engram.channels.inbox import ChannelSink, Message
+from engram.channels.message import ChannelSink, Message
 from engram.clock import Clock
 from engram.errors import ModelUnavailable
 from engram.llm.types import Reply

@@ -18,7 +18,7 @@ import vfs  # type: ignore
 import faulty_flash
 import flash
 from engram.app import App
-from engram.channels.inbox import Message
+from engram.channels.message import Message
 from engram.clock import Clock
 from engram.errors import NetError
 from engram.link.conversation import Conversation

@@ -12,10 +12,9 @@ import select
 import sys
 
 from engram import text
-from engram.channels.console import push
 from engram.channels.console.json_lines import JsonLines
 from engram.channels.console.line_editor import LineEditor, TooLong
-from engram.channels.inbox import ChannelSink, Message
+from engram.channels.message import ChannelSink, Message
 from engram.compat import const
 from engram.interrupt import start_task
 from engram.memory.access import OWNER, Caller
@@ -136,13 +135,13 @@ class Console(ChannelSink):
     # --- what the board begins to say
 
     def open_sink(self, room: str) -> tuple:
-        """See Inbox.add_channel()."""
-        return push.open_sink(self, room)
-
-    @property
-    def is_for_programs(self) -> bool:
-        """Whether a program talks here."""
-        return self._json is not None
+        """See Inbox.add_channel(): nothing goes here for a message's id."""
+        if room == OWNER.room:
+            return ConsolePush(self.show_push, ""), room
+        name, _, rest = room.partition(" ")
+        if name != _PROGRAM or not rest:
+            return None, ""
+        return ConsolePush(self.show_push, rest) if self._json else None, room
 
     def show_push(self, content: str, turn: str, room: str) -> None:
         """Show what the board says by itself; what was typed meanwhile stands behind it again."""
@@ -206,6 +205,33 @@ class Console(ChannelSink):
         if self._line_end != "\n":
             output = output.replace("\r\n", "\n").replace("\n", self._line_end)
         self._target.write(output)
+
+
+class ConsolePush(ChannelSink):
+    """Shows one such text; `show` is the console's show_push(), `room` the program's room, "" for the person at the console."""
+
+    is_confirming = True
+
+    def __init__(self, show, room: str):
+        self._show = show
+        self._room = room
+        self._turn = None
+        self._content = ""
+
+    async def notice(self, line: str) -> None:
+        """A line about it."""
+        self._content += line + "\n"
+
+    async def on_saved_reply(self, reply) -> None:
+        """What it says."""
+        self._turn = reply.turn
+        self._content += reply.with_age()
+
+    async def end(self, outcome) -> bool:
+        """Show it."""
+        if self._content:
+            self._show(self._content, self._turn, self._room)
+        return True
 
 
 class Interrupted(Exception):

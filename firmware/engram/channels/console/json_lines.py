@@ -7,7 +7,7 @@ had it all have to: a UART loses what comes while the board is busy, and half a 
 import gc
 
 from engram import __version__, log_line, text
-from engram.channels.inbox import ChannelSink, Message
+from engram.channels.message import ChannelSink, Message
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import access

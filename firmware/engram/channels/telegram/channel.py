@@ -7,7 +7,7 @@ over the other.
 import gc
 
 from engram import diag
-from engram.channels.inbox import Message
+from engram.channels.message import Message
 from engram.channels.people import LET_IN
 from engram.channels.telegram.bot_api import BotError
 from engram.channels.telegram.destination import NAME, destination_of, room_of

@@ -4,7 +4,7 @@ The reply goes first, then what the board says beside it. How far it is, is in i
 """
 
 from engram import diag
-from engram.channels.inbox import ChannelSink
+from engram.channels.message import ChannelSink
 from engram.channels.outbox import Delivery
 from engram.channels.telegram.bot_api import BotError
 from engram.channels.telegram.destination import NAME

@@ -3,7 +3,7 @@
 import json
 import random
 
-from engram.channels.inbox import ChannelSink
+from engram.channels.message import ChannelSink
 
 _BEFORE = 104  # the errors of a link that breaks before the network took something, and after it
 _AFTER = 110
