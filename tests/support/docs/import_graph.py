@@ -2,13 +2,19 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 
 
-def imports(source: str, package: str = "") -> Iterator[str]:
+@cache
+def imports(source: str, package: str = "") -> tuple[str, ...]:
     """The names that a file imports; of one that calls __import__ all texts, of which some name modules.
 
     `package` is where the file is: the beginning of what it imports with dots.
     """
+    return tuple(_imports(source, package))
+
+
+def _imports(source: str, package: str) -> Iterator[str]:
     nodes = list(ast.walk(ast.parse(source)))
     names_modules = any(isinstance(node, ast.Name) and node.id == "__import__" for node in nodes)
     for node in nodes:
