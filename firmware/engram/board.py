@@ -1,6 +1,5 @@
 """One board's parts, as build.py wires them: App owns it, and hands on what others need."""
 
-from engram import status
 from engram.agent.agent import TurnQueue
 from engram.channels.people import People
 from engram.compat import const
@@ -11,6 +10,7 @@ if TYPE_CHECKING:
     from engram.agent.offline import Offline
     from engram.agent.prompt import PromptBuilder
     from engram.archive.index import ArchiveIndex
+    from engram.archive.transfer import ArchiveTransfer
     from engram.channels.console.commands import Commands
     from engram.channels.inbox import Inbox
     from engram.channels.telegram.channel import Telegram
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from engram.tools.pins import Pins
     from engram.tools.toolbox import Toolbox
 
-_DRIFT = const(65536)  # bytes that the logs may change by until the flash in use is counted again
-
 
 class Board:
     """A board's parts; App runs them."""
@@ -71,6 +69,10 @@ class Board:
     inbox: "Inbox"
     archived: "ArchiveIndex | None" = None
     companion: "Companion | None" = None
+    remote_search = None
+    """Asks the companion, None without one."""
+    archive: "ArchiveTransfer | None" = None
+    """Gives memories to the companion, None without one."""
     link_state: "LinkState | None" = None
     distillation: "Distillation | None" = None
     jobs: "Jobs | None" = None
@@ -108,43 +110,9 @@ class Board:
         self.seen_help = set()
         """The principals who have seen the list of the commands that are understood without a model."""
 
-    def remote_search(self):
-        """What asks a companion, None if there is none."""
-        return self.companion.ask if self.companion else None
-
-    def archive(self):
-        """The transfer that gives memories to a companion, None if there is none."""
-        return self.companion.archive if self.companion else None
-
-    def is_unread(self, seq: int) -> bool:
-        """Whether a turn waits for being read for facts."""
-        return self.model is not None and seq > self.learning_cursor.until
-
     def find_people(self) -> "People":
         """Who may talk through networks: read once somebody does, or is asked about."""
         if self.people is None:
             config = self.config
             self.people = People(self.folder, self.clock, config.get("people.policy"), config.get("people.rate"))
         return self.people
-
-    def find_senses(self) -> "Senses":
-        """What keeps readings: made when the first one comes, or at the start if there are some already."""
-        if self.senses is None:
-            from engram.build_senses import add_senses  # absent from boards without senses
-
-            add_senses(self)
-        return self.senses  # type: ignore[reportReturnType]  it is set now
-
-    def find_status(self) -> dict:
-        """How the board is, see status.py."""
-        return status.find_status(self)
-
-    @property
-    def log_bytes(self) -> int:
-        """Bytes of both logs on flash."""
-        return self.records.entries.bytes + self.journal.entries.bytes
-
-    def walk_flash(self) -> None:
-        """Count the flash in use, unless little has changed since that was done."""
-        if not self.flash_walk or abs(self.log_bytes - self.flash_walk[2]) >= _DRIFT:
-            status.walk_flash(self)

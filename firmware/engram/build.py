@@ -95,7 +95,16 @@ def _add_hands_and_senses(board: Board) -> None:
         add_pins(board)
     memory = board.folder + "/memory"
     if board.config.table("senses") or files.size(memory + "/senses/senses.jsonl") >= 0:
-        board.find_senses()
+        find_senses(board)
+
+
+def find_senses(board: Board):
+    """Return the board's Senses, made with the first reading if the settings name none."""
+    if board.senses is None:
+        from engram.build_senses import add_senses  # absent from boards without senses
+
+        add_senses(board)
+    return board.senses
 
 
 def add_memory(board: Board, segment_bytes: int = 0) -> None:
@@ -137,7 +146,7 @@ def _records(board: Board, store) -> Records:
     importance = Importance(usage, clock)
 
     def make_eviction(records):
-        return Eviction(records, board.trash, most, cap, board.archive)
+        return Eviction(records, board.trash, most, cap, lambda: board.archive)
 
     keep = board.turns_reserve.keep
     return Records(store, board.journal, clock, cap, keep, most, usage, importance, board.archived, make_eviction)

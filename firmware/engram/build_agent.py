@@ -37,7 +37,7 @@ def _add_turn_parts(board) -> None:
     board.prompts = PromptBuilder(
         config, clock, records, journal, recall, board.profile, notes, board.tag_snapshots, toolbox
     )
-    search, mode = board.remote_search(), config.get("mode")
+    search, mode = board.remote_search, config.get("mode")
     board.offline = Offline(records, recall, board.forgetting, search, board.seen_help, notes, mode)
 
 
@@ -61,8 +61,8 @@ def _remote_recall(board):
         return None
     from engram.agent.remote_recall import RemoteRecall  # absent from boards without a companion
 
-    search = board.remote_search()
-    return RemoteRecall(board.clock, board.records, board.recall, search, board.archive(), board.archived, board.notes)
+    search = board.remote_search
+    return RemoteRecall(board.clock, board.records, board.recall, search, board.archive, board.archived, board.notes)
 
 
 def _turn_runner(board) -> TurnRunner:
@@ -75,7 +75,7 @@ def _turn_runner(board) -> TurnRunner:
         model=board.model,
         jobs=board.jobs,
         flush=board.flush,
-        remote_search=board.remote_search(),
+        remote_search=board.remote_search,
         toolbox=board.toolbox,
     )
 

@@ -4,6 +4,7 @@
 # isort: off
 from engram import files
 from engram.compat import const
+from engram.status import find_status
 from engram.errors import ArgumentError, ConfigError
 from engram.net.transport import tls_context
 from engram.net.http import Client
@@ -70,7 +71,10 @@ def add_companion(board) -> None:
         from engram.archive.transfer import ArchiveTransfer  # absent from boards that have no archive
 
         within_ms, parts = config.get("companion.timeout_ms"), (board.archived, records, journal, board.eviction)
-        return ArchiveTransfer(exchange, replication, board.link_state, *parts, board.clock, within_ms, board.is_unread)
+        return ArchiveTransfer(exchange, replication, board.link_state, *parts, board.clock, within_ms, is_unread)
+
+    def is_unread(seq: int) -> bool:
+        return board.model is not None and seq > board.learning_cursor.until
 
     async def answer(mid, caller, content, is_command, origin, sink):
         if board.find_people().is_blocked(caller.principal):
@@ -91,7 +95,7 @@ def add_companion(board) -> None:
         is_busy=board.turn_queue.is_busy,
         notes=board.notes,
         retention=board.note_retention,
-        find_status=board.find_status,
+        find_status=lambda: find_status(board),
         make_transport=make_transport,
         network=board.network,
         archived=board.archived,
@@ -99,6 +103,7 @@ def add_companion(board) -> None:
         chat=None if config.get("companion.chat") == "off" else (answer, redeliver),
         find_senses=find_senses,
     )
+    board.remote_search, board.archive = board.companion.ask, board.companion.archive
 
 
 def add_telegram(board) -> None:

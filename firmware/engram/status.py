@@ -5,6 +5,7 @@ import os
 from engram import __version__, diag, files, text
 from engram.compat import const, heap_free, heap_used
 
+_DRIFT = const(65536)  # bytes that the logs may change by until the flash in use is counted again
 _NAME_LONGEST = const(64)  # characters of a model's name
 _PROBLEM_LONGEST = const(200)  # of a sentence
 _CAUSES = ("PWRON_RESET power", "HARD_RESET reset", "WDT_RESET watchdog", "DEEPSLEEP_RESET sleep", "SOFT_RESET soft")
@@ -53,16 +54,23 @@ def flash_use(board) -> tuple:
     if not board.flash_walk:
         walk_flash(board)
     used, size, logs = board.flash_walk
-    return max(0, used + board.log_bytes - logs), size
+    return max(0, used + log_bytes(board) - logs), size
+
+
+def log_bytes(board) -> int:
+    """Bytes of both logs on flash."""
+    return board.records.entries.bytes + board.journal.entries.bytes
 
 
 def walk_flash(board) -> None:
-    """Walk the file system to count the blocks in use: on a slow flash it takes seconds, in one piece."""
+    """Walk the file system to count the blocks in use, unless little has changed: it takes seconds, in one piece."""
+    if board.flash_walk and abs(log_bytes(board) - board.flash_walk[2]) < _DRIFT:
+        return
     try:
         found = os.statvfs(board.folder or "/")
     except OSError as error:
         raise files.failure(error, board.folder) from None
-    board.flash_walk = found[1] * (found[2] - found[3]), found[1] * found[2], board.log_bytes
+    board.flash_walk = found[1] * (found[2] - found[3]), found[1] * found[2], log_bytes(board)
 
 
 def reset_cause() -> str:

@@ -12,11 +12,12 @@ CTRL_D = "\x04"
 CONSOLE, PROMPT = "\n> ", ">>> "
 FUNCTIONS = """
 import os
+from engram.status import find_status
 def figures(change=None):
     if change:
         change()
     before = flash.reads
-    return app.board.find_status()["flash"], flash.reads - before
+    return find_status(app.board)["flash"], flash.reads - before
 def walked():
     before = flash.reads
     found = os.statvfs("/")

@@ -20,7 +20,6 @@ class Recalling(Archiving):
 
     def connect(self):
         super().connect()
-        self.board.companion = self
         self.board.with_tools()
 
     async def recall(self, caller=OWNER, name="memory_recall", **arguments):
@@ -33,7 +32,7 @@ class Recalling(Archiving):
 
 async def _without_the_kite(when="weak"):
     linked = Recalling(records_most=10)
-    linked.ask = RemoteSearch(linked.exchange, linked.sync, when, 500, linked.board.archived)
+    linked.board.remote_search = RemoteSearch(linked.exchange, linked.sync, when, 500, linked.board.archived)
     linked.board.with_tools()
     linked.board.records.store(_KITE, ["kite"], importance=0)
     for at in range(11):

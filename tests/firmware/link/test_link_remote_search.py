@@ -16,12 +16,10 @@ from linked import Linked
 class Asking(Linked):
     """A board whose companion is asked."""
 
-    archive = None
-
     def __init__(self, board, when="always", within_ms=60_000):
         super().__init__(board)
         self.ask = RemoteSearch(self.exchange, self.sync, when, within_ms)
-        self.board.companion = self
+        self.board.companion, self.board.remote_search = self, self.ask
 
     async def find(self, query, caller=OWNER, limit=10, **more):
         found = await self.ask.found(self.board.rank(query, caller), limit)

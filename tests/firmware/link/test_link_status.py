@@ -38,7 +38,7 @@ class Start(Linked):
 
     def connect(self):
         super().connect()
-        self.status = StatusReport(self.sync, self.board.find_status)
+        self.status = StatusReport(self.sync, lambda: status.find_status(self.board))
 
     async def tell(self):
         """Tell the companion how the board is; what it was told last, None if nothing."""
@@ -58,7 +58,7 @@ def test_the_figures_of_a_board_are_its_own():
     board.remember("the bicycle is in the cellar", ["bicycle"])
     lines_of(board, "/recall bicycle")
     lines_of(board, "/recall elephants")
-    found = board.find_status()
+    found = status.find_status(board)
     assert [name for name in NAMES.split() if name not in found] == []
     assert (found["firmware"], found["mode"], found["model"]) == (__version__, "full", "script")
     assert (found["memories"], found["searches"], found["searches_empty"]) == (1, 2, 1)
@@ -69,10 +69,10 @@ def test_the_figures_of_a_board_are_its_own():
 def test_the_use_of_the_flash_grows_with_what_is_written():
     board = _served()
     before, size = status.flash_use(board)
-    logs = board.log_bytes
+    logs = status.log_bytes(board)
     board.remember("the bicycle is in the cellar", ["bicycle"])
     used, same_size = status.flash_use(board)
-    assert used - before == board.log_bytes - logs > 0 and same_size == size
+    assert used - before == status.log_bytes(board) - logs > 0 and same_size == size
 
 
 class Walks:
@@ -91,14 +91,14 @@ def test_the_flash_is_walked_once_until_the_logs_have_changed_much():
     try:
         for _ in range(3):
             assert status.flash_use(board) == (1 << 20, 1 << 20)
-            board.walk_flash()
+            status.walk_flash(board)
         assert status.os.count == 1
         status.os.free, segments = 100, board.records.entries.log
         segments.size += 65535
-        board.walk_flash()
+        status.walk_flash(board)
         assert status.os.count == 1 and status.flash_use(board)[0] == (1 << 20) + 65535
         segments.size += 1
-        board.walk_flash()
+        status.walk_flash(board)
         assert status.os.count == 2 and status.flash_use(board)[0] == 156 << 12
     finally:
         status.os = os
@@ -106,16 +106,16 @@ def test_the_flash_is_walked_once_until_the_logs_have_changed_much():
 
 def test_errors_that_were_logged_are_counted():
     board = _served()
-    before = board.find_status()["errors"]
+    before = status.find_status(board)["errors"]
     diag.level, level = diag.ERROR + 1, diag.level
     diag.error("test", "something was lost")
     diag.warning("test", "something was odd")
     diag.level = level
-    assert board.find_status()["errors"] == before + 1
+    assert status.find_status(board)["errors"] == before + 1
 
 
 def test_without_a_model_nothing_is_told_of_its_use():
-    found = _served().find_status()
+    found = status.find_status(_served())
     assert found["model"] == "" and not [name for name in ("calls", "tokens", "model_problem") if name in found]
 
 
@@ -124,7 +124,7 @@ def test_telegram_is_off_on_away_or_stopped():
     found = []
     for channel in (None, Channel(), Channel("the link failed"), Channel("the bot was removed", True)):
         board.telegram = channel  # pyright: ignore[reportAttributeAccessIssue]  # stands in for the channel
-        figures = board.find_status()
+        figures = status.find_status(board)
         found.append((figures["telegram"], figures["telegram_problem"]))
     assert found == [("off", ""), ("on", ""), ("away", "the link failed"), ("stopped", "the bot was removed")]
 
@@ -132,18 +132,18 @@ def test_telegram_is_off_on_away_or_stopped():
 def test_a_long_problem_of_the_model_is_cut_and_has_no_control_characters():
     model = Script()
     model.problem = "\x1b[2J" + "猫" * 5000
-    told = _served(model).find_status()["model_problem"]
+    told = status.find_status(_served(model))["model_problem"]
     assert "\x1b" not in told and len(told) <= 200
 
 
 def test_pins_are_told_with_their_values_and_whether_they_are_simulated():
     board = _served()
-    assert not [name for name in board.find_status() if name.startswith("pins")]
+    assert not [name for name in status.find_status(board) if name.startswith("pins")]
     board.pins = open_pins({"lamp": {"pin": 5, "mode": "out"}, "soil": {"pin": 34, "mode": "adc"}}, board.place)
-    found = board.find_status()
+    found = status.find_status(board)
     assert (found["pins"], found["pins_simulated"]) == ({"lamp": "off", "soil": 1000}, 1)
     board.pins.is_simulated = False  # as on a chip
-    assert board.find_status()["pins_simulated"] == 0
+    assert status.find_status(board)["pins_simulated"] == 0
 
 
 # --- the message
@@ -179,7 +179,7 @@ async def test_the_message_is_small_even_if_all_figures_are_large():
     board.telegram = Channel("q" * 500, True)  # pyright: ignore[reportAttributeAccessIssue]  # likewise
     linked = Start(board)
     await linked.tell()
-    items = list(board.find_status().items())
+    items = list(status.find_status(board).items())
     assert len(items) + 2 <= messages.ITEMS and linked.way.largest < 1400
 
 

@@ -2,6 +2,7 @@
 
 from board import remove
 from engram.app import App
+from engram.build import find_senses
 from engram.clock import Clock
 from engram.errors import ConfigError
 from engram.memory.access import ALL, OWNER
@@ -67,7 +68,7 @@ def test_a_start_goes_on_where_a_sense_of_config_json_has_no_room():
 
 def test_what_config_json_says_holds_for_a_sense_that_code_made_with_other_case_and_accents():
     cellar = _Cellar({})
-    cellar.board.find_senses().observe("Küche", 21.4, "°C")
+    find_senses(cellar.board).observe("Küche", 21.4, "°C")
     cellar.run({"senses": {"kuche": {"kind": "code", "unit": "°C", "limits": {"low": 5}, "shared": True}}})
     senses = cellar.board.senses
     sense = senses.find("kuche")

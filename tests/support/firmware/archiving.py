@@ -29,7 +29,7 @@ class Archiving(Linked):
             500,
         )
         self.ask = RemoteSearch(self.exchange, self.sync, "always", 500, board.archived)
-        board.companion = self
+        board.companion, board.remote_search, board.archive = self, self.ask, self.archive
 
     def greeted(self, welcome):
         self.archive.greeted(welcome["archived"], welcome["asks"])

@@ -13,6 +13,7 @@ from engram.link.rpc import Rpc
 from engram.link.sense_copy import SenseCopy
 from engram.memory.principal_files import principal_of
 from engram.memory.texts.notes import MEMORY, is_note
+from engram.status import find_status
 from fake_companion import Companion, Way
 
 SOON, LATE = (20, 40), (60_000, 60_000)
@@ -68,7 +69,7 @@ class Linked:
             "is_busy": self.look,
             "notes": board.notes,
             "retention": board.note_retention,
-            "find_status": board.find_status,
+            "find_status": lambda: find_status(board),
             "make_transport": make_transport,
         }
 

@@ -122,7 +122,7 @@ class Linked:
             parts.clock,
             500,
         )
-        parts.companion.archive = self.archive
+        parts.companion.archive = parts.archive = self.archive
 
     async def copy(self):
         while True:

@@ -30,7 +30,7 @@ def recall_command(board, caller, rest: str):
     query = rest[len(_EXPLAIN) :].strip() if explained else rest
     if not query:
         raise ArgumentError("/recall", "needs words to look for.")
-    recall, search = board.recall, board.remote_search()
+    recall, search = board.recall, board.remote_search
     made_of = MadeOf({}, {}) if explained else None
     ranked = recall.rank(make_query(query, caller), made_of)
     if explained:

@@ -5,6 +5,7 @@ from engram.channels.console.commands import only_owner
 from engram.compat import const, heap_free, heap_used
 from engram.errors import ArgumentError
 from engram.memory import access
+from engram.status import find_status
 
 _CHAT = const("companion.chat")
 
@@ -22,7 +23,7 @@ def stats_command(board, caller, _rest: str):
     yield _row("memories", _memories(records, board.eviction, board.trash, caller))
     yield _row("turns", "%d, %d bytes" % (journal.entries.count(), journal.entries.bytes))
     yield from _figures(
-        board.find_status(), records.entries.damaged + journal.entries.damaged + board.timers.table.damaged
+        find_status(board), records.entries.damaged + journal.entries.damaged + board.timers.table.damaged
     )
     for name, line in board.jobs.status_lines() if board.jobs else ():
         yield _row(name, line)
