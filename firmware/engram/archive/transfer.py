@@ -240,14 +240,10 @@ class ArchiveTransfer:
         """(what line() gives, a sentence on why there may be none, "" if all is well)."""
         kind, number = _parse_ref(ref)
         where = "%s %s with the companion" % (ref, "may be" if kind == "t" and number <= self.missed else "is")
-        if self._exchange.failure:
-            return None, "%s, which is not connected: %s" % (where, self._exchange.failure)
         try:
             found = await self.line(ref, caller)
-        except NoAnswer:
-            return None, "%s, which did not answer in time." % where
         except (NetError, ArgumentError) as error:
-            return None, "%s, which gave no answer: %s" % (where, error)
+            return None, "%s: %s." % (where, error)
         if found and kind == "m":
             self._archived.add_use(number, caller)
         return found, "" if found else "the companion has no %s that may be shown." % ref

@@ -20,6 +20,7 @@ _SECOND_MS = const(1000)
 _PATIENT_TRIES = const(3)  # without an answer, and for so long, until a person is to look why
 _PATIENT_MS = const(60_000)
 _SILENCE = const("the companion does not answer; is `engram serve` running, and does it use the same broker?")
+_AWAY = const("the companion is not connected")
 _NAME_LONGEST = const(32)
 _NAME = const("abcdefghijklmnopqrstuvwxyz0123456789-")
 
@@ -63,7 +64,7 @@ class Companion:
         if len(self.device) > _NAME_LONGEST or any(letter not in _NAME for letter in self.device):
             raise ConfigError("companion.device", "must have only a to z, 0 to 9 and -.")
         self._exchange = Rpc(link_state.board)
-        self._exchange.close(NetError("it is not connected yet"))
+        self._exchange.close(NetError(_AWAY))
         self._exchange.transport = self._transport = make_transport(self.device, self._exchange.receive)
         parts = clock, is_busy, self._greeted, self._idle_work, archived
         self._sync = Replication(self._exchange, logs, link_state, *parts)
@@ -154,7 +155,7 @@ class Companion:
             self.is_connected = self.is_connected and False
             if self.archive:
                 self.archive.disconnected()
-            self._exchange.close(NetError("the link has ended"))
+            self._exchange.close(NetError(_AWAY))
             for task in beside:
                 await stop_task(task)  # before what it reads from is closed
             self._transport.close()

@@ -4,7 +4,6 @@ from engram import diag, text
 from engram.compat import const
 from engram.errors import ArgumentError, NetError
 from engram.link.messages import caller_fields, is_row
-from engram.link.rpc import NoAnswer
 from engram.memory import access
 from engram.memory.recall import RemoteResults, is_weak
 
@@ -54,11 +53,8 @@ class RemoteSearch:
             answer = await self._search(query, limit, folders, items, sure)
             self.answered += 1
             return RemoteResults(items, have, text.printable(answer["note"]), sure)
-        except NoAnswer:
-            problem = "the companion did not answer in time: "
         except (NetError, ArgumentError) as error:
-            problem = "the companion gave no answer (%s): " % error
-        problem += self._alone(query.caller)
+            problem = "%s: %s" % (error, self._alone(query.caller))
         diag.info("companion", problem)
         return RemoteResults((), have, problem, ())
 
@@ -67,10 +63,8 @@ class RemoteSearch:
         asked = dict(caller_fields(caller), path=path, first=first, count=count)
         try:
             found = text.loads(await self._exchange.ask_text("file", self._within_ms, **asked))
-        except NoAnswer:
-            return None, "%s is with the companion, which did not answer in time." % path
         except (NetError, ArgumentError, ValueError) as error:
-            return None, "%s: the companion gave no answer: %s" % (path, error)
+            return None, "%s is with the companion: %s." % (path, error)
         if not isinstance(found, dict) or not isinstance(found.get("lines"), list):
             return None, "the companion has no file %s that may be shown." % path
         return found, ""

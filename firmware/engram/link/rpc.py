@@ -8,7 +8,7 @@ from engram.errors import NetError, Refused
 from engram.link import messages
 
 _MOST_QUESTIONS = const(6)  # without an answer yet
-_SILENCE = const("no answer came in time")
+_SILENCE = const("the companion did not answer in time")
 
 _ANSWERS = {
     "hello": "welcome",

@@ -208,7 +208,7 @@ async def test_what_is_never_answered_ends_the_link():
     linked.companion.answers = lambda data: []
     with raises(NetError) as caught:
         await linked.sync.run()
-    assert "no answer came in time" in str(caught.error)
+    assert "did not answer in time" in str(caught.error)
     assert not linked.exchange._questions
 
 
