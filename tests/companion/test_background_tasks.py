@@ -567,7 +567,7 @@ def test_a_companion_whose_tasks_have_all_failed_ends_at_once_and_leaves_none(
     left: list[str] = []
 
     async def play(companion: Served) -> None:
-        for name in (*TASKS, "bridges fake"):
+        for name in (*WORKS, "bridges fake"):
             cancel(await one_task(name))
 
         async def have_failed() -> bool:
