@@ -69,7 +69,7 @@ class _Pack:
         return self._start + int(start), int(size), int(crc, 16)
 
     def read(self, at: int, size: int, crc: int) -> bytes:
-        """What stands at a place in the file, as it was written."""
+        """Return a module as it was written."""
         if self._file.tell() != at:
             self._file.seek(at)  # modules are in the order of a start, and littlefs finds each place anew
         data = self._file.read(size)
@@ -94,7 +94,7 @@ class _Packs:
         pass
 
     def stat(self, path):
-        """Whether a path is a folder or a file, in the form of os.stat.
+        """Tell a folder from a file, in the form of os.stat.
 
         `import` takes any error here for "there is no such file". So Ctrl-C, and a lack of memory, wait for open(), which
         comes next, and the path is looked up once more: it may be a folder's.

@@ -173,7 +173,7 @@ class App:
             self._beside.append(start_task(self._supervise, name, run))
 
     async def _upkeep(self) -> None:
-        """What is to be done now and then: the stores' work, and an idle link to the model gives its memory back."""
+        """Do the stores' work in slices, and close an idle link to the model."""
         while True:
             while await self._work():
                 await sleep_ms(_BUSY_MS)
@@ -205,7 +205,7 @@ class App:
         return is_busy
 
     def _is_distilled(self) -> bool:
-        """Whether the notes are distilled sooner or later."""
+        """Return True if the notes become memories by themselves."""
         config = self.config
         return config.get("distill.on") and config.get("mode") == "full" and self.board.model is not None
 
@@ -240,7 +240,7 @@ class App:
                 stop.set()
 
     async def _supervise(self, name: str, run) -> None:
-        """Run a channel until it ends by itself; one that fails is told of and started again."""
+        """Run a channel until it ends by itself; report one that fails and start it again."""
         pause = _FIRST_PAUSE_MS
         while True:
             try:

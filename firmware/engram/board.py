@@ -111,7 +111,7 @@ class Board:
         """The principals who have seen the list of the commands that are understood without a model."""
 
     def find_people(self) -> "People":
-        """Who may talk through networks: read once somebody does, or is asked about."""
+        """Return the people who may talk through networks, read when first needed."""
         if self.people is None:
             config = self.config
             self.people = People(self.folder, self.clock, config.get("people.policy"), config.get("people.rate"))

@@ -68,7 +68,7 @@ async def wait_for_ms(awaitable, milliseconds: int):
 
 
 def first_of(work):
-    """What a generator yields first, None if nothing. It is closed, and with it a file that it reads."""
+    """Return what a generator yields first, None if nothing. It is closed, and with it a file that it reads."""
     try:
         return next(work, None)
     finally:

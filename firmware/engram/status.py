@@ -1,4 +1,4 @@
-"""How a board is, in figures: what /stats shows, and what a companion is told (see docs/reference/messages.md)."""
+"""Figures of a board, for /stats and for a companion (see docs/reference/messages.md)."""
 
 import os
 

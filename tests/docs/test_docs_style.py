@@ -1,8 +1,11 @@
 """The pages are written in plain English, with prose of at most 100 columns."""
 
+import ast
 import itertools
 import re
+from pathlib import Path
 
+from engram_host.firmware import FIRMWARE
 from one_case import in_one_case
 from pages import PAGES, read, without_fences
 
@@ -25,6 +28,10 @@ AVOIDED = [
 """Turns of phrase that a reader stumbles over; plain ones are again, learns, deletes, that, for lack of, the rest, is in."""
 
 
+IN_CODE = 7
+"""How many of them, from the first on, docstrings avoid as well."""
+
+
 def prose(text: str) -> list[str]:
     """The lines of a page that are neither code nor part of a table."""
     return [line for line in without_fences(text).splitlines() if not line.startswith(("|", "    "))]
@@ -43,6 +50,17 @@ def avoided(text: str) -> list[str]:
     """The phrases of a page that are avoided; quotations of commands and of messages in backticks do not count."""
     words = re.sub(r"`[^`\n]*`|\"[^\"]*\"", "", without_fences(text))
     return [match[0] for phrase in AVOIDED for match in re.finditer(phrase, words, re.MULTILINE)]
+
+
+OPENINGS = re.compile(r"(?:What|Whether|How|Who|Whose|Of|Which|Where|By which|To whom)\b")
+"""Words that begin no docstring: a call does something, a class is something."""
+
+
+def docstrings(file: Path) -> list[str]:
+    """The docstrings of a module, its classes and its functions."""
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    nodes = ast.walk(ast.parse(file.read_bytes()))
+    return [ast.get_docstring(node) or "" for node in nodes if isinstance(node, kinds)]
 
 
 def blank_runs(text: str) -> list[int]:
@@ -64,6 +82,16 @@ def test_prose_is_not_too_wide(page: str):
 @in_one_case("page", PAGES)
 def test_no_page_has_a_phrase_that_is_avoided(page: str):
     assert avoided(read(page)) == []
+
+
+def test_docstrings_of_the_firmware_begin_with_what_a_call_does():
+    found = [
+        f"{file.relative_to(FIRMWARE)}: {text.splitlines()[0]}"
+        for file in sorted(FIRMWARE.rglob("*.py"))
+        for text in docstrings(file)
+        if OPENINGS.match(text) or any(re.search(phrase, text) for phrase in AVOIDED[:IN_CODE])
+    ]
+    assert found == []
 
 
 def test_the_readme_is_read_in_about_a_minute():

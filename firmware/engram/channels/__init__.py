@@ -1,1 +1,1 @@
-"""Where people talk with the agent."""
+"""Ways in which people talk with the agent."""

@@ -1,4 +1,4 @@
-"""Where a message or a command of any channel is answered.
+"""Answers the messages and commands of all channels.
 
 A channel makes a Message, whose caller the people of the board admit (people.py), and a ChannelSink, and awaits
 Inbox.handle(). A message that has its network's id is answered once, whatever the network repeats:

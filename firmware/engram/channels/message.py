@@ -1,4 +1,4 @@
-"""What a channel gives to the inbox: a Message, and a ChannelSink for the answer."""
+"""The types that a channel gives to the inbox: a Message, and a ChannelSink for the answer."""
 
 from collections import namedtuple
 
@@ -16,7 +16,7 @@ the beginning of the message that it answers, `edits` the id of the message that
 
 
 class ChannelSink(Sink):
-    """Where a channel sends the answer to one message.
+    """The way of one answer to its channel.
 
     Nothing here may raise for a link that is down, and text() is to keep pieces rather than wait long for the network: other
     turns wait for this one. The answer is over with end().
@@ -41,7 +41,7 @@ class ChannelSink(Sink):
         """The outcome of a command, for programs."""
 
     async def problem(self, problem: str) -> None:
-        """What went wrong with the answer."""
+        """Report a problem with the answer."""
 
     async def refuse(self, problem: str) -> None:
         """Why the message is not answered."""

@@ -118,7 +118,7 @@ class Outbox:
         return delivery
 
     def remove(self, seq: int, is_lost: bool = False) -> None:
-        """The answer to a turn is delivered, or never will be if it `is_lost`: that is told."""
+        """The answer to a turn is delivered, or never will be if it `is_lost`, which people learn."""
         delivery = self.find(seq)
         if delivery:
             self.deliveries.remove(delivery)
@@ -128,7 +128,7 @@ class Outbox:
             self._write()
 
     def clear_dropped(self) -> None:
-        """People were told how many had no room."""
+        """Forget the count of those without room: people know it."""
         self.dropped = 0
         self._write()
 

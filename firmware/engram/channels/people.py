@@ -1,4 +1,4 @@
-"""Who may talk to the board through a network, and as whom.
+"""The people who may talk to the board through a network.
 
 people.json has those who were approved, and the groups in which the board talks; a person is known by the network's own ids,
 never by the name that they give themselves:
@@ -114,7 +114,7 @@ class People:
         name: str = "",
         policy: str = "",
     ) -> Admission:
-        """Whether a message may be answered, and as whose.
+        """Decide if a message may be answered, and as whose.
 
         `sender` and `group` are the network's own ids, `kind` is "direct" or "group", `thread` that of a topic, `name` what the
         sender calls themselves, `policy` the network's own one if it has one.
@@ -136,7 +136,7 @@ class People:
         return self._rated(ref, Caller(principal, room_of(network, group or sender, thread), is_group, ""))
 
     def _rated(self, ref: str, caller: Caller) -> Admission:
-        """Count a message; more than the rate are told once, then not at all."""
+        """Count a message; more than the rate get one notice, then none."""
         minute = self._clock.now() // _MINUTE
         counted = self._counts.get(ref)
         if counted is None or counted[0] != minute:
@@ -151,7 +151,7 @@ class People:
         return Admission(None, TOO_FAST % self._rate if counted[1] == self._rate + 1 else None)
 
     def _ask(self, network: str, ref: str, name: str):
-        """Give a stranger a code; what they are told, None if they have one or too many others have."""
+        """Give a stranger a code; return the answer, None if they have one or too many others have."""
         waiting = self.waiting()
         if any(ref == entry[1] for entry in waiting):
             return None
@@ -162,7 +162,7 @@ class People:
         return ASK % (code, code)
 
     def is_blocked(self, principal: str) -> bool:
-        """Whether a principal, or somebody whose id is the principal, is one whom the owner has blocked."""
+        """Return True if the owner has blocked a principal, or an id of that name."""
         return any(
             person.get("blocked") and (person["who"] == principal or principal in person["ids"])
             for person in self.people
@@ -274,7 +274,7 @@ class People:
         return person
 
     def has_owner(self) -> bool:
-        """Whether somebody on a network is the owner."""
+        """Return True if somebody on a network is the owner."""
         return any(person["who"] == OWNER.principal for person in self.people)
 
     def set_group(self, ref: str, mode: str) -> None:

@@ -63,7 +63,7 @@ async def _connect(wlan, name: str, password) -> bool:
 
 
 def _is_reached(wlan) -> bool:
-    """Whether the network has taken the board, which then waits for its address."""
+    """Return True once the network has taken the board, which then waits for its address."""
     try:
         wlan.status("rssi")
         return True

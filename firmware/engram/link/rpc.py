@@ -1,4 +1,4 @@
-"""Requests to the companion and their answers: messages have numbers, by which an answer finds its question."""
+"""Requests to the companion and their answers: an answer has the number of its question."""
 
 import asyncio
 

@@ -61,7 +61,7 @@ def _number(ref: str) -> int:
 
 
 def _record_terms(line: dict):
-    """Yield the words by which a record is found: its content, keywords and tags."""
+    """Yield the words that find a record: its content, keywords and tags."""
     yield from text.index_terms(line["content"])
     for name in ("keywords", "tags"):
         for phrase in line.get(name, ()):
@@ -125,7 +125,7 @@ def _operation(line: dict) -> Entry:
 
 
 def _turn_terms(line: dict, zone_minutes: int):
-    """Yield the words by which a turn is found: its day, speaker, text and caption, and who wrote it."""
+    """Yield the words that find a turn: its day, speaker, text and caption, and who wrote it."""
     year, month, day = civil((line["at"] + zone_minutes * 60) // _DAY_SECONDS)
     yield str(day)
     yield from text.terms(MONTHS[month - 1])

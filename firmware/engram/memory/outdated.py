@@ -199,7 +199,7 @@ def unmark(entries, refs, at: int) -> None:
 
 
 def shown(turn: int, at: int) -> list:
-    """The line by which a turn counts again."""
+    """The line that lets a turn count again."""
     return [("op", "show"), ("turn", turn), ("at", at)]
 
 

@@ -111,7 +111,7 @@ def make_plan(days, kinds: list, is_by_days: bool = False) -> Plan:
 
 
 def plan_of(ranked) -> Plan:
-    """Return the Plan by which a board ranked something, a recall.Ranked."""
+    """Return the Plan of what a board ranked, a recall.Ranked."""
     kinds = ["memories"]
     if not ranked.query.tags:
         kinds.append("turns")

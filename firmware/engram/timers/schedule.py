@@ -50,7 +50,7 @@ def newest(fields: dict, clock, due: int, now: int) -> int:
 
 
 def is_misplaced(fields: dict, clock, now: int) -> bool:
-    """Whether the next moment of a timer that repeats cannot be right: the clock was wrong, or the zone has changed."""
+    """Return True if the next moment of a timer that repeats cannot be right: the clock was wrong, or the zone has changed."""
     due = fields["due"]
     if due <= now:
         return False

@@ -94,7 +94,7 @@ class Timers:
     async def remind(self, turn, content: str, sink) -> str:
         """Tell the person of a Turn what its message triggers; the text for the model, "" for none.
 
-        A chat elsewhere where it was asked for is told as well. That they were reminded is kept then: after a power cut in
+        A chat elsewhere where it was asked for gets it as well. That they were reminded is kept then: after a power cut in
         between they are reminded once more.
         """
         rows = self._mentioned(turn.caller, content)

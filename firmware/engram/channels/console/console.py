@@ -223,7 +223,7 @@ class ConsolePush(ChannelSink):
         self._content += line + "\n"
 
     async def on_saved_reply(self, reply) -> None:
-        """What it says."""
+        """Show a piece of the answer."""
         self._turn = reply.turn
         self._content += reply.with_age()
 

@@ -155,7 +155,7 @@ class JsonLines(ChannelSink):
         self._send(("notice", line))
 
     def push(self, content: str, turn: str, room: str) -> None:
-        """What the board says by itself, in a room of the program's or to the owner."""
+        """Pass on what the board says by itself, in a room of the program's or to the owner."""
         self._write_line((("push", content), ("turn", turn), ("room", room or None)))
 
     def _send(self, *fields) -> None:

@@ -79,7 +79,7 @@ class LineEditor:
 
     @property
     def typed(self) -> bytes:
-        """What stands in the line so far, where it is echoed."""
+        """Return the line so far, if it is echoed."""
         return bytes(self._line) if self._write else b""
 
     def rest(self):
@@ -107,7 +107,7 @@ class LineEditor:
     # --- keys
 
     def _is_key(self, byte: int) -> bool:
-        """Whether a byte is a key press or a part of one, and what it does then."""
+        """Handle a byte of a key press; True if it was one."""
         if self._state == _TEXT or byte < 0x20:
             # A control character is no part of an escape sequence: that was cut off, or the key alone.
             self._state = _TEXT
@@ -169,7 +169,7 @@ class LineEditor:
             self._erase()
 
     def _start_of_last(self) -> int:
-        """Where the last character begins."""
+        """Return the place of the last character."""
         start = len(self._line) - 1
         first = max(0, len(self._line) - _LONGEST_CHARACTER)
         while start > first and self._line[start] & 0xC0 == 0x80:

@@ -59,7 +59,7 @@ class BotApi:
 
     @property
     def network_changes(self) -> int:
-        """How often the network has changed so that what failed before it may go well."""
+        """Return a count that grows when the network changes: what failed before may go well."""
         return self._network.changes if self._network else 0
 
     async def call(self, method: str, **fields):

@@ -1,4 +1,4 @@
-"""Where messages go, and how rooms and messages are named: telegram CHAT TOPIC, telegram:CHAT:ID."""
+"""Destinations of messages, and the names of rooms and messages: telegram CHAT TOPIC, telegram:CHAT:ID."""
 
 from collections import namedtuple
 

@@ -95,7 +95,7 @@ class Poller:
         return self._gather([message for message in map(self._message, updates) if message])
 
     def _gather(self, came: list) -> list:
-        """What may be answered of the messages that came: those of an album are one, which is held
+        """Return the messages that may be answered: those of an album are one, which is held
         until a poll brings no more of it.
         """
         ready = []

@@ -71,7 +71,7 @@ class Reply(ChannelSink):
         self._say(line)
 
     async def problem(self, problem: str) -> None:
-        """What went wrong."""
+        """Report a problem."""
         self._say("! " + problem)
 
     async def refuse(self, problem: str) -> None:

@@ -57,7 +57,7 @@ class Sender:
         pause.begin(max(pause.left_ms, 1000 * min(max(1, seconds), _LONGEST_PAUSE_S)))
 
     def wait_ms(self, chat: int) -> int:
-        """How long Telegram has asked to wait before something is sent to a chat, 0 if it has not."""
+        """Return the time that Telegram asks to wait for a chat, 0 for none."""
         return max([self._pauses[each].left_ms for each in (chat, _EVERY_CHAT) if each in self._pauses] + [0])
 
     def must_wait(self, chat: int) -> bool:

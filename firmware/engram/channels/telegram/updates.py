@@ -1,4 +1,4 @@
-"""What of an update is a message for the board. Nothing in it is trusted: each field has its kind, or counts as absent."""
+"""Reads the messages in updates. Nothing in it is trusted: each field has its kind, or counts as absent."""
 
 from collections import namedtuple
 
@@ -155,7 +155,7 @@ def _without_blocks(said: str, entities: list) -> tuple:
 
 
 def _byte_at(data: bytes, units: int) -> int:
-    """Where in UTF-8 the character stands that Telegram counts from, in units of UTF-16."""
+    """Return the place in UTF-8 of an offset of Telegram's, in units of UTF-16."""
     at = 0
     while units > 0 and at < len(data):
         lead = data[at]
@@ -165,7 +165,7 @@ def _byte_at(data: bytes, units: int) -> int:
 
 
 def _author(message: dict) -> str:
-    """Who wrote the words of a message that is forwarded, or made by another bot; "" if its sender wrote them."""
+    """Return the author of a message that is forwarded, or made by another bot; "" if its sender wrote them."""
     if any(message.get(name) is not None for name in _FORWARDS):
         origin = part(message, "forward_origin", dict)
         chat = part(origin, "chat", dict) or part(origin, "sender_chat", dict)
@@ -208,7 +208,7 @@ def _addressed(text: str, bot: Bot) -> tuple:
 
 
 def _has_name(text: str, name: str) -> bool:
-    """Whether `name` stands in a text, and not as the beginning of a longer one."""
+    """Return True if a text has `name`, and not as the beginning of a longer one."""
     data, wanted = text.lower().encode(), name.encode()
     at = data.find(wanted)
     while at >= 0:
@@ -220,7 +220,7 @@ def _has_name(text: str, name: str) -> bool:
 
 
 def _replies(message: dict, topic: int, bot: Bot) -> bool:
-    """Whether a message replies to one of the bot. In a topic each message replies to the one that began it."""
+    """Return True if a message replies to one of the bot. In a topic each message replies to the one that began it."""
     replied = part(message, "reply_to_message", dict)
     if topic and part(replied, "message_id", int) == topic:
         return False

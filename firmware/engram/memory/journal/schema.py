@@ -192,7 +192,7 @@ class TurnSchema:
 
 
 def room_of(caller) -> str:
-    """The name by which a room's session is kept: a private one's has the principal too, should a channel mix up rooms."""
+    """The name under which a room's session is kept: a private one's has the principal too, should a channel mix up rooms."""
     return caller.room if caller.group or access.is_owner(caller) else caller.room + "\n" + caller.principal
 
 

@@ -86,7 +86,7 @@ class Eviction:
 
     @property
     def spare(self) -> int:
-        """So many more records can be stored before any leaves for want of room."""
+        """So many more records can be stored before any leaves for lack of room."""
         return 0 if self._is_heavy() else max(0, self._most - self._margin() - self._entries.count())
 
     # --- for the archive

@@ -193,7 +193,7 @@ class Records:
         return record
 
     def evict(self, numbers, trash) -> int:
-        """Move records to the trash, with what they superseded, for want of room; how many were still there."""
+        """Move records to the trash, with what they superseded, for lack of room; how many were still there."""
         gone = []
         lines = []
         for number in numbers:

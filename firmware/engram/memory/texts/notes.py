@@ -231,7 +231,7 @@ def _matched(raw: bytes, line: str, looked_for: list) -> tuple:
 
 
 def _keep(lines: list, line: NoteLine) -> None:
-    """Keep a line if there is room, or if it has more terms than another: of those with the fewest, the last is let go."""
+    """Keep a line if there is room, or if it has more terms than another: of those with the fewest, the last is left out."""
     if len(lines) == _MOST_FOUND:
         place = max(range(_MOST_FOUND), key=lambda at: (-len(lines[at].terms), at))
         if len(line.terms) <= len(lines[place].terms):

@@ -76,7 +76,7 @@ class BridgeEngine:
         self._task = self._supervisor.start("deliveries", self._run)
 
     async def stop(self) -> None:
-        """End all of it, and let go of all bridges; what is owed is delivered after the next start."""
+        """End all of it, and close all bridges; what is owed is delivered after the next start."""
         if self._task:
             await self._task.stop()
         for bridge in list(self._attached):

@@ -1,4 +1,4 @@
-"""What a board's trash has: memories that left for want of room. Only the board knows: it is asked, and the answer is kept."""
+"""What a board's trash has: memories that left for lack of room. Only the board knows: it is asked, and the answer is kept."""
 
 import json
 from dataclasses import dataclass

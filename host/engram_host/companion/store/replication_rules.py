@@ -148,7 +148,7 @@ def _renumber(rows: Rows, table: str, copy: LogRow, version: int) -> None:
 
 def _lost_before(rows: Rows, copy: LogRow, state: LogState) -> list[tuple[int, bytes]]:
     """The records before the oldest one that a board has now, if it took none out since both sides were equal: then its flash
-    lost them. Turns leave for want of room.
+    lost them. Turns leave for lack of room.
     """
     if copy.log != "records" or state.oldest <= copy.oldest or copy.agreed != state.rewrites:
         return []

@@ -272,7 +272,7 @@ def _note_redaction(turns: dict[int, int], seq: int, fields: dict, oldest: int) 
 def forgotten_beyond_board(rows: Rows, copy: LogRow) -> list[Line]:
     """The forgotten lines that are older than all that the board has.
 
-    A board's records leave it by compaction alone. Turns leave the journal for want of room, too, and stay here: but for
+    A board's records leave it by compaction alone. Turns leave the journal for lack of room, too, and stay here: but for
     those of which the copy itself says that they, or their sessions, were forgotten.
     """
     if copy.log == "records":

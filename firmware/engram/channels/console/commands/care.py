@@ -65,7 +65,7 @@ def pin_command(board, caller, rest: str):
 
 
 def _pin_memory(records, caller, ref: str, pinned: bool = True):
-    """Keep a memory whatever happens: it never leaves for want of room."""
+    """Keep a memory whatever happens: it never leaves for lack of room."""
     if not ref:
         raise ArgumentError("/pin" if pinned else "/unpin", "needs the id of a memory, such as m12.")
     record = records.get(ref, caller)
@@ -106,7 +106,7 @@ def dedupe_command(board, caller, _rest: str):
 
 
 def _worth(record: dict) -> tuple:
-    """Which of two memories that say the same is kept: pinned before others, then the one that lasts longer, then the more
+    """Choose one of two memories that say the same: pinned before others, then the one that lasts longer, then the more
     important, then the older."""
     return (
         bool(record.get("pinned")),

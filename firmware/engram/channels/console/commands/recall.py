@@ -77,7 +77,7 @@ def _found_lines(clock, item, parts, mark: str):
 
 
 def _reasons(best, made_of: dict) -> str:
-    """Of which hit it is so sure, and what that is made of."""
+    """Name the hit with the highest confidence, and what that is made of."""
     words, *factors = made_of.get(best.id, (("days", best.confidence // 10),))
     reasons = ["%s %d" % words] + ["%s x %d.%02d" % (what, by // 100, by % 100) for what, by in factors]
     return " (%s: %s)" % (best.id, ", ".join(reasons))

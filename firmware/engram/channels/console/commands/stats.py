@@ -59,7 +59,7 @@ def _memories(records, eviction, trash, caller) -> str:
 
 
 def _figures(status: dict, damaged: int):
-    """Yield what a companion is told, too."""
+    """Yield the figures that a companion gets, too."""
     yield _row("answered", "%d since the start, %d failed" % (status["turns"], status["failed"]))
     if status["model"]:
         told = "%d requests since the start, %d tokens" % (status["calls"], status["tokens"])

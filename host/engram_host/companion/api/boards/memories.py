@@ -240,7 +240,7 @@ def make_change_router(services: MemoryServices) -> APIRouter:
 
     @router.post("/trash", **_CHANGING)
     async def ask_trash(device: DeviceName, request: Request) -> TrashShown:
-        """Ask a board what its trash has: memories that left for want of room."""
+        """Ask a board what its trash has: memories that left for lack of room."""
         await request.body()  # which nobody needs, and which is refused like any other if it is too long
         await trash.ask(device, secrets.token_hex(4))
         return await _trash(trash, device)
