@@ -62,6 +62,14 @@ def _compile(out: Path, folders: tuple[str, ...], *options: str) -> None:
     for old in out.rglob("*.mpy"):
         if old not in wanted:
             old.unlink()
+            _remove_empty(old.parent)
+
+
+def _remove_empty(folder: Path) -> None:
+    """Remove a folder without files: MicroPython would import it in place of a module of its name."""
+    while not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent
 
 
 def _compile_native(out: Path) -> Path:
