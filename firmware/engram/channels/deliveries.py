@@ -86,14 +86,13 @@ class Deliveries:
 
     async def finish(self, sink, outcome) -> bool:
         """Let a sink send its answer; True if that is delivered, or given up."""
-        delivery, has_arrived = sink.delivery, False
+        delivery = sink.delivery
         if not sink.is_confirming or sink.is_idempotent:
             has_arrived = await sink.end(outcome)
         elif self._outbox.is_behind(delivery):
             return False
-        elif delivery.start():
-            has_arrived = await sink.end(outcome)
-            delivery.settle(has_arrived)
+        else:
+            has_arrived = await delivery.attempt(sink, outcome)
         if delivery.state == FAILED:
             words = _GIVEN_UP % delivery.seq
             diag.error("outbox", "given up: " + words)

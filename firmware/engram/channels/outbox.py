@@ -59,6 +59,14 @@ class Delivery:
         """True if the piece that is sent may have arrived before."""
         return self.state == SENT_AGAIN
 
+    async def attempt(self, sink, outcome) -> "bool | None":
+        """Let a sink end its answer, unless it may have arrived twice already: as ChannelSink.end()."""
+        if not self.start():
+            return False
+        has_arrived = await sink.end(outcome)
+        self.settle(has_arrived)
+        return has_arrived
+
     def start(self) -> bool:
         """Note that the next piece is sent now; False if it may have arrived twice already."""
         self._set(self.arrived, min(self.state + 1, FAILED))

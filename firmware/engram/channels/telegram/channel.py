@@ -8,6 +8,7 @@ import gc
 
 from engram import diag
 from engram.channels.message import Message
+from engram.channels.outbox import FAILED
 from engram.channels.people import LET_IN
 from engram.channels.telegram.bot_api import BotError
 from engram.channels.telegram.destination import NAME, destination_of, room_of
@@ -208,8 +209,7 @@ class Telegram:
         """Say something of which nothing is on flash."""
         reply = Reply(self, destination)
         await reply.line(sentence)
-        reply.delivery.start()
-        reply.delivery.settle(await reply.end(None))
+        await reply.delivery.attempt(reply, None)
         await self._deliver_unkept(reply)
 
     async def _deliver_unkept(self, reply) -> bool:
@@ -217,13 +217,12 @@ class Telegram:
         poller, end = self.poller, Timeout()
         end.begin(_TRIED_MS)
         while not reply.is_delivered:
-            if end.is_over or poller.is_stopped or self.sender.must_wait(reply.destination.chat):
+            must_wait = self.sender.must_wait(reply.destination.chat)
+            if end.is_over or poller.is_stopped or must_wait or reply.delivery.state == FAILED:
                 return False
             await sleep_ms(1000 * _RETRY_S)
             if not poller.problem:
-                if not reply.delivery.start():
-                    return False
-                reply.delivery.settle(await reply.end(None))
+                await reply.delivery.attempt(reply, None)
         return True
 
     async def _give_up(self, said, caller) -> None:
