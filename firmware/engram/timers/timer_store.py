@@ -16,7 +16,6 @@ from engram.store.table_file import TableFile, needed, optional
 from engram.text.times import Repeat, Span
 from engram.timers import schedule
 
-KINDS = ("say", "ask", "tool")
 SCHEMA = (
     needed("kind", str), needed("what", str), optional("yes", bool), needed("who", str),
     needed("room", str), optional("group", bool), optional("workspace", str), needed("due", int),
@@ -47,16 +46,7 @@ WORDS_DAYS = 90  # for which one waits for its words: what nobody needs leaves r
 
 def make_table(folder: str) -> TableFile:
     """The table of a board's timers."""
-    return TableFile(folder + "/timers.jsonl", "timer", "w", SCHEMA, _MOST, _is_valid)
-
-
-def _is_valid(row: dict) -> bool:
-    calls = row.get("calls", [0, 0])
-    if len(calls) != 2 or not all(isinstance(part, int) for part in calls):
-        return False
-    if row["kind"] not in KINDS or row.get("every", 1) <= 0:
-        return False
-    return 0 < row.get("days", 1) < 128 and 0 <= row.get("minute", 0) < 1440
+    return TableFile(folder + "/timers.jsonl", "timer", "w", SCHEMA, _MOST)
 
 
 def belongs_to(caller, row: dict) -> bool:
