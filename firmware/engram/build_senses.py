@@ -45,7 +45,6 @@ def add_senses(board) -> None:
         events=events,
         limits=limits,
         clock=board.clock,
-        most_tokens=config.get("senses.tokens"),
         failing=failing,
     )
     is_shared = config.get("senses.share") == "all" or any(each.shared for each in configs)

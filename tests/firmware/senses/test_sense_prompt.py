@@ -7,7 +7,9 @@ from engram import text
 from engram.build import find_senses
 from engram.llm.types import Call
 from engram.memory.access import OWNER, Caller
+from engram.senses import view
 from perceiving import NOW, house
+from support import change
 from turns import say
 
 
@@ -55,8 +57,9 @@ def test_what_is_unusual_comes_first():
 
 
 def test_the_block_stays_within_its_tokens():
-    for tokens in (0, 20, 40, 80):
-        board = house("ok", senses_tokens=tokens)
+    for tokens in (20, 40, 80):
+        change(view, BLOCK=tokens)
+        board = house("ok")
         last = messages_of(build_prompt(board, "hello"))[-1][1]
         begin = last.find("<senses>")
         block = last[begin : last.find("</senses>") + 9] if begin >= 0 else ""
