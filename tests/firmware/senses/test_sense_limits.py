@@ -23,7 +23,7 @@ def _view(shared=()):
         board.observe(name, 20)
     limits = Limits(board.folder + "/senses")
     limits.open()
-    return SenseView(board.senses, _Nothing(), limits, board.machine.clock, 0, tuple)
+    return SenseView(board.senses, _Nothing(), limits, board.machine.clock, tuple)
 
 
 def _call(view, caller, **arguments):
