@@ -34,7 +34,7 @@ from engram.errors import ArgumentError, NotFound
 from engram.memory import ALL, access, ids, line_meaning
 from engram.store.types import LIVE, SUPERSEDED, Entry
 
-SESSIONS = 48  # that are listed: each takes heap, and bytes of a segment's header
+SESSIONS = 24  # that are listed: each takes heap, and bytes of a header that one step writes
 _ROOMS = const(64)  # rooms whose current session is kept: bounds the header and the heap
 _ROOMS_BYTES = const(3500)  # of their names: they stand in one line, a segment's header
 _A_ROOM = const(16)  # bytes beside a room's name
