@@ -68,7 +68,7 @@ class Memory:
     def give_to(self, house: House) -> None:
         for board in house.boards.values():
             board._take = self.take
-            board.listening._take = self.take
+            board.inbound._take = self.take
 
 
 def file_of(data: bytes, name: str = "memory.jsonl", size: int | None = None) -> Attachment:

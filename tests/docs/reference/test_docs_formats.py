@@ -227,7 +227,9 @@ class _Life:
             await inbox.handle(Message("net:5:3", ann, "hello there", False, None, "", "", "net:5:1"), ChannelSink())
             self._parts.journal.note_acted(1)
             self._parts.journal.add(ann, "assistant", "engram", "late", answers=1)
-            await inbox.push(ann, "The paint has come")
+            pushing = inbox.push(ann, "The paint has come")
+            assert pushing
+            await pushing
 
         asyncio.run(talk())
         self.command("/people approve net:5 ann")

@@ -422,7 +422,7 @@ async def test_whatever_the_way_does_nothing_is_lost_or_doubled():
                 linked.board.restart()
                 linked.connect()
         linked.way.numbers = None
-        linked.archive._pauses_until = None
+        linked.archive._pause.end()
         await linked.work()
         trashed = [int(record["id"][1:]) for record in linked.board.trash.records()]
         assert sorted(linked.live() + linked.kept() + trashed) == stored, seed

@@ -1,7 +1,7 @@
 """Answers that were not delivered: kept on flash by their turns, given when the link is back, with their age; bounded."""
 
 from board import Board, Script, say
-from channel import Chat, Network, message
+from channel import Chat, Network, message, push
 from engram import files
 from engram.channels.outbox import Outbox
 from engram.errors import StoreError
@@ -85,7 +85,7 @@ async def test_a_room_that_can_take_nothing_for_a_while_is_passed_over():
         await network.offer(message("net:%d:1" % chat, "hi", Caller("ann", "net %d" % chat, False, "")))
     network.is_up, network.is_full = True, ["net 1"]
     assert await board.inbox.redeliver("net") == 1
-    assert await board.inbox.push(NET, "The paint has come.") is False
+    assert await push(board.inbox, NET, "The paint has come.") is False
     assert [address for address, _ in _given(network)] == ["net:2:1"]
     network.is_full = []
     assert await board.inbox.redeliver("net") == 0
@@ -109,12 +109,12 @@ async def test_what_the_board_begins_goes_to_the_room_and_is_a_turn_of_its_sessi
     board = _board()
     network = Network(board.inbox)
     await network.offer(message("net:1:1", "hi", NET))
-    assert await board.inbox.push(NET, "The paint has come.") is True
+    assert await push(board.inbox, NET, "The paint has come.") is True
     assert _given(network) == [("net 1", ["kept", "The paint has come.", "end"])]
     line = board.journal.turn(5)
     assert (line["role"], line["to"], line["sid"]) == ("assistant", "net 1", board.journal.current(NET))
     network.is_up = False
-    assert await board.inbox.push(NET, "More paint.") is False
+    assert await push(board.inbox, NET, "More paint.") is False
     board = _again(board)
     network = Network(board.inbox)
     assert await board.inbox.redeliver("net") == 0
@@ -136,7 +136,7 @@ async def test_what_was_forgotten_before_it_was_delivered_is_not_delivered():
     board = _board("Hello.")
     network = await _undelivered(board)
     network.is_up = False
-    await board.inbox.push(NET, "The paint has come.")
+    await push(board.inbox, NET, "The paint has come.")
     network.is_up = True
     network.chats.clear()
     for turn in ("t4", "t5"):
@@ -189,7 +189,7 @@ async def test_what_the_board_begins_is_on_flash_at_once_and_is_delivered_once_t
     pushing = board.inbox.push(NET, "The paint has come.")
     assert board.journal.turn(3)["text"] == "The paint has come." and Outbox(board.place + "/memory").find(3)
     await board.inbox.redeliver("net")
-    assert await pushing is True
+    assert pushing and await pushing is True
     assert _given(network) == [("net 1", ["kept", "The paint has come.", "end"])]
 
 
@@ -202,7 +202,7 @@ async def test_what_could_not_be_read_while_it_was_delivered_is_kept():
             raise StoreError("the flash cannot be read.")
 
     board.inbox.add_channel("net", lambda address: (Failing(network), "net 1"))
-    assert await board.inbox.push(NET, "The paint has come.") is False
+    assert await push(board.inbox, NET, "The paint has come.") is False
     network = Network(board.inbox)
     assert await board.inbox.redeliver("net") == 0
     assert _given(network)[-1] == ("net 1", ["kept", "The paint has come.", "end"])
@@ -230,9 +230,9 @@ async def test_who_is_not_let_in_any_more_gets_nothing_that_was_kept_and_no_mode
     script = Script("first", "second")
     board = Board().serve(script)
     network = await _undelivered(board)
-    assert await board.inbox.push(NET, "The paint has come.") is False  # an earlier answer waits
+    assert await push(board.inbox, NET, "The paint has come.") is False  # an earlier answer waits
     network.is_up = False
-    assert await board.inbox.push(Caller("bob", "net 2", False, ""), "It rains.") is False
+    assert await push(board.inbox, Caller("bob", "net 2", False, ""), "It rains.") is False
     say(board, "unanswered", caller=NET, mid="net:1:9")
     Outbox(board.place + "/memory").add(board.journal.newest, NET.room)
     board = _again(board, script)

@@ -5,6 +5,7 @@ the way is sent again.
 import asyncio
 
 from board import Board, Script, say
+from channel import push
 from engram import text
 from engram.agent.agent import Sink
 from engram.channels.message import ChannelSink, Message
@@ -314,10 +315,10 @@ async def test_what_the_board_says_by_itself_is_pushed_once():
     linked.companion.at = (linked.exchange.link, 0)
     linked.companion.board = linked.exchange.board
     caller = caller_of(_head(), "others")
-    assert await board.inbox.push(caller, "it rains")
+    assert await push(board.inbox, caller, "it rains")
     assert linked.companion.pushes == {"push:%d:t3" % linked.sync.copies[1].epoch: ("phone", "it rains")}
     linked.way.is_cut = True
-    assert not await board.inbox.push(caller, "it snows")
+    assert not await push(board.inbox, caller, "it snows")
     linked.way.is_cut = False
     assert await board.inbox.redeliver("link") == 0
     assert sorted(content for _, content in linked.companion.pushes.values()) == ["it rains", "it snows"]

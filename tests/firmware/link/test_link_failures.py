@@ -3,6 +3,7 @@
 import asyncio
 
 from board import Board, Script
+from channel import push
 from engram import diag, status
 from engram.channels.message import Message
 from engram.compat import sleep_ms
@@ -178,7 +179,7 @@ async def test_a_push_that_was_refused_is_sent_again_a_minute_later_while_the_li
         return [encode("refused", head["board"], head["link"], head["n"], why="the database is away", again=0)]
 
     linked.companion._push = refuse
-    assert not await board.inbox.push(caller_of(HEAD, "others"), "it rains")
+    assert not await push(board.inbox, caller_of(HEAD, "others"), "it rains")
     await linked.hear("a")
     assert begun == [60000] and linked.redelivered == 1 and not linked.companion.pushes
     linked.companion._push = take
@@ -205,7 +206,7 @@ async def test_a_push_that_is_delivered_after_a_restart_tells_its_age_and_is_cal
     board = _board()
     linked = Talking(board)
     linked.way.is_cut = True
-    assert not await board.inbox.push(caller_of(HEAD, "others"), "it rains")
+    assert not await push(board.inbox, caller_of(HEAD, "others"), "it rains")
     board.restart()
     board.serve(Script())
     board.now += 7200

@@ -11,6 +11,13 @@ def message(mid, text, caller=OWNER, file=None, forwarded="", quoted="", edits="
     return Message(mid, caller, text, text[:1] == "/", file, forwarded, quoted, edits)
 
 
+async def push(inbox, caller, content):
+    """Push something that is said for the first time; True if it was delivered."""
+    task = inbox.push(caller, content)
+    assert task is not None
+    return await task
+
+
 class Chat(ChannelSink):
     """The answer to one message, as it was told."""
 

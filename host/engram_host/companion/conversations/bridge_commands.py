@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from engram.channels.console.commands import commands as board_commands
@@ -82,7 +83,8 @@ class BridgeCommands:
 
         def answer() -> str:
             people = _BoardPeople(self._store, clock)
-            return "\n".join(run(lambda: people, clock, caller, rest))
+            board = SimpleNamespace(clock=clock, find_people=lambda: people)
+            return "\n".join(run(board, caller, rest))
 
         try:
             said = await asyncio.to_thread(answer)
