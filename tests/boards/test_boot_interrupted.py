@@ -28,6 +28,7 @@ class Chip:
         """Start; whether boot.py ended as it should, so that main.py runs."""
         for name in BOARDS:
             monkeypatch.setitem(sys.modules, name, self._module(name))
+        monkeypatch.setattr(sys, "path", sys.path[:])
         monkeypatch.setattr(sys.stdout, "write", lambda text: self.events.append("says " + text))
         sys.settrace(self._trace)
         try:
