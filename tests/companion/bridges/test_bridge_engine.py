@@ -410,7 +410,7 @@ class Slow:
             await sink.end(None)
 
         house.boards["kitchen"]._take = take  # pyright: ignore[reportAttributeAccessIssue]
-        house.boards["kitchen"].listening._take = take  # pyright: ignore[reportAttributeAccessIssue]
+        house.boards["kitchen"].inbound._take = take  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def test_an_answer_streams_into_one_message_and_typing_is_shown_until_it_begins(open_store: Open):

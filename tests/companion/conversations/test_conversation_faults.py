@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from engram.errors import StoreError
+from engram.net.backoff import Backoff
 from engram_host.companion.conversations import service as conversations
 from engram_host.companion.conversations.service import ConversationService, Progress
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
@@ -233,6 +234,7 @@ def test_somebody_whose_message_the_board_fails_to_take_is_told_so_and_gets_the_
     async def work() -> None:
         async with talking(store) as (service, board):
             take, told = board.inbound._take, [""]
+            board.inbound._backoff = Backoff(50, 50)  # or it is given up before somebody looks at it again
 
             async def fail(*message: Any) -> None:
                 if "given the message" not in told[-1]:
