@@ -115,7 +115,7 @@ class FilledBoard:
         self.store.put_note(self.sender, self.device, EPOCH, *said, NOW, _NO_QUOTA)
 
     def put_senses(self, count: int, blocks: int) -> None:
-        """List senses, and send blocks of readings by minute, and an anomaly of each sense."""
+        """List senses, and send blocks of readings by minute; each sense had anomalies, and one of one lasts."""
         listed = tuple(Listed(number, f"sense {number}", "C", 1, NOW) for number in range(1, count + 1))
         self.store.put_senses(self.sender, self.device, SenseList(EPOCH, count + 1, True, listed), NOW)
         for block in range(blocks):
@@ -124,8 +124,11 @@ class FilledBoard:
                 EPOCH, MINUTES, block + 1, f"{block:08x}", 512, dict.fromkeys(range(1, count + 1), rows)
             )
             self.store.put_readings(self.sender, self.device, told, NOW, _NO_QUOTA)
+        minute = NOW // 60
+        over = [Anomaly("stuck", minute - 10 * at, 300, (1, 2), minute - 10 * at + 5) for at in range(1, 9)]
         for sense in self.store.senses_of(self.device):
-            self.store.put_anomalies(self.device, sense.key, [Anomaly("stuck", NOW // 60 - 1, 300, (1, 2))], NOW // 60)
+            lasts = [Anomaly("stuck", minute - 1, 300, (1, 2))] if sense.number == 1 else []
+            self.store.put_anomalies(self.device, sense.key, over + lasts, minute)
 
     def converse(self, mid: str) -> None:
         """Be asked something, and answer it."""

@@ -13,6 +13,7 @@ from board_files import BOARD, KEPT, NEW, OLD, files_on, flash_with, with_code_j
 from board_images import needs_micropython
 from board_stand_in import StandIn
 from engram_host.boards import deploy, file_set, micropython_image, raw_repl, session
+from engram_host.boards import port as ports
 from engram_host.boards.errors import (
     BadRequest,
     BoardFailed,
@@ -24,6 +25,7 @@ from engram_host.boards.errors import (
     WrongFirmware,
 )
 from engram_host.boards.progress import Progress
+from waiting import wait_until
 
 pytestmark = needs_micropython
 
@@ -32,6 +34,14 @@ pytestmark = needs_micropython
 def new_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is deployed: few files, so that a test takes a second."""
     monkeypatch.setattr(file_set, "code_files", lambda board: with_code_json(NEW))
+
+
+def _is_free(port: str) -> bool:
+    try:
+        ports.check_port(port)
+    except PortBusy:
+        return False
+    return True
 
 
 def run(board: StandIn, name: str = "", config: Path | None = None) -> None:
@@ -60,6 +70,8 @@ def test_an_empty_folder_does_not_stay_where_it_would_hide_a_module(tmp_path: Pa
     flash = flash_with(tmp_path, with_code_json(OLD) | KEPT)
     with StandIn(flash) as board:
         run(board)
+        # The stand-in forks as it restarts, and its child holds the port until it runs another program.
+        wait_until("the port is free", lambda: _is_free(board.port))
         with session.open_session(board.port, Progress()) as opened:
             folders = {path for path, entry in opened.list_tree("engram").items() if entry.is_folder}
     assert folders == {"engram/store", "engram/device", "engram/device/x"}
