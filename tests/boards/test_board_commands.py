@@ -107,7 +107,8 @@ def test_an_error_is_one_sentence_and_a_status(words: list[str], status: int, se
     ],
 )
 def test_make_passes_on_what_it_is_given(words: list[str], sentence: str):
-    shown = subprocess.run(["make", "-n", "--no-print-directory", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    make = ["make", "-n", "--no-print-directory", *words]
+    shown = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     under_make, *command = shlex.split(shown[shown.rindex("ENGRAM_UNDER_MAKE") :].replace("\\\n", " "))
     assert command[:4] == [".venv/bin/python", "-m", "engram_host", "board"]
     name, _, value = under_make.partition("=")
