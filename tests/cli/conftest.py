@@ -11,13 +11,12 @@ __all__ = ["companion", "postgres"]
 
 @pytest.fixture
 def importing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """`engram import`, `edit` and `forget`, and the board that they ask."""
+    """`engram import`, and the board that it asks."""
     import support
-    from engram_host.cli import changes, console_session, transfer
+    from engram_host.cli import transfer
     from importing_board import Importing
 
     support.use_root(str(tmp_path))
     importing = Importing(tmp_path)
-    for module in (changes, console_session, transfer):
-        monkeypatch.setattr(module, "open_board", importing.talking)
+    monkeypatch.setattr(transfer, "open_board", importing.talking)
     return importing

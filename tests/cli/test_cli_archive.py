@@ -1,4 +1,4 @@
-"""What is archived, set aside and used of the gateway, from the command line: a real companion, and a board played for it."""
+"""What is archived and set aside, from the command line: a real companion, and a board played for it."""
 
 import json
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cli_case import engram, fine
+from cli_case import fine
 from fake_llm import serving
 from peers import Companion
 from sending import Sent, digest
@@ -48,10 +48,9 @@ def home(companion: Companion) -> tuple[str, ...]:
     return "--home", str(companion.home)
 
 
-def test_show_and_history_tell_an_archived_memory(home):
+def test_show_tells_an_archived_memory(home):
     told = fine("show", "m1", *home, "--json").json
     assert (told["state"], told["line"]["content"]) == ("archived", KITE)
-    assert fine("history", "m1", *home, "--json").json["state"] == "archived"
     assert "archived" in fine("show", "m1", *home).out
 
 
@@ -96,27 +95,10 @@ def test_what_was_set_aside_is_listed_page_by_page(companion: Companion, home):
     board.sync()
     del board.lines["records"][1:]  # its flash went back to an older state
     board.hello()
-    newest, older = fine("history", "--aside", "--device", "attic", *home, "--json").json["aside"]
+    newest, older = fine("api", "GET", "/v1/devices/attic/aside", *home).json
     assert [each["line"]["content"] for each in (newest, older)] == ["box number 2", "box number 1"]
-    first = fine("history", "--aside", "--device", "attic", "--limit", "1", *home)
-    assert "box number 2" in first.out and f"--before {newest['number']}" in first.err
-    page = fine("history", "--aside", "--device", "attic", "--before", str(newest["number"]), *home)
-    assert "box number 1" in page.out and "box number 2" not in page.out
-
-
-def test_aside_is_of_a_whole_board(home):
-    assert engram("history", "m1", "--aside", *home).status == 2
-    assert "nothing of the copies of kitchen was set aside" in fine("history", "--aside", "-d", "kitchen", *home).out
-
-
-def test_stats_tell_what_is_used_of_the_gateways_limits(companion: Companion, home):
-    before = fine("stats", *home, "--json").json["gateway"]
-    asked = {"model": "default", "messages": [{"role": "user", "content": "hello"}]}
-    assert companion.client.post("/gateway/v1/chat/completions", json=asked).status_code == 200
-    day = fine("stats", *home, "--json").json["gateway"]
-    assert day["used"]["calls"] == before["used"]["calls"] + 1 and day["used"]["tokens"] > 0
-    assert [one["device"] for one in day["devices"]] == ["$operator"]
-    assert f"all together  {day['used']['calls']} of 5000" in fine("stats", *home).out
+    assert fine("api", "GET", "/v1/devices/attic/aside?limit=1", *home).json == [newest]
+    assert fine("api", "GET", f"/v1/devices/attic/aside?before={newest['number']}", *home).json == [older]
 
 
 def test_the_use_of_the_gateway_comes_in_pages(companion: Companion):

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from cli_case import engram, fine
+from cli_case import audit_log, engram, fine
 from damaging import harm_line, overwrite_page, tree_pages
 from engram_host.companion.recovery import backup
 from engram_host.companion.store import CompanionStore, choose_store
@@ -375,7 +375,7 @@ def test_a_cut_dump_is_not_taken_for_an_earlier_backup(server: dict[str, str], t
 
 
 def _audit(home: Path, **variables: str) -> list[tuple[str, str]]:
-    return [(entry["who"], entry["action"]) for entry in fine("audit", "--home", home, "--json", **variables).json]
+    return [(entry.who, entry.action) for entry in audit_log(home, **variables)]
 
 
 def test_a_backup_and_a_restore_are_in_the_audit_log(tmp_path: Path):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from archiving_board import ArchivingBoard, archive, board_of_six
-from cli_case import engram, fine
+from cli_case import audit_log, engram, fine
 from damaging import PAGE, harm_line, overwrite_page, tree_pages
 from engram import log_line
 from engram_host.companion.auth import tokens
@@ -192,9 +192,9 @@ def test_what_is_left_of_a_damaged_line_goes_when_a_line_of_its_number_is_forgot
 def test_a_repair_is_in_the_audit_log(home: Home):
     overwrite_page(home.path, 1)
     fine("repair", "--home", home.folder)
-    (entry,) = fine("audit", "--home", home.folder, "--json").json
-    assert entry["action"].startswith("repair, the damaged database is kept as companion.db.damaged-")
-    assert entry["who"] == f"command of {getpass.getuser()}"
+    (entry,) = audit_log(home.folder)
+    assert entry.action.startswith("repair, the damaged database is kept as companion.db.damaged-")
+    assert entry.who == f"command of {getpass.getuser()}"
 
 
 def test_overlong_lines_are_saved(home: Home):

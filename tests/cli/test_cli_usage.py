@@ -300,7 +300,7 @@ def test_serve_logs_one_object_a_line(tmp_path: Path):
     )
     listening = tmp_path / "home" / "listening.json"
     wait_until("it serves", listening.exists)
-    assert fine("stats", "--home", tmp_path / "home", "--json").json["health"]["status"] == "well"
+    assert fine("api", "GET", "/v1/health", "--home", tmp_path / "home").json["status"] == "well"
     process.terminate()
     shown, told = process.communicate(timeout=30)
     assert json.loads(shown)["http"].startswith("http://127.0.0.1:")

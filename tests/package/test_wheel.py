@@ -184,8 +184,8 @@ def test_a_companion_serves_and_is_asked(whole: Environment, tmp_path: Path):
     with subprocess.Popen(command, cwd=tmp_path, env=variables, stdout=subprocess.PIPE) as serving:
         try:
             assert serving.stdout and "http" in json.loads(serving.stdout.readline())
-            ran = whole.run(tmp_path, "engram", "stats", "--json", ENGRAM_COMPANION_HOME=str(home))
-            assert json.loads(ran.out)["health"]["status"] == "well", ran
+            ran = whole.run(tmp_path, "engram", "api", "GET", "/v1/health", ENGRAM_COMPANION_HOME=str(home))
+            assert json.loads(ran.out)["status"] == "well", ran
         finally:
             serving.terminate()
     added = whole.run(tmp_path, "engram", "device", "add", "kitchen", "--json", ENGRAM_COMPANION_HOME=str(home))

@@ -1,5 +1,5 @@
-"""The companion's access from the command line: `engram token`, named tokens of operators; `engram audit`, who did what;
-`engram tls`, certificates for a companion in a network of one's own.
+"""The companion's access from the command line: `engram token`, named tokens of operators; `engram tls`, certificates
+for a companion in a network of one's own.
 
 These and other commands open the companion's database by themselves, with a note in the audit log of each change.
 """
@@ -163,33 +163,6 @@ def _status(token: OperatorToken) -> str:
     if not token.ends:
         return f"{what}, without end"
     return f"{what}, {'ended' if token.ends <= time.time() else 'ends'} {format_day(token.ends)}"
-
-
-@takes(HOME, JSON)
-def audit(
-    context: Context,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="most entries")] = 50,
-    before: Annotated[int, typer.Option(min=0, help="continue below this number")] = 0,
-) -> None:
-    """Show who did what: requests with an operator's token, and changes of tokens. Newest first.
-
-    Example: engram audit
-
-    Example: engram audit --limit 500 --json
-    """
-    with opened_store(context.home) as (store, _):
-        found = store.audit(limit, before)
-    if context.json:
-        names = ("number", "at", "who", "action", "outcome", "address")
-        output.print_json([{name: getattr(each, name) for name in names} for each in found])
-        return
-    rows = [
-        (str(each.number), output.format_time(each.at), each.who, each.action, each.outcome, each.address)
-        for each in found
-    ]
-    output.print_table(("number", "at", "who", "what", "outcome", "from"), rows, empty="nothing has been noted yet.")
-    if len(found) == limit:
-        typer.echo(f"there may be more: --before {found[-1].number} continues.", err=True)
 
 
 FOLDER = "tls"

@@ -1,6 +1,5 @@
 """A companion that runs, asked over HTTP."""
 
-import contextlib
 import ipaddress
 import json
 import os
@@ -88,11 +87,6 @@ class ApiClient:
         """What a POST of JSON is answered."""
         return self._ask("POST", path, json=value)
 
-    def post_file(self, path: str, content: bytes, /, **parameters: Any) -> Any:
-        """What a POST of a file's content is answered."""
-        headers = {"Content-Type": "application/octet-stream"}
-        return self._ask("POST", path, content=content, params=parameters, headers=headers)
-
     def request(self, method: str, path: str, body: bytes = b"") -> httpx.Response:
         """Send a request with a body of JSON."""
         headers = {"Content-Type": "application/json"} if body else {}
@@ -100,22 +94,12 @@ class ApiClient:
 
     def lines(self, path: str, /, **parameters: Any) -> Iterator[str]:
         """The lines of a long answer, as they come."""
-        with self._streamed(path, parameters) as answer:
-            yield from answer.iter_lines()
-
-    def pieces(self, path: str, /, **parameters: Any) -> Iterator[bytes]:
-        """The bytes of a long answer, as they come."""
-        with self._streamed(path, parameters) as answer:
-            yield from answer.iter_bytes()
-
-    @contextlib.contextmanager
-    def _streamed(self, path: str, parameters: dict[str, Any]) -> Iterator[httpx.Response]:
         try:
             with self._client.stream("GET", path, params=parameters) as answer:
                 if answer.is_error:
                     answer.read()
                     raise _as_refusal(answer)
-                yield answer
+                yield from answer.iter_lines()
         except httpx.HTTPError as error:
             raise self._unreached(error) from None
 
@@ -153,7 +137,7 @@ class ApiClient:
             raise RequestRefused(
                 404, "no board has connected yet: set companion.url on a board, see docs/start/companion.md."
             )
-        listed = ", ".join(names[:_MOST_NAMED]) + (", ...; `engram board list` lists all" * (len(names) > _MOST_NAMED))
+        listed = ", ".join(names[:_MOST_NAMED]) + (", ...; `engram boards` lists all" * (len(names) > _MOST_NAMED))
         raise RequestRefused(422, f"several boards are known: choose one with --device ({listed}).")
 
     def _ask(self, method: str, path: str, **more: Any) -> Any:

@@ -1,9 +1,8 @@
-"""`engram board`: what `make flash` and the other targets for a board do; the list of the boards that a companion knows, and
-what erases one there; and `engram run`, a simulated board, as `make run` does.
+"""`engram board`: what `make flash` and the other targets for a board do, and what erases a board at the companion;
+`engram run`, a simulated board, as `make run` does.
 """
 
 import contextlib
-import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -16,7 +15,7 @@ from engram_host.boards.progress import Progress
 from engram_host.cli import output
 from engram_host.cli.access import note_command
 from engram_host.cli.exit_status import CommandError, CommandInterrupted, NotFound, NotInstalled, WrongUsage
-from engram_host.cli.options import HOME, JSON, PORT, URL, Context, takes
+from engram_host.cli.options import HOME, JSON, PORT, Context, takes
 
 if TYPE_CHECKING:
     from engram_host.companion.store import CompanionStore
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 
 app = typer.Typer(
-    help="Manage a board on a serial port, list all boards of a companion, or erase one there.",
+    help="Manage a board on a serial port, or erase one at the companion.",
     no_args_is_help=True,
 )
 
@@ -45,27 +44,6 @@ class RecordedProgress(Progress):
         """Report something that has happened."""
         self.sentences.append(sentence)
         super().say(sentence)
-
-
-@app.command("list")
-@takes(URL, HOME, JSON)
-def list_boards(
-    context: Context,
-    limit: Annotated[int, typer.Option(min=0, help="most boards to list; 0: all")] = 0,
-    after: Annotated[str, typer.Option(help="list boards after this name")] = "",
-) -> None:
-    """List the boards that the companion knows: when each was last heard, and its copy. Needs a running companion.
-
-    Example: engram board list
-
-    Example: engram board list --limit 100 --after kitchen
-    """
-    with context.open_companion() as companion:
-        found = list(itertools.islice(companion.devices(after), limit or None))
-    if context.json:
-        output.print_json({"boards": found})
-    else:
-        output.print_devices(found)
 
 
 @app.command()

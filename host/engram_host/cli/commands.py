@@ -11,16 +11,13 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from engram_host import __version__
-from engram_host.cli import access, board, changes, chat, device, memory, transfer
-from engram_host.cli import companion as companion_commands
+from engram_host.cli import access, board, chat, device, memory, transfer
 from engram_host.cli.bridges import alert, bridge, people
 from engram_host.cli.doctor import command as doctor
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
 from engram_host.cli.options import asks_for_json
-from engram_host.cli.page import readings
 from engram_host.cli.page.api import api
 from engram_host.cli.page.boards import list_boards
-from engram_host.cli.page.changes import changes as list_changes
 from engram_host.cli.page.memories import list_entries
 from engram_host.cli.page.open_page import open_page
 from engram_host.cli.page.search import search
@@ -41,25 +38,14 @@ app.command("chat")(chat.chat)
 app.command("search")(search)
 app.command("show")(memory.show)
 app.command("list")(list_entries)
-app.command("senses")(readings.senses)
-app.command("readings")(readings.readings)
-app.command("history")(memory.history)
-app.command("edit")(transfer.edit)
-app.command("forget")(changes.forget)
-app.command("pin")(changes.pin)
-app.command("changes")(list_changes)
-app.command("undo")(changes.undo)
 app.command("export")(transfer.export)
 app.command("import")(transfer.import_file)
 app.command("backup")(recovery.backup)
 app.command("restore")(recovery.restore)
 app.command("repair")(recovery.repair)
-app.command("stats")(companion_commands.stats)
 app.command("api")(api)
-app.command("folders")(companion_commands.folders)
 app.command("eval")(memory.evaluate)
 app.command("doctor")(doctor.doctor)
-app.command("audit")(access.audit)
 app.command("tls")(access.tls)
 app.add_typer(device.app, name="device")
 app.add_typer(access.app, name="token")

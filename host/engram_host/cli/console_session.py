@@ -3,7 +3,6 @@ companion.
 """
 
 import contextlib
-import json
 import os
 import selectors
 import subprocess
@@ -12,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from engram.transfer.jsonl import TextParts
 from engram_host.boards import port as ports
 from engram_host.boards.errors import BoardError, NoPort, command_name
 from engram_host.boards.json_lines import JsonConsole, open_console
@@ -54,7 +52,11 @@ def open_board(context: Context) -> Iterator[BoardConsole]:
     is plugged in, or the only one of the companion. BoardError, CommandError.
     """
     address = context.board
-    if is_behind_companion(context):
+    if address.port and address.sim:
+        raise WrongUsage("--port and --sim name two boards: give one of them.")
+    if context.device and address != BoardAddress():
+        raise WrongUsage("--device names a board of the companion: leave --port and --sim out.")
+    if context.device or (address == BoardAddress() and _is_only_on_link(context)):
         with context.open_companion() as companion:
             yield LinkConsole(BoardTalk(companion, companion.device(context.device), Speaker()))
     elif address.sim:
@@ -63,16 +65,6 @@ def open_board(context: Context) -> Iterator[BoardConsole]:
     else:
         with open_console(address.port) as board:
             yield board
-
-
-def is_behind_companion(context: Context) -> bool:
-    """Whether the board that a command is for is asked through a companion. WrongUsage if two boards are named."""
-    address = context.board
-    if address.port and address.sim:
-        raise WrongUsage("--port and --sim name two boards: give one of them.")
-    if context.device and address != BoardAddress():
-        raise WrongUsage("--device names a board of the companion: leave --port and --sim out.")
-    return bool(context.device) or (address == BoardAddress() and _is_only_on_link(context))
 
 
 def _is_only_on_link(context: Context) -> bool:
@@ -84,19 +76,6 @@ def _is_only_on_link(context: Context) -> bool:
     except (NoPort, ModuleNotFoundError):
         return True
     return False
-
-
-def answer_lines(board: BoardConsole, command: str) -> Iterator[str]:
-    """The whole lines of the answer to a command; CommandError if the board refused it."""
-    begun = ""
-    for answer in board.ask(command=command):
-        if "error" in answer:
-            raise CommandError(f"the board says: {answer['error']}")
-        if "line" in answer:
-            begun += answer["line"]
-            if not answer.get("more"):
-                yield begun
-                begun = ""
 
 
 def check_reports(board: BoardConsole) -> None:
@@ -120,19 +99,6 @@ def import_object(board: BoardConsole, fields: dict[str, Any]) -> tuple[ImportOu
     if outcome is None:
         raise CommandError("the board's report was damaged on its way: do it again, nothing is stored twice.")
     return outcome, refused
-
-
-def exported_memory(board: BoardConsole, entry: str) -> dict[str, Any]:
-    """A memory as the board exports it. NotFound, CommandError, BoardError."""
-    parts = TextParts()
-    found: dict[str, Any] | None = None
-    for line in answer_lines(board, "/export"):
-        fields = json.loads(line)
-        if not parts.take(fields) and fields.get("id") == entry:
-            found = fields  # and the rest is read: the board answers one command after the other
-    if found is None:
-        raise NotFound(f"the board has no memory {entry}: `/memory list` on it shows what there is.")
-    return found
 
 
 class _Pipe:

@@ -1,4 +1,4 @@
-"""`engram show` and `history`: what boards remember; `eval`: does a search find what answers a question?"""
+"""`engram show`: a memory, a turn or lines of a file; `eval`: does a search find what answers a question?"""
 
 from datetime import datetime
 from pathlib import Path
@@ -9,7 +9,6 @@ import typer
 from engram_host.cli import output
 from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled, WrongUsage
 from engram_host.cli.options import DEVICE, HOME, JSON, URL, Context, takes
-from engram_host.cli.page.change_result import follow_change, show_change
 from engram_host.wording import counted
 
 Shown = Annotated[
@@ -60,56 +59,6 @@ def show(
         _show_versions(found["versions"])
 
 
-@takes(DEVICE, URL, HOME, JSON)
-def history(
-    context: Context,
-    entry: Annotated[str, typer.Argument(help="memory or turn, such as m12; without it, the events of the copy")] = "",
-    aside: Annotated[
-        bool, typer.Option("--aside", help="list lines that were set aside because the board no longer has them")
-    ] = False,
-    before: Annotated[int, typer.Option(min=0, help="with --aside: continue below this number (the first column)")] = 0,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="maximum number of events or lines")] = 100,
-    undo: Annotated[
-        bool, typer.Option("--undo", help="undo the newest version of a memory, if the board itself made it")
-    ] = False,
-) -> None:
-    """Show the versions of a memory, oldest first, or the events of a board's copy, newest first. Needs a running companion.
-
-    Example: engram history m12 --device kitchen
-
-    Example: engram history --device kitchen
-
-    Example: engram history --aside --limit 20
-
-    Example: engram history m12 --undo --device kitchen
-    """
-    if (entry and aside) or (before and not aside):
-        raise WrongUsage("--aside lists the lines of a whole board, and --before continues that list.")
-    if undo and not (entry[:1] == "m" and is_entry_id(entry)):
-        raise WrongUsage("--undo is for one memory: name it, such as m12.")
-    if aside:
-        _show_aside(context, before, limit)
-        return
-    if undo:
-        _undo_newest(context, entry)
-        return
-    if entry:
-        found = _entry(context, entry)
-        if context.json:
-            output.print_json({name: found[name] for name in ("device", "id", "state", "versions")})
-        else:
-            _show_versions(found["versions"])
-        return
-    with context.open_companion() as companion:
-        name = companion.device(context.device)
-        events = companion.get(f"/v1/devices/{name}/events", limit=limit)
-    if context.json:
-        output.print_json({"device": name, "events": events})
-        return
-    rows = [(output.format_time(event["at"]), event["text"]) for event in events]
-    output.print_table(("at", "what happened"), rows, empty=f"no events for {name}.")
-
-
 # --- showing
 
 _MARKS = "/#."
@@ -122,16 +71,6 @@ _TIMES = ("created", "updated", "expires", "at", "used")
 def _is_citation(value: str) -> bool:
     """Whether it is a file of a Markdown folder, such as notes/tea.md or notes/tea.md#12, and no id of a memory or turn."""
     return any(mark in value for mark in _MARKS)
-
-
-def _undo_newest(context: Context, entry: str) -> None:
-    """Ask the board to undo the version that is the newest one here."""
-    with context.open_companion() as companion:
-        name = companion.device(context.device)
-        path = f"/v1/boards/{name}/memories/{entry}"
-        was = companion.get(path)["line"]["seq"]
-        change = follow_change(companion, name, companion.post(path, {"do": "undo", "was": was}))
-    show_change(context, change)
 
 
 def _show_lines(context: Context, citation: str, count: int, principal: str) -> None:
@@ -174,34 +113,6 @@ def _show_versions(versions: list[dict[str, Any]]) -> None:
         tags = " ".join("#" + tag for tag in line.get("tags", ()))
         rows.append((line.get("id", ""), at, tags, line.get("content", line.get("text", ""))))
     output.print_table(("id", "at", "tags", "text"), rows)
-
-
-def _show_aside(context: Context, before: int, limit: int) -> None:
-    """What was set aside of a board's copies, newest first."""
-    with context.open_companion() as companion:
-        name = companion.device(context.device)
-        found = companion.get(f"/v1/devices/{name}/aside", limit=limit, **({"before": before} if before else {}))
-    if context.json:
-        output.print_json({"device": name, "aside": found})
-        return
-    rows = []
-    for one in found:
-        line = one["line"]
-        value = line.get("content", line.get("text", line.get("op", "")))
-        rows.append(
-            (
-                str(one["number"]),
-                output.format_time(one["at"]),
-                one["log"],
-                str(one["seq"]),
-                one["why"],
-                cut_text(value),
-            )
-        )
-    columns = ("number", "at", "log", "line", "why", "text")
-    output.print_table(columns, rows, empty=f"nothing of the copies of {name} was set aside.")
-    if len(found) == limit:
-        typer.echo(f"there may be more: --before {found[-1]['number']} continues.", err=True)
 
 
 def _value(name: str, value: Any) -> str:

@@ -39,26 +39,6 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], empty: st
             sys.stdout.write(_PLAIN_GAP.join(cells).rstrip() + "\n")
 
 
-_LOGS = ("records", "journal")
-
-
-def print_devices(devices: Iterable[dict[str, Any]]) -> None:
-    """Print boards, as GET /v1/devices answers them."""
-    rows = (
-        (
-            each["name"],
-            format_time(each["heard"]),
-            *(each["logs"].get(log, {}).get("have", 0) for log in _LOGS),
-            each["firmware"],
-            format_flash(each["flash_percent"]),
-            each["problem"],
-        )
-        for each in devices
-    )
-    columns = ("board", "heard", "records up to", "journal up to", "firmware", "flash", "problem")
-    print_table(columns, rows, empty="no board has connected yet.")
-
-
 def format_flash(percent: int | None) -> str:
     """How full a flash is; "" if that is not known."""
     return "" if percent is None else f"{percent} %"

@@ -1,16 +1,11 @@
-"""`engram export` and `engram import`: memories out of a board's copy, and into a board, or into a file that it imports.
-
-`engram edit` changes a memory on a board: the board's own export gives it, its own import takes the changed one. An import
-knows a memory by its origin, gives it what the line says, and keeps the version before as history.
-"""
+"""`engram export` and `engram import`: memories out of a board's copy, and into a board, or into a file that it imports."""
 
 import contextlib
 import json
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -21,13 +16,11 @@ from engram_host.cli import output
 from engram_host.cli.console_session import (
     BoardConsole,
     check_reports,
-    exported_memory,
     import_object,
     open_board,
 )
 from engram_host.cli.exit_status import CommandError, WrongUsage
 from engram_host.cli.options import DEVICE, HOME, JSON, PORT, SIM, URL, BoardAddress, Context, takes
-from engram_host.cli.page.preview_import import preview_import
 from engram_host.transfer.formats import Fields
 from engram_host.transfer.reader import MemoryFile
 from engram_host.transfer.report import ImportReport
@@ -120,12 +113,6 @@ def import_file(
     context: Context,
     file: Annotated[Path, typer.Argument(help="JSON Lines, Markdown (.md) or an export of another program (.json)")],
     out: Annotated[Path | None, typer.Option(help="write a file for a board's own /import instead")] = None,
-    preview: Annotated[
-        bool, typer.Option("--preview", help="only say what becomes of each line, by the companion's copy of the board")
-    ] = False,
-    background: Annotated[
-        bool, typer.Option("--background", help="let the companion send it, also once a board that is away is back")
-    ] = False,
 ) -> None:
     """Import memories into a board: on a serial port, simulated, or over the link of a companion.
 
@@ -140,14 +127,7 @@ def import_file(
     Example: engram import notes.md --sim ~/.engram/sim
 
     Example: engram import memory_records.jsonl --out memory.jsonl
-
-    Example: engram import notes.md --device kitchen --preview
     """
-    if preview or background:
-        if out or context.board != BoardAddress():
-            raise WrongUsage("--preview and --background ask the companion: leave --port, --sim and --out out.")
-        preview_import(context, file, is_started=background)
-        return
     from engram_host.transfer.reader import MemoryFile
 
     if out and (context.board != BoardAddress() or context.device):
@@ -205,59 +185,3 @@ def _memories(head: str) -> int:
     with contextlib.suppress(ValueError, TypeError, KeyError):
         return max(0, int(json.loads(head)["records"]))
     return 0
-
-
-_NOT_SENT = ("id", "turns", "supersedes", "superseded", "uses", "used")
-"""What an edit leaves as it is: an import of one line would only say that it cannot look after it."""
-
-
-@takes(PORT, SIM, DEVICE, URL, HOME, JSON)
-def edit(
-    context: Context,
-    entry: Annotated[str, typer.Argument(help="memory, such as m12")],
-    text: Annotated[str | None, typer.Option(help="new text")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="new tag, replaces all tags; repeatable")] = None,
-) -> None:
-    """Change a memory's text or tags on the board: on a serial port, simulated, or over the link of a companion.
-
-    Without --port, --sim and --device the board that is plugged in is meant; if there is none, that of the companion.
-
-    Example: engram edit m12 --text "Ann drinks tea" --port /dev/ttyACM0
-
-    Example: engram edit m12 --text "Ann drinks tea" --device kitchen
-
-    Example: engram edit m12 --tag drinks --tag ann --sim ~/.engram/sim
-    """
-    if text is None and not tag:
-        raise WrongUsage("nothing to change is named: give --text or --tag.")
-    with open_board(context) as board:
-        before, after = change_memory(board, entry, text, tag)
-    if context.json:
-        output.print_json({"id": entry, "before": before, "after": after})
-    else:
-        output.print_line(f"{entry} was: {before['content']} (#{' #'.join(before['tags'])})")
-        output.print_line(f"{entry} is:  {after['content']} (#{' #'.join(after['tags'])})")
-
-
-def change_memory(
-    board: BoardConsole, entry: str, text: str | None, tags: list[str] | None
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Change a live memory; (the memory before, after) as the board exports it. CommandError, BoardError."""
-    if entry[:1] != "m" or not (entry[1:].isascii() and entry[1:].isdigit()):
-        raise WrongUsage(f"{entry[:20]!r} is no memory's id: it is such as m12, and a turn cannot be changed.")
-    check_reports(board)
-    before = exported_memory(board, entry)
-    if before.get("superseded"):
-        raise CommandError(f"{entry} is history: another memory took its place, and only that one can be changed.")
-    after = {name: value for name, value in before.items() if name not in _NOT_SENT}
-    if text is not None:
-        after["content"] = text
-    if tags:
-        after["tags"] = tags
-    after["updated"] = max(int(time.time()), before.get("updated", before["created"]) + 1)
-    outcome, refused = import_object(board, after)
-    if refused:
-        raise CommandError(f"the board says: {refused[0]['why']}")
-    if entry not in outcome["ids"]:
-        raise CommandError(f"{entry} says that already.")
-    return before, exported_memory(board, entry)

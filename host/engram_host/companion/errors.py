@@ -39,8 +39,8 @@ REFUSALS = SentenceTable(
     "refusal",
     {
         "no_board": "no board named {name} has connected; `engram device list` and GET /v1/devices list the boards.",
-        "no_sense": "the board has no sense named {name}; `engram senses` and GET /v1/boards/BOARD/senses list them.",
-        "no_file": "no such file in the folders that you may see; `engram folders` and GET /v1/folders list them.",
+        "no_sense": "the board has no sense named {name}; GET /v1/boards/BOARD/senses lists them.",
+        "no_file": "no such file in the folders that you may see; GET /v1/folders lists them.",
         "no_message": "there is no message {id} to this board, or it was answered so long ago that it has gone.",
         "id_taken": "the id {id} is that of another message to this board: give each one an id of its own.",
         "many_waiting": "{count} messages wait for {board} already: wait until it has answered some.",

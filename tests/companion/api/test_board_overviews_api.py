@@ -119,8 +119,8 @@ def test_the_command_lists_boards_and_shows_one(companion: Companion, board):
     made.keep("one", tags=["tea"], created=int(time.time()))
     made.sync()
     home = ("--home", companion.home)
-    assert made.device in fine("boards", *home, "--find", made.device).out
-    assert fine("boards", *home, "--json", "--sort", "heard", "--reverse").json["total"] >= 1
+    assert made.device in fine("boards", *home).out
+    assert fine("boards", *home, "--json").json["total"] >= 1
     shown = fine("boards", made.device, *home).out
     assert "tea 1" in shown and "live memories" in shown
     assert "nobody" in engram("boards", "nobody", *home).err

@@ -9,7 +9,6 @@ from typing import Any, get_args
 
 import pytest
 
-from cli_case import engram, fine
 from engram.compat import finish
 from engram_host.companion.errors import UnknownDevice, UnknownSense
 from engram_host.companion.senses.service import Level, ReadingService, Series
@@ -169,32 +168,3 @@ def test_who_is_not_there_is_unknown(store: CompanionStore, house: PerceivingBoa
     assert asyncio.run(service.senses("kitchen")) == []
     with pytest.raises(UnknownSense):
         series_of(store, "room", 0, 10)
-
-
-# --- commands
-
-
-def test_the_senses_of_a_board_are_listed(companion: Companion, served: PerceivingBoard):
-    first, second = fine("senses", "--device", "kitchen", "--url", companion.url).out.splitlines()
-    assert first.startswith("room  20.2 °C") and second.startswith("door  1")
-    assert '"room"' in fine("senses", "--device", "kitchen", "--url", companion.url, "--json").out
-
-
-def test_readings_are_shown_in_a_table(companion: Companion, served: PerceivingBoard):
-    span = ("--since", str(NOW), "--until", str(NOW + HOUR))
-    lines = fine("readings", "room", "--device", "kitchen", "--url", companion.url, *span).out.splitlines()
-    assert len(lines) == 31 and lines[0].split()[-6:] == ["20.0", "°C", "20.1", "°C", "20.1", "°C"]
-    assert lines[-1].startswith("unusual from")
-    assert '"points"' in fine("readings", "room", "--device", "kitchen", "--url", companion.url, *span, "--json").out
-
-
-def test_readings_are_written_to_a_file(companion: Companion, served: PerceivingBoard, tmp_path: Path):
-    path = tmp_path / "room.jsonl"
-    fine("readings", "room", "--device", "kitchen", "--url", companion.url, "--export", path)
-    assert len(path.read_text(encoding="utf-8").splitlines()) == 360
-
-
-@in_one_case("option", ["--since", "--until"])
-def test_a_time_that_is_none_is_refused(companion: Companion, served: PerceivingBoard, option: str):
-    ran = engram("readings", "room", "--device", "kitchen", "--url", companion.url, option, "teatime")
-    assert ran.status == 2 and "2026-01-31" in ran.err

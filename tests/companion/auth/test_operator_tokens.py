@@ -4,13 +4,14 @@ import asyncio
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from cli_case import engram, fine
+from cli_case import audit_log, engram, fine
 from device_tokens import make_tokens
 from engram_host.cli.exit_status import FAILED, NOT_FOUND, WRONG_USAGE
 from engram_host.companion.auth import audit as audit_module
@@ -146,8 +147,7 @@ class Guarded:
 
     def noted(self) -> list[tuple[str, str, str]]:
         """Who, what and outcome of the audit log, newest first."""
-        entries = json.loads(told("audit", "--limit", "1000", *self.home, "--json"))
-        return [(entry["who"], entry["action"], entry["outcome"]) for entry in entries]
+        return [(entry.who, entry.action, entry.outcome) for entry in audit_log(self.companion.home)]
 
 
 @pytest.fixture(scope="module")
@@ -226,7 +226,7 @@ def test_the_audit_log_tells_requests_and_commands_and_no_secret(guarded: Guarde
     token = guarded.add("sue")
     assert guarded.ask(token, "POST", "/v1/search", json={"query": SECRET}).status_code == 200
     assert guarded.ask(token, "GET", f"/v1/memory?path=x&principal={SECRET.split()[1]}").status_code == 404
-    shown = told("audit", *guarded.home)
+    shown = json.dumps([asdict(entry) for entry in audit_log(guarded.companion.home)])
     assert "sue" in shown and "POST /v1/search" in shown and "token add sue" in shown and "127.0.0.1" in shown
     assert token not in shown and SECRET.split()[1] not in shown
     asked = guarded.ask(token, "GET", "/v1/audit?limit=2").json()

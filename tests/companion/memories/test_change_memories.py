@@ -2,14 +2,12 @@
 
 import json
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
 
 import httpx
 import pytest
 
-from cli_case import engram, fine
 from extent import matrix
 from one_case import in_one_case
 from peers import Companion
@@ -320,41 +318,6 @@ def test_a_pin_is_undone_while_nothing_came_after_it(api: httpx.Client, kitchen:
     assert api.post(f"/changes/{pin['id']}/undo").status_code == 200
 
 
-def test_the_command_says_what_an_undo_could_not_be_compared_with(
-    companion: Companion, api: httpx.Client, kitchen: Sent
-):
-    change = asked(api, "m1", do="edit", was=1, text="the tea is in the box")
-    answer(kitchen, offered(kitchen), outcome(changed=1))
-    assert api.get(f"/changes/{change['id']}").json()["behind"]
-    undo = ("changes", "--undo", change["id"], "--device", kitchen.device, "--home", companion.home)
-    with ThreadPoolExecutor(1) as pool:
-        answered = pool.submit(lambda: answer(kitchen, offered(kitchen), ["line", "m1 is again"]))
-        ran = fine(*undo)
-        answered.result()
-    assert "whether the board has changed m1 itself since could not be checked" in ran.err
-
-
-def test_of_a_change_that_the_copy_has_an_undo_leaves_nothing_unchecked(
-    companion: Companion, api: httpx.Client, kitchen: Sent
-):
-    change = asked(api, "m1", do="edit", was=1, text="the tea is in the box")
-    answer(kitchen, offered(kitchen), outcome(changed=1))
-    changed_on_the_board(kitchen, 1)
-    undo = ("changes", "--undo", change["id"], "--device", kitchen.device, "--home", companion.home)
-    with ThreadPoolExecutor(1) as pool:
-        answered = pool.submit(lambda: answer(kitchen, offered(kitchen), ["line", "m1 is again"]))
-        ran = fine(*undo)
-        answered.result()
-    assert "could not be checked" not in ran.err
-
-
-def test_forgetting_without_the_turns_waits_for_a_board_that_is_away(companion: Companion, kitchen: Sent):
-    forget = ("forget", "m1", "--keep-turns", "--device", kitchen.device, "--home", companion.home)
-    waiting = fine(*forget, "--json").json
-    assert (waiting["kind"], waiting["entry"], waiting["state"]) == ("drop", "m1", "waiting") and waiting["told"]
-    assert line_of(offered(kitchen))["deleted"] is True
-
-
 def test_a_merge_forgets_the_other_memory_once_the_board_has_the_text(api: httpx.Client, kitchen: Sent):
     change = merged(api)
     head = offered(kitchen)
@@ -541,31 +504,6 @@ def test_what_the_board_says_of_its_trash_is_kept(api: httpx.Client, kitchen: Se
         ("m8", long),
         ("m7", "old news"),
     ]
-
-
-def test_the_command_lists_the_trash_that_the_board_names(companion: Companion, kitchen: Sent):
-    where = ("--device", kitchen.device, "--home", companion.home)
-    lines = [{"id": "m7", "content": "old news", "tags": ["news"]}, {"id": "m8", "content": "older news"}]
-
-    def answer_trash() -> None:
-        answer(kitchen, offered(kitchen), *(["line", json.dumps(line)] for line in lines))
-
-    with ThreadPoolExecutor(1) as pool:
-        answered = pool.submit(answer_trash)
-        listed = fine("list", "--state", "trash", "--limit", "1", "--json", *where).json
-        answered.result()
-    assert (listed["total"], [each["id"] for each in listed["entries"]]) == (2, ["m8"])
-
-
-def test_the_command_says_why_the_trash_is_not_known_yet(companion: Companion, kitchen: Sent):
-    path = f"/v1/boards/{kitchen.device}/trash"
-    ran = engram("list", "--state", "trash", "--device", kitchen.device, "--home", companion.home)
-    assert ran.status == 1 and "run this again then" in ran.err
-    # The board is asked once, however often somebody looks.
-    again = engram("list", "--state", "trash", "--device", kitchen.device, "--home", companion.home)
-    assert again.status == 1 and companion.client.get(path).json()["waiting"]
-    messages = companion.client.get(f"/v1/boards/{kitchen.device}/chat", params={"room": "memories"}).json()
-    assert len(messages) == 1
 
 
 def test_memories_to_merge_with_are_served(api: httpx.Client, kitchen: Sent):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cli_case import engram, fine
+from cli_case import audit_log, engram, fine
 from device_tokens import make_tokens
 from page_client import PageClient
 from peers import Companion
@@ -26,7 +26,7 @@ def test_engram_page_prints_a_link_that_signs_in_once(tmp_path: Path, monkeypatc
             assert "Boards" in browser.open(address).words
         assert fine("page", "--home", home, "--no-browser", "--json").json["page"] != address
         assert len(opened) == 1
-        assert "page" in [entry["action"] for entry in fine("audit", "--home", home, "--json").json]
+        assert "page" in [entry.action for entry in audit_log(home)]
 
 
 def test_engram_page_without_a_companion_says_how_one_is_started(tmp_path: Path):

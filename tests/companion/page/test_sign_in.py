@@ -251,14 +251,6 @@ def test_who_has_no_operators_token_signs_nobody_out(strict: Companion):
     assert browser.http.get("/").status_code == 200
 
 
-def test_the_command_signs_out_the_browsers_of_the_operators_token(strict: Companion):
-    fine("page", "--sign-out", "--home", strict.home)
-    browser = signed_in(PageClient(strict.url), operator(strict))
-    assert "1 browser is signed out" in fine("page", "--sign-out", "--home", strict.home).out
-    assert browser.http.get("/").status_code == 303
-    assert fine("page", "--sign-out", "--home", strict.home, "--json").json == {"ended": 0}
-
-
 # --- one-time links
 
 

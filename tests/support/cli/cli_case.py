@@ -8,13 +8,16 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from typer.main import get_command
 
 from engram_host.cli import commands
 from engram_host.cli.commands import app, main
+
+if TYPE_CHECKING:
+    from engram_host.companion.types import AuditEntry
 
 commands.get_command = functools.cache(get_command)  # typer makes all commands anew each time: most of what one takes
 
@@ -52,6 +55,14 @@ def fine(*words: str | Path, **variables: str) -> Ran:
     ran = engram(*words, **variables)
     assert ran.status == 0, ran
     return ran
+
+
+def audit_log(home: Path, **variables: str) -> "list[AuditEntry]":
+    """The audit log of a companion's folder, newest first."""
+    from engram_host.cli.access import opened_store
+
+    with mock.patch.dict(os.environ, variables), opened_store(home) as (store, _):
+        return store.audit(1000)
 
 
 def _all(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:

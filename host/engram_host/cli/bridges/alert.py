@@ -44,22 +44,6 @@ def add(
         output.print_line(f"{address.name} is kept.")
 
 
-@app.command("list")
-@takes(HOME, JSON)
-def list_addresses(context: Context) -> None:
-    """List the kinds of the services that alerts are sent to, without their addresses.
-
-    Example: engram alert list
-    """
-    found = [address.name for address in _addresses(_urls(context.home))]
-    if context.json:
-        output.print_json({"addresses": found})
-    else:
-        output.print_table(
-            ("address",), [(name,) for name in found], empty="there is none; `engram alert add` adds one."
-        )
-
-
 @app.command()
 @takes(HOME, JSON)
 def test(context: Context) -> None:
@@ -81,14 +65,14 @@ def test(context: Context) -> None:
 
 @app.command()
 @takes(HOME, JSON)
-def remove(context: Context, number: Annotated[int, typer.Argument(help="as `engram alert list` counts")]) -> None:
+def remove(context: Context, number: Annotated[int, typer.Argument(help="as `engram alert test` counts")]) -> None:
     """Remove an address.
 
     Example: engram alert remove 1
     """
     urls = _urls(context.home)
     if not 1 <= number <= len(urls):
-        raise NotFound(f"there is no address {number}; `engram alert list` lists all.")
+        raise NotFound(f"there is no address {number}; `engram alert test` names all.")
     del urls[number - 1]
     _keep(context.home, urls)
     _reload(context)

@@ -121,27 +121,6 @@ def list_bridges(context: Context) -> None:
 
 @app.command()
 @takes(HOME, JSON)
-def test(context: Context, name: Name) -> None:
-    """Sign in as a bridge does, and out again. It sends nothing.
-
-    Example: engram bridge test matrix
-    """
-    from engram_host.companion.auth.secrets import SecretStore
-    from engram_host.companion.bridges.configured import check_bridge, complete_values
-
-    settings = _bridge(context.home, name)
-    kind = check_bridge(settings)
-    values = complete_values(settings, SecretStore(context.home))
-    _load(kind)
-    account = _sign_in(kind, values)
-    if context.json:
-        output.print_json({"name": name, "network": settings.network, "account": account})
-    else:
-        output.print_line(f"{name} signs in as {account}.")
-
-
-@app.command()
-@takes(HOME, JSON)
 def remove(context: Context, name: Name) -> None:
     """Remove a bridge with its secrets; a companion that runs ends it. People and what they said stay.
 
@@ -266,8 +245,8 @@ def _tell_added(context: Context, settings: BridgeSettings, account: str) -> Non
     else:
         output.print_line("The companion runs it now; `engram bridge list` shows how it is.")
     if settings.policy in ("", "pairing"):
-        output.print_line("Write to it: it answers with a code. Then `engram people approve CODE` lets you talk, and")
-        output.print_line("`engram people owner NAME` gives you the memory of the board's console.")
+        output.print_line("Write to it: it answers with a code. Then `engram people approve CODE` lets you talk;")
+        output.print_line("with --owner you share the memory of the board's console.")
 
 
 def _described(settings: BridgeSettings, running: dict[str, Any] | None) -> dict[str, Any]:

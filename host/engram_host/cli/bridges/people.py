@@ -38,31 +38,24 @@ def list_people(context: Context) -> None:
 
 @app.command()
 @takes(URL, HOME, JSON)
-def waiting(context: Context) -> None:
-    """List strangers who were given a code, which is valid for an hour. Needs a running companion.
-
-    Example: engram people waiting
-    """
-    with context.open_companion() as companion:
-        found = companion.get("/v1/people/waiting")
-    if context.json:
-        output.print_json({"waiting": found})
-    else:
-        _print_waiting(found)
-
-
-@app.command()
-@takes(URL, HOME, JSON)
 def approve(
     context: Context,
     code: Code,
     name: Annotated[str, typer.Option(help="what they are called; memories know a new person by it for ever")] = "",
+    owner: Annotated[bool, typer.Option("--owner", help="it is you: share the memory of the boards' consoles")] = False,
 ) -> None:
     """Let somebody talk to boards. Needs a running companion.
 
+    A board lets the companion speak for its owner after `/companion chat owner` on its console.
+
     Example: engram people approve QHJ4WXTK --name ann
+
+    Example: engram people approve QHJ4WXTK --owner
     """
-    _change(context, "approve", "may talk now", who=code, name=name)
+    person = _change(context, "approve", who=code, name=name)
+    if owner:
+        person = _change(context, "owner", who=person["principal"])
+    _show(context, person, "is the owner now" if owner else "may talk now")
 
 
 @app.command()
@@ -72,17 +65,7 @@ def block(context: Context, who: Who) -> None:
 
     Example: engram people block telegram:12345
     """
-    _change(context, "block", "is blocked", who=who)
-
-
-@app.command()
-@takes(URL, HOME, JSON)
-def remove(context: Context, who: Who) -> None:
-    """Forget that somebody was approved or blocked; their memories stay. Needs a running companion.
-
-    Example: engram people remove ann
-    """
-    _change(context, "remove", "is a stranger again", who=who)
+    _show(context, _change(context, "block", who=who), "is blocked")
 
 
 @app.command()
@@ -103,42 +86,6 @@ def page(context: Context, who: Who) -> None:
 
 @app.command()
 @takes(URL, HOME, JSON)
-def rename(context: Context, who: Who, name: Annotated[str, typer.Argument(help="the new name")]) -> None:
-    """Call somebody by another name in lists; memories are not changed. Needs a running companion.
-
-    Example: engram people rename ann "Ann from work"
-    """
-    _change(context, "rename", "has a new name", who=who, name=name)
-
-
-@app.command()
-@takes(URL, HOME, JSON)
-def link(
-    context: Context,
-    who: Who,
-    other: Annotated[str, typer.Argument(help="their other account's id, or the person that is the same one")],
-) -> None:
-    """Take another account, or person, for the same one: they share memories. Needs a running companion.
-
-    Example: engram people link ann matrix:@ann:example.org
-    """
-    _change(context, "link", "has these accounts now", who=who, other=other)
-
-
-@app.command()
-@takes(URL, HOME, JSON)
-def owner(context: Context, who: Who) -> None:
-    """Make somebody the owner, with the memory of the boards' consoles. Needs a running companion.
-
-    A board lets the companion speak for its owner after `/companion chat owner` on its console.
-
-    Example: engram people owner ann
-    """
-    _change(context, "owner", "is the owner now", who=who)
-
-
-@app.command()
-@takes(URL, HOME, JSON)
 def group(context: Context, group: Group, mode: Mode) -> None:
     """Let boards answer in a group when they are mentioned, always, or not at all. Needs a running companion.
 
@@ -152,9 +99,12 @@ def group(context: Context, group: Group, mode: Mode) -> None:
         output.print_line(f"group {group}: {mode}")
 
 
-def _change(context: Context, action: str, outcome: str, **fields: str) -> None:
+def _change(context: Context, action: str, **fields: str) -> dict[str, Any]:
     with context.open_companion() as companion:
-        person = companion.post(f"/v1/people/{action}", fields)
+        return companion.post(f"/v1/people/{action}", fields)
+
+
+def _show(context: Context, person: dict[str, Any], outcome: str) -> None:
     if context.json:
         output.print_json(person)
         return

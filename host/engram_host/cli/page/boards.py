@@ -1,6 +1,5 @@
 """`engram boards`: the boards of a companion as the page shows them, and one of them over days."""
 
-from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
@@ -10,39 +9,16 @@ from engram_host.cli import output
 from engram_host.cli.options import HOME, JSON, URL, Context, takes
 
 
-class Sort(StrEnum):
-    """By what boards are sorted."""
-
-    NAME = "name"
-    HEARD = "heard"
-    LINES = "lines"
-    WAITING = "waiting"
-    FLASH = "flash"
-    FIRMWARE = "firmware"
-
-
-class State(StrEnum):
-    """The states of boards."""
-
-    CONNECTED = "connected"
-    AWAY = "away"
-
-
 @takes(URL, HOME, JSON)
 def list_boards(
     context: Context,
     name: Annotated[str, typer.Argument(help="board name; without one, a list of all")] = "",
-    find: Annotated[str, typer.Option(help="only boards with this in their names")] = "",
-    state: Annotated[State | None, typer.Option(help="only boards in this state")] = None,
-    sort: Annotated[Sort, typer.Option(help="by what they are sorted")] = Sort.NAME,
-    reverse: Annotated[bool, typer.Option("--reverse", help="the other way round")] = False,
     days: Annotated[int, typer.Option(min=1, max=366, help="with a name: so many days")] = 30,
     limit: Annotated[int, typer.Option(min=1, max=500, help="most boards to show")] = 50,
-    offset: Annotated[int, typer.Option(min=0, help="leave out so many before")] = 0,
 ) -> None:
     """List boards with their states and warnings, or show one with its memories and turns a day. Needs a running companion.
 
-    Example: engram boards --sort heard --reverse
+    Example: engram boards --limit 500
 
     Example: engram boards kitchen --days 7
     """
@@ -52,17 +28,14 @@ def list_boards(
             status = companion.get(f"/v1/boards/{name}/status")
             _show_board(context, board, status, companion.get(f"/v1/boards/{name}/days", days=days))
             return
-        order = ("-" if reverse else "") + sort
-        query = {"find": find, "state": state or "", "sort": order, "limit": limit, "offset": offset}
-        found = companion.get("/v1/boards", **query)
+        found = companion.get("/v1/boards", limit=limit)
     if context.json:
         output.print_json(found)
         return
     columns = ("board", "state", "heard", "lines", "waiting", "firmware", "flash", "warnings")
-    output.print_table(columns, [_row(each) for each in found["boards"]], empty="no board fits.")
-    last = offset + len(found["boards"])
-    if last < found["total"]:
-        typer.echo(f"{last} of {found['total']} boards; --offset {last} continues.", err=True)
+    output.print_table(columns, [_row(each) for each in found["boards"]], empty="no board has connected yet.")
+    if limit < found["total"]:
+        typer.echo(f"{limit} of {found['total']} boards; --limit shows more.", err=True)
 
 
 def _row(each: dict[str, Any]) -> tuple[Any, ...]:

@@ -19,21 +19,13 @@ def open_page(
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="only print the address, such as for another computer")
     ] = False,
-    sign_out: Annotated[
-        bool, typer.Option("--sign-out", help="sign out all browsers that signed in with the operator's token")
-    ] = False,
 ) -> None:
     """Open the companion's page, signed in by a link that is good once, for ten minutes. Needs a running companion.
 
     Example: engram page
 
     Example: engram page --no-browser
-
-    Example: engram page --sign-out
     """
-    if sign_out:
-        _sign_out_everywhere(context)
-        return
     url = running_addresses(context.home).get("http")
     if not url:
         raise CommandError(f"no companion runs on {context.home}: `engram serve` starts one.")
@@ -48,14 +40,3 @@ def open_page(
     typer.echo(address)
     if not no_browser and not webbrowser.open(address):
         typer.echo("no browser was found here: open that address in one, within ten minutes.", err=True)
-
-
-def _sign_out_everywhere(context: Context) -> None:
-    with context.open_companion() as companion:
-        ended = companion.delete("/v1/page/sessions")["ended"]
-    if context.json:
-        output.print_json({"ended": ended})
-    elif ended:
-        output.print_line(f"{ended} {'browser is' if ended == 1 else 'browsers are'} signed out.")
-    else:
-        output.print_line("no browser was signed in.")

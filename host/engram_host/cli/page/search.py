@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from engram_host.cli import output
-from engram_host.cli.exit_status import WrongUsage
-from engram_host.cli.memory import MOST_SIGNS, Since, Until, cut_text, is_entry_id, to_seconds
+from engram_host.cli.memory import MOST_SIGNS, Since, Until, cut_text, to_seconds
 from engram_host.cli.options import HOME, JSON, URL, Context, Devices, takes
 
 if TYPE_CHECKING:
-    from engram_host.cli.api_client import ApiClient
+    pass
 
 
 @takes(URL, HOME, JSON)
@@ -32,9 +31,6 @@ def search(
     notes: Annotated[bool, typer.Option("--notes", help="search the notes of boards only")] = False,
     history: Annotated[bool, typer.Option(help="include superseded memories")] = False,
     explain: Annotated[bool, typer.Option(help="show what each score is made of")] = False,
-    why: Annotated[
-        str, typer.Option(metavar="ENTRY", help="say why this memory or turn of the board is not among the results")
-    ] = "",
 ) -> None:
     """Search what boards remember and have noted, by words and by meaning. Needs a running companion.
 
@@ -43,8 +39,6 @@ def search(
     Example: engram search bike --device kitchen --tag colour --limit 3 --json
 
     Example: engram search "where does the tea come from" --folder notes
-
-    Example: engram search "what does Ann drink?" --device kitchen --why m12
     """
     asked = {
         "query": query,
@@ -60,9 +54,6 @@ def search(
     asked |= ({"meaning": False} if words_only else {}) | ({"folders": folder} if folder else {})
     asked |= {"log": "notes"} if notes else {}
     with context.open_companion() as companion:
-        if why:
-            _show_absence(context, companion, asked, why)
-            return
         answer = companion.post("/v1/search", asked)
     if context.json:
         output.print_json(answer)
@@ -77,23 +68,6 @@ def search(
     remarks = [_certainty(answer), answer["degraded"], *(f"left out: {each}." for each in answer["left_out"])]
     for remark in filter(None, remarks):
         typer.echo(output.printable_line(f"note: {remark}"), err=True)
-
-
-def _show_absence(context: Context, companion: "ApiClient", asked: dict[str, Any], entry: str) -> None:
-    """Why an entry of a board is not among the results of a search."""
-    if not is_entry_id(entry) or "folders" in asked or asked.get("log"):
-        raise WrongUsage(
-            "--why takes the id of a memory such as m12, or of a turn such as t34, without --folder or --notes."
-        )
-    devices = asked["devices"] or [companion.device("")]
-    if len(devices) > 1:
-        raise WrongUsage("--why is about one board: name it with one --device.")
-    asked = {name: value for name, value in asked.items() if name != "explain"}
-    found = companion.post("/v1/search/absence", asked | {"devices": devices, "entry": entry})
-    if context.json:
-        output.print_json(found)
-    else:
-        output.print_line(found["sentence"])
 
 
 # --- showing
