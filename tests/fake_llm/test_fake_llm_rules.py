@@ -15,7 +15,7 @@ from fake_llm.types import ModelRequest, ToolResult, fragments, split_recalled
 from fake_llm_clients import ask
 from one_case import in_one_case
 
-DOCS = Path(__file__).parent.parent.parent / "docs" / "guides" / "scripted-llm.md"
+DOCS = Path(__file__).parent.parent / "support" / "servers" / "fake_llm" / "README.md"
 RECALLED = ("- [m12 2026-01-31] The user's name is Ada", "- [m7 2026-01-30] Ada likes tea")
 TOOLS = ("memory_store", "memory_recall")
 

@@ -5,7 +5,7 @@
     holds     the ids of the archive, where the companion has less or asks               kept: how many
     get       one memory or turn by its id                                               got: its line, in parts
 
-docs/design/archive.md describes what happens on the board in between, and what a cut after each step leaves.
+docs/guides/archive.md has the order of the steps.
 """
 
 from binascii import crc32

@@ -1,4 +1,4 @@
-"""Memories as JSON objects, a line each: Engram's own form both ways. docs/reference/export.md has it field by field."""
+"""Memories as JSON objects, a line each: Engram's own form both ways. docs/guides/moving.md has it field by field."""
 
 from engram import log_line, text
 from engram.compat import const

@@ -28,8 +28,7 @@ from pages import fences, plain, read, rows, section
 PAGE = "docs/reference/companion-settings.md"
 START = "docs/start/companion.md"
 GUIDES = tuple(
-    f"docs/guides/{name}.md"
-    for name in ("gateway", "embedding", "folders", "reranking", "bridges", "bridges/xmpp", "bridges/irc")
+    f"docs/guides/{name}.md" for name in ("gateway", "embedding", "folders", "reranking", "bridges", "networks")
 )
 SECTIONS = {
     "http": HttpSettings,

@@ -1,4 +1,4 @@
-"""Who is answered in private chats, by policy, is what the page shows."""
+"""Who is answered in private chats, by policy."""
 
 from pathlib import Path
 
@@ -15,6 +15,6 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_the_page_shows_who_is_answered_in_each_policy(tmp_path: Path, policy: str):
-    [shown] = fences(section(read("docs/design/telegram.md"), f"### `{policy}`"), "text")
+def test_who_is_answered_in_private_chats_follows_the_policy(tmp_path: Path, policy: str):
+    [shown] = fences(section(read("tests/data/telegram_policies.md"), f"### `{policy}`"), "text")
     assert transcript(tmp_path, policy) == shown.text

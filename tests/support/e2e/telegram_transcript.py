@@ -1,4 +1,4 @@
-"""Who is answered in each policy of private chats, as people see it: the transcripts of docs/design/telegram.md.
+"""Who is answered in each policy of private chats, as people see it: the transcripts of tests/data/telegram_policies.md.
 
 telegram_transcript.py     as a program: prints all of them
 """

@@ -47,7 +47,7 @@ _COLUMNS = {
     "notes_bytes": "notes",
     "intents": "intents",
 }
-"""Those of the report, with their titles: see docs/design/month.md."""
+"""Those of the report, with their titles."""
 _ON_BOARD = ("month_board", "export_board", "witness", "life", "scripted_month")
 _LONGEST_SECONDS = 3600
 

@@ -137,7 +137,7 @@ def make_entry_router(store: ReplicaReader) -> APIRouter:
         response_class=StreamingResponse,
         responses={
             **NO_DEVICE,
-            200: {"content": {LINES: {}}, "description": "JSON Lines, see docs/reference/export.md"},
+            200: {"content": {LINES: {}}, "description": "JSON Lines, see docs/guides/moving.md"},
             429: {**NO_DEVICE[404], "description": f"{MOST_EXPORTS} exports are being written already"},
         },
         openapi_extra=requires(Role.OPERATOR),

@@ -2,7 +2,7 @@
 
 A mean of the last hour is held against the location of that hour of the day plus the level of the last half day, in
 spreads of that hour. Each score has a limit of its own, learned from the largest score of each day. How this was measured
-against other ways is in docs/design/senses-anomalies.md.
+against other ways is in docs/design/senses.md.
 """
 
 from collections import deque

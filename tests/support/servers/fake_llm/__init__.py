@@ -2,7 +2,7 @@
 
 It speaks POST /v1/chat/completions (OpenAI) and POST /v1/messages (Anthropic), streamed and whole, and
 GET /v1/models, to any client of those APIs. What it answers comes from a list of rules; `rules.py` draws
-their format and docs/guides/scripted-llm.md explains it. It needs the standard library only.
+their format and README.md explains it. It needs the standard library only.
 
     async with ScriptedServer([{"when": {"contains": "hello"}, "reply": "hi"}]) as server:
         ...                                      # server.url, server.requests
