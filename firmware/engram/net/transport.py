@@ -2,7 +2,7 @@
 http(s)://host[:port][/path]. Nothing of these that could reach into a header gets through.
 
 What breaks is a NetError: TimedOut, or Refused where a certificate does not pass.
-What sockets do on a chip, and not on the unix port, is in docs/design/port.md.
+What sockets do on a chip, and not on the unix port, is in tests/support/firmware/fakes/README.md.
 """
 
 import asyncio

@@ -6,7 +6,7 @@ import re
 from one_case import in_one_case
 from pages import ROOT, read, rows
 
-PAGE = "docs/design/port.md"
+PAGE = "tests/support/firmware/fakes/README.md"
 OTHERWISE = {
     "only a board shows it",
     "`tests/store`, `tests/power`",

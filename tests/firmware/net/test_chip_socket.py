@@ -1,4 +1,4 @@
-"""The stand-in for the chip's sockets does as lwIP does, as docs/design/port.md says, and links live with that."""
+"""The stand-in for the chip's sockets does as lwIP does, as the README.md of `fakes` says, and links live with that."""
 
 import asyncio
 import select

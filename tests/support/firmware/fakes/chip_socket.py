@@ -1,7 +1,7 @@
 """The module `socket` of a chip, over this computer's sockets, on MicroPython's unix port and on CPython.
 
 What differs from the unix port is done as MicroPython's ports/esp32/modsocket.c and lwIP do it, and as it was seen on an
-emulated chip (docs/design/port.md): send() of nothing raises EAGAIN, a refused connection shows at the first read or write,
+emulated chip (README.md beside it): send() of nothing raises EAGAIN, a refused connection shows at the first read or write,
 buffers have four segments, there are ten sockets, and getaddrinfo gives one IPv4 address or a number below zero. Where ports
 differ it does what is worse: the end of a stream is shown by a poll until it was read, and then never again. Addresses are
 those of this computer.
