@@ -77,9 +77,8 @@ def _try(story: Story, share: float, place: Path, every: int) -> None:
     assert _fail(place, image, board, 4, every)
 
 
-@pytest.mark.parametrize("share", BEGINNINGS)
-def test_a_change_that_fails_loses_nothing(story: Story, place: Path, share: float):
-    _try(story, share, place, every=3200)
+def test_a_change_that_fails_loses_nothing(story: Story, place: Path):
+    _try(story, BEGINNINGS[1], place, every=3200)
 
 
 @pytest.mark.soak

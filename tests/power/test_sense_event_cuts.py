@@ -6,7 +6,7 @@ import pytest
 
 from board_program import BoardProgram, Told
 
-SHORT = 12
+SHORT = 8
 EVENTS = 7
 PERHAPS = "perhaps for the second time"
 

@@ -235,7 +235,7 @@ def _try_each_write(error):
         _idle(store)
         assert not store.partial
         store.close()
-        step += rounds(29, 150)
+        step += rounds(29, 250)
 
 
 def test_a_full_flash_is_tried_a_few_times_only_and_again_once_there_is_room():
