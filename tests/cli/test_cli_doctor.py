@@ -64,11 +64,11 @@ def _hundred_lines(home: Path) -> Path:
     return home / "companion.db"
 
 
-def test_a_damaged_page_is_found_and_the_advice_is_to_restore_or_repair(home: Path):
+def test_a_damaged_page_is_found_and_the_advice_is_to_repair(home: Path):
     path = _hundred_lines(home)
     overwrite_page(path, tree_pages(path)["lines"][-1])
     advice = _wrong(_doctor(home))["database"]["do"]
-    assert advice.index("engram restore") < advice.index("engram repair") < advice.index("archive")
+    assert advice.index("engram repair") < advice.index("archive")
 
 
 def test_lines_that_were_found_damaged_are_told_of(home: Path):

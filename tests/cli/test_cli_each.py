@@ -88,7 +88,7 @@ RUN_HERE: dict[str, tuple[Callable[[Scene], Words], str]] = {
     "import": (lambda scene: (scene.memories(), *scene.sim), '"stored": 1'),
     "backup": (lambda scene: (scene.folder / "saved.db", *scene.home), "saved.db"),
     "restore": (lambda scene: (scene.saved(), "--home", scene.folder / "other"), "saved.db"),
-    "repair": (lambda scene: ("--home", scene.restored()), DEVICE),
+    "repair": (lambda scene: ("--home", scene.restored()), "lines_set_aside"),
     "doctor": (lambda scene: scene.home, '"well": true'),
     "tls": (lambda scene: ("companion.lan", "--home", scene.folder / "home"), "companion.lan"),
     "device add": (lambda scene: ("attic", "--home", scene.folder), "token"),

@@ -42,7 +42,7 @@ def test_a_board_is_erased_while_the_companion_runs(running: Companion):
     assert ran.out.startswith(
         "kitchen is erased: 2 lines, 0 set-aside lines, 0 vectors, 0 notes, 1 event and a token.\n"
     )
-    assert "- backups and exports that were made before: delete them" in ran.out
+    assert "- backups and exports that were made before, also the daily ones" in ran.out
     assert not in_files(running.home, f"{SECRET} kitchen") and in_files(running.home, f"{SECRET} garden")
     found = fine("search", "gate opens", "--home", running.home).out
     assert "kitchen" not in found and "garden" in found

@@ -31,6 +31,8 @@ from engram_host.companion.bridges.network import Chat, Incoming
 from engram_host.companion.embedding import batch
 from engram_host.companion.media import upkeep as media_upkeep
 from engram_host.companion.media.files import MediaFiles, name_of
+from engram_host.companion.recovery import daily_backup as daily_backup_task
+from engram_host.companion.recovery.saving import daily_backup
 from engram_host.companion.replication import upkeep
 from engram_host.companion.senses import anomaly_watch
 from engram_host.companion.settings import read_settings
@@ -277,9 +279,20 @@ async def _pushes(companion: Served, room: str) -> str:
     return said
 
 
+async def saves_the_database(companion: Served) -> None:
+    file = daily_backup(companion.running.app.settings.home)
+    file.unlink(missing_ok=True)
+
+    async def is_saved() -> bool:
+        return file.exists()
+
+    await soon("the database is saved", is_saved)
+
+
 WORKS = {
     "alerts": sends_alerts,
     "anomalies": ends_anomalies,
+    "backup": saves_the_database,
     "bridges": runs_bridges,
     "broker": hears_over_mqtt,
     "checking": checks_the_database,
@@ -345,6 +358,9 @@ def test_a_task_that_is_killed_comes_back_and_health_shows_it(
     if name == "expiry":
         monkeypatch.setattr(upkeep, "EXPIRE_FIRST_SECONDS", 0.1)
         monkeypatch.setattr(upkeep, "EXPIRE_EVERY_SECONDS", 0.1)
+    if name == "backup":
+        for each in ("FIRST_SECONDS", "LOOK_SECONDS"):
+            monkeypatch.setattr(daily_backup_task, each, 0.05)
     if name == "media":
         for each in ("FIRST_SECONDS", "EVERY_SECONDS", "SETTLE_SECONDS"):
             monkeypatch.setattr(media_upkeep, each, 0.05)

@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from cli_case import engram
 from engram_host.companion import settings
-from engram_host.companion.metrics import GAUGES, LAST_BACKUP, Metrics
+from engram_host.companion.metrics import GAUGES, Metrics
 from pages import ROOT, in_backticks, plain, read, rows, section
 from peers import Companion
 from sending import Sent
@@ -88,11 +88,6 @@ def test_a_unit_runs_a_command_that_there_is(unit: str):
     shown = engram(words[1], "--help").out
     assert all(word in shown for word in words if word.startswith("--"))
     assert "ENGRAM_COMPANION_HOME=/var/lib/engram" in _directives(unit)["Environment"]
-
-
-def test_a_backup_that_succeeded_is_noted_where_the_companion_looks():
-    (command,) = _directives("engram-backup.service")["ExecStartPost"]
-    assert command.split() == ["/bin/touch", f"/var/lib/engram/{LAST_BACKUP}"]
 
 
 @pytest.mark.parametrize("has_hook", [False, True])

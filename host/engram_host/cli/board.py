@@ -221,7 +221,8 @@ def _do(work: Callable[[Progress], object], context: Context) -> None:
 _REMAINS = (
     "the audit log, which says who erased it and when, but nothing of its memory.",
     "the files companion.db.damaged-DATE that engram repair left in the companion's folder: delete them.",
-    "backups and exports that were made before: delete them; restoring one brings the board back.",
+    "backups and exports that were made before, also the daily ones in the companion's folder "
+    "backups: delete them; restoring one brings the board back.",
     "the board itself: its flash, its own backups. If it connects again, the companion copies it again.",
     "the services that were sent texts of it: the one that makes vectors, and the LLM behind the gateway.",
 )

@@ -54,6 +54,7 @@ from engram_host.companion.personal.service import PersonalMemory
 from engram_host.companion.processes.leases import LeaseKeeper
 from engram_host.companion.processes.notices import NoticeListener
 from engram_host.companion.processes.settings_reload import SettingsReload
+from engram_host.companion.recovery.daily_backup import DailyBackup
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.replication.upkeep import CHECK_LEASE, EXPIRY_LEASE, ExpirySweep, StoreCheck
 from engram_host.companion.search.expansion import make_expander
@@ -64,6 +65,7 @@ from engram_host.companion.senses.anomaly_watch import AnomalyWatch
 from engram_host.companion.senses.service import ReadingService
 from engram_host.companion.settings import (
     Settings,
+    database_file,
     line_quota,
     read_settings,
     retention_limits,
@@ -123,6 +125,12 @@ class CompanionApp:
         self.replication = Replication(store, taken, supervisor, metrics, line_quota(settings.store))
         self.expiry = ExpirySweep(store, retention_limits(settings.store), supervisor, leases.lease(EXPIRY_LEASE))
         self.checking = StoreCheck(store, supervisor, leases.lease(CHECK_LEASE))
+        self.backup = DailyBackup(
+            settings.home,
+            database_file(settings),
+            keep=settings.store.daily_backups,
+            supervisor=supervisor,
+        )
         folders = settings.folders, settings.home, supervisor, leases.lease
         self.folders = FolderService(store, *folders, embedding.wake)
         self.reranker = make_reranker(settings.rerank)
@@ -185,7 +193,7 @@ class CompanionApp:
         if self.mqtt_client and not self.mqtt_client.is_connected:
             found.append(self.mqtt_client.problem)
         steps = self.embedding, self.expander, self.reranker
-        found += [step.problem for step in steps if step and step.problem]
+        found += [step.problem for step in (*steps, self.backup) if step and step.problem]
         return found + self.folders.problems() + self.bridges.problems() + self.alerts.problems()
 
     async def reload_bridges(self) -> None:
@@ -236,7 +244,7 @@ class CompanionApp:
         async with contextlib.AsyncExitStack() as stack:
             parts = self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication
             parts = *parts, self.conversations, self.memories.changes, self.imports, self._media_upkeep
-            parts = *parts, self.anomalies
+            parts = *parts, self.anomalies, self.backup
             await self._settings_reload.start()
             for part in (self.leases, self._notices, *parts, self.alerts, self.bridge_engine, self.bridges):
                 part.start()

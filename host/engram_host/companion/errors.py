@@ -82,17 +82,18 @@ REFUSALS = SentenceTable(
 """Why the companion does not do what a person asks for, where the page shows it."""
 
 IF_DAMAGED = (
-    "Stop the companion; then `engram restore` puts a backup back, or `engram repair` saves what can be read. Keep it until "
-    "then: what boards gave to the archive is nowhere else. What they still have they send again."
+    "Stop the companion, then run `engram repair`: it goes back to the newest daily backup and "
+    "keeps this file. Do not delete it: what boards gave to the archive since then is nowhere "
+    "else. What they still have they send again."
 )
 """What to do about a damaged database."""
 
 IF_POSTGRES_DAMAGED = (
-    "Stop all companions on it; then `engram restore` puts a backup back, or PostgreSQL's own tools (pg_amcheck, pg_dump) find "
-    "and save what can be read. Keep it until then: what boards gave to the archive is nowhere else. What they still have they "
-    "send again."
+    "Stop all companions on it, then put a backup back, or let PostgreSQL's own tools "
+    "(pg_amcheck, pg_dump) find and save what can be read. Do not delete it: what boards gave to "
+    "the archive is nowhere else. What they still have they send again."
 )
-"""What to do about a damaged database of PostgreSQL, which `engram repair` does not know."""
+"""What to do about a damaged database of PostgreSQL."""
 
 
 class CompanionError(Exception):

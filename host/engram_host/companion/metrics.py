@@ -4,6 +4,7 @@ No label is a board's name or anything else that comes from outside: the number 
 ten thousand.
 """
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -187,7 +188,13 @@ class _Gauges(Collector):
 
 
 LAST_BACKUP = "last-backup"
-"""A file in the companion's folder whose time is that of the last backup that succeeded: who makes backups touches it."""
+"""A file in the companion's folder whose time is that of the last backup that succeeded."""
+
+
+def note_backup(home: Path) -> None:
+    """Note that a backup succeeded now."""
+    with contextlib.suppress(OSError):  # the backup is whole, though its time is not known
+        (home / LAST_BACKUP).touch()
 
 
 def last_backup(home: Path) -> float:

@@ -51,10 +51,11 @@ class MqttSettings:
 
 @dataclass(frozen=True)
 class StoreSettings:
-    """The database, the quotas of what a board adds to it on a day, and how long it keeps what boards have no more."""
+    """The database, its backups, the quotas of a board, and how long former lines are kept."""
 
     backend: str = setting("auto", "ENGRAM_STORE", one_of=("auto", "sqlite", "postgres"))
     url: str = setting("", "ENGRAM_STORE_URL", high=500, secret=True)
+    daily_backups: int = setting(3, "ENGRAM_STORE_DAILY_BACKUPS", low=0, high=30)
     device_lines: int = setting(200000, "ENGRAM_STORE_DEVICE_LINES", low=0, high=1 << 40)
     device_megabytes: int = setting(64, "ENGRAM_STORE_DEVICE_MEGABYTES", low=0, high=1 << 20)
     former_days: int = setting(365, "ENGRAM_STORE_FORMER_DAYS", low=0, high=36500)

@@ -37,6 +37,7 @@ FAILURES = SentenceTable(
 TASKS = (
     "alerts",
     "anomalies",
+    "backup",
     "bridges",
     "broker",
     "checking",

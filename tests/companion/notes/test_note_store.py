@@ -2,9 +2,7 @@
 
 import contextlib
 import random
-import sqlite3
 from collections.abc import Callable
-from pathlib import Path
 from zlib import crc32
 
 import pytest
@@ -12,7 +10,7 @@ import pytest
 from engram.link import messages
 from engram.memory.access import Caller
 from engram_host.companion.errors import Refused, Stale
-from engram_host.companion.store import CompanionStore, board_notes, choose_store
+from engram_host.companion.store import CompanionStore, board_notes
 from engram_host.companion.types import LineQuota, NoteEntry, NoteSpan, RetentionLimits
 from extent import extent, with_more
 from noting_board import NoAnswer, NotingBoard, found_notes, shown
@@ -288,36 +286,6 @@ def test_whatever_becomes_of_messages_the_copy_is_the_boards_in_the_end(store: C
 def _named(file: str) -> tuple[str, str]:
     name = board_notes.note_name(file)
     return name.name, name.principal
-
-
-# --- a repair
-
-
-def test_a_repaired_database_has_the_notes_and_finds_them_once_the_board_came(tmp_path: Path):
-    from engram_host.companion.recovery.repair import repair_sqlite
-
-    store = choose_store(folder=tmp_path)
-    store.open()
-    board = with_notes(NotingBoard(store))
-    del board.notes["2026-09-20.md"]
-    board.left = {"2026-09-20.md"}
-    board.sync_notes()
-    before = set(shown(store))
-    store.close()
-    with sqlite3.connect(tmp_path / "companion.db") as database:
-        database.execute("UPDATE note_files SET content = ? WHERE file = 'MEMORY.md'", (b"damaged",))
-    database.close()
-    repair_sqlite(tmp_path / "companion.db", tmp_path / "damaged.db")
-    board.store = store = choose_store(folder=tmp_path)
-    store.open()
-    try:
-        assert shown(store) == {}
-        assert store.note_lines("kitchen", "2026-09-20.md", "owner")
-        board.sync_notes()
-        assert set(shown(store)) == before
-        assert store.note_lines("kitchen", "MEMORY.md", "owner") == ["tea at four", ""]
-    finally:
-        store.close()
 
 
 def test_a_state_is_eight_digits(store: CompanionStore, board: NotingBoard):

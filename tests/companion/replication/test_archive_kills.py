@@ -10,7 +10,7 @@ import pytest
 
 import get_micropython
 from engram import log_line
-from engram_host.companion.recovery.backup import save_sqlite
+from engram_host.companion.recovery.saving import save_backup
 from file_bytes import bytes_of
 from peers import BoardProcess, Companion
 from server_process import ServerProcess
@@ -147,7 +147,7 @@ def test_an_older_database_put_back_by_hand_has_the_archive_again(tmp_path: Path
         for at in range(MOST - 1):
             _say_and_wait(board, at)
         wait_until("it is there", lambda: _copied(companion) >= MOST - 1)
-        save_sqlite(database, tmp_path / "saved.db", lambda done, total: None)
+        save_backup(database, tmp_path / "saved.db")
         for at in range(MOST - 1, MOST + 1):
             _say_and_wait(board, at)
         wait_until("some are archived", lambda: _archived(companion, "kitchen"), 30)

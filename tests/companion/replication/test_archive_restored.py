@@ -7,11 +7,9 @@ import pytest
 
 from archiving_board import RECORDS, ArchivingBoard, archive, board_of_six
 from engram import log_line
-from engram_host.companion.recovery.backup import restore_sqlite, save_sqlite
-from engram_host.companion.recovery.backup_postgres import restore_postgres, save_postgres
+from engram_host.companion.recovery.saving import restore_backup, save_backup
 from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.types import SeqRange
-from postgres_process import binaries
 
 EVERYTHING = range(1, 101)
 
@@ -22,24 +20,15 @@ def board(store: CompanionStore) -> ArchivingBoard:
 
 
 @pytest.fixture
-def back(board: ArchivingBoard, store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+def back(board: ArchivingBoard, store_url: str, tmp_path: Path) -> Callable[[], None]:
     """Saves the database at once; puts it back when it is called."""
-    # PostgreSQL's own programs must be of its version.
-    monkeypatch.setenv("PATH", f"{binaries()}:/usr/bin:/bin")
     saved = tmp_path / "saved"
     path = Path(store_url.removeprefix("sqlite:///"))
-    is_sqlite = store_url.startswith("sqlite")
-    if is_sqlite:
-        save_sqlite(path, saved, lambda done, total: None)
-    else:
-        save_postgres(store_url, saved)
+    save_backup(path, saved)
 
     def restored() -> None:
         board.store.close()
-        if is_sqlite:
-            restore_sqlite(saved, path)
-        else:
-            restore_postgres(saved, store_url)
+        restore_backup(saved, path)
         board.store = choose_store(store_url)
         board.store.open()
 
@@ -58,7 +47,6 @@ def _compacted(board: ArchivingBoard, *numbers: int) -> None:
     board.sync()
 
 
-@pytest.mark.both_databases
 def test_a_database_put_back_has_what_was_archived_since(board: ArchivingBoard, back: Callable[[], None]):
     _compacted(board, 2, 4)
     back()
@@ -123,17 +111,15 @@ def test_one_that_is_back_on_the_board_is_not_archived_twice(board: ArchivingBoa
 
 
 def test_a_promise_of_the_older_database_takes_nothing_away(board: ArchivingBoard, store_url: str, tmp_path: Path):
-    if not store_url.startswith("sqlite"):
-        pytest.skip("the rule is the same")
     assert board.promise([2]) == 1
     saved = tmp_path / "saved"
-    save_sqlite(Path(store_url.removeprefix("sqlite:///")), saved, lambda done, total: None)
+    save_backup(Path(store_url.removeprefix("sqlite:///")), saved)
     board.archive(2)
     board.sync()
     board.compact_records()
     board.sync()
     board.store.close()
-    restore_sqlite(saved, Path(store_url.removeprefix("sqlite:///")))
+    restore_backup(saved, Path(store_url.removeprefix("sqlite:///")))
     board.store.open()
     board.sync()
     board.sync()

@@ -16,7 +16,6 @@ import pytest
 
 from damage_trial import Trial
 from damaging import PAGE, overwrite_page, tree_pages
-from engram_host.companion.recovery.repair import repair_sqlite
 from extent import extent
 from one_case import in_one_case
 from postgres_process import PostgresProcess, binaries
@@ -115,18 +114,6 @@ def test_no_page_that_is_damaged_loses_anything_without_a_sentence(sound: Sound)
         trial.play()
         lost = trial.lost()
         assert not lost or set(trial.said) - sound.usual, (number, lost[:3])
-
-
-@pytest.mark.shortened
-def test_a_repair_brings_all_back_that_stood_on_other_pages_or_that_a_board_has(sound: Sound):
-    rng = random.Random(SEED + 1)
-    for number, content in _each(sound, rng, 3):
-        trial = _harm(sound, "repaired.db", number, content)
-        repair = repair_sqlite(sound.folder / "repaired.db", sound.folder / "kept.db")
-        trial.play()
-        assert not [said for said in trial.said if "is damaged" in said], number
-        told = [table for table in repair.tables if number in sound.trees[table]]
-        assert trial.lost() == [] or told or number in sound.trees["lines"], (number, trial.lost()[:3])
 
 
 @in_one_case("pages", [0, 1, 3])

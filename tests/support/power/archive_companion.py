@@ -25,7 +25,7 @@ from engram import log_line
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.entries.reader import LogCopy
-from engram_host.companion.recovery.backup import save_sqlite
+from engram_host.companion.recovery.saving import save_backup
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import ChatSettings, EmbeddingSettings, SearchSettings
@@ -116,7 +116,7 @@ class Companion:
                 found = [log_line.decode(line) for _, line in held]
                 return json.dumps([" ".join(fields["text"].split(" ", 2)[:2]) for fields in found if "text" in fields])
             case "save" | "copy":
-                save_sqlite(Path(self.database), Path(told or self.database + _SAVED), lambda done, total: None)
+                save_backup(Path(self.database), Path(told or self.database + _SAVED))
                 return "saved"
             case "commits":
                 return str(self.file.commits)

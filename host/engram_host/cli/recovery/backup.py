@@ -1,7 +1,6 @@
 """`engram backup`, `restore` and `repair`: save a companion's database with its photos and sounds, and put it back."""
 
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,8 +8,8 @@ import typer
 
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
-from engram_host.cli.access import command_entry, note_command, opened_store
-from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled
+from engram_host.cli.access import command_entry, note_command
+from engram_host.cli.exit_status import CommandError, NotFound
 from engram_host.cli.options import HOME, JSON, Context, takes
 from engram_host.wording import counted
 
@@ -31,38 +30,37 @@ def backup(
 
     Photos and sounds are copied to a folder FILE.media beside it. The companion may keep running. Settings and the operator's
     token are not included: they are files in its folder. The backup is checked before it replaces anything; a damaged database
-    is refused.
+    is refused. The companion makes a daily backup by itself, in its folder `backups`, without
+    photos and sounds.
 
     Example: engram backup companion-2026-11-22.db
 
     Example: engram backup companion.db --keep 7
     """
     from engram_host.companion.media.backup import folder_of, prune_media, save_media
-    from engram_host.companion.recovery.backup import kept_files, save_sqlite
-    from engram_host.companion.recovery.backup_postgres import ToolMissing, save_postgres
+    from engram_host.companion.metrics import note_backup
+    from engram_host.companion.recovery.saving import kept_files, save_backup
 
     settings = _settings(context.home)
+    path = _sqlite(settings)
     if not file.parent.is_dir():
         raise NotFound(f"there is no folder {file.parent} to write {file.name} to.")
     if file.exists() and not (replace or keep):
         raise CommandError(f"{file} exists: name another file, or give --replace to overwrite it, or --keep.")
-    damaged, keep = 0, max(keep, 1)
+    if not path.exists():
+        raise NotFound(f"there is no database {path}: no companion has run in this folder yet.")
+    keep = max(keep, 1)
     progress = Progress()
     save_media(settings.home, file)
-    try:
-        if path := _sqlite(settings):
-            if not path.exists():
-                raise NotFound(f"there is no database {path}: no companion has run in this folder yet.")
-            damaged = save_sqlite(
-                path, file, lambda done, total: progress.step("Saving the database", done, total), keep
-            )
-        else:
-            progress.step("Saving the database")
-            damaged = save_postgres(settings.store.url, file, keep)
-    except ToolMissing as missing:
-        raise NotInstalled(str(missing)) from None
+    damaged = save_backup(
+        path,
+        file,
+        keep=keep,
+        report=lambda done, total: progress.step("Saving the database", done, total),
+    )
     media = save_media(settings.home, file)  # what came while the database was saved
     prune_media(kept_files(file, keep))
+    note_backup(settings.home)
     note_quietly(settings, f"backup to {file}")
     size = file.stat().st_size
     progress.say(f"{file}: {output.format_size(size)}")
@@ -93,28 +91,19 @@ def restore(
     """
     from engram_host.companion.lockfile import lock_home
     from engram_host.companion.media.backup import restore_media
-    from engram_host.companion.recovery.backup import restore_sqlite
-    from engram_host.companion.recovery.backup_postgres import ToolMissing, restore_postgres
+    from engram_host.companion.recovery.saving import restore_backup
     from engram_host.companion.settings import make_folder
 
     settings = _settings(context.home)
     if not file.is_file():
         raise NotFound(f"there is no file {file}.")
-    make_folder(settings.home)
     path = _sqlite(settings)
-    if not replace and (path is None or path.exists()):
+    make_folder(settings.home)
+    if not replace and path.exists():
         raise CommandError("there is a database already: save it with `engram backup`, then restore with --replace.")
     with lock_home(settings.home, alone=True):
         media = restore_media(file, settings.home)
-        try:
-            if path:
-                restore_sqlite(file, path, command_entry(f"restore from {file}"))
-            else:
-                restore_postgres(file, settings.store.url)
-                with opened_store(context.home) as (store, _):
-                    note_command(store, f"restore from {file}")
-        except ToolMissing as missing:
-            raise NotInstalled(str(missing)) from None
+        restore_backup(file, path, command_entry(f"restore from {file}"))
     if context.json:
         output.print_json({"restored": str(file), "media": media.count, "damaged_media": len(media.damaged)})
         return
@@ -127,34 +116,76 @@ def restore(
 
 @takes(HOME, JSON)
 def repair(context: Context) -> None:
-    """Save what can be read of a damaged database, in its place. Stop the companion first. The damaged one is kept beside it.
+    """Replace a damaged database by the newest daily backup, or a new one. Stop the companion first.
 
-    Restore a backup instead if you have a recent one. Boards send again what they still have; what was archived is kept where
-    it can be read.
+    The damaged one is kept beside it, under a name with the date. Boards send again what the
+    backup lacks. Damaged lines that no board can send again are set aside, if all else is whole.
 
     Example: engram repair
     """
+    from engram_host.companion.errors import StoreDamaged
     from engram_host.companion.lockfile import lock_home
-    from engram_host.companion.recovery.repair import repair_sqlite
+    from engram_host.companion.recovery.saving import (
+        MOST_KEPT,
+        daily_backup,
+        kept_files,
+        replace_damaged,
+    )
 
     settings = _settings(context.home)
     path = _sqlite(settings)
-    if path is None:
-        raise CommandError(
-            "only an SQLite database can be repaired: restore a backup with `engram restore`, or ask PostgreSQL's own tools."
-        )
     if not path.exists():
         raise NotFound(f"there is no database {path}: `engram restore` puts a backup there.")
     kept = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
     with lock_home(settings.home, alone=True):
-        done = repair_sqlite(path, kept, command_entry(f"repair, the damaged database is kept as {kept.name}"))
+        try:
+            lines = _set_lost_lines_aside(settings)
+        except StoreDamaged:
+            taken = replace_damaged(
+                path,
+                kept=kept,
+                backups=kept_files(daily_backup(settings.home), MOST_KEPT),
+                note=command_entry(f"repair, the damaged database is kept as {kept.name}"),
+            )
+        else:
+            _report_whole(context, path, lines)
+            return
     if context.json:
-        boards = {name: asdict(board) for name, board in sorted(done.boards.items())}
-        output.print_json({"kept": str(kept), "boards": boards, "tables": done.tables})
+        backup_taken = str(taken) if taken else None
+        output.print_json({"kept": str(kept), "backup": backup_taken, "lines_set_aside": 0})
         return
-    for sentence in done.sentences:
-        output.print_line(sentence)
-    output.print_line(f"The damaged database is kept as {kept}: remove it once all boards have connected.")
+    source = f"the daily backup {taken}" if taken else "a new database, as no daily backup is whole"
+    output.print_line(f"{path} was damaged. In its place is {source}.")
+    output.print_line("Start the companion: boards send again what it lacks.")
+    output.print_line(f"The damaged one is kept as {kept}: remove it once all boards have connected.")
+
+
+def _set_lost_lines_aside(settings: "Settings") -> int:
+    """Check the database, and set aside the damaged lines that no board can send again. StoreDamaged."""
+    from engram_host.companion.settings import store_url
+    from engram_host.companion.store import choose_store
+
+    store = choose_store(store_url(settings.store, settings.home))
+    try:
+        store.open()
+        store.check()
+        lines = store.set_lost_aside(int(time.time()))
+        if lines:
+            count = counted(lines, "damaged line", "damaged lines")
+            note_command(store, f"repair, {count} set aside")
+    finally:
+        store.close()
+    return lines
+
+
+def _report_whole(context: Context, path: Path, lines: int) -> None:
+    if context.json:
+        output.print_json({"kept": None, "backup": None, "lines_set_aside": lines})
+    elif lines:
+        count = counted(lines, "line", "lines")
+        output.print_line(f"{path}: {count} that no board can send again set aside.")
+    else:
+        output.print_line(f"{path} is whole: there is nothing to repair.")
 
 
 def _settings(home: Path) -> "Settings":
@@ -179,8 +210,14 @@ def note_quietly(settings: "Settings", action: str) -> None:
         store.close()
 
 
-def _sqlite(settings: "Settings") -> Path | None:
-    """The file of the database, None if it is PostgreSQL."""
+def _sqlite(settings: "Settings") -> Path:
+    """The file of the database. CommandError if it is PostgreSQL."""
     from engram_host.companion.settings import database_file
 
-    return database_file(settings)
+    path = database_file(settings)
+    if path is None:
+        raise CommandError(
+            "the database is PostgreSQL: save it with pg_dump and restore it with pg_restore; "
+            f"photos and sounds are the folder {settings.home / 'media'}."
+        )
+    return path

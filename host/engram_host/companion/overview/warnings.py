@@ -14,9 +14,9 @@ COPY_WARNINGS = SentenceTable(
     "copy_warning",
     {
         "damaged": (
-            "{n} line of its copy is damaged: the board sends again what it still has; `engram repair` saves what can be read.",
-            "{n} lines of its copy are damaged: the board sends again what it still has; `engram repair` saves what can be "
-            "read.",
+            "{n} line of its copy is damaged: the board sends it again if it still has it; else restore a backup.",
+            "{n} lines of its copy are damaged: the board sends again what it still has; restore "
+            "a backup for the others.",
         ),
         "waiting": (
             "{n} message waits for it for more than a day: see that it is switched on and reaches the companion.",

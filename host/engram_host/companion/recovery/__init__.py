@@ -1,1 +1,1 @@
-"""Copies of a database, and what is left of a damaged one."""
+"""Backups of the SQLite database, and what takes the place of a damaged one."""

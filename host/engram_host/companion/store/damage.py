@@ -15,7 +15,7 @@ from zlib import crc32
 
 from engram_host.companion.store.boards.copy_events import EVENTS
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.row_types import LogRow, is_intact, line_bytes
+from engram_host.companion.store.row_types import DAMAGED_ASIDE, LogRow, is_intact, line_bytes
 from engram_host.companion.store.sql.statements import OF_COPY
 from engram_host.companion.types import FOLDER, LogName
 from engram_host.wording import counted
@@ -110,10 +110,14 @@ def _damaged(rows: Rows, copy: LogRow, after: int, to: int, limit: int) -> list[
 IS_LOST = "CASE WHEN logs.is_present AND lines.seq >= logs.oldest AND NOT lines.beyond THEN 0 ELSE 1 END"
 """1 for a line that no board can send again."""
 
+_WITH_LOGS = (
+    "lines JOIN logs ON logs.device = lines.device AND logs.log = lines.log AND logs.epoch = lines.epoch "
+    f"WHERE {MARKED}"
+)
+
 COUNTS = (
-    f"SELECT lines.device, lines.log, count(*), sum({IS_LOST}), sum(CASE WHEN logs.is_present THEN 0 ELSE 1 END) FROM lines "
-    "JOIN logs ON logs.device = lines.device AND logs.log = lines.log AND logs.epoch = lines.epoch "
-    f"WHERE {MARKED} GROUP BY lines.device, lines.log ORDER BY lines.device, lines.log"
+    f"SELECT lines.device, lines.log, count(*), sum({IS_LOST}), sum(CASE WHEN logs.is_present THEN 0 ELSE 1 END) "
+    f"FROM {_WITH_LOGS} GROUP BY lines.device, lines.log ORDER BY lines.device, lines.log"
 )
 """The statement that counts the lines which were found damaged, by board and log; its rows begin a DamagedLines."""
 
@@ -124,6 +128,18 @@ def count_damaged(rows: Rows) -> list[DamagedLines]:
         DamagedLines(device, log, count, int(lost), int(former), rows.if_lost)
         for device, log, count, lost, former in rows.run(COUNTS)
     ]
+
+
+def set_lost_aside(rows: Rows, now: int) -> int:
+    """Set aside the damaged lines that no board can send again; return their number."""
+    columns = "lines.device, lines.log, lines.epoch, lines.seq, lines.line"
+    found = rows.run(f"SELECT {columns} FROM {_WITH_LOGS} AND {IS_LOST} = 1")
+    for name, log, epoch, seq, line in found:
+        device, copy = rows.lock_or_make(name), LogRow(name, log, epoch)
+        rows.set_aside(copy, [(seq, line_bytes(line))], DAMAGED_ASIDE, now)
+        rows.remove_lines(device, copy, [seq], now)
+        rows.save_devices([device])
+    return len(found)
 
 
 # --- rows of tokens and of the audit log

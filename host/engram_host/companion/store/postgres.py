@@ -117,9 +117,7 @@ class PostgresRows(Rows):
 
     for_update = " FOR UPDATE"
     contains = "position(? IN line) > 0"
-    if_lost = (
-        "`engram restore` a backup, or let PostgreSQL's own tools put one back; boards then send again what is newer."
-    )
+    if_lost = "put a backup back with PostgreSQL's own tools; boards then send again what is newer."
 
     def __init__(self, connection: "psycopg.Connection[Any]"):
         super().__init__()

@@ -12,7 +12,7 @@ from engram_host.companion.store import retention
 from engram_host.companion.store.board_notes import NoteFileTable, note_state
 from engram_host.companion.store.boards.copy_events import EVENTS
 from engram_host.companion.store.boards.status_table import BoardStatusTable
-from engram_host.companion.store.damage import DamagedLines, count_damaged
+from engram_host.companion.store.damage import DamagedLines, count_damaged, set_lost_aside
 from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
 from engram_host.companion.store.line_quota import DayUse
 from engram_host.companion.store.queries import Rows
@@ -155,6 +155,11 @@ class ReplicaReader(DatabaseTable):
     def damaged(self, rows: Rows) -> list[DamagedLines]:
         """The lines that were found damaged, by board and log: what was not read since is not known."""
         return count_damaged(rows)
+
+    @writes
+    def set_lost_aside(self, rows: Rows, now: int) -> int:
+        """Set aside the lines found damaged that no board can send again; return their number."""
+        return set_lost_aside(rows, now)
 
     @reads
     def events(self, rows: Rows, device: str, limit: int = 100) -> list[tuple[int, str]]:

@@ -1,7 +1,8 @@
-"""A copy of the companion's database in one file, made while it is in use, and put back while it is not.
+"""Backups of the SQLite database in use, and what takes the place of a damaged one.
 
-SQLite copies itself, page by page, and starts over where others changed something meanwhile: the file is one state of
-the database. For PostgreSQL see backup_postgres.py.
+SQLite copies itself, page by page, and starts over where others changed something meanwhile: a
+backup is one state of the database. It is written under another name, synced, and renamed: a power
+cut leaves the former one whole.
 """
 
 import contextlib
@@ -27,6 +28,12 @@ BESIDE = ("-wal", "-shm", "-journal")
 LineKey = tuple[str, str, int, int]
 """A line: (board, log, epoch, seq)."""
 
+DAILY_FOLDER = "backups"
+"""In the companion's folder: its daily backups."""
+
+MOST_KEPT = 1000
+"""Backups of one name."""
+
 _IF_LINES = (
     "run `engram serve` until the boards have sent them again; those that no board has any more `engram repair` sets aside, or "
     "`engram restore` that backup. Or save to another file."
@@ -34,6 +41,10 @@ _IF_LINES = (
 
 ReportProgress = Callable[[int, int], None]
 """Called with the number of pages that are done, and of all."""
+
+
+def _report_nothing(done: int, total: int) -> None:
+    pass
 
 
 class BadBackup(CompanionError):
@@ -48,13 +59,24 @@ class NotOverwritten(CompanionError):
     """A backup would take the place of a file that is to stay."""
 
 
+def daily_backup(home: Path) -> Path:
+    """The newest daily backup; kept_files() has the others."""
+    return home / DAILY_FOLDER / "companion.db"
+
+
 def kept_files(out: Path, keep: int) -> list[Path]:
     """The files of some backups, the newest first: FILE, FILE.1 and so on."""
     return [out, *(out.with_name(f"{out.name}.{number}") for number in range(1, keep))]
 
 
-def save_sqlite(path: Path, out: Path, report: ReportProgress, keep: int = 1) -> int:
-    """Copy a database to a file, whole or not at all; how many of its lines are damaged.
+def save_backup(
+    path: Path,
+    out: Path,
+    *,
+    keep: int = 1,
+    report: ReportProgress = _report_nothing,
+) -> int:
+    """Copy a database to a file, whole or not at all; return the number of its damaged lines.
 
     The copy is checked before it takes the place of anything; `keep` as in kept_files(). NotOverwritten if that is the
     database itself, StoreDamaged if the database is damaged, NotReplaced if only lines of it are and an earlier backup has any
@@ -67,9 +89,9 @@ def save_sqlite(path: Path, out: Path, report: ReportProgress, keep: int = 1) ->
             raise NotOverwritten(
                 f"{file} is the database itself, or a file beside it: name another file for the backup."
             )
-    with draft_beside(out, keep) as draft:
+    with _draft_beside(out, keep) as draft:
         try:
-            with opened(path, "ro") as source, opened(draft, "rw") as target:
+            with _opened(path, "ro") as source, _opened(draft, "rw") as target:
                 source.backup(target, pages=PAGES_AT_ONCE, progress=lambda _, left, total: report(total - left, total))
                 target.execute("PRAGMA journal_mode = DELETE")
                 verdict = target.execute("PRAGMA integrity_check(1)").fetchall()[0][0]
@@ -82,17 +104,12 @@ def save_sqlite(path: Path, out: Path, report: ReportProgress, keep: int = 1) ->
             raise StoreDamaged(f"{path} is damaged ({verdict}), so no backup was made and none replaced")
         for file in kept_files(out, keep):
             whole = _whole_in(file, damaged) if damaged and file.exists() else 0
-            require_nothing_lost(str(path), len(damaged), whole, file, _IF_LINES)
+            if whole:
+                raise NotReplaced(
+                    f"{path} has damaged lines ({len(damaged)}), and the earlier backup {file} "
+                    f"has {whole} of these whole: it stays. To mend them, {_IF_LINES}"
+                )
     return len(damaged)
-
-
-def require_nothing_lost(what: str, damaged: int, whole: int, file: Path, advice: str) -> None:
-    """NotReplaced if an earlier backup has lines whole that are damaged in the database."""
-    if whole:
-        raise NotReplaced(
-            f"{what} has damaged lines ({damaged}), and the earlier backup {file} has {whole} of these whole: it stays. To "
-            f"mend them, {advice}"
-        )
 
 
 def _damaged_lines(database: sqlite3.Connection) -> list[LineKey]:
@@ -105,7 +122,7 @@ def _whole_in(file: Path, lines: Iterable[LineKey]) -> int:
     """How many of some lines an earlier backup has whole; 0 if it is damaged, or no database of a companion."""
     sql = "SELECT crc, line FROM lines WHERE device = ? AND log = ? AND epoch = ? AND seq = ? AND line IS NOT NULL"
     count = 0
-    with opened(file, "ro") as earlier:
+    with _opened(file, "ro") as earlier:
         for key in lines:
             try:
                 found = earlier.execute(sql, key).fetchall()
@@ -118,15 +135,15 @@ def _whole_in(file: Path, lines: Iterable[LineKey]) -> int:
 
 
 def _is_same(one: Path, other: Path) -> bool:
-    """Whether two paths are one file, by whatever name, or would be."""
+    """True if two paths are one file, by whatever name, or would be."""
     return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
 
 
-def check_sqlite(path: Path) -> None:
+def check_backup(path: Path) -> None:
     """BadBackup if a file is no whole database of a companion, or one of a newer version. It is not changed."""
     steps = {step.number: step.checksum for step in bundled_migrations("sqlite")}
     try:
-        with opened(path, "ro") as database:
+        with _opened(path, "ro") as database:
             ((verdict,),) = database.execute("PRAGMA quick_check(1)").fetchall()
             applied = database.execute("SELECT number, checksum FROM migrations ORDER BY number").fetchall()
     except sqlite3.Error as error:
@@ -137,47 +154,85 @@ def check_sqlite(path: Path) -> None:
         raise BadBackup(f"{path} was made by another version of Engram: restore it with that one, or a newer one.")
 
 
-def restore_sqlite(saved: Path, path: Path, note: AuditEntry | None = None) -> None:
-    """Put a saved database in the place of another, in one step, with `note` in its audit log; nobody may have it open.
+def restore_backup(saved: Path, path: Path, note: AuditEntry | None = None) -> None:
+    """Put a backup in the place of a database, in one step, with `note` in its audit log.
 
-    BadBackup, StoreUnavailable.
+    Nobody may have it open. BadBackup, StoreUnavailable.
     """
-    check_sqlite(saved)
-    draft = path.with_name(path.name + ".new")
-    try:
-        remove_database(draft)
-        draft.touch(mode=0o600)
-        shutil.copyfile(saved, draft)
-        if note:
-            _add_note(draft, note)
-        with draft.open("rb") as file:
-            os.fsync(file.fileno())
+    check_backup(saved)
+    with _replacement(path) as draft:
+        _fill(draft, saved, note)
         # What was written and is not in the file yet would be taken for the new one's.
         _empty_log(path)
-        remove_beside(path)
-        draft.replace(path)
-    except OSError as error:
-        raise StoreUnavailable(f"{path} cannot be written: {error.strerror}.") from None
-    finally:
-        remove_database(draft)
 
 
-def _add_note(path: Path, note: AuditEntry) -> None:
-    database = SqliteDatabase(path)
+def replace_damaged(
+    path: Path,
+    *,
+    kept: Path,
+    backups: Iterable[Path],
+    note: AuditEntry,
+) -> Path | None:
+    """Put the first sound backup in the place of a damaged database, and return that backup.
+
+    If there is none, the database is new. The damaged one stays as `kept`. Nobody may have it
+    open. StoreUnavailable.
+    """
+    sound = next((backup for backup in backups if _is_sound(backup)), None)
+    with _replacement(path) as draft:
+        _fill(draft, sound, note)
+        for ending in ("", *BESIDE):
+            if (file := path.with_name(path.name + ending)).exists():
+                _keep_also_as(file, kept.with_name(kept.name + ending))
+    return sound
+
+
+def _is_sound(backup: Path) -> bool:
+    try:
+        check_backup(backup)
+    except BadBackup:
+        return False
+    return True
+
+
+def _fill(draft: Path, saved: Path | None, note: AuditEntry | None) -> None:
+    if saved:
+        shutil.copyfile(saved, draft)
+    database = SqliteDatabase(draft)
     database.connect()
     try:
-        AuditTable(database).add_audit(note)
+        database.migrate()
+        if note:
+            AuditTable(database).add_audit(note)
     finally:
         database.close()
 
 
-def remove_database(path: Path) -> None:
+@contextlib.contextmanager
+def _replacement(path: Path) -> Iterator[Path]:
+    """A draft that takes the place of a database when the block ends well."""
+    draft = path.with_name(path.name + ".new")
+    try:
+        _remove_database(draft)
+        draft.touch(mode=0o600)
+        yield draft
+        _sync(draft)
+        _remove_beside(path)
+        draft.replace(path)
+        _sync(path.parent)
+    except OSError as error:
+        raise StoreUnavailable(f"{path} cannot be written: {error.strerror}.") from None
+    finally:
+        _remove_database(draft)
+
+
+def _remove_database(path: Path) -> None:
     """Remove a database with what SQLite keeps beside it; nobody may have it open."""
     path.unlink(missing_ok=True)
-    remove_beside(path)
+    _remove_beside(path)
 
 
-def remove_beside(path: Path) -> None:
+def _remove_beside(path: Path) -> None:
     """Remove the files that SQLite keeps beside a database; nobody may have it open."""
     for ending in BESIDE:
         path.with_name(path.name + ending).unlink(missing_ok=True)
@@ -185,13 +240,13 @@ def remove_beside(path: Path) -> None:
 
 def _empty_log(path: Path) -> None:
     """Bring what stands in the log beside a database into its file; one that is damaged, or is none, goes anyway."""
-    with contextlib.suppress(sqlite3.Error), opened(path, "rw") as database:
+    with contextlib.suppress(sqlite3.Error), _opened(path, "rw") as database:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         database.execute("PRAGMA journal_mode = DELETE")
 
 
 @contextlib.contextmanager
-def opened(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
+def _opened(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
     """A connection to a database: `ro` to read, `rw` to write."""
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     try:
@@ -205,17 +260,17 @@ def opened(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
 
 
 @contextlib.contextmanager
-def draft_beside(out: Path, keep: int) -> Iterator[Path]:
+def _draft_beside(out: Path, keep: int) -> Iterator[Path]:
     """A file for its owner alone beside `out`, which takes its place when the block ends well."""
     draft = out.with_name(out.name + ".part")
     try:
         draft.unlink(missing_ok=True)
         draft.touch(mode=0o600)
         yield draft
-        with draft.open("rb") as file:
-            os.fsync(file.fileno())
+        _sync(draft)
         _make_room(kept_files(out, keep))
         draft.replace(out)
+        _sync(out.parent)
     except OSError as error:
         raise StoreUnavailable(f"{out} cannot be written: {error.strerror}.") from None
     finally:
@@ -228,8 +283,22 @@ def _make_room(files: Sequence[Path]) -> None:
         if newer.exists():
             newer.replace(older)
     if len(files) > 1 and files[0].exists():
-        files[1].unlink(missing_ok=True)
-        try:
-            files[1].hardlink_to(files[0])
-        except OSError:  # not every file system has such links
-            shutil.copy2(files[0], files[1])
+        _keep_also_as(files[0], files[1])
+
+
+def _keep_also_as(file: Path, other: Path) -> None:
+    """Give a file another name too, in the place of what has it."""
+    other.unlink(missing_ok=True)
+    try:
+        other.hardlink_to(file)
+    except OSError:  # not every file system has such links
+        shutil.copy2(file, other)
+
+
+def _sync(path: Path) -> None:
+    """Bring a file, or the names in a folder, to the disk."""
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
