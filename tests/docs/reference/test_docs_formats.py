@@ -35,7 +35,9 @@ HEADINGS = {
     "A turn": "turn",
     "A turn whose text has gone": "gone",
 }
-"""Kinds of lines that are no operations; a heading in backticks names operations."""
+"""Kinds of lines that are no operations."""
+
+OPERATIONS = ("Operations on records", "Operations on the journal")
 
 SCRIPT = [
     {"when": {"contains": "break off"}, "reply": "one two three four", "fault": {"kind": "cut", "after": 8}},
@@ -285,9 +287,10 @@ def _documented() -> dict[str, set[str]]:
     """The fields of each kind of line as the page has them."""
     found = {}
     for heading, table in tables(read(PAGE), 3).items():
-        kinds = [HEADINGS[heading]] if heading in HEADINGS else in_backticks(heading)
-        for kind in kinds:
-            found[kind] = {plain(row[0]) for row in table}
+        if heading in HEADINGS:
+            found[HEADINGS[heading]] = {plain(row[0]) for row in table}
+        elif heading in OPERATIONS:
+            found |= {op: {"seq", "op", *in_backticks(row[1])} for row in table for op in in_backticks(row[0])}
     return found
 
 
