@@ -34,7 +34,7 @@ run:  ## chat with the firmware in the terminal (LLM=script: a scripted model; C
 	@$(if $(COMPANION),$(PYTHON) tools/setup/bootstrap.py)
 	@$(PYTHON) -m engram_host.simulator
 
-serve: .venv  ## run the companion: HTTP API, MQTT broker and database in one process (ARGS="--help" lists its options)
+serve: .venv  ## run the companion: HTTP API and database in one process (ARGS="--help" lists its options)
 	@PYTHONPATH=host:firmware $(BIN)/python -m engram_host serve $(ARGS)
 
 image: .venv  ## write a board's file system to one file (BOARD=..., optional: CONFIG=config.json OUT=fs.bin)

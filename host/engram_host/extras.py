@@ -7,7 +7,6 @@ EXTRAS: dict[str, dict[str, str]] = {
     "companion": {
         "fastapi": "fastapi",
         "uvicorn": "uvicorn",
-        "amqtt": "amqtt",
         "aiomqtt": "aiomqtt",
         "numpy": "numpy",
         "numkong": "numkong",

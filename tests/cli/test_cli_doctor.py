@@ -25,7 +25,7 @@ def home(tmp_path: Path) -> Path:
     """A companion's folder with a database, and ports that are free."""
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
-    (home / "companion.toml").write_text(f"[http]\nport = {free_port()}\n[mqtt]\nport = {free_port()}\n")
+    (home / "companion.toml").write_text(f"[http]\nport = {free_port()}\n")
     store = choose_store("auto", "", home)
     store.open()
     store.close()
@@ -91,7 +91,7 @@ def test_a_port_that_is_taken(home: Path):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        (home / "companion.toml").write_text(f"[http]\nport = {port}\n[mqtt]\nport = {free_port()}\n")
+        (home / "companion.toml").write_text(f"[http]\nport = {port}\n")
         assert list(_wrong(_doctor(home))) == [f"port {port}"]
 
 
@@ -123,9 +123,8 @@ REFUSED = {
         "tokens",
         "engram device add",
     ),
-    "a broker that all reach": ("[mqtt]\nhost = '0.0.0.0'\n", {}, "tokens", "mqtt.host"),
     "a certificate that is empty": ("[http]\ncertificate = 'c'\nkey = 'c'\n", {"c": ""}, "tls", "http.certificate"),
-    "a certificate without its key": ("[mqtt]\ncertificate = 'c'\n", {"c": ""}, "tls", "mqtt.certificate"),
+    "a certificate without its key": ("[http]\ncertificate = 'c'\n", {"c": ""}, "tls", "http.certificate"),
     "a gateway's key that others may read": (
         "[gateway]\nurl = 'http://127.0.0.1:9/v1'\n",
         {"gateway.key": "sk-x"},
@@ -151,8 +150,7 @@ def test_what_serve_refuses_is_wrong_here_too(
         (home / file).write_text(text)
         (home / file).chmod(0o600 if text == _ONE_LINE else 0o644)
     assert told in _wrong(_doctor(home))[name]["do"]
-    free = [] if "mqtt" in content else ["--mqtt-port", "0"]
-    status = engram("serve", "--home", home, *free, *([] if "http]" in content else ["--http-port", "0"])).status
+    status = engram("serve", "--home", home, *([] if "http]" in content else ["--http-port", "0"])).status
     assert status == 2
 
 

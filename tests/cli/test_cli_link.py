@@ -37,7 +37,7 @@ def linked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Linked]:
     folder = tmp_path_factory.mktemp("link")
     with (
         Companion(folder / "home") as companion,
-        BoardProcess(folder / "board", companion.mqtt_url, "kitchen", 0, 1, **{"companion.chat": "owner"}) as board,
+        BoardProcess(folder / "board", companion.url, "kitchen", 0, 1, **{"companion.chat": "owner"}) as board,
     ):
         wait_until("it is known", lambda: companion.client.get("/v1/devices/kitchen").status_code == 200)
         yield Linked(companion, board)
@@ -78,7 +78,7 @@ def test_a_memory_is_imported_over_the_link(linked: Linked, tmp_path: Path):
 
 def test_an_import_for_a_board_that_is_away_is_not_kept(linked: Linked, tmp_path: Path):
     with Companion(tmp_path / "home") as companion:
-        board = BoardProcess(tmp_path / "board", companion.mqtt_url, "attic", 0, 1, **{"companion.chat": "owner"})
+        board = BoardProcess(tmp_path / "board", companion.url, "attic", 0, 1, **{"companion.chat": "owner"})
         with board:
             wait_until("it is known", lambda: companion.client.get("/v1/devices/attic").status_code == 200)
         file = tmp_path / "one.jsonl"

@@ -27,7 +27,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("page")
     with (
         Companion(folder / "home") as companion,
-        BoardProcess(folder / "board", companion.mqtt_url, "kitchen") as board,
+        BoardProcess(folder / "board", companion.url, "kitchen") as board,
     ):
         for telling in ("remember that my bike is green", "remember that Ada drinks tea"):
             board.say(telling)

@@ -290,7 +290,7 @@ def test_an_image_of_a_board_is_made(tmp_path: Path):
 
 
 def test_serve_logs_one_object_a_line(tmp_path: Path):
-    words = ["serve", "--home", str(tmp_path / "home"), "--http-port", "0", "--mqtt-port", "0", "--json"]
+    words = ["serve", "--home", str(tmp_path / "home"), "--http-port", "0", "--json"]
     process = subprocess.Popen(
         [*COMMAND, *words, "--log-level", "info", "--log-format", "json"],
         env=VARIABLES,

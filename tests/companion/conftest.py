@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from companion_fixtures import board, companion, open_store, postgres, store, store_url
+from companion_fixtures import board, companion, mosquitto, open_store, postgres, store, store_url
 from extent import IS_WHOLE, with_more
 
-__all__ = ["board", "companion", "open_store", "postgres", "store", "store_url"]
+__all__ = ["board", "companion", "mosquitto", "open_store", "postgres", "store", "store_url"]
 
 HERE = Path(__file__).parent
 

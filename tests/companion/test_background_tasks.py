@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from urllib.parse import urlsplit
 import aiomqtt
 import pytest
 
-import get_mosquitto
 from damaging import harm_line
 from engram import log_line
 from engram_host.cli.doctor import companion_checks as checks
@@ -42,7 +40,7 @@ from extent import matrix, with_more
 from failing_network import PASSWORD, fake_network
 from fake_llm import serving
 from markdown_folders import write
-from peers import ROOT, Broker, free_port
+from peers import ROOT, Broker
 from served_companion import SECONDS, WAYS, Killed, Served, cancel, coroutine_of, file_of, one_task, run, served, soon
 from waiting import wait_until_async
 from webhook import Webhook
@@ -57,7 +55,7 @@ async def copies(companion: Served) -> None:
 
 
 async def hears_over_mqtt(companion: Served) -> None:
-    """mqtt, broker"""
+    """mqtt"""
     where = urlsplit(companion.running.addresses()["mqtt"])
 
     async def is_answered() -> bool:
@@ -294,7 +292,6 @@ WORKS = {
     "anomalies": ends_anomalies,
     "backup": saves_the_database,
     "bridges": runs_bridges,
-    "broker": hears_over_mqtt,
     "checking": checks_the_database,
     "conversations": looks_after_conversations,
     "deliveries": delivers_what_boards_say,
@@ -328,16 +325,6 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
         yield give
 
 
-@pytest.fixture
-def mosquitto(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The URL of a mosquitto for the test of the MQTT client, empty for others: these have the broker inside."""
-    with ExitStack() as stack:
-        name = request.node.callspec.params.get("name")
-        if name == "mqtt" and not get_mosquitto.usable():
-            pytest.skip("there is no mosquitto for this machine")
-        yield stack.enter_context(Broker()).url if name == "mqtt" else ""
-
-
 def test_the_background_tasks_that_are_killed_here_are_all_there_are():
     assert {*WORKS, "leases"} == set(TASKS)  # a SQLite file has no leases: see processes/test_leases.py
 
@@ -347,13 +334,13 @@ def test_a_task_that_is_killed_comes_back_and_health_shows_it(
     tmp_path: Path,
     name: str,
     kill,
-    mosquitto: str,
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ):
     needs_outside = name in ("alerts", "bridges", "deliveries")
     outside = request.getfixturevalue("outside") if needs_outside else lambda companion: None
+    url = request.getfixturevalue("mosquitto").url if name == "mqtt" else ""
     monkeypatch.setattr(anomaly_watch, "LOOK_SECONDS", 0.1)
     if name == "expiry":
         monkeypatch.setattr(upkeep, "EXPIRE_FIRST_SECONDS", 0.1)
@@ -389,7 +376,7 @@ def test_a_task_that_is_killed_comes_back_and_health_shows_it(
         await works(companion)
         assert (await companion.task(name))["restarts"] == 1
 
-    run(tmp_path / "home", play, {("mqtt", "url"): mosquitto})
+    run(tmp_path / "home", play, {("mqtt", "url"): url})
     errors = [record for record in caplog.records if record.levelno >= logging.ERROR]
     assert [record.name for record in errors] == ["engram.supervisor"] and name in errors[0].message
 
@@ -425,8 +412,6 @@ async def _restarts(companion: Served, name: str) -> bool:
 
 BELOW = {
     "folders' changes": ("folders", reads_folders),
-    "Broker._broadcast_loop": ("broker", hears_over_mqtt),
-    "Broker._session_monitor": ("broker", hears_over_mqtt),
 }
 """Tasks of a task's own: this one comes back with them, and shows that they work."""
 
@@ -471,15 +456,14 @@ def test_a_batch_job_whose_task_is_killed_is_taken_up_again(tmp_path: Path, kill
     run(tmp_path / "home", play, jobs)
 
 
-def test_a_companion_at_rest_runs_no_other_task(tmp_path: Path):
+def test_a_companion_at_rest_runs_no_other_task(tmp_path: Path, mosquitto: Broker):
     async def play(companion: Served) -> None:
         for works in (embeds, reads_folders, hears_over_mqtt):
             await works(companion)
 
         async def other_tasks() -> set[str]:
             own = [task for task in asyncio.all_tasks() if "engram_host" in file_of(task)]
-            # The connection of the MQTT client to the broker inside ends with that client, which connects again.
-            known = {*TASKS, *BELOW, "GuardedBroker.stream_connected"}
+            known = {*TASKS, *BELOW}
             return {coroutine_of(task) for task in own if not {task.get_name(), coroutine_of(task)} & known}
 
         async def are_none() -> bool:
@@ -487,7 +471,7 @@ def test_a_companion_at_rest_runs_no_other_task(tmp_path: Path):
 
         await soon("nothing but the tasks that are killed here", are_none)
 
-    run(tmp_path / "home", play)
+    run(tmp_path / "home", play, {("mqtt", "url"): mosquitto.url})
 
 
 # --- what waits for a task
@@ -532,7 +516,7 @@ def test_lines_that_the_writer_held_when_it_was_killed_are_refused_and_those_beh
 
 
 def test_a_message_over_mqtt_whose_answer_fails_is_reported_in_the_log_and_nowhere_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, mosquitto: Broker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     async def play(companion: Served) -> None:
         store = companion.running.app.store
@@ -546,7 +530,7 @@ def test_a_message_over_mqtt_whose_answer_fails_is_reported_in_the_log_and_nowhe
         await hears_over_mqtt(companion)  # asks again
         assert (await companion.health())["status"] == "well"
 
-    assert run(tmp_path / "home", play) == []
+    assert run(tmp_path / "home", play, {("mqtt", "url"): mosquitto.url}) == []
     assert "a message was not answered" in caplog.text
 
 
@@ -576,7 +560,7 @@ def test_a_call_of_the_gateway_that_cannot_be_counted_is_reported_in_the_log(
 
 
 def test_a_companion_whose_tasks_have_all_failed_ends_at_once_and_leaves_none(
-    tmp_path: Path, outside: Callable[[Served], None], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, outside: Callable[[Served], None], mosquitto: Broker, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(supervisor, "FIRST_PAUSE", SECONDS)
     monkeypatch.setattr(supervisor, "LONGEST_PAUSE", SECONDS)
@@ -594,7 +578,7 @@ def test_a_companion_whose_tasks_have_all_failed_ends_at_once_and_leaves_none(
 
     async def whole() -> None:
         async with asyncio.timeout(SECONDS / 2):
-            async with served(tmp_path / "home", {}) as companion:
+            async with served(tmp_path / "home", {("mqtt", "url"): mosquitto.url}) as companion:
                 await play(companion)
             left.extend(task.get_name() for task in asyncio.all_tasks() if "engram_host" in file_of(task))
 
@@ -615,7 +599,7 @@ main()
 
 def test_serve_ends_with_status_1_when_the_http_server_fails_again_and_again(tmp_path: Path):
     words = [sys.executable, "-c", _FAILING_SERVER, "serve", "--home", str(tmp_path / "home")]
-    words += ["--http-port", "0", "--mqtt-port", str(free_port())]
+    words += ["--http-port", "0"]
     variables = {"PYTHONPATH": f"{ROOT / 'host'}:{ROOT / 'firmware'}", "EMBEDDING_PROVIDER": "none"}
     ended = subprocess.run(words, env=variables, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert ended.returncode == 1

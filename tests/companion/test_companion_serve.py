@@ -23,7 +23,7 @@ def test_it_says_where_it_is_and_ends_on_a_signal(tmp_path: Path, number: int):
     where = json.loads(wait_until("it is ready", lambda: ready.read_text() if ready.exists() else ""))
     process.send_signal(number)
     shown, told = process.communicate(timeout=30)
-    assert where["http"] in shown and where["mqtt"] in shown
+    assert where["http"] in shown and "mqtt" not in where
     assert (process.returncode, told) == (0, "")
 
 
@@ -32,9 +32,8 @@ def test_a_port_that_is_taken_ends_it_with_a_sentence(tmp_path: Path):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        for words in (("--http-port", port, "--mqtt-port", "0"), ("--http-port", "0", "--mqtt-port", port)):
-            status, told = failed_start(tmp_path / "home", *words)
-            assert status == 1 and port in told and "Traceback" not in told
+        status, told = failed_start(tmp_path / "home", "--http-port", port)
+        assert status == 1 and port in told and "Traceback" not in told
 
 
 @in_one_case(
@@ -55,7 +54,7 @@ def test_a_wrong_setting_ends_it_with_a_sentence_that_names_it(tmp_path: Path, c
     home = tmp_path / "home"
     home.mkdir()
     (home / "companion.toml").write_text(content)
-    status, told = failed_start(home, *(FREE if "mqtt" not in content else ("--http-port", "0")))
+    status, told = failed_start(home, *FREE)
     assert status == 2 and name in told and "Traceback" not in told
 
 

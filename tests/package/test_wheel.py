@@ -179,7 +179,7 @@ def test_the_boards_that_can_be_named_are_the_clones(whole: Environment, tmp_pat
 def test_a_companion_serves_and_is_asked(whole: Environment, tmp_path: Path):
     home = tmp_path / "home"
     variables = whole.variables(tmp_path, EMBEDDING_PROVIDER="none", ENGRAM_COMPANION_HOME=str(home))
-    words = ["serve", "--http-port", "0", "--mqtt-port", "0", "--json"]
+    words = ["serve", "--http-port", "0", "--json"]
     command = [str(whole.folder / "bin" / "engram"), *words]
     with subprocess.Popen(command, cwd=tmp_path, env=variables, stdout=subprocess.PIPE) as serving:
         try:

@@ -5,15 +5,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import bench_boards
-from peers import Companion
+import get_mosquitto
+from peers import Broker, Companion
 
 BOARDS, TURNS = 3, 5
 
 
+@pytest.mark.skipif(not get_mosquitto.usable(), reason="there is no mosquitto for this machine")
 def test_the_boards_of_the_benchmark_send_all_their_turns(tmp_path: Path):
-    with Companion(tmp_path / "companion") as companion:
-        command = [sys.executable, bench_boards.__file__, companion.mqtt_url, str(BOARDS), str(TURNS)]
+    with Broker() as broker, Companion(tmp_path / "companion", broker.url) as companion:
+        command = [sys.executable, bench_boards.__file__, broker.url, str(BOARDS), str(TURNS)]
         done = subprocess.run([*command, tmp_path / "boards"], capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["turns"] == BOARDS * TURNS

@@ -4,8 +4,8 @@
     bench_companion.py [sqlite] [postgres] [embedder]        all by default
     bench_companion.py size [LINES ...]                      PostgreSQL by the lines that it has (bench_store_size.py)
 
-The companion is a process of its own, asked over HTTP; boards are the firmware's own code in another process, over mosquitto,
-and at last 100 boards over the broker inside a second companion. First 100 boards of 1,000 turns and two of 100,000 are put
+The companion is a process of its own, asked over HTTP; boards are the firmware's own code in another process, over mosquitto.
+First 100 boards of 1,000 turns and two of 100,000 are put
 into the database, with vectors that are drawn by chance, since no figure here depends on what they mean; queries are
 embedded by the local model. Then searches, boards of which each sends much, and 1,000 boards with 20 new turns each. Prints a
 table; build/bench/companion.json has the same. Times are of this machine, whose cores the clients share.
@@ -56,14 +56,12 @@ BIG_SEARCHES = 60
 WAITING, IN_TURN = 4, 10
 INGEST_BOARDS, INGEST_TURNS = 20, 2000
 FLEET, FLEET_TURNS = 1000, 20
-INSIDE_FLEET = 100
-"""Boards that use the broker inside: it is written in Python and takes some ms and some 100 KB for each connection."""
 
 KEYS = (
     "search_p50_ms", "search_p95_ms", "big_search_p50_ms", "big_search_p95_ms", "embed_p50_ms", "ingest_per_s",
     "boards_lost", "boards_doubled", "fleet_seconds", "rss_mb", "rss_growth_mb", "start_s", "cold_search_ms",
     "big_cold_search_ms", "first_search_ms", "big_first_search_ms", "big_in_turn_ms", "waiting_mb", "several_boards_ms",
-    "database_mb", "inside_fleet_seconds", "inside_rss_mb",
+    "database_mb",
 )  # fmt: skip
 """In the order of the table; docs/design/companion.md says what each is."""
 
@@ -215,11 +213,6 @@ def measure(name: str, folder: Path, tell: Callable[[str], None]) -> Figures:
         bench.start()
         bench.first()
         companion.kill()
-        small = CompanionProcess(folder / "inside", free_port(), mqtt_port=free_port())
-        stack.enter_context(small)
-        inside = Bench(small, tell)
-        told = inside.boards(INSIDE_FLEET, FLEET_TURNS, folder / "inside-boards")
-        bench.figures["inside_fleet_seconds"], bench.figures["inside_rss_mb"] = told["seconds"], inside.most_rss()
         database = sum(path.stat().st_size for path in (folder / "companion").glob("companion.db*"))
         bench.figures["database_mb"] = database / 1e6 if name == "sqlite" else 0.0
         return bench.figures

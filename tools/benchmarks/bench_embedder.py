@@ -93,7 +93,7 @@ def _backfill(folder: Path, engine: str, precision: str) -> Figures:
     fill_lines(store, "late", BACKFILL_LINES, 2, sentence)
     store.close()
     variables = {"EMBEDDING_PROVIDER": "minilm", "EMBEDDING_ENGINE": engine, "EMBEDDING_PRECISION": precision}
-    with CompanionProcess(folder, free_port(), mqtt_port=free_port(), variables=variables) as companion:
+    with CompanionProcess(folder, free_port(), variables=variables) as companion:
         client = SearchClient(companion, random.Random(3))
         client.wait_for_embedder()
         client.ask("device-0")  # the first search also reads the board

@@ -187,7 +187,7 @@ class Mosquitto(ServerProcess):
 
 
 class CompanionProcess(ServerProcess):
-    """`engram serve` at `http_port`, with the broker of `mqtt_url`, else with its own at `mqtt_port`."""
+    """`engram serve` at `http_port`, with the broker of `mqtt_url` if there is one."""
 
     name = "companion"
 
@@ -195,7 +195,6 @@ class CompanionProcess(ServerProcess):
         self,
         home: Path,
         http_port: int,
-        mqtt_port: int = 0,
         mqtt_url: str = "",
         variables: Mapping[str, str] = MappingProxyType({}),
     ):
@@ -203,9 +202,7 @@ class CompanionProcess(ServerProcess):
         self.home = home
         self.http_port = http_port
         self.url = f"http://127.0.0.1:{http_port}"
-        self._own_broker = not mqtt_url
-        self.mqtt_port = mqtt_port
-        self.mqtt_url = mqtt_url or f"mqtt://127.0.0.1:{mqtt_port}"
+        self.mqtt_url = mqtt_url
         self._variables = variables
         self.client = httpx.Client(
             base_url=self.url, timeout=120, transport=httpx.HTTPTransport(retries=0, verify=PLAIN)
@@ -214,12 +211,12 @@ class CompanionProcess(ServerProcess):
     def command(self) -> tuple[list[str], dict[str, str]]:
         words = [sys.executable, "-m", "engram_host", "serve", "--home", str(self.home)]
         words += ["--http-port", str(self.http_port), "--log-level", "info"]
-        words += ["--mqtt-port", str(self.mqtt_port)] if self._own_broker else ["--mqtt-url", self.mqtt_url]
+        words += ["--mqtt-url", self.mqtt_url] if self.mqtt_url else []
         path = f"{ROOT / 'host'}:{ROOT / 'firmware'}"
         return words, {"PYTHONPATH": path, "EMBEDDING_PROVIDER": "none", **self._variables}
 
     def is_ready(self) -> bool:
-        """Whether it answers over HTTP, has reached its broker, and says in its folder where it listens."""
+        """Whether it answers over HTTP, has reached its broker if it has one, and says in its folder where it listens."""
         with contextlib.suppress(FileNotFoundError):
             self.client.headers["Authorization"] = f"Bearer {(self.home / 'operator.token').read_text().strip()}"
         try:

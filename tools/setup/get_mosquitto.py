@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Find or fetch mosquitto, the MQTT broker that the tests run beside the companion's own: makes build/mosquitto/mosquitto.
+"""Find or fetch mosquitto, the MQTT broker that the tests use: makes build/mosquitto/mosquitto.
 
 One on PATH is used; else Debian's package is unpacked under build/, with the libraries that it needs, and started by its
 own loader. Status 1 with a sentence where there is none: what needs it is then skipped.

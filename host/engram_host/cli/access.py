@@ -211,8 +211,8 @@ def _show(files: "TlsFiles", issued: "Issued", settings: "Settings") -> None:
     lines = f'certificate = "{FOLDER}/{files.certificate.name}"\nkey = "{FOLDER}/{files.key.name}"'
     name = issued.names[0]
     host = f"[{name}]" if ":" in name else name
-    typer.echo(f"\nIn companion.toml:\n\n[http]\n{lines}\n\n[mqtt]\n{lines}\n")
+    typer.echo(f"\nIn companion.toml:\n\n[http]\n{lines}\n")
     typer.echo(f"On each board {files.roots} has to be the file roots.pem:\n\n  mpremote cp {files.roots} :roots.pem\n")
-    urls = f"mqtts://{host}:{settings.mqtt.port} or https://{host}:{settings.http.port}"
-    typer.echo(f"and companion.url is {urls}.\n\nKeep {files.authority_key} to yourself:")
+    url = f"https://{host}:{settings.http.port}"
+    typer.echo(f"and companion.url is {url}.\n\nKeep {files.authority_key} to yourself:")
     typer.echo("whoever has it can pretend to be any service that these boards use.")

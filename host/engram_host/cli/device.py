@@ -33,6 +33,7 @@ from engram_host.companion.auth.mosquitto import (
     broker_secret,
     sense_topics,
 )
+from engram_host.companion.settings_reader import without_login
 
 if TYPE_CHECKING:
     from engram_host.companion.settings import Settings
@@ -204,8 +205,9 @@ def _show(context: Context, name: str, token: str, settings: "Settings") -> None
     if context.json:
         typer.echo(json.dumps({"device": name, "token": token}))
         return
-    url = settings.mqtt.url or f"{'mqtts' if settings.mqtt.certificate else 'mqtt'}://HOST:{settings.mqtt.port}"
-    config = {"companion": {"url": url.rpartition("@")[2] if "@" in url else url, "device": name}}
+    scheme = "https" if settings.http.certificate else "http"
+    url = without_login(settings.mqtt.url) or f"{scheme}://HOST:{settings.http.port}"
+    config = {"companion": {"url": url, "device": name}}
     typer.echo(f"The token of {name}, which is not shown again:\n\n  {token}\n")
     typer.echo(f"On the board, in config.json (HOST is this computer):\n\n  {json.dumps(config)}\n")
     typer.echo(f"and in secrets.json:\n\n  {json.dumps({'companion': {'token': token}})}")

@@ -8,22 +8,19 @@ import time
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 
 from engram_host.companion.alerts.service import LEASE as ALERTS_LEASE
 from engram_host.companion.alerts.service import AlertService
 from engram_host.companion.api.health import StoreLook
 from engram_host.companion.auth.audit import AuditLog
 from engram_host.companion.auth.connections import Connections
-from engram_host.companion.auth.exposure import listener_tls, listeners, tokens_required
+from engram_host.companion.auth.exposure import tokens_required
 from engram_host.companion.auth.identity import CallerLookup
 from engram_host.companion.auth.middleware import HttpAccess
 from engram_host.companion.auth.mosquitto import GROUP, broker_secret
 from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.auth.sessions import Sessions
-from engram_host.companion.auth.tls import trust_certificate
-from engram_host.companion.auth.tokens import new_token
 from engram_host.companion.board_settings.service import BoardSettingsService
 from engram_host.companion.bridges.runner import BridgeRunner
 from engram_host.companion.conversations.board_side import MOST_LISTENING
@@ -45,9 +42,7 @@ from engram_host.companion.media.service import make_media_service
 from engram_host.companion.media.upkeep import MediaUpkeep, call_each
 from engram_host.companion.memories.service import make_memory_services
 from engram_host.companion.metrics import Metrics, last_backup
-from engram_host.companion.mqtt.client import BrokerLogin, MqttClient, broker_login
-from engram_host.companion.mqtt.embedded_broker import EmbeddedBroker
-from engram_host.companion.mqtt.guarded_broker import WORKER, BrokerAccess
+from engram_host.companion.mqtt.client import MqttClient, broker_login
 from engram_host.companion.overview.absence import AbsenceFinder
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.personal.service import PersonalMemory
@@ -82,7 +77,7 @@ _BROKER_SECONDS = 10.0
 
 
 class CompanionApp:
-    """The parts of a companion, wired: those that the routes ask for, and the broker."""
+    """The parts of a companion, wired: those that the routes ask for, and the broker's client."""
 
     def __init__(
         self,
@@ -101,7 +96,7 @@ class CompanionApp:
         security = settings.security
         self._rate_limiter = RateLimiter(security.messages_a_second, security.messages_at_once)
         callers = CallerLookup(store, operator)
-        requires_tokens = tokens_required(security, listeners(settings.http, settings.mqtt))
+        requires_tokens = tokens_required(security, settings.http.host)
         self.access = HttpAccess(
             callers,
             Sessions(store, callers, store, requires_tokens=requires_tokens),
@@ -166,7 +161,6 @@ class CompanionApp:
             settings.bridges, secrets, self.bridge_engine, supervisor, leases.lease, metrics.count_bridge
         )
         self.personal = PersonalMemory(store, self.search, self.memories, self.media, self.readings, self.bridges)
-        self.broker: EmbeddedBroker | None = None
         self.mqtt_client: MqttClient | None = None
         self._settings_reload = SettingsReload(store, self._reload)
         hear = self.conversations.take_notice, self._settings_reload.take_notice
@@ -181,11 +175,10 @@ class CompanionApp:
 
     @property
     def mqtt_name(self) -> str:
-        """Which broker it is, and whether it is reached."""
+        """Whether there is a broker, and whether it is reached."""
         if not self.mqtt_client:
             return "off"
-        where = self.broker.url if self.broker else "your broker"
-        return f"{where}, connected" if self.mqtt_client.is_connected else f"{where}, not connected"
+        return "your broker, connected" if self.mqtt_client.is_connected else "your broker, not connected"
 
     def problems(self) -> list[str]:
         """What does not work now, a sentence each."""
@@ -264,42 +257,23 @@ class CompanionApp:
             await self.mqtt_client.stop()
         if self.door:
             await self.door.stop()
-        if self.broker:
-            await self.broker.stop()
 
     async def _start_mqtt(self) -> None:
         mqtt = self.settings.mqtt
-        if not mqtt.on:
+        if not mqtt.url:
             return
-        answers = self._answers_in_turn
-        if mqtt.url:
-            login = broker_login(mqtt, self.settings.home)
-        else:
-            tls = listener_tls("mqtt", mqtt.certificate, mqtt.key, self.settings.home)
-            certificate = self.settings.home / Path(mqtt.certificate).expanduser()
-            login = BrokerLogin(
-                WORKER, new_token(), trust_certificate("mqtt.certificate", certificate) if tls else None
-            )
-            http = self.access
-            access = BrokerAccess(
-                http.callers,
-                http.requires_tokens,
-                self._rate_limiter,
-                login.password,
-                http.failed_logins,
-                has_door=self.door is not None,
-            )
-            self.broker = EmbeddedBroker(mqtt.host, mqtt.port, access, self.supervisor, self.connections, tls)
-            await self.broker.start()
-            answers = self.dispatcher.answers_or_nothing  # the broker inside slows them down by itself
-        url = self.broker.own_url if self.broker else mqtt.url
-        # The broker inside has one process, and cannot share a subscription.
-        group = "" if self.broker else await asyncio.to_thread(broker_secret, self.store, GROUP)
-        overdue = partial(self.metrics.count_message, "hello", "overdue")
-        self.mqtt_client = MqttClient(url, login, answers, self.supervisor, group, self.door, MOST_LISTENING, overdue)
+        self.mqtt_client = MqttClient(
+            url=mqtt.url,
+            login=broker_login(mqtt, self.settings.home),
+            answers=self._answers_in_turn,
+            supervisor=self.supervisor,
+            group=await asyncio.to_thread(broker_secret, self.store, GROUP),
+            door=self.door,
+            most_held=MOST_LISTENING,
+            count_overdue=partial(self.metrics.count_message, "hello", "overdue"),
+        )
         self.mqtt_client.start()
-        if mqtt.url:
-            await self._home_assistant.start(self.mqtt_client)
+        await self._home_assistant.start(self.mqtt_client)
         if not await self.mqtt_client.wait(_BROKER_SECONDS):
             _log.warning("%s Retrying in the background.", self.mqtt_client.problem)
 

@@ -27,9 +27,6 @@ GATEWAY_REFUSALS = ("limit", "busy", "request", "service")
 SEARCH_STEPS = ("expand", "rerank")
 """Steps of a search that ask a service; without them it goes on."""
 
-WAYS = ("HTTP", "MQTT")
-"""How a board or a person logs in."""
-
 _OTHER = "other"
 
 _TAKE_SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
@@ -54,7 +51,7 @@ class Metrics:
         )
         self._bridge_messages = self._counter("engram_bridge_messages", "Messages through bridges.", "way")
         self._bridge_failures = self._counter("engram_bridge_failures", "Connections of bridges that ended.")
-        self._failed_logins = self._counter("engram_failed_logins", "Logins that failed.", "way")
+        self._failed_logins = self._counter("engram_failed_logins", "Logins that failed.")
         self._take = self._histogram(
             "engram_take_seconds", "Lines taken into the database, a transaction.", _TAKE_SECONDS
         )
@@ -66,8 +63,6 @@ class Metrics:
             self._gateway_refusals.labels(why)
         for step in SEARCH_STEPS:
             self._search_steps.labels(step)
-        for way in WAYS:
-            self._failed_logins.labels(way)
         for task in TASKS:
             self._tasks.labels(task)
         for way in ("in", "out"):
@@ -102,9 +97,9 @@ class Metrics:
         else:
             self._bridge_messages.labels(what).inc()
 
-    def login_failed(self, way: str) -> None:
-        """Somebody showed a token that is nobody's, by one of WAYS."""
-        self._failed_logins.labels(way).inc()
+    def login_failed(self) -> None:
+        """Somebody showed a token that is nobody's."""
+        self._failed_logins.inc()
 
     def gateway_called(self, tokens: int) -> None:
         """Count a call of the gateway that is over, and its tokens."""
@@ -154,7 +149,7 @@ class Gauges(Protocol):
 GAUGES = {
     "engram_up_seconds": "Since the companion started.",
     "engram_waiting_batches": "Batches of lines that wait for the next transaction.",
-    "engram_connections": "Open connections, over HTTP and to the broker inside.",
+    "engram_connections": "Open connections over HTTP.",
     "engram_devices": "Boards that have been here.",
     "engram_index_bytes": "Memory of the search indexes, about.",
     "engram_indexes": "Boards whose search index is in memory.",
@@ -171,7 +166,7 @@ GAUGES = {
     "engram_tasks_down": "Background tasks that failed and do not run now.",
     "engram_bridges_connected": "Bridges that are connected; absent without bridges.",
     "engram_bridges_down": "Bridges that are away, or stopped until a person acts; absent without bridges.",
-    "engram_broker_connected": "1 if the MQTT broker is reached, 0 if not; absent while MQTT is off.",
+    "engram_broker_connected": "1 if the MQTT broker is reached, 0 if not; absent without one.",
 }
 
 

@@ -34,17 +34,12 @@ class HttpSettings:
 
 @dataclass(frozen=True)
 class MqttSettings:
-    """The broker: with a URL any other one, else the one inside, which listens at host and port."""
+    """The broker for boards that use MQTT; none without a URL."""
 
-    on: bool = setting(True, "ENGRAM_MQTT")
     url: str = setting("", "ENGRAM_MQTT_URL", high=500)
     username: str = setting("", "ENGRAM_MQTT_USERNAME", high=200)
     password: str = setting("", "ENGRAM_MQTT_PASSWORD", high=200, secret=True)
     authority: str = setting("", "ENGRAM_MQTT_AUTHORITY", high=500)
-    host: str = setting("127.0.0.1", "ENGRAM_MQTT_HOST", high=200)
-    port: int = setting(1883, "ENGRAM_MQTT_PORT", low=0, high=65535)
-    certificate: str = setting("", "ENGRAM_MQTT_CERTIFICATE", high=500)
-    key: str = setting("", "ENGRAM_MQTT_KEY", high=500)
     home_assistant: bool = setting(False, "ENGRAM_MQTT_HOME_ASSISTANT")
     home_assistant_prefix: str = setting("homeassistant", "ENGRAM_MQTT_HOME_ASSISTANT_PREFIX", high=100)
 

@@ -39,7 +39,6 @@ TASKS = (
     "anomalies",
     "backup",
     "bridges",
-    "broker",
     "checking",
     "conversations",
     "deliveries",

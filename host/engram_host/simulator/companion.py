@@ -76,7 +76,7 @@ def _started(home: Path, log: Path) -> Iterator[dict[str, str]]:
     with tempfile.TemporaryDirectory(prefix="engram-") as folder:
         ready = Path(folder) / "ready.json"
         command = [_python(), "-m", "engram_host", "serve", "--home", str(home)]
-        command += ["--http-port", "0", "--mqtt-port", "0", "--ready-file", str(ready)]
+        command += ["--http-port", "0", "--ready-file", str(ready)]
         variables = {**os.environ, "PYTHONPATH": str(_PACKAGES)}
         with log.open("w") as output:
             companion = subprocess.Popen(

@@ -1,16 +1,12 @@
 """Clients by the hundred, in `make soak` by the thousand, that want a companion to stop: boards with a token do not notice."""
 
-import asyncio
 import re
 import resource
-import ssl
 from collections.abc import Iterator
 from pathlib import Path
 
-import aiomqtt
 import httpx
 import pytest
-import trustme
 
 from cli_case import fine
 from extent import extent
@@ -35,20 +31,16 @@ MOST_LOG = 20_000
 
 @pytest.fixture(scope="module")
 def companion(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Companion, Target, Sent]]:
-    """A companion with TLS for MQTT that asks for tokens and takes MOST connections, and a board, kitchen."""
+    """A companion that asks for tokens and takes MOST connections, and a board, kitchen."""
     home = tmp_path_factory.mktemp("hostile") / "home"
-    home.mkdir(mode=0o700)
-    trustme.CA().issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(home / "both.pem")
     token = fine("device", "add", "kitchen", "--home", home, "--json").json["token"]
     settings = {
         "ENGRAM_TOKENS": "on",
-        "ENGRAM_MQTT_CERTIFICATE": "both.pem",
-        "ENGRAM_MQTT_KEY": "both.pem",
         "ENGRAM_CONNECTIONS": str(MOST),
         "ENGRAM_ADDRESS_CONNECTIONS": "0",
     }
     with Companion(home, **settings) as running:
-        yield running, Target(running.http_port, running.mqtt_port, token), Sent(running.posted, "kitchen")
+        yield running, Target(running.http_port, token), Sent(running.posted, "kitchen")
 
 
 @in_one_case("kind", HOSTILE)
@@ -58,7 +50,6 @@ def test_a_board_with_a_token_is_served_beside_them(companion: tuple[Companion, 
     with HOSTILE[kind](where, CLIENTS):
         board.say("beside hostile clients")
         board.sync()
-        asyncio.run(_connect(where))
         assert _open_connections(running) <= MOST and _descriptors(running) < MOST + OTHER_DESCRIPTORS
     wait_until("all have left", lambda: _open_connections(running) < 10)
     log = running.all_printed()[logged:]
@@ -73,21 +64,11 @@ def test_a_board_with_a_token_is_served_where_descriptors_run_out(companion: tup
     resource.prlimit(running.pid, resource.RLIMIT_NOFILE, (in_use + 20, before[1]))
     try:
         with silent_http(where, 100):
-            asyncio.run(_connect(where))
             assert httpx.get(f"{running.url}/openapi.json", timeout=20).status_code == 200
     finally:
         resource.prlimit(running.pid, resource.RLIMIT_NOFILE, before)
     log = running.all_printed()[logged:]
     assert "Too many open files" in log and "Traceback" not in log and len(log) < MOST_LOG, log[:2000]
-
-
-async def _connect(where: Target) -> None:
-    """Be let in by the broker as the board."""
-    context = ssl._create_unverified_context()
-    async with aiomqtt.Client(
-        "127.0.0.1", where.mqtt, username="kitchen", password=where.token, tls_context=context, timeout=20
-    ) as board:
-        await board.subscribe("engram/v1/kitchen/down", qos=1)
 
 
 def _descriptors(running: Companion) -> int:

@@ -1,15 +1,12 @@
 """A search for secrets and other boards' words in all that a companion writes while hostile clients try to get at them."""
 
-import asyncio
 import base64
-import contextlib
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from zlib import crc32
 
-import aiomqtt
 import httpx
 import pytest
 
@@ -19,8 +16,8 @@ from engram.link import messages
 from engram_host.companion.auth.mosquitto import CHECKER, COMPANION, GROUP, broker_secret
 from engram_host.companion.auth.tokens import OPERATOR_FILE
 from engram_host.companion.store import open_store
-from extent import extent, with_more
-from leak_search import Attacked, hostile_listener, hostile_requests, places_of
+from extent import extent
+from leak_search import Attacked, hostile_requests, places_of
 from leaky_service import LeakyService
 from one_case import in_one_case
 from peers import Broker, Companion
@@ -30,9 +27,6 @@ pytestmark = pytest.mark.shortened
 
 CLIENTS = extent(2000, 60)
 """Over HTTP; each asks several times."""
-
-LISTENERS = extent(300, 20)
-"""Over MQTT, at the same time."""
 
 KEY = "sk-the-services-key-0123456789abcdef"
 PASSWORD = "the-companions-password-at-its-broker"
@@ -55,8 +49,8 @@ class Trial:
         self.secrets: dict[str, str] = {}
 
 
-@pytest.fixture(scope="module", params=with_more(["own broker"], ["broker inside"]))
-def trial(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trial]:
+@pytest.fixture(scope="module")
+def trial(mosquitto: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trial]:
     """Both boards keep their words and look for them, beside the hostile clients."""
     home = tmp_path_factory.mktemp("leaks") / "home"
     tokens = make_tokens(home, "kitchen", "garden", "mallory")
@@ -66,22 +60,19 @@ def trial(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     trial.secrets |= {"token of a viewer": viewer, "key of the service": KEY, "password": PASSWORD}
     settings = {"ENGRAM_TOKENS": "on", "ENGRAM_GATEWAY_KEY": KEY, "ENGRAM_GATEWAY_DEVICE_CALLS": "0"}
     settings |= {"ENGRAM_GATEWAY_ALL_CALLS": "0", "ENGRAM_MESSAGES_A_SECOND": "0", "ENGRAM_ADDRESS_CONNECTIONS": "0"}
-    is_own = request.param == "own broker"
-    with contextlib.ExitStack() as stack:
-        service = stack.enter_context(LeakyService())
-        url = stack.enter_context(Broker()).url if is_own else ""
-        if is_own:
-            settings |= {"ENGRAM_MQTT_USERNAME": "companion", "ENGRAM_MQTT_PASSWORD": PASSWORD}
-        companion = stack.enter_context(Talkative(home, url, ENGRAM_GATEWAY_URL=service.url, **settings))
+    settings |= {"ENGRAM_MQTT_USERNAME": "companion", "ENGRAM_MQTT_PASSWORD": PASSWORD}
+    with (
+        LeakyService() as service,
+        Talkative(home, mosquitto.url, ENGRAM_GATEWAY_URL=service.url, **settings) as companion,
+    ):
         trial.secrets["operator's token"] = (home / OPERATOR_FILE).read_text().strip()
-        where = Attacked(companion.http_port, companion.mqtt_port, tokens["mallory"])
+        where = Attacked(companion.http_port, tokens["mallory"])
         words = {name: f"canary-of-{name}-7b1e" for name in where.victims}
         trial.secrets |= {f"words of {name}": word for name, word in words.items()}
         assert httpx.get(f"{companion.url}/v1/{PLANTED}").status_code == 401  # it is in the log
-        boards = {name: _filled(companion, name, tokens[name], word) for name, word in words.items()}
+        for name, word in words.items():
+            _fill(companion, name, tokens[name], word)
         trial.written["answers over HTTP"] = _attack_over_http(where, companion)
-        if not is_own:
-            asyncio.run(_ask_beside_listeners(trial, where, boards["kitchen"], tokens["kitchen"]))
         _collect(trial, companion, viewer, tokens["mallory"])
         companion.stop()
         trial.written["log"] = Path(companion._output.name).read_bytes()
@@ -89,8 +80,8 @@ def trial(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     yield trial
 
 
-def _filled(companion: Companion, name: str, token: str, word: str) -> Sent:
-    """A board that keeps a word, as memory and turn, and finds it again."""
+def _fill(companion: Companion, name: str, token: str, word: str) -> None:
+    """Let a board keep a word, as memory and turn, and find it again."""
 
     def post(device: str, message: bytes) -> bytes:
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/octet-stream"}
@@ -107,7 +98,6 @@ def _filled(companion: Companion, name: str, token: str, word: str) -> Sent:
     found = companion.client.post("/v1/search", json={"query": word, "devices": [name]})
     kinds = {hit["kind"] for hit in found.json()["hits"] if word in hit["text"]}
     assert kinds == {"memory", "turn", "note"}, "the words have to be there to be stolen"
-    return board
 
 
 def _attack_over_http(where: Attacked, companion: Companion) -> bytes:
@@ -117,31 +107,6 @@ def _attack_over_http(where: Attacked, companion: Companion) -> bytes:
         found = [answer for each in answers for answer in each]
     assert len(found) > 5 * CLIENTS and sum(b'"problem"' in answer for answer in found) > CLIENTS
     return b"\n".join(found)
-
-
-async def _ask_beside_listeners(trial: Trial, where: Attacked, board: Sent, token: str) -> None:
-    """Let a board get its words over MQTT while others listen, and keep all that they are sent."""
-    sent: list[bytes] = []
-    board.post = lambda _device, message: sent.append(message) or b""
-    with contextlib.ExitStack() as stack:
-        listeners = [stack.enter_context(hostile_listener(where, seed)) for seed in range(LISTENERS)]
-        async with asyncio.timeout(60), _client(where, token) as client:
-            await client.subscribe("engram/v1/kitchen/down", qos=1)
-            board.hello()
-            caller = {"principal": "owner", "group": False, "workspace": ""}
-            board.ask("get", id="m1", **caller)
-            for message in sent:
-                await client.publish("engram/v1/kitchen/up", message, qos=1)
-            async for answer in client.messages:
-                assert isinstance(answer.payload, bytes)
-                if trial.secrets["words of kitchen"].encode() in answer.payload:
-                    break
-    trial.written["answers over MQTT"] = b"\n".join(part for got in listeners for part in got)
-    assert trial.written["answers over MQTT"].count(b"\x20\x02\x00\x00") > LISTENERS // 4, "some came in"
-
-
-def _client(where: Attacked, token: str) -> aiomqtt.Client:
-    return aiomqtt.Client("127.0.0.1", where.mqtt, username="kitchen", password=token)
 
 
 def _collect(trial: Trial, companion: Companion, viewer: str, mallory: str) -> None:

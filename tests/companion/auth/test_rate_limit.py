@@ -1,11 +1,14 @@
 """The rate limit: a bucket of tokens for each name, on a clock that the test sets."""
 
+import asyncio
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engram_host.companion.auth import rate_limit
-from engram_host.companion.auth.rate_limit import RateLimiter
+from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
+from one_case import in_one_case
 
 
 class Clock:
@@ -91,3 +94,33 @@ def test_who_waits_as_long_as_is_said_gets_a_turn(rate: float, burst: int):
         pass
     now += wait + 1e-9
     assert rates.wait_seconds("kitchen") == 0.0 and rates.wait_seconds("garden") == 0.0
+
+
+# --- failed logins
+
+
+@in_one_case(
+    "one, other, are_one",
+    [
+        ("2001:db8::1", "2001:db8::ffff:2", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("::ffff:10.0.0.1", "10.0.0.1", True),
+        ("fe80::1%eth0", "fe80::2%eth0", True),
+        ("10.0.0.1", "10.0.0.1", True),
+        ("10.0.0.1", "10.0.0.2", False),
+    ],
+)
+def test_failed_logins_of_one_network_are_slowed_down_together(
+    one: str, other: str, are_one: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    monkeypatch.setattr(rate_limit.asyncio, "sleep", sleep)
+    failed = FailedLogins(limiter=RateLimiter(0.001, 1, Clock()))
+    for address in (one, other):
+        asyncio.run(failed.note(address, "kitchen"))
+    assert waits == [rate_limit.SLOW_SECONDS] * are_one
+    assert one in caplog.text and other in caplog.text  # a person sees the whole address

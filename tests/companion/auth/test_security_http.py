@@ -15,10 +15,10 @@ from cli_case import engram, fine
 from device_tokens import make_tokens
 from engram_host.companion.auth import tokens
 from engram_host.companion.auth.connections import Connections
-from engram_host.companion.auth.exposure import Listener, check_exposure, is_loopback, tokens_required
+from engram_host.companion.auth.exposure import check_exposure, is_loopback, tokens_required
 from engram_host.companion.auth.middleware import DECLARED, MOST_BODY, Role
 from engram_host.companion.errors import SettingError, StoreUnavailable
-from engram_host.companion.settings import SecuritySettings
+from engram_host.companion.settings import HttpSettings, SecuritySettings
 from engram_host.companion.store import CompanionStore, open_store
 from engram_host.companion.supervisor import Supervisor
 from one_case import in_one_case
@@ -182,10 +182,10 @@ def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Strict]:
 def test_failed_logins_are_one_line_with_their_address_and_the_boards_name(quiet: Strict):
     for _ in range(10):
         assert quiet.ask("POST", "/v1/devices/kitchen/messages", "stranger").status_code == 401
-    line = "a login over HTTP from 127.0.0.1 as 'kitchen' failed."
+    line = "a login from 127.0.0.1 as 'kitchen' failed."
     assert quiet.companion.printed().count(line) == 1
     metrics = quiet.ask("GET", "/metrics", OPERATOR).text
-    assert 'engram_failed_logins_total{way="HTTP"} 10.0' in metrics
+    assert "engram_failed_logins_total 10.0" in metrics
 
 
 def test_an_outage_of_the_database_is_no_failed_login_over_http(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -206,7 +206,7 @@ def test_an_outage_of_the_database_is_no_failed_login_over_http(tmp_path: Path, 
         assert (await served.client.get("/v1/health", headers=headers)).status_code == 200
         operator = {"Authorization": f"Bearer {(home / tokens.OPERATOR_FILE).read_text().strip()}"}
         figures = await served.client.get("/metrics", headers=operator)
-        assert 'engram_failed_logins_total{way="HTTP"} 0.0' in figures.text
+        assert "engram_failed_logins_total 0.0" in figures.text
 
     assert run(home, play, {("security", "tokens"): "on"}) == []
 
@@ -353,12 +353,12 @@ def test_a_head_that_does_not_end_is_not_waited_for(companion: Companion, monkey
 
 @in_one_case("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
 def test_loopback_asks_for_no_tokens(host: str):
-    assert is_loopback(host) and not tokens_required(SecuritySettings(), [Listener("http", host, False)])
+    assert is_loopback(host) and not tokens_required(SecuritySettings(), host)
 
 
 @in_one_case("host", ["0.0.0.0", "::", "192.168.1.2", "companion.local", "", "127.0.0.1.nip.example"])
 def test_any_other_address_asks_for_tokens(host: str):
-    assert tokens_required(SecuritySettings(), [Listener("http", "127.0.0.1", False), Listener("mqtt", host, True)])
+    assert tokens_required(SecuritySettings(), host)
 
 
 @in_one_case(
@@ -375,12 +375,12 @@ def test_any_other_address_asks_for_tokens(host: str):
 def test_a_wide_listener_needs_a_token_and_tls_or_a_word(
     is_secure: bool, setting: str, has_devices: bool, is_fine: bool
 ):
-    place = Listener("http", "0.0.0.0", is_secure)
+    http = HttpSettings(host="0.0.0.0", certificate="c" if is_secure else "")
     if is_fine:
-        check_exposure(SecuritySettings(setting), [place], has_devices=has_devices)
+        check_exposure(SecuritySettings(setting), http, has_devices=has_devices)
     else:
         with pytest.raises(SettingError, match=r"http\.host"):
-            check_exposure(SecuritySettings(setting), [place], has_devices=has_devices)
+            check_exposure(SecuritySettings(setting), http, has_devices=has_devices)
 
 
 def test_it_does_not_start_wide_without_tokens_and_says_why(tmp_path: Path):

@@ -1,4 +1,4 @@
-"""`engram tls`: a board that has its roots.pem is copied over https and mqtts; a certificate is renewed without the boards."""
+"""`engram tls`: a board that has its roots.pem is copied over https; a certificate is renewed without the boards."""
 
 import shutil
 import ssl
@@ -12,20 +12,15 @@ import pytest
 
 import get_micropython
 from cli_case import engram, fine
-from extent import with_more
 from one_case import in_one_case
 from peers import BoardProcess, Companion
 from waiting import wait_until
 
-NAMED = {
-    f"ENGRAM_{table}_{name}": f"tls/companion.{suffix}"
-    for table in ("HTTP", "MQTT")
-    for name, suffix in (("CERTIFICATE", "pem"), ("KEY", "key"))
-}
+NAMED = {"ENGRAM_HTTP_CERTIFICATE": "tls/companion.pem", "ENGRAM_HTTP_KEY": "tls/companion.key"}
 
 
 class SecureCompanion(Companion):
-    """A companion with the files of `engram tls`, whose API and broker ask for tokens."""
+    """A companion with the files of `engram tls`, which asks for tokens."""
 
     def __init__(self, home: Path):
         super().__init__(home, ENGRAM_TOKENS="on", **NAMED)
@@ -33,7 +28,6 @@ class SecureCompanion(Companion):
         self.url = self.url.replace("http://", "https://")
         trust = ssl.create_default_context(cafile=str(home / "tls" / "authority.pem"))
         self.client = httpx.Client(base_url=self.url, timeout=120, verify=trust)
-        self.mqtt_url = self.mqtt_url.replace("mqtt://127.0.0.1", "mqtts://localhost")
 
 
 @pytest.fixture(scope="module")
@@ -44,17 +38,14 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-WAYS = ("https", "mqtts")
+@pytest.fixture(scope="module")
+def token(home: Path) -> str:
+    """The token of the board `kitchen`."""
+    return fine("device", "add", "kitchen", "--home", home, "--json").json["token"]
 
 
 @pytest.fixture(scope="module")
-def tokens(home: Path) -> dict[str, str]:
-    """The tokens of two boards, each called after its way."""
-    return {way: fine("device", "add", way, "--home", home, "--json").json["token"] for way in WAYS}
-
-
-@pytest.fixture(scope="module")
-def companion(home: Path, tokens: dict[str, str]) -> Iterator[SecureCompanion]:
+def companion(home: Path, token: str) -> Iterator[SecureCompanion]:
     if not get_micropython.usable(get_micropython.HOME / "64", 64):
         pytest.skip("there is no MicroPython for this machine")
     with SecureCompanion(home) as running:
@@ -72,19 +63,17 @@ def former_roots(home: Path) -> bytes:
     return before
 
 
-@pytest.mark.parametrize("way", with_more(["https"], WAYS))
 def test_a_board_with_the_roots_is_copied_also_after_the_certificate_was_renewed(
-    tmp_path: Path, former_roots: bytes, companion: SecureCompanion, tokens: dict[str, str], way: str
+    tmp_path: Path, former_roots: bytes, companion: SecureCompanion, token: str
 ):
-    url = companion.mqtt_url if way == "mqtts" else companion.url
     board_home = tmp_path / "board"
     board_home.mkdir()
     (board_home / "roots.pem").write_bytes(former_roots)
-    (board_home / "secrets.json").write_text(f'{{"companion.token": "{tokens[way]}"}}')
-    with BoardProcess(board_home, url, way) as board:
+    (board_home / "secrets.json").write_text(f'{{"companion.token": "{token}"}}')
+    with BoardProcess(board_home, companion.url, "kitchen") as board:
         board.say("remember that my bike is green")
-        wait_until("it is copied", lambda: "my bike is green" in str(companion.lines(way, "records")))
-        assert f"connected to {way}://" in board.answered("/companion")
+        wait_until("it is copied", lambda: "my bike is green" in str(companion.lines("kitchen", "records")))
+        assert "connected to https://" in board.answered("/companion")
 
 
 def test_only_its_owner_reads_the_keys(home: Path):
@@ -103,10 +92,10 @@ def test_the_doctor_says_when_a_certificate_ends_soon(home: Path, monkeypatch: p
         checks = engram("doctor", "--home", home, "--json", **NAMED).json["checks"]
         return [each["state"] for each in checks if each["name"] == "tls"]
 
-    assert told() == ["well", "well"]
+    assert told() == ["well"]
     later = time.time() + 720 * 86400
     monkeypatch.setattr(time, "time", lambda: later)
-    assert told() == ["watch", "watch"]
+    assert told() == ["watch"]
 
 
 @in_one_case("name", ["https://companion.lan", "companion.lan:8765", "a b", "-x.lan", ""])

@@ -128,7 +128,7 @@ def bridged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         model = stack.enter_context(serving(rules(long_code(most))))
         companion = stack.enter_context(BridgedCompanion(folder / "companion", settings))
         board_settings = {**QUIET_BOARD, "llm.url": f"{model.url}/v1", "companion.chat": "owner"}
-        board = BoardProcess(folder / "board", companion.mqtt_url, "kitchen", **board_settings)
+        board = BoardProcess(folder / "board", companion.url, "kitchen", **board_settings)
         stack.enter_context(board)
         companion.wait_for_board("kitchen")
         companion.wait_for_bridges()

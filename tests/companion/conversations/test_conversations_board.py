@@ -1,6 +1,5 @@
-"""People talk to the real board, under MicroPython, through the real companion, over mosquitto, the broker inside and HTTP."""
+"""People talk to the real board, under MicroPython, through the real companion, over MQTT and HTTP."""
 
-import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +8,8 @@ from typing import Any
 import pytest
 
 import get_micropython
-import get_mosquitto
 from extent import with_more
-from peers import BoardProcess, Broker, Companion
+from peers import BoardProcess, Companion
 from waiting import wait_until
 
 pytestmark = pytest.mark.skipif(
@@ -19,15 +17,12 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(params=with_more(["http"], ["mosquitto", "broker inside"]))
+@pytest.fixture(params=with_more(["http"], ["mqtt"]))
 def way(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Companion, str]]:
     """A companion, and the URL under which boards reach it."""
-    if request.param == "mosquitto" and not get_mosquitto.usable():
-        pytest.skip("there is no mosquitto for this machine")
-    with contextlib.ExitStack() as stack:
-        url = stack.enter_context(Broker()).url if request.param == "mosquitto" else ""
-        companion = stack.enter_context(Companion(tmp_path / "companion", mqtt_url=url))
-        yield companion, companion.url if request.param == "http" else companion.mqtt_url
+    broker = request.getfixturevalue("mosquitto").url if request.param == "mqtt" else ""
+    with Companion(tmp_path / "companion", broker) as companion:
+        yield companion, broker or companion.url
 
 
 def answer(companion: Companion, device: str = "kitchen", **message: Any) -> list[tuple[str, dict[str, Any]]]:

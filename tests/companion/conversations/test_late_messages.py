@@ -26,7 +26,9 @@ class Clock:
         return self.now
 
 
-def test_a_greeting_that_waited_too_long_is_passed_over_and_other_messages_are_not(monkeypatch: pytest.MonkeyPatch):
+def test_a_greeting_that_waited_too_long_is_passed_over_and_other_messages_are_not(
+    mosquitto: Broker, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(client, "MOST_AT_WORK", 1)
     asked: list[bytes] = []
 
@@ -59,6 +61,5 @@ def test_a_greeting_that_waited_too_long_is_passed_over_and_other_messages_are_n
         await companion.stop()
         assert b'engram_messages_total{kind="hello",outcome="overdue"} 1.0' in metrics.render()
 
-    with Broker() as broker:
-        asyncio.run(play(broker.url))
+    asyncio.run(play(mosquitto.url))
     assert asked == [b"first", LISTEN, FRESH]

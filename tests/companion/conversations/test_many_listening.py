@@ -11,7 +11,7 @@ WAIT = 60
 """Seconds that a board asks to wait for a message: as long as it may."""
 
 
-def test_more_boards_than_are_answered_at_a_time_wait_and_another_one_is_answered(tmp_path: Path):
+def test_more_boards_than_are_answered_at_a_time_wait_and_another_one_is_answered(mosquitto: Broker, tmp_path: Path):
     async def play(url: str) -> None:
         async with Hub(url) as hub:
             boards = [FleetBoard(hub, f"waiting-{number}") for number in range(MOST_AT_WORK + 1)]
@@ -24,6 +24,6 @@ def test_more_boards_than_are_answered_at_a_time_wait_and_another_one_is_answere
             for task in waiting:
                 task.cancel()
 
-    with Broker() as broker, Companion(tmp_path / "companion", broker.url) as companion:
-        asyncio.run(play(broker.url))
+    with Companion(tmp_path / "companion", mosquitto.url) as companion:
+        asyncio.run(play(mosquitto.url))
         assert companion.have("last", "journal") == 1

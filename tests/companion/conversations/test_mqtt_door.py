@@ -12,12 +12,9 @@ import aiomqtt
 import pytest
 
 import get_micropython
-import get_mosquitto
 from cli_case import fine
 from device_tokens import make_tokens
-from engram_host.companion.auth import tokens
 from engram_host.companion.conversations.door.mqtt_door import DoorRefused, parse
-from extent import with_more
 from one_case import in_one_case
 from peers import BoardProcess, Broker, Companion
 from waiting import SECONDS, wait_until
@@ -28,12 +25,9 @@ OUT = "engram/v1/kitchen/chat/out"
 
 
 @contextlib.asynccontextmanager
-async def program(port: int, name: str = "", password: str = "") -> AsyncIterator[aiomqtt.Client]:
+async def program(port: int) -> AsyncIterator[aiomqtt.Client]:
     """A program that listens to what comes of its messages."""
-    async with (
-        asyncio.timeout(SECONDS),
-        aiomqtt.Client("127.0.0.1", port, username=name or None, password=password or None, timeout=SECONDS) as client,
-    ):
+    async with asyncio.timeout(SECONDS), aiomqtt.Client("127.0.0.1", port, timeout=SECONDS) as client:
         await client.subscribe(OUT, qos=1)
         yield client
 
@@ -62,20 +56,17 @@ async def heard(client: aiomqtt.Client) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.fixture(params=with_more(["mosquitto"], ["broker inside"]))
-def peers(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Companion, int, BoardProcess]]:
+@pytest.fixture
+def peers(mosquitto: Broker, tmp_path: Path) -> Iterator[tuple[Companion, int, BoardProcess]]:
     """A companion, the port of its broker, and a board on its link."""
-    if request.param == "mosquitto" and not get_mosquitto.usable():
-        pytest.skip("there is no mosquitto for this machine")
     if not HAS_MICROPYTHON:
         pytest.skip("there is no MicroPython for this machine")
-    with contextlib.ExitStack() as stack:
-        url = stack.enter_context(Broker()).url if request.param == "mosquitto" else ""
-        companion = stack.enter_context(Companion(tmp_path / "companion", mqtt_url=url, **DOOR))
-        url = url or companion.mqtt_url
-        board = stack.enter_context(BoardProcess(tmp_path / "board", url, "kitchen"))
+    with (
+        Companion(tmp_path / "companion", mosquitto.url, **DOOR) as companion,
+        BoardProcess(tmp_path / "board", mosquitto.url, "kitchen") as board,
+    ):
         wait_until("it is known", lambda: companion.client.get("/v1/devices/kitchen").status_code == 200)
-        yield companion, int(url.rpartition(":")[2]), board
+        yield companion, mosquitto.port, board
 
 
 @pytest.fixture
@@ -146,82 +137,6 @@ def test_a_program_gets_its_answer_after_the_companion_was_killed_without_asking
 
 
 # --- who may use it
-
-
-@pytest.fixture(scope="module")
-def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Companion, dict[str, str]]]:
-    """A companion that asks for tokens, which programs may talk through; and tokens by name."""
-    home = tmp_path_factory.mktemp("strict") / "home"
-    made = make_tokens(home, "kitchen", "garden")
-    made["reader"] = fine("token", "add", "reader", "--read-only", "--home", home, "--json").json["token"]
-    made["relay"] = fine("token", "add", "relay", "--home", home, "--json").json["token"]
-    made["operator"] = (
-        (home / tokens.OPERATOR_FILE).read_text().strip() if (home / tokens.OPERATOR_FILE).exists() else ""
-    )
-    with Companion(home, ENGRAM_TOKENS="on", **DOOR) as companion:
-        yield companion, made
-
-
-def test_a_program_with_an_operators_token_is_heard(strict: tuple[Companion, dict[str, str]]):
-    companion, made = strict
-
-    async def work() -> None:
-        async with program(companion.mqtt_port, "relay", made["relay"]) as client:
-            (answer,) = await said(client, id="1", text="hello", principal="ann")
-            assert "no board named kitchen has connected" in answer["problem"]
-
-    asyncio.run(work())
-
-
-@in_one_case("name", ["reader", "stranger", "relay-with-the-kitchens"])
-def test_others_do_not_connect_as_programs(strict: tuple[Companion, dict[str, str]], name: str):
-    companion, made = strict
-    password = made.get(name, made["kitchen"])
-
-    async def work() -> None:
-        with pytest.raises(aiomqtt.MqttError):
-            async with program(companion.mqtt_port, name, password):
-                raise AssertionError(f"{name} is in")
-
-    asyncio.run(work())
-
-
-@pytest.mark.parametrize("name, topics", [
-    ("kitchen", ["engram/v1/kitchen/chat/out", "engram/v1/+/chat/out", "engram/v1/kitchen/chat/in"]),
-    ("relay", ["engram/v1/kitchen/up", "engram/v1/kitchen/down", "engram/v1/+/chat/in", "#", "engram/v1/+/chat/+"]),
-])  # fmt: skip
-def test_boards_and_programs_read_nothing_of_each_other(
-    strict: tuple[Companion, dict[str, str]], name: str, topics: list[str]
-):
-    companion, made = strict
-
-    async def work() -> None:
-        async with aiomqtt.Client(
-            "127.0.0.1", companion.mqtt_port, username=name, password=made[name], timeout=SECONDS
-        ) as client:
-            for topic in topics:
-                granted = await client.subscribe(topic, qos=1)
-                assert [getattr(code, "value", code) for code in granted] == [128], topic
-
-    asyncio.run(work())
-
-
-def test_a_board_does_not_speak_as_a_program(strict: tuple[Companion, dict[str, str]]):
-    companion, made = strict
-
-    async def work() -> None:
-        async with (
-            program(companion.mqtt_port, "relay", made["relay"]) as listener,
-            aiomqtt.Client(
-                "127.0.0.1", companion.mqtt_port, username="kitchen", password=made["kitchen"], timeout=SECONDS
-            ) as board,
-        ):
-            message = json.dumps({"id": "forged", "text": "x", "principal": "ann"})
-            await board.publish("engram/v1/kitchen/chat/in", message, qos=1)
-            (answer,) = await said(listener, id="mine", text="hello", principal="ann")
-            assert answer["id"] == "mine"
-
-    asyncio.run(work())
 
 
 def test_the_files_for_mosquitto_have_a_user_for_programs_where_they_may_talk(tmp_path: Path):

@@ -46,7 +46,7 @@ def _ended(companion: Companion, device: str, mid: str) -> dict[str, Any] | None
 
 def test_a_board_lists_and_changes_its_settings_for_its_owner(companion: Companion, tmp_path: Path):
     home = tmp_path / "board"
-    with BoardProcess(home, companion.mqtt_url, "kitchen", **OWNER):
+    with BoardProcess(home, companion.url, "kitchen", **OWNER):
         wait_until("it is known", lambda: companion.client.get("/v1/devices/kitchen").status_code == 200)
         companion.client.post(f"{path()}/read")
         wait_until("it has listed what is set", lambda: shown(companion)["read"])
@@ -70,6 +70,6 @@ def _is_open(companion: Companion) -> bool:
 
 
 def test_a_board_that_does_not_allow_it_says_what_its_owner_has_to_set(companion: Companion, tmp_path: Path):
-    with BoardProcess(tmp_path / "board", companion.mqtt_url, "pantry"):
+    with BoardProcess(tmp_path / "board", companion.url, "pantry"):
         wait_until("it is known", lambda: companion.client.get("/v1/devices/pantry").status_code == 200)
         assert "/companion chat owner" in change(companion, "llm.retries", "7", "pantry")["problem"]

@@ -66,7 +66,7 @@ def kitchen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kitchen]:
     settings: dict[str, object] = {"companion.chat": "owner"}
     with (
         Companion(folder / "home") as companion,
-        BoardProcess(folder / "board", companion.mqtt_url, "kitchen", 0, 20, **settings) as board,
+        BoardProcess(folder / "board", companion.url, "kitchen", 0, 20, **settings) as board,
     ):
         wait_until("it is known", lambda: companion.client.get("/v1/devices/kitchen").status_code == 200)
         yield Kitchen(companion, board)
@@ -110,6 +110,7 @@ def test_pinning_and_forgetting_are_undone_where_they_were_the_latest_change(kit
     gone = kitchen.ask(other, do="forget", turns=True)
     refused = kitchen.companion.client.post(f"/v1/boards/kitchen/changes/{pinned['id']}/undo").json()
     assert f"the latest change is of {other}" in kitchen.ended(refused, "refused")["sentence"]
+    kitchen.wait_for(other, None)
     kitchen.undo(gone)
     kitchen.wait_for(other, "rain barrels were emptied")
     kitchen.undo(pinned)

@@ -1,6 +1,5 @@
-"""The real board, under MicroPython, against the real companion, over mosquitto, the broker inside, and HTTP."""
+"""The real board, under MicroPython, against the real companion, over MQTT and HTTP."""
 
-import contextlib
 import os
 import subprocess
 from collections.abc import Iterator
@@ -10,27 +9,23 @@ from typing import Any
 import pytest
 
 import get_micropython
-import get_mosquitto
 from engram import __version__
 from extent import with_more
-from peers import ROOT, BoardProcess, Broker, Companion
+from peers import ROOT, BoardProcess, Companion
 from waiting import wait_until
 
 pytestmark = pytest.mark.skipif(
     not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython for this machine"
 )
-WAYS = ("mosquitto", "broker inside", "http")
+WAYS = ("mqtt", "http")
 
 
 @pytest.fixture(params=with_more(["http"], WAYS))
 def way(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Companion, str]]:
     """A companion, and the URL under which boards reach it."""
-    if request.param == "mosquitto" and not get_mosquitto.usable():
-        pytest.skip("there is no mosquitto for this machine")
-    with contextlib.ExitStack() as stack:
-        url = stack.enter_context(Broker()).url if request.param == "mosquitto" else ""
-        companion = stack.enter_context(Companion(tmp_path / "companion", mqtt_url=url))
-        yield companion, companion.url if request.param == "http" else companion.mqtt_url
+    broker = request.getfixturevalue("mosquitto").url if request.param == "mqtt" else ""
+    with Companion(tmp_path / "companion", broker) as companion:
+        yield companion, broker or companion.url
 
 
 def _is_copied(board: BoardProcess, companion: Companion) -> bool:
@@ -132,7 +127,7 @@ def test_after_a_restart_a_board_does_not_say_that_the_companion_has_less_than_i
 
 def test_a_companion_that_comes_later_is_found(tmp_path: Path):
     companion = Companion(tmp_path / "companion")
-    with BoardProcess(tmp_path / "board", companion.mqtt_url, "kitchen") as board:
+    with BoardProcess(tmp_path / "board", companion.url, "kitchen") as board:
         board.say("remember that my bike is green")
         wait_until("it is stored", lambda: len(board.lines("records")) == 1)
         with companion:

@@ -1,4 +1,4 @@
-"""A real board, under MicroPython, gives a real companion what it perceives, over the broker inside."""
+"""A real board, under MicroPython, gives a real companion what it perceives."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(
 
 def test_what_a_board_perceived_before_a_restart_is_at_the_companion(companion: Companion, tmp_path: Path):
     senses = {"free heap": {"kind": "heap", "every": 1}}
-    board = BoardProcess(tmp_path / "board", companion.mqtt_url, "perceiving", 0, 1, senses=senses)
+    board = BoardProcess(tmp_path / "board", companion.url, "perceiving", 0, 1, senses=senses)
     with board:
         flash = tmp_path / "board" / "memory" / "senses"
         wait_until("the sense has a name", lambda: (flash / "senses.jsonl").exists())

@@ -1,6 +1,7 @@
 """Greetings and damaged messages: refused in a sentence that says what to update, over HTTP and MQTT."""
 
 import asyncio
+from collections.abc import Iterator
 from typing import Any
 
 import aiomqtt
@@ -13,7 +14,7 @@ from engram_host.companion.replication import messages as message_versions
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.supervisor import Supervisor
 from one_case import in_one_case
-from peers import Companion
+from peers import Broker, Companion
 from waiting import SECONDS
 
 
@@ -28,11 +29,18 @@ def hello(**fields: Any) -> bytes:
     return log_line.encode((address | usual | fields).items())
 
 
-def over_mqtt(companion: Companion, device: str, message: bytes) -> list[dict[str, Any]]:
+@pytest.fixture(scope="module")
+def connected(mosquitto: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
+    """A companion that hears boards over MQTT too."""
+    with Companion(tmp_path_factory.mktemp("connected"), mosquitto.url) as running:
+        yield running
+
+
+def over_mqtt(port: int, device: str, message: bytes) -> list[dict[str, Any]]:
     """What a board is answered over MQTT."""
 
     async def work() -> bytes:
-        async with aiomqtt.Client("127.0.0.1", companion.mqtt_port, timeout=SECONDS) as board, asyncio.timeout(SECONDS):
+        async with aiomqtt.Client("127.0.0.1", port, timeout=SECONDS) as board, asyncio.timeout(SECONDS):
             await board.subscribe(f"engram/v1/{device}/down", qos=1)
             await board.publish(f"engram/v1/{device}/up", message, qos=1)
             answer = await anext(aiter(board.messages))
@@ -70,9 +78,11 @@ def test_a_newer_board_whose_greeting_cannot_be_read_is_told_to_have_the_compani
 
 
 @in_one_case("message", [b"weather", b"hello"])
-def test_a_message_that_is_not_known_is_refused_in_a_sentence_over_mqtt_too(companion: Companion, message: bytes):
+def test_a_message_that_is_not_known_is_refused_in_a_sentence_over_mqtt_too(
+    connected: Companion, mosquitto: Broker, message: bytes
+):
     whole = log_line.encode([("op", message.decode()), ("board", "5f3a9c01"), ("link", 1), ("n", 1)])
-    for answer in (heads(companion.posted("odd", whole))[0], over_mqtt(companion, "odd-mqtt", whole)[0]):
+    for answer in (heads(connected.posted("odd", whole))[0], over_mqtt(mosquitto.port, "odd-mqtt", whole)[0]):
         assert answer["op"] == "refused" and "update the older one" in answer["why"] and ".)" not in answer["why"]
         assert (answer["board"], answer["link"], answer["n"]) == ("5f3a9c01", 1, 1)
 
@@ -107,13 +117,13 @@ def test_lines_take_the_highest_epoch_that_a_greeting_may_name(companion: Compan
 # --- what is logged of bad messages, and what a board is told of the database
 
 
-def test_bad_messages_of_a_board_are_one_line_of_the_log(companion: Companion):
+def test_bad_messages_of_a_board_are_one_line_of_the_log(connected: Companion, mosquitto: Broker):
     whole = log_line.encode([("op", "weather"), ("board", "5f3a9c01"), ("link", 1), ("n", 1)])
     for _ in range(20):
-        companion.posted("flood", whole)
+        connected.posted("flood", whole)
 
     async def work() -> None:
-        async with aiomqtt.Client("127.0.0.1", companion.mqtt_port, timeout=SECONDS) as board, asyncio.timeout(SECONDS):
+        async with aiomqtt.Client("127.0.0.1", mosquitto.port, timeout=SECONDS) as board, asyncio.timeout(SECONDS):
             await board.subscribe("engram/v1/flood-mqtt/down", qos=1)
             for number in range(20):
                 await board.publish("engram/v1/flood-mqtt/up", b"x" * number, qos=1)
@@ -121,7 +131,7 @@ def test_bad_messages_of_a_board_are_one_line_of_the_log(companion: Companion):
             await anext(aiter(board.messages))
 
     asyncio.run(work())
-    printed = companion.printed()
+    printed = connected.printed()
     assert printed.count("flood: refused: ") == 1 and printed.count("flood-mqtt: a message was passed over") == 1
 
 

@@ -82,10 +82,10 @@ def test_over_http_that_loses_and_doubles_the_copy_is_the_log(tmp_path: Path, fa
 def test_two_boards_with_one_name_lose_nothing_and_the_second_is_reported(tmp_path: Path):
     with ExitStack() as stack:
         companion = stack.enter_context(Companion(tmp_path / "companion"))
-        first = stack.enter_context(BoardProcess(tmp_path / "first", companion.mqtt_url, "kitchen"))
+        first = stack.enter_context(BoardProcess(tmp_path / "first", companion.url, "kitchen"))
         first.say("remember that the first is green")
         wait_until("the first is copied", lambda: _is_copied(first, companion))
-        second = stack.enter_context(BoardProcess(tmp_path / "second", companion.mqtt_url, "kitchen"))
+        second = stack.enter_context(BoardProcess(tmp_path / "second", companion.url, "kitchen"))
         second.say("remember that the second is red")
 
         def why() -> bool:
@@ -96,7 +96,7 @@ def test_two_boards_with_one_name_lose_nothing_and_the_second_is_reported(tmp_pa
         first.say("remember that the first is still here")
         wait_until("the first is copied further", lambda: _is_copied(first, companion))
         second.stop_quietly()
-        renamed = stack.enter_context(BoardProcess(tmp_path / "second", companion.mqtt_url, "hall"))
+        renamed = stack.enter_context(BoardProcess(tmp_path / "second", companion.url, "hall"))
         wait_until("the second is copied under its own name", lambda: _is_copied(renamed, companion))
 
 

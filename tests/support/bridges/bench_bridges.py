@@ -59,7 +59,7 @@ def measure(folder: Path, networks: Sequence[str], seconds: int) -> Figures:
             server.start()
         home = folder / "companion"
         write_bridges(home, settings_of(servers))
-        companion = stack.enter_context(CompanionProcess(home, free_port(), free_port()))
+        companion = stack.enter_context(CompanionProcess(home, free_port()))
         wait_for_bridges(companion)
         time.sleep(SETTLE_SECONDS)
         process = psutil.Process(companion.pid)

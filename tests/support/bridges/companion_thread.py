@@ -9,7 +9,7 @@ from pathlib import Path
 from engram_host.companion.lockfile import publish_addresses
 from engram_host.companion.serving.running import RunningCompanion, start
 
-FLAGS = {("http", "port"): 0, ("mqtt", "on"): False, ("embedding", "provider"): "none"}
+FLAGS = {("http", "port"): 0, ("embedding", "provider"): "none"}
 SECONDS = 60.0
 
 

@@ -25,7 +25,7 @@ def told_board(folder: Path, tellings: Sequence[str], replacement: str = "") -> 
     of the first memory, and all is copied.
     """
     with Companion(folder / "home") as companion:
-        with BoardProcess(folder / "board", companion.mqtt_url, DEVICE) as board:
+        with BoardProcess(folder / "board", companion.url, DEVICE) as board:
             for telling in tellings:
                 board.say(telling)
             wait_until("the copy is whole", lambda: _is_whole(companion, board, len(tellings)))

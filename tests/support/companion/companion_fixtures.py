@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+import get_mosquitto
 from engram_host.companion.store import CompanionStore, choose_store
-from peers import Companion
+from peers import Broker, Companion
 from postgres_process import binaries
 from postgres_server import PostgresServer
 from sending import Sent
@@ -63,9 +64,18 @@ def store(open_store: Callable[[], CompanionStore]) -> CompanionStore:
     return open_store()
 
 
+@pytest.fixture(scope="session")
+def mosquitto() -> Iterator[Broker]:
+    """One broker for all tests of a worker that leave nothing on it."""
+    if not get_mosquitto.usable():
+        pytest.skip("there is no mosquitto for this machine")
+    with Broker() as running:
+        yield running
+
+
 @pytest.fixture(scope="module")
 def companion(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
-    """A companion with SQLite and the broker inside."""
+    """A companion with SQLite, which boards reach over HTTP."""
     with Companion(tmp_path_factory.mktemp("companion")) as running:
         yield running
 

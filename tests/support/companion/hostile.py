@@ -3,34 +3,18 @@
 import contextlib
 import selectors
 import socket
-import ssl
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from waiting import SECONDS
 
-_HALF_HELLO = b"\x16\x03\x01\x02\x00\x01"
-"""The beginning of a TLS handshake."""
-
 
 @dataclass(frozen=True)
 class Target:
-    """Where a companion listens: plain HTTP, and MQTT with TLS; `token` is that of the board `kitchen`."""
+    """Where a companion listens; `token` is that of the board `kitchen`."""
 
     http: int
-    mqtt: int
     token: str = field(repr=False)
-
-
-def connect_packet(name: str, token: str) -> bytes:
-    """The first packet of an MQTT 3.1.1 client."""
-
-    def text(value: str) -> bytes:
-        return len(value).to_bytes(2, "big") + value.encode()
-
-    body = text("MQTT") + b"\x04\xc2\x00\x3c" + text("") + text(name) + text(token)
-    assert len(body) < 128
-    return bytes([0x10, len(body)]) + body
 
 
 @contextlib.contextmanager
@@ -48,45 +32,30 @@ def slow_heads(where: Target, count: int) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def half_handshakes(where: Target, count: int) -> Iterator[None]:
-    """TLS connections that stop in the middle of the handshake."""
-    with _held(where.mqtt, count, _HALF_HELLO):
-        yield
-
-
-@contextlib.contextmanager
-def closed_after_connack(where: Target, count: int) -> Iterator[None]:
-    """MQTT clients with a right token that close as soon as they are let in."""
-    context = ssl._create_unverified_context()
+def closed_after_the_head(where: Target, count: int) -> Iterator[None]:
+    """Clients with a right token that close as soon as the answer begins."""
     for _ in range(count):
-        with (
-            socket.create_connection(("127.0.0.1", where.mqtt), SECONDS) as plain,
-            context.wrap_socket(plain) as client,
-        ):
-            client.sendall(connect_packet("kitchen", where.token))
-            assert client.recv(4) == b"\x20\x02\x00\x00"
+        with socket.create_connection(("127.0.0.1", where.http), SECONDS) as client:
+            client.sendall(_request(where.token))
+            assert client.recv(12) == b"HTTP/1.1 200"
     yield
 
 
 @contextlib.contextmanager
 def wrong_logins(where: Target, count: int) -> Iterator[None]:
-    """MQTT clients with a wrong token, which say no more after they were refused."""
-    context = ssl._create_unverified_context()
-    with contextlib.ExitStack() as stack:
-        for _ in range(count):
-            plain = stack.enter_context(socket.create_connection(("127.0.0.1", where.mqtt), SECONDS))
-            client = stack.enter_context(context.wrap_socket(plain))
-            with contextlib.suppress(OSError):
-                client.sendall(connect_packet("kitchen", "wrong"))
-                client.recv(4)
+    """Clients with a wrong token, which say no more and do not read the answer."""
+    with _held(where.http, count, _request("A" * 43)):
         yield
+
+
+def _request(token: str) -> bytes:
+    return f"GET /v1/health HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
 
 
 HOSTILE: dict[str, Callable[[Target, int], contextlib.AbstractContextManager[None]]] = {
     "silent": silent_http,
     "slow head": slow_heads,
-    "half handshake": half_handshakes,
-    "closed after CONNACK": closed_after_connack,
+    "closed after the head": closed_after_the_head,
     "wrong login": wrong_logins,
 }
 

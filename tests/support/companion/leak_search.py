@@ -7,18 +7,15 @@ import json
 import random
 import re
 import socket
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
 from engram.link import messages
-from hostile import connect_packet
 from leaky_service import WAYS
 
 SECONDS = 20.0
-
-_PING, _PONG = b"\xc0\x00", b"\xd0\x00"
 
 _HALF_REQUESTS = (
     b"GET / HTTP/9.9\r\n\r\n",
@@ -37,7 +34,6 @@ class Attacked:
     """A companion, the token of the attacker's own board `mallory`, and the boards that it is after."""
 
     http: int
-    mqtt: int
     token: str = field(repr=False)
     victims: tuple[str, ...] = ("kitchen", "garden")
 
@@ -147,57 +143,6 @@ def _raw_request(port: int, address: str, data: bytes) -> bytes:
         client.shutdown(socket.SHUT_WR)
         return b"".join(iter(lambda: client.recv(65536), b""))
     return b""
-
-
-# --- MQTT
-
-
-def _text(value: str) -> bytes:
-    return len(value).to_bytes(2, "big") + value.encode()
-
-
-def _packet(kind: int, content: bytes) -> bytes:
-    assert len(content) < 128
-    return bytes([kind, len(content)]) + content
-
-
-@contextlib.contextmanager
-def hostile_listener(where: Attacked, seed: int) -> Iterator[list[bytes]]:
-    """An MQTT client that comes in, or not, and asks for what others are sent, until the block ends: all that it got."""
-    chance = random.Random(seed)
-    victim = chance.choice(where.victims)
-    topics = [
-        f"engram/v1/{victim}/down", f"engram/v1/{victim}/up", "engram/v1/+/down", "#", "$SYS/#", "+/+/+/+",
-        "$share/companion/engram/v1/+/up", "engram/v1/mallory/down",
-    ]  # fmt: skip
-    name, word = chance.choice(
-        [("mallory", where.token), ("mallory", where.token), (victim, where.token), (victim, "x")]
-    )
-    got: list[bytes] = []
-    with contextlib.suppress(OSError), _connected(where.mqtt, source_address(seed)) as client:
-        client.sendall(connect_packet(name, word))
-        got.append(client.recv(4))
-        if got[0] != b"\x20\x02\x00\x00":
-            yield got
-            return
-        for number, topic in enumerate(topics, 1):
-            client.sendall(_packet(0x82, number.to_bytes(2, "big") + _text(topic) + b"\x01"))
-        got.append(_until_pong(client))
-        yield got
-        for topic in (f"engram/v1/{victim}/up", f"engram/v1/{victim}/down", "engram/v1/mallory/up"):
-            client.sendall(_packet(0x30, _text(topic) + b"forged"))
-        got.append(_until_pong(client))
-        return
-    yield got
-
-
-def _until_pong(client: socket.socket) -> bytes:
-    """All that comes before the answer to a ping: the broker sends in order."""
-    client.sendall(_PING)
-    got = b""
-    while not got.endswith(_PONG) and (more := client.recv(65536)):
-        got += more
-    return got
 
 
 def _connected(port: int, address: str) -> socket.socket:

@@ -70,13 +70,13 @@ class Broker(Mosquitto):
 
 
 class Companion(CompanionProcess):
-    """`engram serve`, with the broker inside unless one is given.
+    """`engram serve`, with a broker if one is given.
 
     It begins as a fork of a process that has loaded its modules (see warm_companion.py), which leaves out what loading takes.
     """
 
     def __init__(self, home: Path, mqtt_url: str = "", **variables: str):
-        super().__init__(home, free_port(), 0 if mqtt_url else free_port(), mqtt_url, variables)
+        super().__init__(home, free_port(), mqtt_url, variables)
 
     def run(self, words: list[str], variables: dict[str, str]) -> RunningProcess:
         """Run it, without loading what it needs each time."""

@@ -14,7 +14,7 @@ VARIABLES = {
     "PYTHONPATH": f"{ROOT / 'host'}:{ROOT / 'firmware'}",
     "EMBEDDING_PROVIDER": "none",
 }
-FREE = ("--http-port", "0", "--mqtt-port", "0")
+FREE = ("--http-port", "0")
 
 
 def start_serve(home: Path, *words: str, **variables: str) -> "subprocess.Popen[str]":

@@ -14,7 +14,6 @@ from engram import log_line
 from engram_host.companion.serving.running import RunningCompanion, start
 from failing_network import FakeServer
 from markdown_folders import write
-from peers import free_port
 from sending import Sent
 from webhook import Webhook
 
@@ -82,7 +81,6 @@ async def served(home: Path, more: dict[tuple[str, str], Any]) -> AsyncIterator[
     with EmbeddingService() as embedder:
         flags = {
             ("http", "port"): 0,
-            ("mqtt", "port"): free_port(),
             ("folders", "paths"): [str(root)],
             ("folders", "debounce_ms"): 100,
             ("embedding", "provider"): "openai",

@@ -156,7 +156,7 @@ def _become(request: dict, files: list[int]) -> None:
 
 
 def _load() -> None:
-    """Load what a companion does when it starts with SQLite and the broker inside."""
+    """Load what a companion does when it starts with SQLite."""
     for name in _LOADED:
         importlib.import_module(name)
     importlib.import_module("engram_host.companion.page.catalog").load_catalogs()

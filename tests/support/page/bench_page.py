@@ -144,7 +144,7 @@ def measure(folder: Path, views: Sequence[PageView]) -> PageFigures:
     """Measure some views; ServerFailed."""
     home = folder / "home"
     write_folders(home, folder / "notes")
-    with CompanionProcess(home, free_port(), free_port()) as companion:
+    with CompanionProcess(home, free_port()) as companion:
         house = fill(companion, int(time.time()))
         companion.stop()
         companion.start()

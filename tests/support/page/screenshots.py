@@ -84,7 +84,7 @@ def open_demo(folder: Path) -> Iterator[Demo]:
     """A companion with the household; ServerFailed."""
     home = folder / "home"
     write_folders(home, folder / "notes")
-    with DemoCompanion(home, free_port(), free_port()) as companion:
+    with DemoCompanion(home, free_port()) as companion:
         places = fill_household(companion, NOW, plainly).places
 
         def make_link() -> str:

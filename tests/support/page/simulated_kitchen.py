@@ -137,6 +137,6 @@ def simulated_kitchen(folder: Path) -> Iterator[SimulatedKitchen]:
             "llm.model": "scripted",
             "extract.on": False,
         }
-        with BoardProcess(folder / "board", companion.mqtt_url, DEVICE, 0, HURRY, **settings) as board:
+        with BoardProcess(folder / "board", companion.url, DEVICE, 0, HURRY, **settings) as board:
             wait_until("it is known", lambda: companion.client.get(f"/v1/devices/{DEVICE}").status_code == 200)
             yield SimulatedKitchen(companion, board)

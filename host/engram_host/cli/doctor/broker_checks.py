@@ -6,7 +6,7 @@ import ssl
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from engram_host.companion.auth.exposure import listeners, tokens_required
+from engram_host.companion.auth.exposure import tokens_required
 from engram_host.companion.auth.mosquitto import CHECKER, HOME_ASSISTANT, MOSQUITTO_CHECKER, MOSQUITTO_HOME_ASSISTANT
 from engram_host.companion.diagnosis.findings import REFUSED, Finding, watch, well, wrong
 from engram_host.companion.errors import SettingError
@@ -37,11 +37,8 @@ Passwords = Callable[[str], str]
 
 def broker(settings: Settings, passwords: Passwords) -> Iterator[Finding]:
     """Find out if the broker is reached, takes the companion's login, keeps boards apart, and lets Home Assistant hear."""
-    mqtt = settings.mqtt
-    if not mqtt.on:
-        yield watch("broker", "off: boards connect over HTTP only")
-    elif not mqtt.url:
-        yield well("broker", "built-in")
+    if not settings.mqtt.url:
+        yield well("broker", "none: boards connect over HTTP")
     else:
         try:
             yield from asyncio.run(_Broker(settings, passwords).check())
@@ -55,7 +52,7 @@ class _Broker:
 
         self._where = where = parse_broker_url(settings.mqtt.url)
         self._login = broker_login(settings.mqtt, settings.home)
-        self._requires_tokens = tokens_required(settings.security, listeners(settings.http, settings.mqtt))
+        self._requires_tokens = tokens_required(settings.security, settings.http.host)
         self._port = where.port or (8883 if where.scheme == "mqtts" else 1883)
         self._name = f"{where.hostname}:{self._port}"
         self._passwords = passwords

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from engram_host.companion.auth.exposure import check_exposure, listeners, tokens_required
+from engram_host.companion.auth.exposure import check_exposure, tokens_required
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
 from engram_host.companion.diagnosis import setup
 from engram_host.companion.diagnosis.findings import REFUSED, Finding, watch, well, wrong
@@ -38,21 +38,18 @@ def ports(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
     if running:
         yield well("ports", f"a companion listens at {running.get('http')}")
         return
-    places = [("http", settings.http.host, settings.http.port)]
-    if settings.mqtt.on and not settings.mqtt.url:
-        places.append(("mqtt", settings.mqtt.host, settings.mqtt.port))
-    for table, host, port in places:
-        name = f"port {port}"
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        with contextlib.closing(socket.socket(family, socket.SOCK_STREAM)) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((host, port))
-            except OSError as error:
-                do = f"stop the program that listens there, or set another {table}.port."
-                yield wrong(name, f"{host}:{port} cannot be used: {error.strerror}", do)
-            else:
-                yield well(name, f"free for {table} at {host}")
+    host, port = settings.http.host, settings.http.port
+    name = f"port {port}"
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with contextlib.closing(socket.socket(family, socket.SOCK_STREAM)) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            do = "stop the program that listens there, or set another http.port."
+            yield wrong(name, f"{host}:{port} cannot be used: {error.strerror}", do)
+        else:
+            yield well(name, f"free at {host}")
 
 
 # --- the database
@@ -244,11 +241,10 @@ def starting(settings: Settings) -> Iterator[Finding]:
 def _tokens(settings: Settings) -> Iterator[Finding]:
     if (settings.home / OPERATOR_FILE).exists():
         read_secret(settings.home / OPERATOR_FILE)
-    where = listeners(settings.http, settings.mqtt)
     has_devices = _has_devices(settings)
     if has_devices is not None:  # else another check reports on the database
-        check_exposure(settings.security, where, has_devices=has_devices)
-    is_asked = tokens_required(settings.security, where)
+        check_exposure(settings.security, settings.http, has_devices=has_devices)
+    is_asked = tokens_required(settings.security, settings.http.host)
     yield well("tokens", "required" if is_asked else "not required: only this computer reaches the companion")
 
 

@@ -16,7 +16,7 @@ from engram_host.companion.logs import FORMATS, LEVELS, set_up
 from engram_host.companion.settings_reader import has_password
 
 _NO_PASSWORD = "put a password into companion.toml or "
-_OWN_BROKER = f"use this MQTT broker instead of the built-in one; {_NO_PASSWORD}ENGRAM_MQTT_PASSWORD"
+_OWN_BROKER = f"use this MQTT broker; {_NO_PASSWORD}ENGRAM_MQTT_PASSWORD"
 _POSTGRES = f"use postgresql://... instead of SQLite; {_NO_PASSWORD}ENGRAM_STORE_URL"
 
 MqttUrl = Annotated[str | None, typer.Option(help=_OWN_BROKER)]
@@ -31,7 +31,6 @@ def serve(
     http_host: Annotated[str | None, typer.Option(help="host name or address of the HTTP API")] = None,
     http_port: Annotated[int | None, typer.Option(help="port of the HTTP API; 0: any free port")] = None,
     mqtt_url: MqttUrl = None,
-    mqtt_port: Annotated[int | None, typer.Option(help="port of the built-in broker; 0: any free port")] = None,
     store_url: StoreUrl = None,
     ready_file: Annotated[
         Path | None, typer.Option(help="write the addresses to this file, as JSON, once it listens")
@@ -60,7 +59,6 @@ def serve(
         ("http", "host"): http_host,
         ("http", "port"): http_port,
         ("mqtt", "url"): mqtt_url,
-        ("mqtt", "port"): mqtt_port,
         ("store", "url"): store_url,
     }
     given: Flags = {name: value for name, value in flags.items() if value is not None}

@@ -289,7 +289,7 @@ class AuthMiddleware:
     async def _note_refusal(self, scope: Scope, device: str, *, has_token: bool) -> None:
         address = (scope.get("client") or ("an unknown address", 0))[0]
         if has_token:
-            await self._access.failed_logins.note("HTTP", address, device)
+            await self._access.failed_logins.note(address, device)
         else:
             line = "%s %r from %s refused: no token"
             _log.info(line, scope["method"], scope["path"][:200], address)

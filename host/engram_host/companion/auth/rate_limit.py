@@ -7,7 +7,6 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Literal
 
 from engram_host.companion.auth.connections import address_group
 
@@ -53,25 +52,23 @@ SLOW_SECONDS = 0.5
 
 _LONGEST_NAME = 40
 
-Way = Literal["HTTP", "MQTT"]
-
 
 class FailedLogins:
-    """Notes failed logins; `count` is called with the way of each."""
+    """Notes failed logins; `count` is called for each."""
 
-    def __init__(self, count: Callable[[str], None] = lambda way: None, limiter: RateLimiter | None = None):
+    def __init__(self, count: Callable[[], None] = lambda: None, limiter: RateLimiter | None = None):
         self._count = count
         self._limiter = limiter or RateLimiter(REFILL, FREE)
 
-    async def note(self, way: Way, address: str, name: str) -> None:
+    async def note(self, address: str, name: str) -> None:
         """Log a failed login, once a minute for each address and name, and wait before it is answered if there were many.
 
         Of IPv6 a network is one address: its clients have as many as they like.
         """
-        self._count(way)
+        self._count()
         name = name[:_LONGEST_NAME]
         group = address_group(address)
-        fields = {"repeat": f"{way} {group} {name}", "address": address, "device": name}
-        _log.warning("a login over %s from %s as %r failed.", way, address, name, extra=fields)
+        fields = {"repeat": f"{group} {name}", "address": address, "device": name}
+        _log.warning("a login from %s as %r failed.", address, name, extra=fields)
         if self._limiter.wait_seconds(group):
             await asyncio.sleep(SLOW_SECONDS)

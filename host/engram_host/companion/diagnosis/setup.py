@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from engram_host.companion.alerts.apprise_address import URLS, read_addresses
-from engram_host.companion.auth.exposure import listener_tls
+from engram_host.companion.auth.exposure import http_tls
 from engram_host.companion.auth.secrets import FOLDER as SECRETS
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.auth.tokens import OPERATOR_FILE
@@ -36,7 +36,7 @@ def files(settings: Settings) -> Iterator[Finding]:
         yield wrong("folder", CHECKS.say("folder_open", folder=str(home)), f"chmod 700 {home}")
     else:
         yield well("folder", str(home))
-    keys = [home / Path(key).expanduser() for key in (settings.http.key, settings.mqtt.key) if key]
+    keys = [home / Path(settings.http.key).expanduser()] if settings.http.key else []
     for path in keys:
         if not path.exists():
             yield wrong("files", CHECKS.say("file_missing", file=str(path)), CHECKS.say("replace_file"))
@@ -64,25 +64,20 @@ def _mode_of(path: Path, secrets: str = "") -> Iterator[Finding]:
 
 
 def tls(settings: Settings) -> Iterator[Finding]:
-    """Whether certificates are good for some time. SettingError."""
-    http, mqtt = settings.http, settings.mqtt
-    if listener_tls("http", http.certificate, http.key, settings.home):
-        yield _certificate("tls_http", settings.home / Path(http.certificate).expanduser())
-    if mqtt.on and not mqtt.url and listener_tls("mqtt", mqtt.certificate, mqtt.key, settings.home):
-        yield _certificate("tls_mqtt", settings.home / Path(mqtt.certificate).expanduser())
-
-
-def _certificate(kind: str, path: Path) -> Finding:
+    """Check how long the certificate is good. SettingError."""
+    if not http_tls(settings.http, settings.home):
+        return
     from engram_host.companion.auth.certificates import certificate_end  # takes long to load
 
-    end = certificate_end(path)
-    has_ended = end < time.time()
-    detail = CHECKS.say(f"{kind}_ended" if has_ended else kind, day=format_time(end)[:10])
-    if has_ended:
-        return wrong("tls", detail, CHECKS.say("renew"))
-    if end < time.time() + RENEW_SECONDS:
-        return watch("tls", detail, CHECKS.say("renew"))
-    return well("tls", detail)
+    end = certificate_end(settings.home / Path(settings.http.certificate).expanduser())
+    left = end - time.time()
+    detail = CHECKS.say("tls_ended" if left < 0 else "tls", day=format_time(end)[:10])
+    if left < 0:
+        yield wrong("tls", detail, CHECKS.say("renew"))
+    elif left < RENEW_SECONDS:
+        yield watch("tls", detail, CHECKS.say("renew"))
+    else:
+        yield well("tls", detail)
 
 
 def gateway(settings: Settings) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ from engram_host.companion.api.app import make_app
 from engram_host.companion.api.server import CannotListen, WebServer
 from engram_host.companion.app import CompanionApp
 from engram_host.companion.auth.connections import admitted_connections, bind_socket
-from engram_host.companion.auth.exposure import check_exposure, listener_tls, listeners
+from engram_host.companion.auth.exposure import check_exposure, http_tls
 from engram_host.companion.auth.sessions import make_sign_in_path
 from engram_host.companion.auth.tokens import operator_token
 from engram_host.companion.bridges.connections import run_until_one_ends
@@ -47,9 +47,9 @@ class RunningCompanion:
         await run_until_one_ends(stop.wait(), self.web.until_lost())
 
     def addresses(self) -> dict[str, str]:
-        """Where it listens: `http`, and `mqtt` if it has a broker inside."""
-        broker = self.app.broker
-        return {"http": self.web.url, "mqtt": broker.url if broker else without_login(self.app.settings.mqtt.url)}
+        """Where it is reached: at `http`, and at the broker `mqtt` if it has one."""
+        broker = without_login(self.app.settings.mqtt.url)
+        return {"http": self.web.url} | ({"mqtt": broker} if broker else {})
 
     def page_address(self) -> str:
         """The address of the page; where tokens are asked for with a link's code, good once on this computer. Blocks some ms.
@@ -106,15 +106,14 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
     http = settings.http
     operator = operator_token(home)
     key = await asyncio.to_thread(find_api_key, home, os.environ) if settings.gateway.url else ApiKey()
-    tls = listener_tls("http", http.certificate, http.key, home)
+    tls = http_tls(http, home)
     async with contextlib.AsyncExitStack() as stack:
         # Several share a PostgreSQL; a file is for one.
         stack.enter_context(lock_home(home, alone=database_file(settings) is not None))
         store = await asyncio.to_thread(open_store, store_url(settings.store, settings.home))
         stack.push_async_callback(asyncio.to_thread, store.close)
-        places = listeners(http, settings.mqtt)
         has_devices = bool(await asyncio.to_thread(store.tokens))
-        check_exposure(settings.security, places, has_devices=has_devices)
+        check_exposure(settings.security, http, has_devices=has_devices)
         metrics = Metrics()
         supervisor = Supervisor(metrics.task_failed)
         graphs = settings.home / GRAPHS

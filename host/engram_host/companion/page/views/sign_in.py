@@ -106,4 +106,4 @@ def _checked_path(path: str) -> str:
 async def _note_failed(page: Page, request: Request) -> None:
     """Count a failed login, which slows down who tries many."""
     address = request.client.host if request.client else "an unknown address"
-    await page.access.failed_logins.note("HTTP", address, "page")
+    await page.access.failed_logins.note(address, "page")
