@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from damage_trial import Trial
-from damaging import PAGE, overwrite_page, tree_pages
+from damaging import PAGE, overwrite_page
 from extent import extent
 from one_case import in_one_case
 from postgres_process import PostgresProcess, binaries
@@ -33,7 +33,6 @@ class Sound:
         self.trial = Trial(f"sqlite:///{self.path}")
         self.trial.fill()
         self.trial.remember()
-        self.trees = tree_pages(self.path)
         self.data = self.path.read_bytes()
         self.count = len(self.data) // PAGE
         self.usual = self._told_of_a_whole_one()
