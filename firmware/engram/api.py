@@ -48,7 +48,7 @@ class Memory:
         self._forgetting.forget(ref, self._caller, with_turns)
 
     def why_empty(self, query: str) -> str:
-        """Why a search found nothing."""
+        """Return the reason why a search found nothing."""
         return self._recall.why_empty(query, self._caller)
 
     def of(self, caller):

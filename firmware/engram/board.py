@@ -79,13 +79,13 @@ class Board:
     flush: "Flush | None" = None
     model: "Model | None" = None
     senses: "Senses | None" = None
-    """What the board perceives, None until something is observed or configured."""
+    """Senses of the board, None until something is observed or configured."""
     sampling: "Sampling | None" = None
-    """What reads the sensors of config.json, None if there are none."""
+    """Reader of the sensors of config.json, None if there are none."""
     sense_watch: "Watch | None" = None
-    """What watches that, None without senses."""
+    """Monitor of their limits, None without senses."""
     sense_view: "SenseView | None" = None
-    """What shows the readings to people and to the model, None without senses."""
+    """View of the readings for people and the model, None without senses."""
     pins: "Pins | None" = None
     telegram: "Telegram | None" = None
     flash_walk = ()
@@ -106,7 +106,7 @@ class Board:
         self.tag_snapshots = {}
         """The catalog as each session's prompts show it."""
         self.searches = [0, 0]
-        """How often somebody searched since the start, and how often nothing was found."""
+        """Searches since the start, and how many of them found nothing."""
         self.seen_help = set()
         """The principals who have seen the list of the commands that are understood without a model."""
 

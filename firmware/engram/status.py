@@ -74,7 +74,7 @@ def walk_flash(board) -> None:
 
 
 def reset_cause() -> str:
-    """Why a chip has started last, in a word; "" elsewhere."""
+    """Return the reason of the last start of a chip, in a word; "" elsewhere."""
     try:
         import machine  # of the chip only
     except ImportError:

@@ -82,7 +82,7 @@ class Zone:
 
 
 def _local_time(date: tuple, year: int) -> int:
-    """When the clocks change in a year, in local time counted as if it were UTC."""
+    """Return when the clocks change in a year, in local time counted as if it were UTC."""
     month, week, day, seconds = date
     first = days_from_civil(year, month, 1)
     if week:

@@ -81,7 +81,7 @@ class Turn:
         self.has_changed = False
         """True if a tool has changed something."""
         self.unkept = ""
-        """Why the last call of a tool that writes memory failed, "" if it did not."""
+        """Problem of the last call of a tool that writes memory, "" if there was none."""
         self.has_acted = False
         """True if something was done that no correction of the message takes back: all but to store memories."""
 

@@ -9,7 +9,7 @@ MID_LONGEST = const(64)
 """Bytes of a network's message id, printable ASCII, which begins with the name of its channel and a colon."""
 
 Message = namedtuple("Message", "mid caller text is_command file forwarded quoted edits")
-"""What somebody says: its network's id, which no other message has, such as "telegram:CHAT:ID", or ""; the Caller; the text;
+"""A message of a person: its network's id, which no other message has, such as "telegram:CHAT:ID", or ""; the Caller; the text;
 whether it is a command; and None or (name, size, open), a file that came with it, where `await open()` gives something
 with `async read()`, b"" at the end, and `async close()`. `forwarded` is who wrote what the person only forwards, `quoted`
 the beginning of the message that it answers, `edits` the id of the message that it corrects: "" for none."""
@@ -44,7 +44,7 @@ class ChannelSink(Sink):
         """Report a problem with the answer."""
 
     async def refuse(self, problem: str) -> None:
-        """Why the message is not answered."""
+        """Report why the message is not answered."""
         await self.problem(problem)
 
     async def on_saved_reply(self, reply) -> None:

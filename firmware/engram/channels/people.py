@@ -189,7 +189,7 @@ class People:
         return self._waiting
 
     def stranger(self, ref: str):
-        """As waiting() gives it, the stranger with a code or an id; None if there is none."""
+        """Return the stranger with a code or an id, as waiting() gives it; None if there is none."""
         for entry in self.waiting():
             if ref.upper() == entry[0] or ref == entry[1]:
                 return entry

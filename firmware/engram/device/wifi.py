@@ -30,7 +30,7 @@ class Wifi:
         self.joined = ""
         self.problem = "not joined yet"
         self.changes = 0
-        """How often a network was joined or gave the first time: who waits before a new try looks at it."""
+        """Count of networks joined and of clocks set: who waits before a new try looks at it."""
         self._server = config.get("network.ntp")
         self._saves_power = config.get("network.power_save")
         self._looks = 1

@@ -84,7 +84,7 @@ class Extraction:
         return not (self._stopped_by() or self._pause.why)
 
     def _stopped_by(self) -> str:
-        """Why nothing is read for now, "" if it may be."""
+        """Reason why nothing is read for now, "" if it may be."""
         if self._config.get("mode") != "full":
             return "the mode is lightweight"
         if not self._config.get("extract.on"):

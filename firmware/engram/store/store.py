@@ -219,7 +219,7 @@ class Store:
 
     @property
     def partial(self) -> str:
-        """Why a search may miss something: "" if it does not."""
+        """Return the reason why a search may miss something, "" if it does not."""
         self.notice_lost()
         missing = sum(last - first + 1 for first, last in self.upkeep.unindexed)
         if not missing:

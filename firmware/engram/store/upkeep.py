@@ -154,7 +154,7 @@ class Upkeep:
 
     @property
     def obstacle(self) -> str:
-        """Why the background does not write the index now, "" if it does: tries without progress end."""
+        """Reason why the background does not write the index now, "" if it does: tries without progress end."""
         index = self._store.index
         is_stopped = index.fault or index.begun >= _MOST_TRIES or self.retry_in
         return index.fault or self._obstacle or _UNFINISHED if is_stopped else ""

@@ -1,4 +1,4 @@
-"""When a timer is due, by the fields of its line, and how people read it.
+"""The moments of a timer, by the fields of its line, and their text for people.
 
     {"due": ..}                            once
     {"due": .., "minute": 480, "days": 31} at a minute of the local day, on days of the week; bit 0 is Monday
@@ -67,7 +67,7 @@ def weekday(day: int) -> int:
 
 
 def describe(fields: dict, clock) -> str:
-    """When a timer is due, with day and time in full."""
+    """Return when a timer is due, with day and time in full."""
     due = fields["due"]
     if "words" in fields:
         return "when %s comes up" % fields["words"]

@@ -45,7 +45,7 @@ class Timers:
         self.is_in_turn = False
         """True while a timer's turn is answered: it sets no timers."""
         self.problem = ""
-        """Why something due could not be reported, "" if it could."""
+        """Reason why something due could not be reported, "" if it could."""
         self._changed = asyncio.Event()
         self._must_update = True
 

@@ -14,7 +14,7 @@ from engram.net.backoff import Backoff
 from engram.text import part
 
 LONG_POLL_S = 50
-"""How long Telegram waits for an update before it answers that there is none."""
+"""Seconds for which Telegram waits for an update before it answers that there is none."""
 
 AT_ONCE = const(3)
 """Messages that are answered or wait: the board takes four, and one may come from the console."""
@@ -56,7 +56,7 @@ class Poller:
         self.newest = None
         """The Moment at which the newest update came."""
         self.problem = "not tried yet"
-        """Why it is not connected, "" if it is."""
+        """Reason why it is not connected, "" if it is."""
         self.is_stopped = False
         """True if Telegram does not know the bot."""
 

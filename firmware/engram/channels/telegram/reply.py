@@ -75,7 +75,7 @@ class Reply(ChannelSink):
         self._say("! " + problem)
 
     async def refuse(self, problem: str) -> None:
-        """Why there is no answer."""
+        """Report why there is no answer."""
         self._say(problem)
 
     def _say(self, line: str) -> None:

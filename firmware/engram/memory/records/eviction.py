@@ -47,7 +47,7 @@ class Eviction:
         self.left = 0
         """Records that left for want of room since the start."""
         self.why = ""
-        """Why no room could be made, "" if it could."""
+        """Reason why no room could be made, "" if it could."""
 
     def tick(self) -> bool:
         """Do a little of the work; whether there is more."""

@@ -9,7 +9,7 @@ TYPES = ("fact", "decision", "preference", "convention", "code_context", "patter
 SOURCES = ("manual", "auto_llm", "auto_rule", "distilled", "import", "sense")
 IMPORTANCE = 0.5
 NEVER = const(1 << 40)
-"""When a memory is over that does not say so: later than any moment that one may give."""
+"""Expiry of a memory that names none: later than any moment that one may give."""
 CLEARABLE = ("keywords", "expires", "turns")
 
 _ORDER = const((

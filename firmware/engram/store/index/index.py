@@ -54,7 +54,7 @@ class Index:
         self.begun = 0
         """Tables that were begun since one was finished: what goes on without progress shows in it."""
         self.fault = ""
-        """Why it is not written any more before the next start, "" if it is."""
+        """Reason why it is not written any more before the next start, "" if it is."""
         self._faults = 0
         self._fresh = -1  # the number from which on tables were written since the start, and since the last fault
 

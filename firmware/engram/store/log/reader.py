@@ -17,7 +17,7 @@ _SEQ = const(24)  # bytes that hold how a line begins, {"seq":123456789,
 _END = const(19)  # bytes behind which a line's crc counts: ,"crc":"01234567"}\n
 
 Span = namedtuple("Span", "after to count size check crc place")
-"""Of the seqs after `after` up to `to` the log has these lines: how many, their bytes, the crc32 of their crcs one after the
+"""The lines with seqs after `after` up to `to`: how many, their bytes, the crc32 of their crcs one after the
 other, the crc of the last one, "" if there is none, and where they stand: in one file, one behind the other."""
 
 
