@@ -1,5 +1,7 @@
 """What each part of Engram needs beside the base package, and what to type where it is missing."""
 
+import importlib.util
+
 DISTRIBUTION = "engram-mcu"
 """The name on the package index: `engram` there is another project."""
 
@@ -10,7 +12,6 @@ EXTRAS: dict[str, dict[str, str]] = {
         "aiomqtt": "aiomqtt",
         "numpy": "numpy",
         "numkong": "numkong",
-        "tokenizers": "tokenizers",
         "watchfiles": "watchfiles",
         "keyring": "keyring",
         "tomlkit": "tomlkit",
@@ -35,7 +36,7 @@ EXTRAS: dict[str, dict[str, str]] = {
     "slack": {"slack-sdk": "slack_sdk", "aiohttp": "aiohttp"},
     "alerts": {"apprise": "apprise"},
     "postgres": {"psycopg": "psycopg", "pgvector": "pgvector"},
-    "onnx": {"onnxruntime": "onnxruntime", "onnx": "onnx"},
+    "onnx": {"onnxruntime": "onnxruntime", "onnx": "onnx", "tokenizers": "tokenizers"},
     "parquet": {"pyarrow": "pyarrow"},
 }
 """The packages of each extra, and the module that each is imported as. pyproject.toml has the same, with reasons."""
@@ -46,6 +47,11 @@ _BASE = ("typer", "httpx", "rich")
 def install_command(*extras: str) -> str:
     """The command that installs Engram with these extras."""
     return f"pip install '{DISTRIBUTION}[{','.join(extras)}]'" if extras else f"pip install {DISTRIBUTION}"
+
+
+def missing_packages(extra: str) -> list[str]:
+    """Return the packages of an extra that are not installed."""
+    return [name for name, module in EXTRAS[extra].items() if importlib.util.find_spec(module) is None]
 
 
 def missing_package(module: str | None) -> str:

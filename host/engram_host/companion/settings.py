@@ -163,8 +163,6 @@ class MediaSettings:
 _EMBEDDING_TABLE = "embedding"
 PROVIDERS = ("auto", "minilm", "e5", "openai", "gemini", "none")
 FALLBACKS = ("local", "minilm", "e5", "none")
-ENGINES = ("auto", "onnx", "numpy")
-PRECISIONS = ("full", "int8")
 
 _MOST_HEADERS = 32
 """Headers of one's own: each travels with every request."""
@@ -189,8 +187,6 @@ class EmbeddingSettings:
     retries: int = setting(3, "EMBEDDING_RETRIES", low=0, high=10)
     timeout_seconds: int = setting(30, "EMBEDDING_TIMEOUT_SECONDS", low=1, high=600)
     connect_seconds: int = setting(5, "EMBEDDING_CONNECT_SECONDS", low=1, high=60)
-    engine: str = setting("auto", "EMBEDDING_ENGINE", one_of=ENGINES)
-    precision: str = setting("int8", "EMBEDDING_PRECISION", one_of=PRECISIONS)
     threads: int = setting(1, "EMBEDDING_THREADS", low=1, high=64)
     cache: bool = setting(True, "EMBEDDING_CACHE")
     cache_size: int = setting(1000, "EMBEDDING_CACHE_SIZE", low=1, high=1000000)

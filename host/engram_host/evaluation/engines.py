@@ -159,27 +159,17 @@ VARIANTS: dict[str, dict[str, object]] = {
 }
 """Options of the search, by the engine's name; the first one has the product's own."""
 
-EMBEDDERS: dict[str, EmbeddingSettings] = {
-    "companion-numpy": EmbeddingSettings(engine="numpy"),
-    "companion-onnx": EmbeddingSettings(engine="onnx", precision="full"),
-    "companion-int8": EmbeddingSettings(engine="onnx", precision="int8"),
-}
-"""The embedder, by the name of the engine; others have the product's own."""
-
 
 def companion_ranker(name: str) -> Callable[[Conversation, int, Path], list[Ranking]]:
-    """The engine (see run.py) with the options of a name in VARIANTS, or with an embedder of EMBEDDERS."""
-    options, embedder = VARIANTS.get(name, {}), EMBEDDERS.get(name, EmbeddingSettings())
-    return lambda conversation, limit, work: asyncio.run(_rank(conversation, limit, work, options, embedder))
+    """Return the engine (see run.py) with the options of a name in VARIANTS."""
+    return lambda conversation, limit, work: asyncio.run(_rank(conversation, limit, work, VARIANTS[name]))
 
 
-async def _rank(
-    conversation: Conversation, limit: int, work: Path, options: dict[str, object], embedder: EmbeddingSettings
-) -> list[Ranking]:
+async def _rank(conversation: Conversation, limit: int, work: Path, options: dict[str, object]) -> list[Ranking]:
     store = open_store(f"sqlite:///{work / 'companion.db'}")
     try:
         _feed(store, conversation)
-        embedding = EmbeddingService(store, embedder, Supervisor())
+        embedding = EmbeddingService(store, EmbeddingSettings(), Supervisor())
         engine = SearchEngine(store, IndexCache(store), lambda query: embedding.query_vector(query, QUERY_SECONDS))
         base = SearchRequest("?", (DEVICE,), OWNER, now=conversation.turns[-1].at, limit=limit)
         if options.get("use_meaning", True):

@@ -171,7 +171,7 @@ Rank = Callable[[Conversation, int, Path], list[Ranking]]
 MakeBoard = Callable[[Path], BoardEngine]
 """Makes the engine `board`; it may compile the firmware into the folder."""
 
-ENGINES = ("board", "recipe", *engines.VARIANTS, *engines.EMBEDDERS)
+ENGINES = ("board", "recipe", *engines.VARIANTS)
 
 FAILURES = (EvaluationFailed, CompanionError, BoardError, OSError)
 """What evaluate() fails with; the text says why."""

@@ -11,7 +11,8 @@ from cli_case import engram
 from engram_host.companion.embedding import minilm
 from engram_host.companion.embedding.e5 import MultilingualE5
 from engram_host.companion.embedding.embedding_service import EmbeddingService
-from engram_host.companion.embedding.local_embedder import LocalEmbedder, LocalModel
+from engram_host.companion.embedding.local_embedder import LocalEmbedder
+from engram_host.companion.embedding.local_model import LocalModel
 from engram_host.companion.embedding.minilm import BRING_BACK, SOURCE, MiniLm
 from engram_host.companion.errors import EmbedderRefused
 from engram_host.companion.settings import EmbeddingSettings

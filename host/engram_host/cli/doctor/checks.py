@@ -1,12 +1,11 @@
 """Checks of `engram doctor` of what is installed: Python, packages, the model, MicroPython."""
 
-import importlib.util
 import sys
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from engram_host.companion.diagnosis.findings import Finding, watch, well, wrong
-from engram_host.extras import EXTRAS, install_command
+from engram_host.extras import EXTRAS, install_command, missing_packages
 
 if TYPE_CHECKING:  # it brings numpy, and without the companion's packages the other checks are done all the same
     from engram_host.companion.settings import Settings
@@ -35,7 +34,7 @@ def packages(needed: Collection[str]) -> Iterator[Finding]:
     for extra, packages in EXTRAS.items():
         if extra not in ALWAYS and extra not in needed:
             continue
-        missing = [name for name, module in packages.items() if importlib.util.find_spec(module) is None]
+        missing = missing_packages(extra)
         what = f"packages: {extra}"
         if not missing:
             yield well(what, f"{len(packages)} packages are installed")
@@ -53,8 +52,7 @@ def embedder(settings: "Settings") -> Finding:
     if provider == "none":
         return watch(name, "none: searches use words only", 'set embedding.provider to "auto" to search by meaning.')
     try:
-        from engram_host.companion.embedding.engines.onnx_engine import make_engine, missing_onnx
-        from engram_host.companion.embedding.local_embedder import is_installed
+        from engram_host.companion.embedding.local_model import is_installed
         from engram_host.companion.embedding.local_models import LOCAL, local_models
 
         model = local_models(LOCAL if provider in _OTHERS else provider)[0]
@@ -70,13 +68,10 @@ def embedder(settings: "Settings") -> Finding:
         if provider not in _REMOTE:
             return wrong(name, what, detail)
         return watch(name, f"{provider}; {what} in its place", detail)
-    chosen = settings.embedding.engine
-    problem = "" if chosen == "numpy" else missing_onnx()
-    if chosen == "onnx" and problem:
-        return wrong(name, "onnxruntime, which embedding.engine names, cannot run the local model", problem)
-    runs = f"{make_engine(chosen, None, settings.embedding.precision).name} runs it"
-    faster = f" ({install_command('onnx')} makes it several times as fast)" if problem else ""
-    return well(name, f"{provider}, and the local model {model.name} is complete; {runs}{faster}")
+    missing = missing_packages("onnx")
+    if missing:
+        return wrong(name, f"the local model {model.name} needs {', '.join(missing)}", install_command("onnx"))
+    return well(name, f"{provider}, and the local model {model.name} is complete")
 
 
 def micropython() -> Finding:

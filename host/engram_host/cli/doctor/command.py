@@ -86,5 +86,4 @@ def _findings(home: Path) -> Iterator[Finding]:
 def _extras(settings: "Settings") -> set[str]:
     """The extras that the settings need."""
     postgres = {"postgres"} if settings.store.url.startswith("postgres") else set[str]()
-    onnx = {"onnx"} if settings.embedding.engine == "onnx" else set[str]()
-    return postgres | onnx | {bridge.network for bridge in settings.bridges if bridge.is_on}
+    return postgres | {bridge.network for bridge in settings.bridges if bridge.is_on}

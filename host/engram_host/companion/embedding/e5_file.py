@@ -8,18 +8,15 @@ the first 16 numbers and the high halves the others; number = (half - 8) * scale
 """
 
 import mmap
-import os
 import struct
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float32]
+from engram_host.companion.embedding.local_model import Array, RowsOnDisk
 
-_MAGIC = b"E5S1"
 _SIZES = struct.Struct("<4sI7ifi")
 _PIECES = struct.Struct("<5iQ")
 _TENSOR = struct.Struct("<BIQQ")
@@ -28,8 +25,9 @@ _BLOCK = np.dtype([("scale", "<f2"), ("halves", "u1", 16)])
 _BLOCK_NUMBERS = 32
 
 
-def _unpack(blocks: NDArray) -> Array:
-    """The numbers of some blocks, in one row."""
+def _unpack(data: bytes) -> Array:
+    """Return the numbers of some blocks, in one row."""
+    blocks = np.frombuffer(data, _BLOCK)
     numbers = np.empty((len(blocks), _BLOCK_NUMBERS), np.float32)
     numbers[:, : _BLOCK_NUMBERS // 2] = blocks["halves"] & 15
     numbers[:, _BLOCK_NUMBERS // 2 :] = blocks["halves"] >> 4
@@ -40,10 +38,9 @@ def _unpack(blocks: NDArray) -> Array:
 
 @dataclass(frozen=True)
 class Pieces:
-    """The pieces of words, and how signs are written before a text is cut into them."""
+    """The pieces of words with their scores, and how signs are written before a text is cut into them."""
 
-    pieces: list[bytes]
-    scores: Array
+    pieces: list[tuple[str, float]]
     first: int
     last: int
     """The marks at a text's beginning and end."""
@@ -53,76 +50,41 @@ class Pieces:
     """For str.translate()."""
 
 
-class PackedRows:
-    """A table in blocks of 4 bits: rows[ids] reads those rows from the file."""
-
-    def __init__(self, path: Path, at: int, shape: tuple[int, int]):
-        self.shape = shape
-        self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        self._at = at
-        self._row_bytes = shape[1] // _BLOCK_NUMBERS * _BLOCK.itemsize
-
-    def __getitem__(self, ids: np.ndarray) -> Array:
-        """The rows with these numbers, in their order; IndexError if there is no such row."""
-        distinct, places = np.unique(ids, return_inverse=True)
-        if len(distinct) and not 0 <= distinct[0] <= distinct[-1] < self.shape[0]:
-            raise IndexError("a row beyond the table")
-        read = (
-            os.pread(self._file, self._row_bytes, self._at + number * self._row_bytes) for number in distinct.tolist()
-        )
-        return _unpack(np.frombuffer(b"".join(read), _BLOCK)).reshape(len(distinct), -1)[places]
-
-    def __del__(self) -> None:
-        os.close(self._file)
-
-
 class E5File:
-    """The file, open; ValueError or struct.error where it is not of this form."""
+    """The file, open. It has to be one that was checked."""
 
     def __init__(self, path: Path):
         self._path = path
         with path.open("rb") as file:
             self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        magic, _, self.width, self.layers, self.heads, self.wide, self._words, *_ = _SIZES.unpack_from(self._data)
-        if magic != _MAGIC:
-            raise ValueError("it begins with other bytes")
+        _, _, self.width, self.layers, self.heads, *_ = _SIZES.unpack_from(self._data)
         self.pieces, at = self._read_pieces(_SIZES.size)
         self._tensors = self._read_directory(at)
 
     def numbers(self, name: str) -> Array:
-        """A tensor, in one row: a view where it stands in 32 bits, unpacked where it stands in 4. KeyError if it is missing."""
+        """Return a tensor in one row."""
         kind, count, at, size = self._tensors[name]
         if kind == _IN_BLOCKS:
-            return _unpack(np.frombuffer(self._data, _BLOCK, size // _BLOCK.itemsize, at))
+            return _unpack(self._data[at : at + size])
         return np.frombuffer(self._data, "<f4", count, at)
 
-    def count(self, name: str) -> int:
-        """How many numbers a tensor has; KeyError if it is missing."""
-        return self._tensors[name][1]
-
-    def check_tensor(self, name: str) -> None:
-        """KeyError if the file has no such tensor, ValueError if it ends before the tensor does."""
-        _, _, at, size = self._tensors[name]
-        if at + size > len(self._data):
-            raise ValueError(f"it is cut short in {name}")
-
-    def words(self, name: str) -> PackedRows:
-        """The words' vectors, (words, width), read a row at a time."""
-        return PackedRows(self._path, self._tensors[name][2], (self._words, self.width))
+    def words(self, name: str) -> RowsOnDisk:
+        """Return the words' vectors."""
+        row_bytes = self.width // _BLOCK_NUMBERS * _BLOCK.itemsize
+        return RowsOnDisk(self._path, self._tensors[name][2], self.width, row_bytes, _unpack)
 
     def _read_pieces(self, at: int) -> tuple[Pieces, int]:
-        """The pieces, and where the directory begins."""
+        """Return the pieces, and where the directory begins."""
         count, first, last, _, unknown, size = _PIECES.unpack_from(self._data, at)
         at += _PIECES.size
         ends = np.frombuffer(self._data, "<u4", count + 1, at).tolist()
         at += 4 * (count + 1)
-        scores = np.frombuffer(self._data, "<f4", count, at)
+        scores = np.frombuffer(self._data, "<f4", count, at).tolist()
         at += 4 * count
         bytes_ = self._data[at : at + size]
-        pieces = [bytes_[start:end] for start, end in pairwise(ends)]
-        at += size
-        signs, at = self._read_signs(at)
-        return Pieces(pieces, scores, first, last, unknown, signs), at
+        words = (bytes_[start:end].decode() for start, end in pairwise(ends))
+        signs, end = self._read_signs(at + size)
+        return Pieces(list(zip(words, scores, strict=True)), first, last, unknown, signs), end
 
     def _read_signs(self, at: int) -> tuple[dict[int, str], int]:
         count, _ = struct.unpack_from("<iI", self._data, at)
@@ -136,7 +98,7 @@ class E5File:
         return signs, at
 
     def _read_directory(self, at: int) -> dict[str, tuple[int, int, int, int]]:
-        """(kind, numbers, where it begins, its bytes) by the tensor's name."""
+        """Return (kind, numbers, where it begins, its bytes) by the tensor's name."""
         (count,) = struct.unpack_from("<i", self._data, at)
         at += 4
         tensors = {}

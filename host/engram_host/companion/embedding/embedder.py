@@ -117,11 +117,6 @@ class NoEmbedder:
         """Why there is none."""
         return self._why
 
-    @property
-    def engine(self) -> str:
-        """There is none."""
-        return ""
-
     async def ready(self) -> None:
         """EmbedderRefused, always."""
         raise EmbedderRefused(self._why)
@@ -174,11 +169,6 @@ class CachedEmbedder:
     def reason(self) -> str:
         """What the embedder says that does not work, "" if it says nothing."""
         return getattr(self._embedder, "reason", "")
-
-    @property
-    def engine(self) -> str:
-        """What runs a local model, "" for a remote one."""
-        return getattr(self._embedder, "engine", "")
 
     async def ready(self) -> None:
         """See Embedder."""
@@ -280,11 +270,6 @@ class FallbackEmbedder:
     def reason(self) -> str:
         """One sentence on what does not work, "" if all that was tried does."""
         return " ".join(link.why for link in self._links if link.why)
-
-    @property
-    def engine(self) -> str:
-        """What runs the chosen embedder's model, "" for a remote one."""
-        return getattr(self._chosen.embedder, "engine", "") if self._chosen else ""
 
     async def ready(self) -> None:
         """Choose an embedder if none is chosen, or if the chosen one has failed too long; see the rules above."""

@@ -54,12 +54,9 @@ def make_embedder(
     names = _local_names(settings, provider)
     if names:
         # numpy is loaded only where a vector is made.
-        from engram_host.companion.embedding.engines.onnx_engine import make_engine
         from engram_host.companion.embedding.local_models import local_embedders
 
-        links += local_embedders(
-            names, settings.threads, lambda: make_engine(settings.engine, graphs, settings.precision)
-        )
+        links += local_embedders(names, settings.threads, graphs)
     made = read_index(store).made
     chain = FallbackEmbedder(
         links,
@@ -261,9 +258,7 @@ class EmbeddingService:
             return self._backlog.paused
         progress = self._backlog.progress
         left = progress.total - progress.done
-        engine = self._embedder.engine
-        made = f"{identity.model} on {engine}" if engine else identity.model
-        return f"{made}, {left} of {progress.total} lines to look at" if left else made
+        return f"{identity.model}, {left} of {progress.total} lines to look at" if left else identity.model
 
     async def vector_of(self, query: str, seconds: float) -> QueryVector:
         """The vector of a query within a time limit; EmbedderError."""

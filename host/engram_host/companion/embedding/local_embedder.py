@@ -1,28 +1,30 @@
 """Embedders that compute on this machine: no key, no internet.
 
-What differs between two models, LocalModel says: its name, its files, how it cuts a text. What runs it is an Engine. The rest
-is the same for all: threads, batches, and the checks. The model is loaded at the first use, in a thread of its own.
+What differs between two models, LocalModel says: its name, its files, its tokens. The rest is the same for all: threads,
+batches, and the checks. The model is loaded at the first use, in a thread of its own.
 """
 
 import asyncio
 import contextlib
-import importlib.util
 import logging
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from engram_host.companion.embedding.embedder import Kind, encodable, normalize
-from engram_host.companion.embedding.engines.engine import Encoder, Engine, ModelParts, NumpyEngine
+from engram_host.companion.embedding.local_model import LocalModel, ModelParts
 from engram_host.companion.errors import EmbedderRefused
 from engram_host.companion.vector_types import Vector
+from engram_host.extras import missing_package
+
+if TYPE_CHECKING:
+    from engram_host.companion.embedding.encoder import Encoder
 
 _log = logging.getLogger("engram.embedding")
 
@@ -37,77 +39,26 @@ _NICENESS = 10
 """Of the threads that embed passages: a search gets the processor before them."""
 
 
-@dataclass(frozen=True)
-class _LoadedModel:
-    """A model that can be asked."""
-
-    tokens: Callable[[str, Kind], list[int]]
-    encode: Encoder
-
-
-class LocalModel(Protocol):
-    """A model whose files are on this machine."""
-
-    name: str
-    dimensions: int
-
-    def folder(self) -> Path:
-        """Where its files are, not checked; EmbedderRefused if they are not installed."""
-        ...
-
-    def check(self, folder: Path) -> None:
-        """Read the files to their end; EmbedderRefused if one is not the expected one."""
-        ...
-
-    def load(self, folder: Path) -> ModelParts:
-        """Read them; EmbedderRefused if they are not whole."""
-        ...
-
-
-def find_model(package: str, names: Sequence[str], install: str, inner: str = "") -> Path:
-    """Where a package that is never imported keeps the files `names`; EmbedderRefused, saying `install`, if it does not."""
-    found = importlib.util.find_spec(package)
-    for place in (found.submodule_search_locations or ()) if found else ():
-        folder = Path(place) / inner
-        if all((folder / name).is_file() for name in names):
-            return folder
-    raise EmbedderRefused(f"the local embedding model is not installed: {install}.")
-
-
-def is_installed(model: LocalModel) -> bool:
-    """Whether the model's files are there; not whether they are the right ones."""
-    try:
-        model.folder()
-    except EmbedderRefused:
-        return False
-    return True
-
-
 class LocalEmbedder:
     """A local model in worker threads; it is loaded at the first use."""
 
-    def __init__(self, model: LocalModel, threads: int = 1, engine: Engine | None = None):
+    def __init__(self, model: LocalModel, threads: int = 1, graphs: Path | None = None):
         """`threads`: batches of passages that are computed at a time, one for each core at most; a query never waits for them.
-        Without `engine` numpy runs the model.
+        `graphs` is the folder that keeps the model's graph; without one it is built at each start.
         """
         self._model = model
-        self._engine = engine or NumpyEngine()
+        self._graphs = graphs
         self._threads = min(threads, os.cpu_count() or 1)
         self._passages = ThreadPoolExecutor(self._threads, "embed-passages", _give_way)
         self._queries = ThreadPoolExecutor(1, "embed-query")
         self._loading = threading.Lock()
-        self._loaded: _LoadedModel | None = None
+        self._loaded: tuple[ModelParts, Encoder] | None = None
         self._is_refusal_logged = False
 
     @property
     def model(self) -> str:
         """The model's name."""
         return self._model.name
-
-    @property
-    def engine(self) -> str:
-        """What runs the model, for a person."""
-        return self._engine.name
 
     @property
     def dimensions(self) -> int:
@@ -145,11 +96,17 @@ class LocalEmbedder:
             pool.shutdown(wait=False, cancel_futures=True)
         self._loaded = None
 
-    def _load(self) -> _LoadedModel:
+    def _load(self) -> "tuple[ModelParts, Encoder]":
         with self._loading:
             if self._loaded is None:
-                parts = self._model.load(self._checked_folder())
-                self._loaded = _LoadedModel(parts.tokens, self._engine.encoder(self.model, parts))
+                folder = self._checked_folder()
+                try:
+                    from engram_host.companion.embedding.encoder import open_encoder
+
+                    parts = self._model.load(folder)
+                    self._loaded = parts, open_encoder(self.model, parts, self._graphs)
+                except ImportError as missing:
+                    raise EmbedderRefused(missing_package(missing.name)) from None
             return self._loaded
 
     def _checked_folder(self) -> Path:
@@ -165,11 +122,12 @@ class LocalEmbedder:
         return folder
 
     def _tokens(self, texts: Sequence[str], kind: Kind) -> list[list[int]]:
-        tokens = self._load().tokens
-        return [tokens(encodable(text[:MOST_CHARACTERS]), kind) for text in texts]
+        parts, _ = self._load()
+        return [parts.tokens(encodable(text[:MOST_CHARACTERS]), kind) for text in texts]
 
     def _vectors(self, pieces: Sequence[Sequence[int]]) -> Vector:
-        return self._load().encode(pieces)
+        _, encode = self._load()
+        return encode(pieces)
 
 
 def _give_way() -> None:

