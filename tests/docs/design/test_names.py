@@ -13,8 +13,6 @@ FOLDERS = ("firmware", "host", "tools", "boards")
 """Folders whose docstrings and comments are checked; those of tests only give names."""
 FOREIGN = {"time.py", "discord.py", "src/main.py", "own.py", "engram.pack", "notes.Position"}
 """Names of things that are not the project's code: MicroPython's modules, examples, files on the flash, columns."""
-FORMER = {"text.py"}
-"""Files of the founders' design, which docs/design/README.md compares with what is built."""
 PROPER = {"CoClaw", "LoCoMo", "MicroPython", "MicroPythons", "NickServ", "PyTorch", "UsageError", "WebSockets"}
 """Words written like classes that are none of the project's."""
 PLACEHOLDER = re.compile(r"NAME|N{2,}")
@@ -90,7 +88,7 @@ def unknown(text: str) -> list[str]:
     found = [name for name in _FILE.findall(text) if not code.has_file(name)]
     found += [f"{a}.{b}" for a, b in _MEMBER.findall(text) if a in code.members and b not in code.members[a]]
     found += [f"{a}.{b}" for a, b in _OF_MODULE.findall(text) if a in code.modules and b not in code.modules[a]]
-    return [name for name in found if name not in FOREIGN | FORMER and not PLACEHOLDER.search(name)]
+    return [name for name in found if name not in FOREIGN and not PLACEHOLDER.search(name)]
 
 
 def unknown_in_code(text: str) -> list[str]:
