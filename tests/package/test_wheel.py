@@ -146,8 +146,8 @@ def test_a_simulated_board_runs_from_the_base_package(base: Environment, tmp_pat
     board = tmp_path / "board"
     ran = base.run(tmp_path, "engram", "run", "--home", board, given="remember that my bike is green\n", PATH=path)
     assert ran.status == 0 and "Remembered as m1" in ran.out, ran
-    ran = base.run(tmp_path, "engram", "edit", "m1", "--text", "my bike is red", "--sim", board, PATH=path)
-    assert ran.status == 0 and "is:  my bike is red" in ran.out, ran
+    ran = base.run(tmp_path, "engram", "run", "--home", board, given="/memory show m1\n", PATH=path)
+    assert ran.status == 0 and "my bike is green" in ran.out, ran
 
 
 def test_a_micropython_that_is_too_old_is_none(base: Environment, tmp_path: Path):
