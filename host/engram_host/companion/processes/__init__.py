@@ -1,1 +1,1 @@
-"""What several companions on one database agree on: leases, notices, and their settings."""
+"""Coordination of companions on one database: leases, notices and settings."""

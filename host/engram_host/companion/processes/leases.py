@@ -1,9 +1,9 @@
-"""Leases: what only one of several processes on a database does.
+"""Leases: work that only one of several processes on a database does.
 
     keeper = LeaseKeeper(database, supervisor)
     keeper.start()
     lease = keeper.lease("alerts")
-    await lease.run(work)          # whenever this process is the one that holds it
+    await lease.run(work)          # while this process holds it
     lease.release()
     await keeper.stop()
 
@@ -24,7 +24,6 @@ from engram_host.companion.supervisor import BackgroundTask, Supervisor
 _log = logging.getLogger("engram.leases")
 
 LOOK_SECONDS = 5.0
-"""Between two looks whether the connection holds, and whether a wanted lease has become free."""
 
 Work = Callable[[], Coroutine[Any, Any, None]]
 
@@ -33,7 +32,6 @@ class Lease:
     """A lease as one process sees it."""
 
     def __init__(self, name: str, wake_keeper: Callable[[], None] | None = None):
-        """`wake_keeper` asks for what is wanted; without it this process is the only one."""
         self.name = name
         self.is_wanted = False
         self.is_held = False
@@ -42,7 +40,7 @@ class Lease:
         self._changed = asyncio.Event()
 
     def claim(self) -> None:
-        """Take it as soon as no other process holds it."""
+        """Request the lease; it is held once no other process holds it."""
         if self.is_wanted:
             return
         self.is_wanted = True
@@ -52,7 +50,7 @@ class Lease:
             self.set_held(True)
 
     def release(self) -> None:
-        """Leave it to others: the work under it is cancelled."""
+        """Give the lease up and cancel the work under it."""
         if not self.is_wanted:
             return
         self.is_wanted = False
@@ -61,7 +59,7 @@ class Lease:
             self._wake_keeper()
 
     async def run(self, work: Work) -> None:
-        """Run work whenever the lease is held, and cancel it when it is lost; ends with the work, or when it is released."""
+        """Run `work` while the lease is held, until it ends or the lease is released."""
         self.claim()
         while self.is_wanted:
             if not self.is_held:
@@ -70,7 +68,6 @@ class Lease:
                 return
 
     async def _run_held(self, work: Work) -> bool:
-        """Run work until it ends or the lease is lost; True if it has ended."""
         own = asyncio.current_task()
         lost = asyncio.create_task(self._changed.wait())
         running = asyncio.create_task(work(), name=own.get_name() if own else self.name)
@@ -87,7 +84,6 @@ class Lease:
         return False
 
     def set_held(self, is_held: bool) -> None:
-        """For the keeper: note whether it is held, and wake whoever waits."""
         self.is_held = is_held
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
@@ -95,7 +91,7 @@ class Lease:
 
 
 class LeaseKeeper:
-    """Takes the leases that a process wants once no other one holds them."""
+    """Acquires the leases that this process wants, one holder per database."""
 
     def __init__(self, database: Database, supervisor: Supervisor):
         self._database = database
@@ -105,17 +101,14 @@ class LeaseKeeper:
         self._task: BackgroundTask | None = None
 
     def lease(self, name: str) -> Lease:
-        """The lease of a name, the same one each time."""
         wake = self._wake.set if self._database.is_shared else None
         return self._leases.setdefault(name, Lease(name, wake))
 
     def start(self) -> None:
-        """Begin to take leases."""
         if self._database.is_shared:
             self._task = self._supervisor.start("leases", self._run, longest_pause=LOOK_SECONDS)
 
     async def stop(self) -> None:
-        """Return all leases."""
         if self._task:
             await self._task.stop()
         for lease in self._leases.values():
@@ -135,7 +128,6 @@ class LeaseKeeper:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _keep(self, locks: AdvisoryLocks) -> None:
-        """Hold the leases that are wanted until the connection breaks. StoreUnavailable."""
         held: set[str] = set()
         while True:
             self._wake.clear()

@@ -1,4 +1,4 @@
-"""Hears what other processes do, and tells the parts of this one that wait for it."""
+"""Listens for notices of other processes and passes them on."""
 
 import asyncio
 import contextlib
@@ -15,13 +15,12 @@ _log = logging.getLogger("engram.notices")
 TASK = "conversations notices"
 
 RETRY_SECONDS = 1.0
-"""Between two attempts to hear notices. Whoever waits looks for changes from time to time as well."""
 
 OnNotice = Callable[[Notice], None]
 
 
 class NoticeListener:
-    """Passes the notices of a database on; of one that has none it does nothing."""
+    """Passes the notices of a shared database to listeners; does nothing without one."""
 
     def __init__(self, database: Database, supervisor: Supervisor, listeners: Sequence[OnNotice]):
         self._database = database
@@ -30,12 +29,10 @@ class NoticeListener:
         self._task: BackgroundTask | None = None
 
     def start(self) -> None:
-        """Begin to hear."""
         if self._database.is_shared:
             self._task = self._supervisor.start(TASK, self._run)
 
     async def stop(self) -> None:
-        """Hear nothing more."""
         if self._task:
             await self._task.stop()
 

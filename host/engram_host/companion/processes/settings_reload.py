@@ -1,7 +1,7 @@
-"""Lets all processes read their settings again once one of them was asked to.
+"""Reloads the settings in all processes once one of them was asked to.
 
 The others learn it by a notice. Where notices may have been lost, a process compares the count of changes in the database
-with the one that it knows: so nothing is read again, and nothing started again, if nothing has changed.
+with the one that it knows, and reloads only if they differ.
 """
 
 import asyncio
@@ -15,10 +15,10 @@ _log = logging.getLogger("engram.settings")
 
 
 class SettingsReload:
-    """Reads the settings again where a person asks for it, and in all other processes."""
+    """Reloads the settings here and in all other processes."""
 
     def __init__(self, table: NoticeTable, reload: Callable[[], Awaitable[None]]):
-        """`reload` reads the settings and applies them, or raises SettingError."""
+        """`reload` reads and applies the settings, or raises SettingError."""
         self._table = table
         self._reload = reload
         self._reloading = asyncio.Lock()
@@ -27,18 +27,18 @@ class SettingsReload:
         self._is_stopping = False
 
     async def start(self) -> None:
-        """Note how many changes there were; call it before notices are heard. StoreUnavailable."""
+        """Read the count of changes; call this before notices are heard."""
         self._changes = await asyncio.to_thread(self._table.settings_changes)
 
     async def stop(self) -> None:
-        """Read nothing again any more; call it before what a reload starts is stopped."""
+        """Cancel reloads; call this before anything that a reload starts is stopped."""
         self._is_stopping = True
         for look in self._looks:
             look.cancel()
         await asyncio.gather(*self._looks, return_exceptions=True)
 
     async def reload_all(self) -> None:
-        """Read them again here, then in all other processes. SettingError, and nothing has changed then. StoreUnavailable."""
+        """Reload here, then elsewhere; a SettingError changes nothing, StoreUnavailable may be raised."""
         async with self._reloading:
             await self._reload()
             before = self._changes
@@ -47,14 +47,12 @@ class SettingsReload:
                 await self._reload()
 
     def take_notice(self, notice: Notice) -> None:
-        """A process has read its settings again, or may have."""
         if notice.kind in ("settings", "") and not self._is_stopping:
             look = asyncio.get_running_loop().create_task(self._follow())
             self._looks.add(look)
             look.add_done_callback(self._looks.discard)
 
     async def _follow(self) -> None:
-        """Read them again if another process did since the last time. Two at once are done one after the other."""
         async with self._reloading:
             try:
                 changes = await asyncio.to_thread(self._table.settings_changes)
@@ -62,7 +60,7 @@ class SettingsReload:
                     self._changes = changes
                     await self._reload()
             except StoreUnavailable as problem:
-                # The connection of notices breaks as well, and a look follows once it is there again.
+                # The notice connection breaks as well; once it is back, a check follows.
                 _log.warning("the settings are read again later: %s", problem, extra={"repeat": "settings"})
             except SettingError as problem:
                 _log.warning("the settings are not read again: %s", problem)
