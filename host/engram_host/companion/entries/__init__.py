@@ -1,1 +1,1 @@
-"""What the companion's copy of a board says: memories and turns as they are now, their history, and an export of them."""
+"""Entries of the companion's copy of a board: current memories and turns, history and export."""

@@ -1,8 +1,8 @@
-"""The text of a line that is embedded, and its digest.
+"""The text of a line that is embedded.
 
-A turn's text alone often does not say what it is about: "Yes, she liked it." So what is embedded has the day and the
-speaker before it and the caption of a picture behind it, as the words by which the board finds a turn do. On LoCoMo that
-key found the evidence of .57 of the questions by meaning alone (docs/design/retrieval.md).
+A turn's text alone often does not name its subject: "Yes, she liked it." So the day and the speaker precede it, and the
+caption of a picture follows, as in the board's own word index. On LoCoMo that key found
+the evidence of .57 of the questions by meaning alone (docs/design/retrieval.md).
 """
 
 from typing import Any
@@ -14,16 +14,13 @@ from engram.store.types import Entry, no_entry
 from engram_host.companion.types import LogName
 
 KEY_VERSION = 1
-"""One more whenever a text below changes its form: vectors of another version are not compared with these."""
+"""Increase this when a text below changes: vectors of other versions are not compared."""
 
 _DAY_SECONDS = 86400
 
 
 def describe_line(log: LogName, line: dict[str, Any], zone: int) -> Entry:
-    """What a decoded line means, by the board's own code; no entry for one that this version does not know, as on the board.
-
-    `zone` is minutes east of Greenwich. The entry has no terms.
-    """
+    """Parse a decoded line with the board's own code; `zone` is minutes east of Greenwich."""
     is_record = log == "records"
     try:
         entry = line_meaning.describe_record(line) if is_record else line_meaning.describe_turn(line, zone)
@@ -33,10 +30,7 @@ def describe_line(log: LogName, line: dict[str, Any], zone: int) -> Entry:
 
 
 def embedding_text(log: LogName, line: dict[str, Any], zone: int) -> str:
-    """The text of a decoded line that is embedded, "" if it has none: a command, a forgotten turn, a line that is no entry.
-
-    Raises nothing for a line that describe_line() takes as an entry; others give "" as well.
-    """
+    """Return the text to embed, "" for commands, forgotten turns and lines that are no entry."""
     if "op" in line or "gone" in line or "command" in line:
         return ""
     try:
@@ -46,20 +40,18 @@ def embedding_text(log: LogName, line: dict[str, Any], zone: int) -> str:
 
 
 def _turn_key(line: dict[str, Any], zone: int) -> str:
-    """ "[7 May 2023] Ann: what she said (what the picture shows)"."""
     year, month, day = civil((line["at"] + zone * 60) // _DAY_SECONDS)
     caption = line.get("caption", "")
     return f"[{day} {MONTHS[month - 1]} {year}] {line['who']}: {line['text']}" + (f" ({caption})" if caption else "")
 
 
 def _record_key(line: dict[str, Any]) -> str:
-    """ "what is remembered (tag, tag; keyword, keyword)", a passage of a Markdown file after the headings it stands under."""
     groups = [", ".join(line.get(name, ())) for name in ("tags", "keywords")]
     more = "; ".join(group for group in groups if group)
     return heading_of(line) + line["content"] + (f" ({more})" if more else "")
 
 
 def heading_of(line: dict[str, Any]) -> str:
-    """The headings that a passage of a Markdown file stands under, with a line's end; "" for what boards remember."""
+    """Return the headings above a Markdown passage with a newline, "" for other memories."""
     heading = line.get("heading")
     return heading + "\n" if isinstance(heading, str) and heading else ""

@@ -1,4 +1,4 @@
-"""Keeps what was read of boards' copies until these change."""
+"""Cache of values that were read from boards' copies."""
 
 import threading
 from collections import OrderedDict
@@ -9,7 +9,7 @@ Found = TypeVar("Found")
 
 
 class KeptOfBoards(Generic[Found]):
-    """One thing of each board, of those that were looked at last; threads may share it."""
+    """Least-recently-used cache with one value per board; safe for threads."""
 
     def __init__(self, most: int):
         self._most = most
@@ -17,7 +17,7 @@ class KeptOfBoards(Generic[Found]):
         self._kept: OrderedDict[tuple[object, ...], Found] = OrderedDict()
 
     def get(self, key: tuple[object, ...], read: Callable[[], Found]) -> Found:
-        """What was read for a key that begins with the board's name; read now if the board's last key was another one."""
+        """Return the value for a key that begins with the board's name; `read` it if the key changed."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)

@@ -1,6 +1,6 @@
 """Filters of memories that boards do not have: who stored one, its keywords, and whether it is pinned.
 
-They stand in the companion's index beside the labels that the board's own code gives (engram.memory.line_meaning).
+The companion's index has them beside the labels of the board's own code (engram.memory.line_meaning).
 """
 
 from collections.abc import Iterator
@@ -12,17 +12,17 @@ _DEFAULT_SOURCE = "manual"
 
 
 def source_label(source: str) -> str:
-    """The label of a source; none has the one that memories have by default, see describe_labels()."""
+    """Return the label of a source; memories of the default source have none."""
     return "<" + source
 
 
 def keyword_label(keyword: str) -> str:
-    """The label of a keyword, however it is written."""
+    """Return the label of a keyword, ignoring case and spacing."""
     return "&" + " ".join(keyword.casefold().split())
 
 
 def describe_labels(line: dict[str, Any]) -> Iterator[str]:
-    """The labels of a decoded line of the records."""
+    """Yield the companion's labels of a decoded line of the records."""
     source = line.get("source")
     if isinstance(source, str) and source != _DEFAULT_SOURCE:
         yield source_label(source)

@@ -1,10 +1,10 @@
-"""What became of the entries of one log: live, superseded or forgotten, and which line is the latest version.
+"""States of the entries of one log: live, superseded or forgotten, and the latest version of each.
 
 Lines take effect in the order of their seqs, whatever order they came in: a version makes its entry live, then it may hide or
 show entries (its own too), and the end of a thread forgets the entries of the thread up to there. So a line that comes late,
-is replaced or goes leaves the state that an index made from nothing has.
+is replaced or goes leaves the same state as a rebuilt index.
 
-Nearly all lines are turns that concern nobody but themselves; of those nothing is kept here.
+Nearly all lines are turns that concern no other entry; nothing is stored for them.
 """
 
 from bisect import insort
@@ -14,13 +14,10 @@ from dataclasses import dataclass, field
 from engram.store.types import FORGOTTEN, LIVE, Entry, concerned
 
 _ENTRY_BYTES = 400
-"""About what a line that is kept here takes, measured: the part, its lists and its places in the dicts."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What a line does to the states of entries."""
-
     number: int
     hides: tuple[tuple[int, int], ...]
     shows: tuple[int, ...]
@@ -29,7 +26,7 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class EntryState:
-    """`state` as engram.store.types has it; `latest` is the seq of the latest version; all versions in `versions`."""
+    """`state` is one of engram.store.types; `latest` and `versions` are seqs."""
 
     state: int
     latest: int
@@ -38,7 +35,7 @@ class EntryState:
 
 @dataclass
 class EntryStates:
-    """Of one log. `session_of` gives the thread of an entry by its number, 0 for none."""
+    """States of one log; `session_of` maps an entry's number to its thread, 0 for none."""
 
     session_of: Callable[[int], int]
     _parts: dict[int, _Part] = field(default_factory=dict)
@@ -46,7 +43,7 @@ class EntryStates:
     _ending: dict[int, list[int]] = field(default_factory=dict)
 
     def add_line(self, seq: int, entry: Entry) -> None:
-        """A line has come; one with that seq is not there."""
+        """Add a line whose seq is not present yet."""
         part = _Part(entry.number, tuple(entry.hides), tuple(entry.shows), entry.ends)
         if part.number in (-1, seq) and not (part.hides or part.shows or part.ends):
             return
@@ -57,7 +54,6 @@ class EntryStates:
             insort(self._ending.setdefault(part.ends, []), seq)
 
     def remove_line(self, seq: int) -> None:
-        """A line has gone."""
         part = self._parts.pop(seq, None)
         if part is None:
             return
@@ -67,11 +63,10 @@ class EntryStates:
             _remove_seq(self._ending, part.ends, seq)
 
     def affects_others(self, seq: int) -> bool:
-        """Whether the line with a seq affects the state of other entries."""
         return seq in self._parts
 
     def affected_entries(self, seq: int, number: int) -> Iterator[int]:
-        """The numbers of the entries whose state depends on the line with a seq, a version of `number`."""
+        """Yield the entries whose state depends on the line with a seq, a version of `number`."""
         part = self._parts.get(seq)
         if part is None:
             if number >= 0:
@@ -84,16 +79,15 @@ class EntryStates:
         yield from part.shows
 
     def ended_thread(self, seq: int) -> int:
-        """The thread that the line with a seq ends, 0 if none."""
         part = self._parts.get(seq)
         return part.ends if part else 0
 
     def is_plain(self, number: int, session: int) -> bool:
-        """Whether an entry's state depends on its own first line alone, which affects no other one: it is live."""
+        """True if the entry is live and no line but its own first one concerns it."""
         return number not in self._having and number not in self._parts and session not in self._ending
 
     def state_of(self, number: int, has_first: bool) -> EntryState | None:
-        """The state of an entry, None if there is no version of it; `has_first` says whether its first line is there."""
+        """Return the state of an entry, None without a version; `has_first`: its first line is present."""
         seqs = set(self._having.get(number, ()))
         seqs.update(self._ending.get(self.session_of(number), ()))
         if has_first:
@@ -119,14 +113,12 @@ class EntryStates:
         return state
 
     def hidden_by(self, number: int) -> list[int]:
-        """The entries with a version that hides another one, in the order of these versions."""
         parts = (self._parts[seq] for seq in self._having.get(number, ()) if seq in self._parts)
         found = (part.number for part in parts if any(hidden == number for hidden, _ in part.hides))
         return list(dict.fromkeys(other for other in found if other not in (-1, number)))
 
     @property
     def nbytes(self) -> int:
-        """About the bytes that this takes."""
         return _ENTRY_BYTES * len(self._parts)
 
 

@@ -1,11 +1,10 @@
 """The entries of one log of a board's copy as they are now, by the board's own rules, and an export of them.
 
-A log is read twice: first for what became of each entry, then for the lines that are wanted. So no text stays in memory but
-what is given out, and a board of any size can be read. What comes in between the two is left for the next time.
+A log is read twice: first for the state of each entry, then for the requested lines. So only returned text stays in memory,
+and a board of any size can be read. Lines that arrive between the two passes are left for the next read.
 
-What the board has archived is among its memories: the companion has it, whether the board's log has it still or not.
-
-Profile, notes, and how often a memory was of use are files of the board that the companion has no copy of: they are not in it.
+Archived memories are included, whether the board's log still has them or not. The profile, notes and use counts of memories
+are files of the board that the companion has no copy of: they are not included.
 """
 
 import heapq
@@ -28,7 +27,6 @@ from engram_host.companion.types import Device, LogName, SeqRange
 STATES = ("live", "superseded", "expired", "archived")
 
 _ARCHIVED_AT_ONCE = 1000
-"""Lines of the archive that are read together: bounds what is in memory."""
 
 _LOGS: dict[str, LogName] = {"m": "records", "t": "journal"}
 
@@ -44,36 +42,35 @@ class ReadEntry:
 
 @dataclass(frozen=True)
 class EntryPage:
-    """Some entries, the newest first, and how many there are in all that fit."""
+    """The newest matching entries, newest first, and the total of matches."""
 
     total: int
     entries: list[ReadEntry]
 
 
 def log_of_entry(entry_id: str) -> LogName:
-    """The log of an id such as m12 or t34; UnknownEntry if it is none."""
+    """Return the log of an id such as m12 or t34; raise UnknownEntry if it is malformed."""
     if not entry_id[1:].isascii() or not entry_id[1:].isdigit() or entry_id[0] not in _LOGS or len(entry_id) > 11:
         raise UnknownEntry(entry_id, "no_id")
     return _LOGS[entry_id[0]]
 
 
 class LogCopy:
-    """One log of a board. StoreUnavailable from any call."""
+    """One log of a board; any call may raise StoreUnavailable."""
 
     def __init__(self, store: ReplicaReader, device: Device, log: LogName, now: int):
-        """`now`, in Unix seconds, decides what has expired."""
+        """`now`, in Unix seconds, decides which entries have expired."""
         self.device = device
         self._store = store
         self._log: LogName = log
         self._now = now
         self._sessions: dict[int, int] = {}
         self._firsts: set[int] = set()
-        self._archived: set[int] = set()  # seqs of the latest versions of what is archived
+        self._archived: set[int] = set()  # seqs of the latest versions of archived entries
         self._fates = EntryStates(lambda number: self._sessions.get(number, 0))
         self._load_states()
 
     def newest(self, fits: Callable[[ReadEntry], bool], limit: int) -> EntryPage:
-        """The newest entries that fit, at most `limit`."""
         kept: deque[ReadEntry] = deque(maxlen=limit)
         total = 0
         for entry in self.oldest_first():
@@ -83,7 +80,7 @@ class LogCopy:
         return EntryPage(total, list(reversed(kept)))
 
     def oldest_first(self) -> Iterator[ReadEntry]:
-        """All entries that were not forgotten, in the order of their latest lines."""
+        """Yield all entries that were not forgotten, in the order of their latest lines."""
         for seq, line in self._lines():
             number = describe_line(self._log, line, self.device.zone.standard).number
             entry = self._entry_state(number)
@@ -91,10 +88,7 @@ class LogCopy:
                 yield ReadEntry(self._id(number), self._state(entry, line), line)
 
     def versions(self, entry_id: str) -> tuple[ReadEntry, list[dict[str, Any]]]:
-        """An entry and its lines, oldest first, those of the memories before it in whose place it came included.
-
-        UnknownEntry if it is not there, or was forgotten.
-        """
+        """Return an entry and its lines, oldest first, with those of memories it superseded."""
         chain = [self._require_entry(int(entry_id[1:]), entry_id)]
         lines = self._lines_at([seq for _, entry in chain for seq in entry.versions])
         latest = lines[chain[0][1].latest]
@@ -105,12 +99,11 @@ class LogCopy:
         return ReadEntry(entry_id, self._state(chain[0][1], latest), latest), versions
 
     def has_entry(self, entry_id: str) -> bool:
-        """Whether there is such an entry, not forgotten."""
         entry = self._entry_state(int(entry_id[1:]))
         return entry is not None and entry.state != FORGOTTEN
 
     def latest_of(self, entry_id: str) -> dict[str, Any] | None:
-        """The latest line of an entry, None if it is not there or was forgotten."""
+        """Return the latest line of an entry, None if it is missing or was forgotten."""
         entry = self._entry_state(int(entry_id[1:]))
         return self._lines_at([entry.latest]).get(entry.latest) if entry and entry.state != FORGOTTEN else None
 
@@ -121,7 +114,6 @@ class LogCopy:
         return number, entry
 
     def _predecessor(self, line: dict[str, Any], seen: set[int]) -> tuple[int, EntryState] | None:
-        """The entry in whose place another came, None if it is not there any more."""
         older = line.get("supersedes")
         if not isinstance(older, str) or not older[1:].isdigit() or int(older[1:]) in seen:
             return None
@@ -129,7 +121,6 @@ class LogCopy:
         return (int(older[1:]), entry) if entry and entry.state != FORGOTTEN else None
 
     def _load_states(self) -> None:
-        """Find out what became of each entry."""
         self._archived.update(seq for seq, _ in self._archive())
         for seq, line in self._lines():
             entry = describe_line(self._log, line, self.device.zone.standard)
@@ -148,7 +139,7 @@ class LogCopy:
         expires = line.get("expires")
         if isinstance(expires, int) and expires <= self._now:
             return "expired"
-        # The line that says so may have come and gone: what the archive holds is what counts.
+        # The line that archives it may be gone again: the archive's content decides.
         return "archived" if entry.state == ARCHIVED or entry.latest in self._archived else "live"
 
     def _id(self, number: int) -> str:
@@ -166,17 +157,15 @@ class LogCopy:
                 yield seq, fields
 
     def _archive(self) -> Iterator[tuple[int, bytes]]:
-        """The lines of archived entries; the board's log may still have some of them."""
         if self._log == "records":
             yield from archived_lines(self._store, self.device.name)
 
     def _lines_at(self, seqs: Iterable[int]) -> dict[int, dict[str, Any]]:
-        """Some lines by their seqs."""
         return read_lines(self._store, self.device, self._log, list(seqs))
 
 
 def archived_lines(store: ReplicaReader, device: str) -> Iterator[tuple[int, bytes]]:
-    """(seq, line) of all that a board has archived, by seq. StoreUnavailable."""
+    """Yield (seq, line) of a board's archive by seq; may raise StoreUnavailable."""
     after = 0
     while True:
         part = store.archived(device, after, _ARCHIVED_AT_ONCE)
@@ -187,7 +176,7 @@ def archived_lines(store: ReplicaReader, device: str) -> Iterator[tuple[int, byt
 
 
 def read_lines(store: ReplicaReader, device: Device, log: LogName, seqs: Sequence[int]) -> dict[int, dict[str, Any]]:
-    """Those of some lines of a board's copy that can be read, archived ones too, by seq. StoreUnavailable."""
+    """Return the readable lines among `seqs`, archived ones too; may raise StoreUnavailable."""
     state = device.logs.get(log)
     found = store.lines_at(device.name, log, state.epoch, seqs, archived=True) if state else {}
     return {seq: fields for seq, line in found.items() if (fields := fields_of(line))}
@@ -200,10 +189,7 @@ _UNUSED = (0, 0)
 
 
 def export_lines(copy: LogCopy, now: int, archived: bool = True) -> Iterator[str]:
-    """The lines of an export of all memories of a copy of `records`, oldest first. StoreUnavailable.
-
-    `archived`: with those that the board gave to the companion's archive.
-    """
+    """Yield the lines of an export of a copy of `records`, oldest first; may raise StoreUnavailable."""
     logs = copy.device.logs
     epoch = logs["records"].epoch if "records" in logs else 0
     journal = logs["journal"].epoch if "journal" in logs else 0
@@ -227,7 +213,6 @@ def export_lines(copy: LogCopy, now: int, archived: bool = True) -> Iterator[str
 
 
 def _origin_before(copy: LogCopy, line: dict[str, Any], epoch: int) -> str:
-    """The origin of the memory in whose place another came, "" if there is none any more."""
     older = line.get("supersedes")
     before = copy.latest_of(older) if isinstance(older, str) and older[1:].isdigit() else None
     return provenance.origin_of(before, epoch) if before else ""

@@ -1,7 +1,7 @@
-"""One pass through a log of a board's copy: what became of each entry, without its text.
+"""One pass through a log of a board's copy: the state of each entry, without its text.
 
-A board of ten thousand memories is gone through in a part of a second. What became of an entry is decided as everywhere, by
-EntryStates; the many lines that concern nobody but themselves need not be described for that.
+Ten thousand memories take a fraction of a second: EntryStates decides about states as everywhere, but lines that concern no
+other entry skip describe_line().
 """
 
 import heapq
@@ -21,18 +21,15 @@ from engram_host.time_zones import BoardZone
 
 _DAY_SECONDS = 86400
 _CONCERNS_OTHERS = frozenset({"op", "scopes", "with", "supersedes", "past", "gone"})
-"""Fields of lines that may do something to entries, others or their own."""
 
 
 def day_of(at: int, zone: BoardZone) -> int:
-    """The day of a moment where a board is, in days since 1970."""
+    """Return the local day of a moment, in days since 1970."""
     return zone.day_of(at)
 
 
 class ScannedEntry(NamedTuple):
-    """What is known of an entry that was not forgotten: its latest line is the one with `seq`, `session` is the number of a
-    turn's session, `notes` are those that a memory was distilled from.
-    """
+    """An entry that was not forgotten; `notes` are those that a memory was distilled from."""
 
     seq: int
     state: str
@@ -43,13 +40,11 @@ class ScannedEntry(NamedTuple):
 
 
 _Version = tuple[int, int, int, int, Sequence[str], Sequence[str]]
-"""Of a line: number, session, time, when it expires (0: never), tags, notes. A named tuple takes three times as long to make,
-and a board has ten thousands of lines.
-"""
+"""Number, session, time, expiry (0: never), tags, notes; a tuple, as named ones are 3 times slower."""
 
 
 def scan_entries(store: ReplicaReader, device: Device, log: LogName, now: int) -> Iterator[ScannedEntry]:
-    """The entries of a log that were not forgotten, in the order of their latest lines. StoreUnavailable."""
+    """Yield the entries that were not forgotten, by latest line; may raise StoreUnavailable."""
     archived = set[int]()
     versions: dict[int, _Version] = {}
     states = EntryStates(lambda number: versions[number][1] if number in versions else 0)
@@ -84,7 +79,7 @@ def _state_name(state: int, expires: int, now: int, *, is_archived: bool) -> str
     return "archived" if state == ARCHIVED or is_archived else "live"
 
 
-_decode = json.JSONDecoder().decode  # json.loads looks at its arguments each time, for longer than a short line takes
+_decode = json.JSONDecoder().decode  # json.loads checks its arguments, longer than a short line takes
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:
@@ -95,7 +90,7 @@ def _parse(line: bytes) -> dict[str, Any] | None:
     return fields if isinstance(fields, dict) else None
 
 
-# --- lines that concern no other entry, and are the first one of their own; None for one that may be another
+# --- first lines of entries that concern no other entry; None for any other line
 
 
 def _plain_record(seq: int, fields: dict[str, Any]) -> _Version | None:
@@ -104,7 +99,6 @@ def _plain_record(seq: int, fields: dict[str, Any]) -> _Version | None:
 
 
 _LONGEST_SID = 10
-"""Of a longer one describe_line() says whether it is a session's: a board writes none."""
 
 
 def _plain_turn(seq: int, fields: dict[str, Any]) -> _Version | None:
@@ -116,7 +110,6 @@ def _plain_turn(seq: int, fields: dict[str, Any]) -> _Version | None:
 
 
 def _is_usual_turn(fields: dict[str, Any]) -> bool:
-    """Whether a line is a turn as nearly all are; of any other, line_meaning.is_known_turn() says whether it is one."""
     get = fields.get
     texts = type(get("sid")), type(get("who")), type(get("text")), type(get("scope", ""))
     return texts == _FOUR_TEXTS and type(get("at")) is int and type(get("n", 0)) is int and _UNUSUAL.isdisjoint(fields)
@@ -132,7 +125,6 @@ _UNUSUAL = frozenset({"title", "caption", "workspace"})
 def _described_version(
     log: LogName, seq: int, fields: dict[str, Any], zone: int, states: EntryStates
 ) -> _Version | None:
-    """The version of an entry that a line is, None if it is none; what it does to entries goes into `states`."""
     entry = describe_line(log, fields, zone)
     states.add_line(seq, entry)
     return _version(log, entry.number, entry.session, fields, entry.at) if entry.number >= 0 else None
@@ -158,7 +150,7 @@ _ONLY_TEXTS = frozenset({str})
 
 
 def _lines(store: ReplicaReader, device: Device, log: LogName, archived: set[int]) -> Iterator[tuple[int, bytes]]:
-    """The lines of a log and of what is archived, each once and whole; seqs of the latter go into `archived`."""
+    """Yield each line of a log and of the archive once; add seqs of the latter to `archived`."""
     state = device.logs.get(log)
     if state is None:
         return
