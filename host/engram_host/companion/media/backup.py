@@ -1,4 +1,4 @@
-"""Copies of the files of photos and sounds in a folder beside a backup of the database, and their way back.
+"""Backup and restore of photos and sounds in a folder beside a backup of the database.
 
 All backups of one name, such as companion.db and companion.db.1, share a folder, to which only new files are copied.
 """
@@ -17,19 +17,19 @@ _NUMBER = re.compile(r"\.[0-9]{1,4}$")
 
 @dataclass(frozen=True)
 class SavedMedia:
-    """How many files are in the folder now, and the names of those that are damaged and were not in it."""
+    """Files now in the folder, and the names of damaged ones that are missing from it."""
 
     count: int
     damaged: Sequence[str]
 
 
 def folder_of(backup: Path) -> Path:
-    """The folder that a backup, or an older one such as FILE.1, shares with others of its name."""
+    """Return the folder of media that backups FILE, FILE.1 and so on share."""
     return backup.with_name(_NUMBER.sub("", backup.name) + f".{FOLDER}")
 
 
 def save_media(home: Path, backup: Path) -> SavedMedia:
-    """Copy what is not in the folder yet; each file that is there now has the time of this backup. StoreUnavailable."""
+    """Copy new files and set the time of all current ones to now; may raise StoreUnavailable."""
     files, folder = MediaFiles(home), folder_of(backup)
     names = files.names()
     damaged: list[str] = []
@@ -50,7 +50,7 @@ def save_media(home: Path, backup: Path) -> SavedMedia:
 
 
 def prune_media(backups: Sequence[Path]) -> None:
-    """Remove files from the folder that none of the backups that there are needed. StoreUnavailable."""
+    """Remove files that no existing backup needs; may raise StoreUnavailable."""
     folder = folder_of(backups[0])
     times = [path.stat().st_mtime for path in backups if path.exists()]
     if not folder.is_dir() or not times:
@@ -65,11 +65,10 @@ def prune_media(backups: Sequence[Path]) -> None:
 
 
 _WHILE = 86400.0
-"""A backup takes less."""
 
 
 def restore_media(backup: Path, home: Path) -> SavedMedia:
-    """Bring the files of a backup's folder into a companion's; what no row has goes later. StoreUnavailable."""
+    """Copy a backup's files into `home`, except damaged ones; may raise StoreUnavailable."""
     folder = folder_of(backup)
     files = MediaFiles(home)
     damaged: list[str] = []

@@ -1,7 +1,7 @@
 """The files of photos and sounds in the companion's folder, each called by the SHA-256 of its bytes.
 
 A file is whole on disk before its row is written, and a row is gone before its file is: what a stop leaves is a file without a
-row, which sweep() removes. A lock keeps the companions and commands on a folder from removing what another one writes.
+row, which sweep() removes. A lock keeps other processes from removing a file that is being written.
 """
 
 import contextlib
@@ -21,19 +21,19 @@ _NAME = re.compile(r"[0-9a-f]{64}")
 
 
 def name_of(data: bytes) -> str:
-    """How the file of some bytes is called."""
+    """Return the file name of some bytes."""
     return hashlib.sha256(data).hexdigest()
 
 
 class MediaFiles:
-    """The files below a companion's folder. MediaRefused if one cannot be read or written."""
+    """Files below a companion's folder; MediaRefused if one cannot be read or written."""
 
     def __init__(self, home: Path):
         self._folder = home / FOLDER
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the folder: between a file and its row, nobody else removes either."""
+        """Lock the folder, so that nobody else removes a file before its row is written."""
         with _refusing():
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             lock = (self._folder / _LOCK).open("w")
@@ -42,7 +42,7 @@ class MediaFiles:
             yield
 
     def write(self, name: str, data: bytes) -> None:
-        """Write a file for good, unless it is there; with the folder held."""
+        """Write and sync a file unless it is intact already; requires locked()."""
         path = self._path(name)
         with _refusing():
             if path.exists() and name_of(path.read_bytes()) == name:
@@ -59,7 +59,7 @@ class MediaFiles:
             self._sync()
 
     def read(self, name: str) -> bytes | None:
-        """The bytes of a file, None if they are missing or damaged."""
+        """Return the bytes of a file, None if they are missing or damaged."""
         try:
             data = self._path(name).read_bytes()
         except OSError:
@@ -67,13 +67,13 @@ class MediaFiles:
         return data if name_of(data) == name else None
 
     def remove(self, names: Iterable[str]) -> None:
-        """Remove files that no row has any more; with the folder held."""
+        """Remove files that no row refers to; requires locked()."""
         with _refusing():
             for name in names:
                 self._path(name).unlink(missing_ok=True)
 
     def sweep(self, kept: Callable[[], set[str]]) -> int:
-        """Remove all files but those that are `kept`; how many there were."""
+        """Remove all files but those that `kept` returns, and return how many."""
         if not self._folder.is_dir():
             return 0
         with self.locked(), _refusing():
@@ -84,7 +84,6 @@ class MediaFiles:
         return len(gone)
 
     def names(self) -> list[str]:
-        """The names of all files."""
         if not self._folder.is_dir():
             return []
         return sorted(path.name for path in self._folder.iterdir() if _NAME.fullmatch(path.name))

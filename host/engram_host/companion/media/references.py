@@ -11,16 +11,16 @@ _MARKS = re.compile(r"[\[(][^\[\]()\n]*[\])]")
 
 
 def ids_in(text: str) -> list[str]:
-    """The ids that a text names, each once."""
+    """Return the ids in a text, each once."""
     return list(dict.fromkeys(_IN_TEXT.findall(text)))
 
 
 def ids_in_line(line: bytes) -> set[str]:
-    """The ids that a line of a log names."""
+    """Return the ids in a line of a log."""
     return {found.decode() for found in _IN_LINE.findall(line)}
 
 
 def caption_of(text: str) -> str:
-    """What a text says beside its references: without the brackets that have one."""
+    """Return a text without the brackets that contain references."""
     kept = _MARKS.sub(lambda found: "" if _IN_TEXT.search(found[0]) else found[0], text)
     return " ".join(kept.split())

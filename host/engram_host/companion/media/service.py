@@ -1,4 +1,4 @@
-"""Photos and sounds of boards: kept within bounds, found by their references, removed with their files."""
+"""Service for photos and sounds of boards: stores them within limits, finds and removes them."""
 
 import asyncio
 import time
@@ -16,11 +16,10 @@ from engram_host.companion.store.media.table import StoredMedia, media_id
 from engram_host.companion.types import MediaLimits
 
 MOST_NAMED = 400
-"""References of one view that are looked up."""
 
 
 class MediaService:
-    """Keeps media for boards. Each call may raise StoreUnavailable; MediaRefused says why one is not taken."""
+    """Stores media of boards; any call may raise StoreUnavailable or MediaRefused."""
 
     def __init__(
         self,
@@ -35,11 +34,10 @@ class MediaService:
         self._clock = clock
 
     async def keep(self, device: str, data: bytes, caller: Caller) -> StoredMedia:
-        """Keep one that `caller` sent to a board; beyond the bounds the board's oldest go. UnknownDevice."""
+        """Store media that `caller` sent and evict the board's oldest beyond the limits; UnknownDevice."""
         return await asyncio.to_thread(self.keep_now, device, data, caller)
 
     def keep_now(self, device: str, data: bytes, caller: Caller) -> StoredMedia:
-        """As keep(); blocks."""
         self.require_on()
         if len(data) > self.limits.bytes_each:
             raise self.too_large()
@@ -56,31 +54,28 @@ class MediaService:
         return kept
 
     def require_on(self) -> None:
-        """MediaRefused if no media are kept."""
+        """Raise MediaRefused if media are disabled."""
         if not self.limits.board_count:
             raise MediaRefused("media_off")
 
     def too_large(self) -> MediaRefused:
-        """Why one is not taken that has too many bytes."""
         return MediaRefused("media_large", most=self.limits.bytes_each)
 
     async def find(self, device: str, media: str, caller: Caller | None = None) -> StoredMedia:
-        """One of a board, if `caller` may see it; None may see all. UnknownMedia."""
+        """Return media that `caller` may see (None sees all), or raise UnknownMedia."""
         found = await asyncio.to_thread(self._store.find_media, device, media)
         if caller is not None and not access.may_see(caller, found.scope):
             raise UnknownMedia(media)
         return found
 
     async def read(self, found: StoredMedia) -> bytes:
-        """The bytes of one. MediaRefused if its file is missing or damaged."""
+        """Return the bytes; raise MediaRefused if the file is missing or damaged."""
         data = await asyncio.to_thread(self._files.read, found.sha)
         if data is None:
             raise MediaRefused("media_lost", id=found.id)
         return data
 
     async def list(self, device: str, limit: int, before: int) -> list[StoredMedia]:
-        """Those of a board, newest first. UnknownDevice."""
-
         def read() -> list[StoredMedia]:
             self._store.device(device)
             return self._store.list_media(device, limit, before)
@@ -88,7 +83,7 @@ class MediaService:
         return await asyncio.to_thread(read)
 
     async def delete(self, device: str, media: str) -> None:
-        """Remove one of a board, whatever names it. UnknownMedia."""
+        """Delete media even if something refers to it; raise UnknownMedia if there is none."""
 
         def remove() -> None:
             self.forget_now([self._store.find_media(device, media)])
@@ -96,16 +91,16 @@ class MediaService:
         await asyncio.to_thread(remove)
 
     def forget_now(self, media: Iterable[StoredMedia]) -> None:
-        """Remove some, and their files if nobody else has them; blocks."""
+        """Delete media, and their files unless others share them; blocks."""
         with self._files.locked():
             self._files.remove(self._store.forget_media(list(media)))
 
     def sweep(self) -> int:
-        """Remove files that no row has; how many there were. Blocks."""
+        """Remove files without a row and return how many; blocks."""
         return self._files.sweep(self._store.media_files)
 
     async def named_in(self, device: str, texts: Iterable[str], caller: Caller | None = None) -> dict[str, StoredMedia]:
-        """The media that texts name and `caller` may see, by their ids."""
+        """Return the media that texts refer to and `caller` may see, by id."""
         ids = list(dict.fromkeys(each for text in texts for each in ids_in(text)))[:MOST_NAMED]
         if not ids:
             return {}
@@ -114,5 +109,5 @@ class MediaService:
 
 
 def make_media_service(store: CompanionStore, settings: Settings) -> MediaService:
-    """The service of a companion by its settings."""
+    """Build the service from the settings."""
     return MediaService(store, MediaFiles(settings.home), media_limits(settings.media))

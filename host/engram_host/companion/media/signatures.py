@@ -1,4 +1,4 @@
-"""The type of a photo or a sound by the first bytes of its content; nothing of it is unpacked."""
+"""Media types by the first bytes of the content; nothing is decoded."""
 
 _BEGINNINGS = (
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -27,11 +27,11 @@ ENDINGS = {
     "audio/wav": "wav",
     "audio/flac": "flac",
 }
-"""How the name of a file of each type ends."""
+"""File name extensions by media type."""
 
 
 def type_of(data: bytes) -> str:
-    """The type of some bytes, "" if it is none that is known."""
+    """Return the media type of some bytes, "" if it is unknown."""
     for beginning, found in _BEGINNINGS:
         if data.startswith(beginning):
             return found

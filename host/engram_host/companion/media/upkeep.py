@@ -1,7 +1,7 @@
-"""Removes media whose turn or memory was forgotten, those that nothing ever named, and files that no row has.
+"""Removes media whose turn or memory was forgotten, media that nothing ever named, and files without a row.
 
-What a line of a board names is kept as long as that line: an entry that was not forgotten, a copy of a former epoch, or what
-was set aside. A line counts only for media of its own scope, or somebody could keep what another one has forgotten.
+Media stay as long as a line names them: an entry that was not forgotten, a copy of a former epoch, or a line that was set
+aside. A line counts only for media of its own scope, or somebody could keep media that another person has forgotten.
 """
 
 import asyncio
@@ -25,27 +25,22 @@ from engram_host.companion.types import Device
 _log = logging.getLogger("engram.media")
 
 FIRST_SECONDS = 60.0
-"""After the start, which is busy enough."""
 
 EVERY_SECONDS = 3600.0
 
 SETTLE_SECONDS = 5.0
-"""After lines have come, so that many that come together are looked at once."""
 
 _DAY_SECONDS = 86400
 WHOLE_SECONDS = _DAY_SECONDS
-"""Between two looks at all lines of a board, whatever has changed: copies of former epochs leave without a change."""
+"""Seconds between full scans of a board: copies of former epochs leave without a change."""
 
 _CHANGES_AT_ONCE = 2000
 _MOST = 1 << 30
 _FORGETTING = (b'"op":', b'"gone":')
-"""What a line has that may let another one be forgotten."""
 
 
 class MediaUpkeep:
-    """A background task; `wake` is called when boards have sent lines. What nothing names goes a day after `waiting_days`, for
-    which a message may wait for its board before it is a turn.
-    """
+    """Background task; deletes media that nothing named within `waiting_days` and a day."""
 
     def __init__(
         self,
@@ -63,19 +58,16 @@ class MediaUpkeep:
         self._task: BackgroundTask | None = None
         self._woken = asyncio.Event()
         self._seen: dict[str, tuple[int, int, int]] = {}
-        """(generation, version, time of the last look at all lines) of each board."""
+        """(generation, version, time of the last full scan) of each board."""
 
     def start(self) -> None:
-        """Begin, a minute from now."""
         self._task = self._supervisor.start("media", self._run)
 
     async def stop(self) -> None:
-        """Remove nothing more."""
         if self._task:
             await self._task.stop()
 
     def wake(self) -> None:
-        """Look soon: lines have come."""
         self._woken.set()
 
     async def _run(self) -> None:
@@ -95,7 +87,7 @@ class MediaUpkeep:
             await asyncio.sleep(SETTLE_SECONDS)
 
     def look(self, *, with_files: bool = True) -> None:
-        """Remove what is to go. Blocks. StoreUnavailable, MediaRefused."""
+        """Delete expired media; blocks, and may raise StoreUnavailable or MediaRefused."""
         for name in self._store.boards_with_media():
             try:
                 self._look_at(self._store.device(name))
@@ -121,7 +113,6 @@ class MediaUpkeep:
             _log.info("photos and sounds of %s that nothing names: %d removed", device.name, len(gone))
 
     def _has_changed(self, device: Device, now: int) -> bool:
-        """Whether the lines are to be looked at: any has come or gone that may forget something, or names media."""
         generation, version, looked = self._seen.get(device.name, (-1, 0, 0))
         if generation != device.generation or now - looked >= WHOLE_SECONDS:
             self._seen[device.name] = device.generation, device.version, now
@@ -136,7 +127,6 @@ class MediaUpkeep:
         return has_changed
 
     def _named(self, device: Device, media: dict[str, StoredMedia]) -> tuple[set[str], set[str]]:
-        """The media that any later line names, and those that a line names which is not forgotten."""
         used, kept = set[str](), set[str]()
         copies: dict[str, LogCopy] = {}
         for mention in self._store.media_mentions(device.name):
@@ -148,7 +138,7 @@ class MediaUpkeep:
             }
             if not named:
                 continue
-            # One that came again after its turn was forgotten waits for its own turn.
+            # Media sent again after their turn was forgotten wait for a turn of their own.
             used |= {each for each in named if media[each].at < mention.received}
             if not mention.is_present:
                 kept |= named
@@ -162,7 +152,7 @@ class MediaUpkeep:
 
 
 def call_each(*calls: Callable[[], None]) -> Callable[[], None]:
-    """One call of several."""
+    """Combine several callbacks into one."""
 
     def call() -> None:
         for each in calls:
