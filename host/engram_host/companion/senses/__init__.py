@@ -1,1 +1,1 @@
-"""What boards perceive, as people ask for it."""
+"""Readings of boards: series, exports and anomalies."""

@@ -1,8 +1,8 @@
-"""Finds what is unusual about a sense: hours off what is usual then, drifts of days, readings that stay the same or away.
+"""Finds anomalies of a sense: unusual hours, drifts over days, and readings that are stuck or missing.
 
-A mean of the last hour is held against the location of that hour of the day plus the level of the last half day, in
-spreads of that hour. Each score has a limit of its own, learned from the largest score of each day. How this was measured
-against other ways is in docs/design/senses.md.
+The mean of the last hour is compared with the location of that hour of the day plus the level of the last half day, in
+spreads of that hour. Each score has its own limit, learned from the largest score of each day. docs/design/senses.md
+compares this with other methods.
 """
 
 from collections import deque
@@ -12,29 +12,26 @@ from statistics import median
 from engram_host.companion.store.senses.types import Anomaly, Row
 
 HOUR, HOURS, DAY = range(3)
-"""The spans that are scored: the last hour, about three hours, a day."""
 
 _LOWEST = (3.125, 1.875, 2.5)
 _ABOVE = (1.5, 1.25, 1.25)
-"""By what is scored: the lowest limit in spreads, and how far above what is learned a limit is."""
+"""Lowest limits in spreads, and factors of limits above the learned scores, by span."""
 
 _LEAST_SEEN = _LEAST_LEARNED = _STAYS_DAYS = 7
 _QUICK = 28
-"""Days in which limits are learned faster, and days whose means are compared."""
 
 _LOCATION_DAYS, _SPREAD_UP, _SPREAD_DOWN = 24, 16, 96
 _LEVEL_QUARTERS, _HOURS_QUARTERS, _GAP = 48, 12, 96
 _STAYS = 96
-"""Quarters after which what is unusual is the new level."""
+"""Quarters of an hour until an anomaly becomes the new level."""
 
 _CLIP = 3
 _LEAST_SPREAD = 1 / 64
 _STILL = 5 / 8
-"""Share of a limit below which what is unusual ends."""
 
 _LEAST_HOURS = 18
 _TIMES, _STUCK_LEAST, _SILENT_LEAST, _NEVER = 3, 120, 15, 2880
-"""Minutes that readings may stay the same or away, and how many times the usual."""
+"""Factor of the usual interval, least minutes stuck and silent, and most minutes to wait."""
 
 
 class _Usual:
@@ -51,7 +48,7 @@ class _Usual:
         self.window: deque[float | None] = deque([None] * 4, maxlen=4)
         self.last = -1
         self.quarters = -1
-        """Since something unusual began, -1 while nothing is."""
+        """Quarters since an anomaly began, -1 if there is none."""
         self.what = HOUR
         self.is_lost = True
         self.fullest = (0, 0)
@@ -62,7 +59,7 @@ class _Usual:
         return max(_LOWEST[what], self.limits[what] * _ABOVE[what])
 
     def add(self, quarter: int, mean: float) -> bool | None:
-        """Add a quarter's mean: True if something unusual begins, False if it ends, else None."""
+        """Add a quarter's mean: True if an anomaly begins, False if one ends, else None."""
         passed = quarter - self.last if self.last >= 0 else 1
         if -_GAP < passed <= 0:
             return None
@@ -145,7 +142,7 @@ class _Usual:
         self.spread[hour] += more / min(seen, _SPREAD_UP if more > 0 else _SPREAD_DOWN)
 
     def end_day(self) -> bool | None:
-        """End a day: True if it drifts away, False if it does so no more, else None."""
+        """End a day: True if a drift begins, False if one ends, else None."""
         if any(self.largest):
             for what, largest in enumerate(self.largest):
                 self._learn_limit(what, largest, self.learned)
@@ -155,7 +152,6 @@ class _Usual:
         return self._judge_day(sum(hours) / len(hours)) if len(hours) >= _LEAST_HOURS else None
 
     def _learn_limit(self, what: int, largest: float, days: int) -> None:
-        """Let a limit follow what one day in nine exceeds."""
         limit, times = self.limits[what], 3 if days < _QUICK else 1
         if largest > limit:
             self.limits[what] += times * limit * 5 / 64
@@ -197,12 +193,11 @@ class _Usual:
 
 
 class AnomalyFinder:
-    """Takes the minutes of one sense in their order, in local time `offset` minutes ahead; `found` has all anomalies."""
+    """Processes the minutes of one sense in order, in local time `offset` minutes ahead of UTC."""
 
     def __init__(self, offset: int = 0, seen: int = 0, on_begin: "Callable[[Anomaly], object]" = id):
         self.found: list[Anomaly] = []
         self.seen = seen
-        """The last minute with a reading."""
         self._offset, self._on_begin = offset, on_begin
         self._usual, self._open = _Usual(), dict[str, Anomaly]()
         self._rest = self._gap = self._days = self._total = self._count = self._value_since = 0
@@ -210,7 +205,7 @@ class AnomalyFinder:
         self._value: int | None = None
 
     def add(self, row: Row) -> None:
-        """Take a minute; one that is not later than those before is passed over."""
+        """Add a minute; minutes that are not later than all before are ignored."""
         slot = row.slot
         if slot <= self.seen:
             return
@@ -226,7 +221,6 @@ class AnomalyFinder:
         self._total, self._count = self._total + row.mean, self._count + 1
 
     def advance(self, slot: int) -> None:
-        """Let time pass up to a minute in which there could have been a reading."""
         self._close_quarter((slot - 1 + self._offset) // 15)
         if self._days and self.seen and slot - self.seen >= _longest(self._gap, _SILENT_LEAST):
             self._begin("silent", self.seen, self._value or 0, (0, max(1, self._gap)))
@@ -281,5 +275,4 @@ class AnomalyFinder:
 
 
 def _longest(usual: int, least: int) -> float:
-    """Return the minutes that something may last before it is an anomaly."""
     return max(least, _TIMES * usual) if _TIMES * usual <= _NEVER else float("inf")

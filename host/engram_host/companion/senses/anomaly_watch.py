@@ -1,6 +1,6 @@
-"""A background task that finds anomalies in the readings of all boards, and keeps them beside the boards' own events.
+"""A background task that finds anomalies in the readings of all boards and stores them beside the boards' own events.
 
-What is usual is learned again from the readings after a start: nothing of it is stored.
+The usual readings are learned from stored ones after each start; they are not stored themselves.
 """
 
 import asyncio
@@ -17,17 +17,16 @@ from engram_host.companion.supervisor import BackgroundTask, Supervisor
 _log = logging.getLogger("engram.senses")
 
 LEASE = "anomalies"
-"""The process that holds it looks for anomalies."""
+"""Only the process with this lease looks for anomalies."""
 
 LOOK_SECONDS = 300.0
 LEARNED_DAYS = 90
-"""Days of readings from which a start learns what is usual."""
 
 _DAY = 1440
 
 
 class AnomalyWatch:
-    """Looks at new readings between start() and stop()."""
+    """Checks new readings between start() and stop()."""
 
     def __init__(self, store: CompanionStore, supervisor: Supervisor, lease: Lease):
         self._store = store
@@ -37,11 +36,9 @@ class AnomalyWatch:
         self._task: BackgroundTask | None = None
 
     def start(self) -> None:
-        """Begin some minutes from now."""
         self._task = self._supervisor.start("anomalies", lambda: self._lease.run(self._run))
 
     async def stop(self) -> None:
-        """Look no more."""
         if self._task:
             await self._task.stop()
         self._lease.release()
@@ -61,7 +58,7 @@ class AnomalyWatch:
                 _log.warning("anomalies wait: %s", problem, extra={"repeat": "anomalies"})
 
     def look(self, device: str, sense: StoredSense, now: int) -> None:
-        """Look at the readings of a sense that came since the last look. Blocks."""
+        """Check the readings of a sense since the last check; blocks."""
         newest = min(sense.at, now) // 60
         finder = self._finders.get((device, sense.key))
         if finder is None:

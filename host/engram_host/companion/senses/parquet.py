@@ -13,11 +13,10 @@ from engram_host.companion.store.senses.types import StoredSense
 from engram_host.extras import missing_package
 
 ROWS_AT_ONCE = 10_000
-"""Of a row group: bounds what is in memory."""
 
 
 def write_parquet(readings: Iterable[tuple[StoredSense, Point]]) -> IO[bytes]:
-    """A file without a name that has all of them, at its beginning. Blocks; ExportUnavailable."""
+    """Return an unnamed temporary file at its beginning; blocks, and may raise ExportUnavailable."""
     pyarrow, parquet = _load()
     texts = pyarrow.dictionary(pyarrow.int8(), pyarrow.string())
     figures = [(name, pyarrow.float64()) for name in ("min", "max", "mean", "last")]
@@ -49,7 +48,6 @@ def _columns(rows: list[tuple[StoredSense, Point]]) -> dict[str, list[Any]]:
 
 
 def _load() -> tuple[ModuleType, ModuleType]:
-    """pyarrow, which is a large package of an extra, and its part for Parquet."""
     try:
         import pyarrow
         import pyarrow.parquet

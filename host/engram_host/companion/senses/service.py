@@ -1,7 +1,7 @@
 """Readings of boards: the senses of a board, series for plots, all rows for an export.
 
-Hours are those that were worked out from minutes here, or those that the board folded: whichever has more readings. Days are
-those of the board's time zone, likewise.
+Hours are computed from minutes here or folded by the board, whichever has more readings; likewise days, in the board's
+time zone.
 """
 
 import asyncio
@@ -33,19 +33,17 @@ _FINEST = {MINUTES: (MINUTES,), HOURS: (HOURS, FOLDED), DAYS: (DAYS, HOURS, FOLD
 
 MOST_POINTS = 2000
 POINTS = 500
-"""Of a series, unless somebody asks for others."""
 
 _MINUTE_DAYS, _HOUR_DAYS = 2, 100
-"""The longest series, in days, that is of minutes, or of hours, unless a level is asked for."""
+"""Longest series in days of minutes, and of hours, unless a level is requested."""
 
 _DAY_SECONDS = 86400
 _PARTS_AT_ONCE = 64
-"""Of an export, read in one transaction."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """What was read in some time: `at` is when that begins, Unix seconds; figures are as they were read."""
+    """Readings of a span: `at` is its start in Unix seconds, figures are in the sense's unit."""
 
     at: int
     count: int
@@ -67,17 +65,15 @@ class Series:
 
 
 class ReadingService:
-    """Answers what people ask of readings; UnknownDevice, UnknownSense, StoreUnavailable."""
+    """Queries on readings; may raise UnknownDevice, UnknownSense or StoreUnavailable."""
 
     def __init__(self, store: CompanionStore):
         self._store = store
 
     async def device(self, name: str) -> Device:
-        """A board."""
         return await asyncio.to_thread(self._store.device, name)
 
     async def senses(self, device: str) -> list[StoredSense]:
-        """The senses of a board."""
         return await asyncio.to_thread(self._senses, device)
 
     def _senses(self, device: str) -> list[StoredSense]:
@@ -85,7 +81,6 @@ class ReadingService:
         return self._store.senses_of(device)
 
     async def events(self, device: str, name: str, since: int, until: int, limit: int) -> list[StoredEvent]:
-        """Events of a sense, or of all with an empty name, newest first."""
         return await asyncio.to_thread(self._events, device, name, since, until, limit)
 
     def _events(self, device: str, name: str, since: int, until: int, limit: int) -> list[StoredEvent]:
@@ -95,11 +90,7 @@ class ReadingService:
     async def series(
         self, device: str, name: str, since: int, until: int, level: Level | None = None, most: int = POINTS
     ) -> Series:
-        """What was read of a sense from the minute, hour or day of a moment on up to another one, in `most` points or fewer.
-
-        Without a level it is of minutes for some days, of hours for some months, else of days; of a coarser one where there
-        are no finer readings any more.
-        """
+        """Return at most `most` points; without `level`, the finest that suits the span and has readings."""
         return await asyncio.to_thread(self._series, device, name, since, until, level, most)
 
     def _series(self, device: str, name: str, since: int, until: int, level: Level | None, most: int) -> Series:
@@ -121,7 +112,7 @@ class ReadingService:
         return Series(sense, LEVELS[at], step, points, events)
 
     def find(self, device: str, name: str) -> StoredSense:
-        """The sense of a name, however it is written."""
+        """Return the sense of a name, ignoring case and spacing, or raise UnknownSense."""
         key = values.key_of(name)
         for sense in self._senses(device):
             if values.key_of(sense.name) == key:
@@ -129,7 +120,6 @@ class ReadingService:
         raise UnknownSense(name)
 
     def rows(self, device: str, sense: StoredSense, level: int, since: int, until: int) -> list[Row]:
-        """The rows of a sense whose slots begin between two moments, in order."""
         zone = self._store.device(device).zone
         if level == DAYS:
             return self._days(device, sense, zone, since, until)
@@ -152,7 +142,7 @@ class ReadingService:
     def exported(
         self, device: str, name: str, since: int, until: int, level: Level
     ) -> Iterator[tuple[StoredSense, Point]]:
-        """All of a sense between two moments, a part after the other. Blocks."""
+        """Yield all points of a sense between two moments, read part by part; blocks."""
         sense = self.find(device, name)
         zone = self._store.device(device).zone
         at = LEVELS.index(level)
@@ -182,7 +172,6 @@ def _by_slot(rows: Sequence[Row]) -> dict[int, Row]:
 
 
 def _thinned(rows: Sequence[Row], most: int) -> tuple[int, list[Row]]:
-    """(slots that become one, the rows of these), so that there are not too many; each begins with its first slot."""
     if len(rows) <= most:
         return 1, list(rows)
     step = 2
