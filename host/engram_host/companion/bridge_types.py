@@ -1,4 +1,4 @@
-"""The types in which the companion's parts speak of people, of their chats on IM networks, and of what these are owed."""
+"""Types for people, their chats on IM networks, and deliveries to them."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -7,14 +7,11 @@ from engram.memory.access import OWNER
 from engram_host.companion.types import Conversation
 
 GroupMode = Literal["mention", "always"]
-"""When boards answer in a group."""
 
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who was approved, or blocked. `principal` is what memories have, `name` what the owner calls them; `ids` are
-    `network:id`, one for each network account.
-    """
+    """An approved or blocked person; `ids` has `network:id` for each network account."""
 
     principal: str
     name: str
@@ -23,15 +20,12 @@ class Person:
 
     @property
     def is_owner(self) -> bool:
-        """Whether they are the owner."""
         return self.principal == OWNER.principal
 
 
 @dataclass(frozen=True)
 class PairingRequest:
-    """A stranger who was given a code. `ref` is `network:id`, `name` what they call themselves, `at` Unix seconds. `is_sent`:
-    their network has taken the sentence with the code. `bridge` and `chat` are where they wrote, "" for a relay.
-    """
+    """A stranger with a pairing code; `ref` is `network:id`, and `bridge` is "" for a relay."""
 
     code: str
     ref: str
@@ -43,11 +37,10 @@ class PairingRequest:
 
     @property
     def network(self) -> str:
-        """The network that they wrote on."""
         return self.ref.partition(":")[0]
 
 
-# --- what chats are owed
+# --- deliveries
 
 
 @dataclass(frozen=True)
@@ -62,12 +55,7 @@ class ChatPlace:
 
 @dataclass(frozen=True)
 class Shown:
-    """How much of an answer its chat has.
-
-    `messages` are the network's ids of the messages that show it. `part` counts those that are complete; the present one
-    begins at the byte `start` of the answer, and ended at `upto` when it was sent. `digest` is that of the answer up to there,
-    `heading` stands above the present message. While `is_sending`, nobody knows whether the present message arrived.
-    """
+    """Progress of an answer in its chat; `start` and `upto` are byte offsets of the current message."""
 
     messages: tuple[str, ...] = ()
     part: int = 0
@@ -77,15 +65,11 @@ class Shown:
     heading: str = ""
     is_sending: bool = False
     is_told: bool = False
-    """Whether the chat knows that the board is away."""
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """What a chat is owed: `text`, or the answer of the board `device` to the message `mid`. `message` is the network's id of
-    what it answers, "" for what a board begins to say; `at` is when that came, in Unix seconds. `ref` is whom it is for
-    (`network:id`), "" for a whole group.
-    """
+    """A text, or an answer of `device` to `mid`, to deliver; `ref` is its reader, "" for a whole group."""
 
     number: int
     place: ChatPlace
@@ -100,9 +84,7 @@ class Delivery:
 
 @dataclass(frozen=True)
 class KeptMessage:
-    """A message of a network that was here before: what its chat was owed for it, what its board was given, None for nothing,
-    and what that says since the newest edit.
-    """
+    """A network message seen before, with its delivery, its board's message and its latest text."""
 
     delivery: Delivery
     given: Conversation | None = None
@@ -110,7 +92,7 @@ class KeptMessage:
 
 
 DeliveryEnd = Literal["done", "refused", "dropped"]
-"""How a delivery ended: the chat has all of it; it will never take it; or too many waited for it."""
+"""End of a delivery: delivered in full, refused by the network, or dropped by a limit."""
 
 
 # --- files for /import
@@ -118,10 +100,7 @@ DeliveryEnd = Literal["done", "refused", "dropped"]
 
 @dataclass(frozen=True)
 class ChatFile:
-    """A file that the owner sent into a private chat. While it is imported `device` is the board, `mid` and `message` are the
-    ids of the message that asked for it, `ref` and `room` whom and what place that is of; `answered` is how many of its lines
-    the board has answered, and `report` what became of these.
-    """
+    """A file from a private chat; during an import `device` is set, and `answered` counts its lines."""
 
     place: ChatPlace
     name: str
@@ -137,5 +116,4 @@ class ChatFile:
 
     @property
     def is_imported(self) -> bool:
-        """Whether a board is given it now."""
         return bool(self.device)

@@ -2,35 +2,35 @@
 
     CompanionError
       SettingError       a setting is wrong (name)
-      Refused            a board's message is not taken; the answer says why, and when to try again (again)
-      Stale              a message that came late or twice: it is passed over
-      BadSearch          a search asks for something that has no sense (name)
-      UnknownDevice      no board of that name has ever been here (name)
+      Refused            a board's message is refused; the answer says why, and when to try again (again)
+      Stale              a late or repeated message, which is ignored
+      BadSearch          a search has an invalid option (name)
+      UnknownDevice      no board of that name has ever connected (name)
       NoSuchFile         no file of that name is in a Markdown folder (name)
       FileUnreadable     there is one, and it cannot be shown (name)
-      UnknownConversation   nobody has said a message of that id to a board (id)
+      UnknownConversation   no message to a board has that id (id)
       MessageIdTaken     another message to a board has that id (id)
-      TooManyWaiting     too many messages wait for a board to give it another one
+      TooManyWaiting     too many messages wait for a board
       UnknownEntry       a board's copy has no memory or turn of that id (id)
-      MemoryNotChangeable   a memory, or a change of it, is in a state in which it is not changed or undone (id)
-      UnknownImport      no import of that id is kept (id)
-      ImportRefused      an import cannot be made, started or ended now
-      UnknownMedia       no photo or sound of that id is kept for a board (id)
-      MediaRefused       a photo or a sound is not taken, or its file cannot be read
+      MemoryNotChangeable   the state of a memory, or of a change of it, allows no change or undo (id)
+      UnknownImport      no import has that id (id)
+      ImportRefused      an import cannot be created, started or ended now
+      UnknownMedia       no photo or sound of a board has that id (id)
+      MediaRefused       a photo or sound is refused, or its file cannot be read
       ExportUnavailable  an export needs a package that is not installed
       StoreUnavailable   the database cannot be read or written now: nothing was acknowledged
         StoreBusy        another process has locked it for too long
         StoreFull        its disk is full
-        StoreDamaged     its pages are damaged: nothing is written any more
-      RefusedByService   a remote service said no (status): EmbedderRefused and RerankerError are such
-      EmbedderError      no vector was made
-        EmbedderUnavailable   trying later may help
-        EmbedderRefused       it does not: a key, a model's name, a size (status)
+        StoreDamaged     its pages are damaged: nothing more is written
+      RefusedByService   a remote service refused a request (status), as in EmbedderRefused and RerankerError
+      EmbedderError      no vector was computed
+        EmbedderUnavailable   retrying may help
+        EmbedderRefused       retrying does not help: a key, a model's name, a size (status)
       RerankerError      a search was not reranked (status)
-      ExpansionError     a query got no other wordings
-      GatewayRefused     the gateway does not do what it is asked (status, code, headers); stands in gateway/errors.py
+      ExpansionError     a query could not be expanded
+      GatewayRefused     the gateway refuses a request (status, code, headers); see gateway/errors.py
 
-str(error) is one sentence for a person: what is wrong, and what to do.
+str(error) is one sentence for a person: the problem and the remedy.
 """
 
 from engram_host.sentences import SentenceTable, Value
@@ -79,29 +79,26 @@ REFUSALS = SentenceTable(
         "store_full": "the disk of the companion's database is full.",
     },
 )
-"""Why the companion does not do what a person asks for, where the page shows it."""
 
 IF_DAMAGED = (
     "Stop the companion, then run `engram repair`: it goes back to the newest daily backup and "
     "keeps this file. Do not delete it: what boards gave to the archive since then is nowhere "
     "else. What they still have they send again."
 )
-"""What to do about a damaged database."""
 
 IF_POSTGRES_DAMAGED = (
     "Stop all companions on it, then put a backup back, or let PostgreSQL's own tools "
     "(pg_amcheck, pg_dump) find and save what can be read. Do not delete it: what boards gave to "
     "the archive is nowhere else. What they still have they send again."
 )
-"""What to do about a damaged database of PostgreSQL."""
 
 
 class CompanionError(Exception):
-    """Base of all errors that the companion raises on purpose."""
+    """Base class of all errors that the companion raises on purpose."""
 
 
 class SettingError(CompanionError):
-    """A setting is wrong; `name` is its dotted name."""
+    """Invalid setting; `name` is its dotted name."""
 
     def __init__(self, name: str, problem: str):
         super().__init__(f"{name}: {problem}")
@@ -109,7 +106,7 @@ class SettingError(CompanionError):
 
 
 class Refused(CompanionError):
-    """A message is not taken. `again` is after how many seconds to try once more, 0 if at once, with a new hello."""
+    """Refused message; retry after `again` seconds, or at once with a new hello if 0."""
 
     def __init__(self, why: str, again: int = 60):
         super().__init__(why)
@@ -117,11 +114,11 @@ class Refused(CompanionError):
 
 
 class Stale(CompanionError):
-    """A message that came late or twice; what it said is known, or holds no more."""
+    """Late or repeated message, to be ignored."""
 
 
 class BadSearch(CompanionError):
-    """A search asks for something that has no sense; `name` is the option's name."""
+    """Invalid search option; `name` is its name."""
 
     def __init__(self, name: str, problem: str):
         super().__init__(f"{name} {problem}.")
@@ -129,7 +126,7 @@ class BadSearch(CompanionError):
 
 
 class UnknownDevice(CompanionError):
-    """No board of that name has ever been here."""
+    """No board of this name has ever connected."""
 
     def __init__(self, name: str):
         super().__init__(REFUSALS.say("no_board", name=name))
@@ -137,14 +134,14 @@ class UnknownDevice(CompanionError):
 
 
 class UnknownSense(CompanionError):
-    """A board has no sense of that name."""
+    """The board has no sense of this name."""
 
     def __init__(self, name: str):
         super().__init__(REFUSALS.say("no_sense", name=name))
 
 
 class NoSuchFile(CompanionError):
-    """No file of that name is in a Markdown folder that the one who asks may see."""
+    """No file of this name is in a Markdown folder that the caller may see."""
 
     def __init__(self, name: str):
         super().__init__(REFUSALS.say("no_file"))
@@ -152,7 +149,7 @@ class NoSuchFile(CompanionError):
 
 
 class FileUnreadable(CompanionError):
-    """A file of a Markdown folder is not read: too large, no text, or not ours to read."""
+    """A file of a Markdown folder is too large, no text, or not permitted."""
 
     def __init__(self, name: str, problem: str):
         super().__init__(f"{name} {problem}.")
@@ -160,7 +157,7 @@ class FileUnreadable(CompanionError):
 
 
 class UnknownConversation(CompanionError):
-    """Nobody has said a message of that id to a board, or it is kept no more."""
+    """No message to the board has this id, or it was removed."""
 
     def __init__(self, mid: str):
         super().__init__(REFUSALS.say("no_message", id=mid[:60]))
@@ -168,7 +165,7 @@ class UnknownConversation(CompanionError):
 
 
 class MessageIdTaken(CompanionError):
-    """Another message to a board has the id of this one."""
+    """Another message to the board has this id."""
 
     def __init__(self, mid: str):
         super().__init__(REFUSALS.say("id_taken", id=mid[:60]))
@@ -176,29 +173,28 @@ class MessageIdTaken(CompanionError):
 
 
 class TooManyWaiting(CompanionError):
-    """Too many messages wait for a board, of all people or of one, to take more for it."""
+    """Too many messages wait for the board, of all people or of one."""
 
 
 class UnknownEntry(CompanionError):
-    """A board's copy has no memory or turn of that id."""
+    """The board's copy has no memory or turn of this id."""
 
     def __init__(self, entry_id: str, kind: str, **values: Value):
-        """`kind` is one of REFUSALS, and `values` are its own."""
+        """`kind` is a key of REFUSALS, `values` are its parameters."""
         super().__init__(REFUSALS.say(kind, entry=entry_id[:20], **values))
         self.id = entry_id
 
 
 class MemoryNotChangeable(CompanionError):
-    """A memory is in a state in which it is not changed, or a change of it is not undone."""
+    """The state of a memory allows no change, or no undo."""
 
     def __init__(self, entry: str, kind: str):
-        """`kind` is one of REFUSALS."""
         super().__init__(REFUSALS.say(kind, entry=entry))
         self.id = entry
 
 
 class UnknownImport(CompanionError):
-    """There is no import of that id, or it was removed after some days."""
+    """No import has this id, or it was removed after some days."""
 
     def __init__(self, import_id: str):
         super().__init__(REFUSALS.say("no_import", id=import_id[:20]))
@@ -206,11 +202,11 @@ class UnknownImport(CompanionError):
 
 
 class ImportRefused(CompanionError):
-    """An import cannot be made, started or ended now."""
+    """An import cannot be created, started or ended now."""
 
 
 class UnknownMedia(CompanionError):
-    """No photo or sound of that id is kept for a board, or the one who asks may not see it."""
+    """No photo or sound has this id, or the caller may not see it."""
 
     def __init__(self, media_id: str):
         super().__init__(REFUSALS.say("no_media", id=media_id[:20]))
@@ -218,28 +214,24 @@ class UnknownMedia(CompanionError):
 
 
 class MediaRefused(CompanionError):
-    """A photo or a sound is not taken, or its file cannot be read or written."""
+    """A photo or sound is refused, or its file cannot be read or written."""
 
     def __init__(self, kind: str, **values: Value):
-        """`kind` is one of REFUSALS, and `values` are its own."""
         super().__init__(REFUSALS.say(kind, **values))
 
 
 class ExportUnavailable(CompanionError):
-    """An export needs a package that is not installed where the companion runs."""
+    """An export needs a package that is not installed."""
 
 
 class StoreUnavailable(CompanionError):
-    """The database cannot be read or written now; nothing that was acknowledged is lost by it.
-
-    Its text may name the database's host or path, which are the operator's. `public` is for everybody else.
-    """
+    """The database is unavailable; `public` is the text for everybody but the operator."""
 
     public = REFUSALS.say("store_down")
 
 
 class StoreBusy(StoreUnavailable):
-    """Another process has locked what was needed for longer than a call waits."""
+    """Another process holds a lock for longer than a call waits."""
 
 
 class StoreFull(StoreUnavailable):
@@ -249,22 +241,22 @@ class StoreFull(StoreUnavailable):
 
 
 class StoreDamaged(StoreUnavailable):
-    """Pages of the database are damaged. `what` names it, with what was found, and `advice` says what to do."""
+    """Damaged pages: `what` has the database and the problem, `advice` the remedy."""
 
     def __init__(self, what: str, advice: str = IF_DAMAGED):
         super().__init__(f"{what}. {advice}")
 
 
 class EmbedderError(CompanionError):
-    """No vector was made."""
+    """No vector could be computed."""
 
 
 class EmbedderUnavailable(EmbedderError):
-    """The embedder did not answer in time, or is overloaded: trying later may help."""
+    """The embedder timed out or is overloaded; retrying may help."""
 
 
 class RefusedByService(CompanionError):
-    """A remote service said no, with an HTTP status if it gave one: trying again unchanged does not help."""
+    """A remote service refused the request; retrying it unchanged does not help."""
 
     def __init__(self, problem: str, status: int = 0):
         super().__init__(problem)
@@ -272,12 +264,12 @@ class RefusedByService(CompanionError):
 
 
 class EmbedderRefused(RefusedByService, EmbedderError):
-    """The embedder said no, with an HTTP status if it is a remote one: trying again unchanged does not help."""
+    """The embedder refused the request; retrying it unchanged does not help."""
 
 
 class RerankerError(RefusedByService):
-    """A search was not reranked, with an HTTP status if the service gave one: its own order stands."""
+    """A reranker failed or refused the request; results keep their order."""
 
 
 class ExpansionError(CompanionError):
-    """A query got no other wordings from the model: it is searched as it is."""
+    """The model returned no other wordings; the query is searched unchanged."""

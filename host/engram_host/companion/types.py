@@ -1,4 +1,4 @@
-"""The types in which the companion's parts speak of boards, lines and files; without numpy, which is slow to load."""
+"""Types for boards, lines and files; without numpy, which is slow to load."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -11,25 +11,20 @@ LogName = Literal["records", "journal"]
 LOGS: tuple[LogName, ...] = ("records", "journal")
 
 DEVICE_NAME = r"[a-z0-9-]{1,32}"
-"""What a board may be called, as a regular expression of the whole name."""
+"""Regular expression that matches a whole board name."""
 
 FOLDER = "folder:"
-"""How the name begins that a Markdown folder has in the store; no board can be called so."""
+"""Name prefix of Markdown folders in the store; no board can have it."""
 
 
 NOTES = FOLDER + "notes:"
 LEFT_NOTES = FOLDER + "left notes:"
-"""How the names begin that the notes of a board have in the store, which are kept like a Markdown folder; the latter are those
-that the board no longer has.
-"""
+"""Name prefixes of a board's notes in the store; the latter are notes that left the board."""
 
 
 @dataclass(frozen=True)
 class LogState:
-    """One log as a board describes it: lines with a seq from `oldest` up to but without `next` are on its flash.
-
-    `rewrites` counts how often the board took lines out of the log, by a compaction.
-    """
+    """State of a log on its board; `next` is exclusive, and `rewrites` counts its compactions."""
 
     epoch: int
     oldest: int
@@ -39,7 +34,7 @@ class LogState:
 
 @dataclass(frozen=True)
 class Sender:
-    """Who sent a message: the board's id, its connection, and the message's number; the last two only rise."""
+    """Sender of a message: board id, connection and message number; the last two only rise."""
 
     board: str
     link: int
@@ -48,9 +43,7 @@ class Sender:
 
 @dataclass(frozen=True)
 class Hello:
-    """A board begins a connection. `zone` and `rule` are as in BoardZone; up to seq `relied` of its records it had the
-    confirmation that the companion has its archive lines when it took lines off its flash.
-    """
+    """Start of a connection; the companion had confirmed archive lines up to seq `relied`."""
 
     device: str
     sender: Sender
@@ -73,7 +66,7 @@ class SeqRange:
 
 @dataclass(frozen=True)
 class LineBatch:
-    """Of a span the board holds exactly these raw lines, each checked and with its newline; [(seq, line), ...] rising."""
+    """All raw lines of a span, checked, each with its newline and in order of seqs."""
 
     sender: Sender
     span: SeqRange
@@ -82,9 +75,7 @@ class LineBatch:
 
 @dataclass(frozen=True)
 class HeldLog:
-    """What the companion has of a log: all up to seq `have`; the crc of the line with that seq ("" if there is no such line)
-    and the rewrites that both sides have agreed on, -1 if they have to be compared.
-    """
+    """State of a copy: seq `have` and its crc, or ""; `rewrites` is -1 if both sides must compare."""
 
     have: int
     crc: str
@@ -93,23 +84,20 @@ class HeldLog:
 
 @dataclass(frozen=True)
 class Welcome:
-    """The answer to Hello; `events` are sentences on what has happened, for a person, `archived` is how many records that the
-    board archived are here, `asks` that the board is to say what its archive has.
-    """
+    """Answer to Hello; `events` are for people, and `asks` requests a list of the board's archive."""
 
     logs: dict[LogName, HeldLog]
     events: tuple[str, ...] = ()
     archived: int = 0
     asks: bool = False
     notes: str = ""
-    """What the companion has of the board's notes: see store/board_notes.py."""
+    """State of the notes' copy; see store/board_notes.py."""
     senses: str = ""
-    """Likewise of its senses: see store/senses/table.py."""
 
 
 @dataclass(frozen=True)
 class NoteEntry:
-    """A note as its board lists it, by the `file` on its flash: its text's crc32, or none and whether its days are over."""
+    """A note in a board's list; without `crc` it is gone, and with `is_left` only its days are over."""
 
     file: str
     crc: int | None
@@ -118,7 +106,7 @@ class NoteEntry:
 
 @dataclass(frozen=True)
 class NoteSpan:
-    """The notes of a board with files after `after` up to `to` (all that follow, if that is empty) are these and no others."""
+    """The complete list of a board's notes after `after` up to `to`, or up to the end without `to`."""
 
     device: str
     epoch: int
@@ -139,10 +127,7 @@ class Change:
 
 @dataclass(frozen=True)
 class SetAsideLine:
-    """A line that is no longer part of a copy, and why; `at` is when it was set aside, in Unix seconds.
-
-    `number` is higher for what was set aside later.
-    """
+    """A line removed from a copy at `at` (Unix seconds); a later one has a higher `number`."""
 
     log: LogName
     epoch: int
@@ -155,9 +140,7 @@ class SetAsideLine:
 
 @dataclass(frozen=True)
 class Device:
-    """A board that the companion knows. `heard` is Unix seconds, `version` that of its newest change; `logs` are those of the
-    present epochs. `generation` differs from that of an erased board of this name.
-    """
+    """A known board; `generation` differs from that of an erased board of the same name."""
 
     name: str
     board: str
@@ -171,7 +154,7 @@ class Device:
 
 @dataclass(frozen=True)
 class LineQuota:
-    """How many lines, and bytes of lines, a board may add to its copy on a day; 0 is no limit."""
+    """Lines, and bytes of lines, that a board may add to its copy per day; 0 is no limit."""
 
     lines: int = 0
     bytes: int = 0
@@ -179,11 +162,7 @@ class LineQuota:
 
 @dataclass(frozen=True)
 class RetentionLimits:
-    """How long, and how much, is kept of what no board has any more; 0 is for ever, or all.
-
-    `former_days` and `former_bytes` (of one board) are for copies of former epochs and for what was set aside, `turn_days`
-    for turns that have left their board, `reading_days` for readings by minute, `reading_bytes` for all readings of one board.
-    """
+    """Days and bytes (per board) to keep data that no board has any more; 0 is no limit."""
 
     former_days: int = 0
     former_bytes: int = 0
@@ -194,9 +173,7 @@ class RetentionLimits:
 
 @dataclass(frozen=True)
 class MediaLimits:
-    """How much is kept of the photos and sounds of boards: bytes of one, bytes and count of all of one board (a count of 0:
-    none is kept), and the types that are taken.
-    """
+    """Quotas for media in bytes and counts; a `board_count` of 0 disables media."""
 
     bytes_each: int
     board_bytes: int
@@ -206,9 +183,7 @@ class MediaLimits:
 
 @dataclass(frozen=True)
 class DeviceToken:
-    """The token of a board as it is kept: `digest` is its SHA-256, `mosquitto` what mosquitto checks it with, `made` Unix
-    seconds.
-    """
+    """Stored token of a board; `digest` is its SHA-256, `mosquitto` the broker's password hash."""
 
     device: str
     digest: bytes = field(repr=False)
@@ -218,7 +193,7 @@ class DeviceToken:
 
 @dataclass(frozen=True)
 class OperatorToken:
-    """A named token of an operator as it is kept; `made` and `ends` are Unix seconds, 0 for no end."""
+    """Stored token of an operator; `made` and `ends` are Unix seconds, 0 for no end."""
 
     name: str
     digest: bytes = field(repr=False)
@@ -229,9 +204,7 @@ class OperatorToken:
 
 @dataclass(frozen=True)
 class AuditEntry:
-    """Who did what, when (Unix seconds) and from which address; `number` is higher for what was done later, 0 if it is not
-    kept yet.
-    """
+    """An audit log entry; `at` is Unix seconds, and `number` is 0 until it is stored."""
 
     at: int
     who: str
@@ -243,7 +216,7 @@ class AuditEntry:
 
 @dataclass(frozen=True)
 class GatewayUse:
-    """Calls of the gateway and tokens of the model, of a day or as a limit of one; what they cost is in millionths."""
+    """Usage or limit of the gateway per day; `cost` is in millionths."""
 
     calls: int
     tokens: int
@@ -252,7 +225,7 @@ class GatewayUse:
 
 @dataclass(frozen=True)
 class StoredPassage:
-    """A passage of a Markdown file: the lines from `first` to `last`, and the headings that they stand under."""
+    """A passage of a Markdown file: the lines from `first` to `last`, and their headings."""
 
     text: str = field(repr=False)
     heading: str
@@ -262,9 +235,7 @@ class StoredPassage:
 
 @dataclass(frozen=True)
 class NewFile:
-    """A Markdown file as it is now. `stamp` and `digest` differ for other states, `at` is when it changed, in Unix seconds;
-    with a `problem`, a sentence, it has no passages.
-    """
+    """Current state of a Markdown file; one with a `problem`, a sentence, has no passages."""
 
     path: str
     stamp: str
@@ -277,7 +248,7 @@ class NewFile:
 
 @dataclass(frozen=True)
 class KeptFile:
-    """A Markdown file as the store has it; `places` are (seq, first line, last line) of its passages."""
+    """A Markdown file in the store; `places` are (seq, first line, last line) of its passages."""
 
     path: str
     stamp: str
@@ -291,21 +262,14 @@ class KeptFile:
 
 ConversationState = Literal["waiting", "taken", "answering", "done", "cancelled", "undeliverable"]
 OPEN_STATES: tuple[ConversationState, ...] = ("waiting", "taken", "answering")
-"""States in which the board still has something to do."""
 
 PieceKind = Literal["text", "notice", "more", "line", "report", "problem", "again"]
-"""What a piece of an answer is: of its text; a remark on it; a line of a command's answer, or the part of one before `more` of
-it; a report as JSON; what went wrong; or that the answer starts again, and what came before it is void.
-"""
+"""Kinds of pieces of an answer; `again` restarts it and voids all pieces before."""
 
 
 @dataclass(frozen=True)
 class Said:
-    """What somebody says to a board: `mid` is its id, which no other message to this board has. `room` is a chat of theirs.
-
-    `forwarded` names who wrote the text if somebody else did, `quoted` begins what it answers, and `edits` is the `mid` of the
-    message that it corrects.
-    """
+    """A message to a board, unique by `mid`; `edits` is the `mid` of the message that it corrects."""
 
     mid: str
     principal: str
@@ -320,13 +284,11 @@ class Said:
 
 
 SECRET_IDS = "secret:"
-"""How the ids begin of messages with a secret behind their second word, as in `/setting llm.key VALUE`: nobody but the board is
-shown it, and it is removed as soon as the board has answered. A person may type such a command under any id.
-"""
+"""Id prefix of messages with a secret as third word, shown to the board only and then removed."""
 
 
 def without_secret(said: Said) -> Said:
-    """A message as people are shown it: without its secret, if it has one."""
+    """Return a message as people see it: without its secret, if it has one."""
     words = said.text.split(None, 2)
     if len(words) < 3 or not (said.mid.startswith(SECRET_IDS) or _sets_secret(said, words)):
         return said
@@ -339,10 +301,7 @@ def _sets_secret(said: Said, words: Sequence[str]) -> bool:
 
 @dataclass(frozen=True)
 class Conversation:
-    """A message to a board and how far it is. `at` and `changed` are Unix seconds; `turn` is the board's id of it, "" for none
-    yet; `offers` is the number of its newest offer to the board, `begun` how many the board has named, `unnamed` how many
-    were made since then; `is_push` says that the board itself began.
-    """
+    """A message to a board and its state; of `offers`, the board acknowledged `begun`."""
 
     number: int
     device: str
@@ -359,7 +318,6 @@ class Conversation:
 
     @property
     def is_open(self) -> bool:
-        """Whether the board still has something to do."""
         return self.state in OPEN_STATES
 
 
@@ -374,7 +332,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class ConversationLimits:
-    """Messages that wait for a board, of all people and of one, and bytes of what waits for it; the most bytes of an answer."""
+    """Limits per board: waiting messages, of all people and of one, bytes waiting, bytes of an answer."""
 
     board_messages: int = 200
     person_messages: int = 20

@@ -1,4 +1,4 @@
-"""Vectors as the companion's parts pass them on, what they were made with, and the digests of texts."""
+"""Types of vectors, their identity, and digests of texts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,16 +10,14 @@ from numpy.typing import NDArray
 from engram_host.companion.types import LogName
 
 Vector = NDArray[np.float32]
-"""One dimension: the length-1 vector of a text. Two: one in each row."""
+"""One dimension: a unit vector; two dimensions: one unit vector per row."""
 
 DIGEST_BYTES = 16
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What vectors were made with: those of two identities cannot be compared. `key` is the version of the text that is
-    embedded (see entries/embedding_text.py).
-    """
+    """Model, dimensions and key version; vectors of two identities cannot be compared."""
 
     model: str
     dimensions: int
@@ -31,7 +29,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class StoredVector:
-    """The vector of a line; `digest` is that of the text it was made of (16 bytes)."""
+    """The vector of a line; `digest` is that of its text (16 bytes)."""
 
     log: LogName
     seq: int
@@ -41,7 +39,7 @@ class StoredVector:
 
 @dataclass(frozen=True)
 class VectorRows:
-    """Some lines' vectors in full precision, a row each, and the digests of the texts that they were made of."""
+    """Vectors of some lines in full precision, a row each, and the digests of their texts."""
 
     seqs: NDArray[np.int64]
     digests: Sequence[bytes]
@@ -49,5 +47,5 @@ class VectorRows:
 
 
 def text_digest(text: str) -> bytes:
-    """DIGEST_BYTES bytes that identify a text; half characters count as well."""
+    """Return DIGEST_BYTES bytes that identify a text; lone surrogates are allowed."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()
