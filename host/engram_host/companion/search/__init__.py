@@ -1,1 +1,1 @@
-"""Finds what fits a question among the lines of one or many boards, by its words and by its meaning."""
+"""Hybrid search over the lines of one or many boards, by words and by meaning."""

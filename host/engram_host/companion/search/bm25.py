@@ -30,22 +30,18 @@ K1 = 0.9
 B_ENTRY = 0.4
 B_SESSION = 0.2
 LEAST_LENGTH = 20.0
-"""Words: a shorter entry does not gain from being shorter."""
 
 _KEY_WORDS = 4
-"""Terms that each turn has beside its text: day, month, year and speaker."""
 
 _LONE = 0.75
-"""What stands beside a turn adds to its T: by a quarter less it is like that of what stands alone."""
+"""Share of T kept by a turn with neighbours, so that it compares with one that stands alone."""
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.uint8] | NDArray[np.int32]
-"""How often some rows have a word, in eighths: a power of two changes no bit of a quotient of counts."""
+"""Term counts per row in eighths; a power of two keeps quotients exact."""
 
 Found = tuple[NDArray[np.int32], Counts]
-"""Rows that have a word, each once, and how often. Rows that nobody may see are among them: each sum leaves those out, which
-takes less time than to pick rows for each word.
-"""
+"""Distinct rows that have a word, and the counts; includes rows that the caller may not see."""
 
 Places = NDArray[np.intp] | slice
 EVERY = slice(None)
@@ -58,30 +54,23 @@ class BoardRows:
     seen: VisibleRows
     lengths: Floats
     norms: Floats = field(default_factory=lambda: np.zeros(0))
-    """What stands beside a count below the line of BM25, by the row's length, in eighths."""
 
     found: dict[str, Found] = field(default_factory=dict)
     own: Floats = field(default_factory=lambda: np.zeros(0))
     total: Floats = field(default_factory=lambda: np.zeros(0))
     sessions: Floats = field(default_factory=lambda: np.zeros(0))
-    """S of each thread."""
 
     scores: Floats = field(default_factory=lambda: np.zeros(0))
-    """The words side's score of each wanted row, 0 where it has none."""
 
     repeats: Mask = field(default_factory=lambda: np.zeros(0, np.bool_))
-    """Turns in which whoever asks has asked for most of the same: they answer nothing."""
+    """Turns of the asker that ask mostly the same; they are no answers."""
 
     def column(self, name: str) -> NDArray:
-        """A column of the index's rows."""
         return self.seen.index.rows.column(name)
 
 
 class WordScores:
-    """The scores of all rows of some boards for the words of one query.
-
-    `terms` says of each word whether only an identifier gave it: such a one adds to scores, and lacking it takes nothing.
-    """
+    """BM25 scores of all rows; `terms` maps each word to True if only an identifier gave it."""
 
     def __init__(
         self,
@@ -108,21 +97,19 @@ class WordScores:
 
     @property
     def best_share(self) -> float:
-        """How much of the weight of the query's words the best wanted entry has by itself."""
         best = max((float(board.own[board.seen.wanted].max(initial=0)) for board in self.boards), default=0.0)
         return best / self.full if self.full else 0.0
 
     def coverage(self, board: BoardRows, rows: Places = EVERY) -> Floats:
-        """For some rows the share of the weight of the query's words that each and what stands beside it match, at most 1."""
+        """Return the matched share of the query's weight per row, neighbours included, at most 1."""
         evidence = self.evidence(board, rows)
         return np.minimum(1, evidence / self.full) if self.full else np.zeros(len(evidence))
 
     def evidence(self, board: BoardRows, rows: Places = EVERY) -> Floats:
-        """For some rows the weight of the query's words that each and what stands beside it match."""
+        """Return the matched weight of the query's words per row, neighbours included."""
         return board.total[rows] * np.array((1.0, _LONE)).take(board.column("turn")[rows].view(np.uint8))
 
     def saturated(self, board: BoardRows, rows: NDArray[np.intp], counts: Counts) -> Floats:
-        """A word's part in B of the rows that have it so often, without its idf."""
         parts = np.multiply(counts, K1 + 1, dtype=np.float64)
         norms = board.norms.take(rows)
         norms += counts
@@ -151,7 +138,7 @@ class WordScores:
 
     def _score_entries(self, board: BoardRows) -> None:
         board.own = np.zeros(len(board.lengths))
-        # In the order of the words, so the sum of a row is the same whatever rows there are.
+        # In the order of the words, so a row's sum does not depend on the order of rows.
         for term in self.terms:
             found, counts = board.found[term]
             rows = found.astype(np.intp)
@@ -162,7 +149,7 @@ class WordScores:
 
     def _add_neighbours(self, board: BoardRows) -> None:
         rows = board.seen.live_rows
-        # One place more, which NONE leads to: there nobody gives.
+        # One extra element for NONE, always 0.
         own = np.append(board.own, 0)
         own[rows.dead] = 0
         board.total = board.own.copy()
@@ -175,13 +162,11 @@ class WordScores:
 
     @property
     def shares(self) -> tuple[tuple[int, float], ...]:
-        """(how far, share): turns that stand so far beside another one give it so much of their own."""
         return (1, self.weights.near), (2, self.weights.far)
 
     # --- sessions
 
     def _score_sessions(self) -> None:
-        """S: sessions of all boards are documents of one collection. `having` of entries is counted with it."""
         lengths = [board.seen.live_rows.thread_lengths for board in self.boards]
         documents = sum(int(np.count_nonzero(length)) for length in lengths)
         mean = sum(float(length.sum()) for length in lengths) / max(1, documents)
@@ -207,7 +192,7 @@ class WordScores:
         evidence = {False: best[False], True: best[True] * _LONE}
         self.best_evidence = evidence
         least = min((value for value in evidence.values() if value), default=0.0)
-        # The better side is as it is, the other one less by the ratio; alone, a side is as it is.
+        # The better side keeps its scores, the other is scaled by the ratio.
         most = max(evidence.values())
         scales = {turn: least / most if value == least and least else 1.0 for turn, value in evidence.items()}
         sessions = [_of_thread(board) for board in self.boards]
@@ -228,7 +213,6 @@ def _board_rows(seen: VisibleRows) -> BoardRows:
 
 
 def _find_terms(board: BoardRows, terms: list[str]) -> None:
-    """Look the words up; the words of a memory are found in its turns as well."""
     records, turns = board.seen.live_rows.pairs
     by_row = np.zeros(len(board.lengths), np.int32)
     for term in terms:
@@ -245,7 +229,7 @@ def _found_in_turns(
     turns: NDArray[np.int32],
     by_row: NDArray[np.int32],
 ) -> Found:
-    """Found rows with the turns of records among them; `by_row` is 0 for each row, before and after."""
+    """Add the turns of the found records; `by_row` must be all zeros and is left so."""
     by_row[found] = counts
     having = np.flatnonzero(by_row.take(records))
     if len(having):
@@ -260,7 +244,6 @@ def _found_in_turns(
 
 
 def _repeats(board: BoardRows) -> Mask:
-    """The questions of whoever asks of which at least half of the words are the query's."""
     asking = board.column("question") & (board.column("who") == board.seen.index.speakers.find(board.seen.principal))
     if not asking.any():
         return asking
@@ -271,12 +254,12 @@ def _repeats(board: BoardRows) -> Mask:
 
 
 def inverse_frequency(documents: int, having: int) -> float:
-    """The weight of a word that `having` of all `documents` have."""
+    """Return the idf of a word that `having` of all documents have."""
     return math.log(1 + (documents - having + 0.5) / (having + 0.5)) if documents else 0.0
 
 
 def _count(board: BoardRows, found: NDArray[np.int32], counts: Counts) -> tuple[int, Floats]:
-    """Of a word: how many live rows have it, and how often the live turns of each thread do."""
+    """Return the number of live rows with a word, and its count per thread over live turns."""
     size = len(board.seen.index.threads.texts)
     threads = board.seen.live_rows.live_threads.take(found)
     having = int(np.count_nonzero(threads <= size))
@@ -284,7 +267,6 @@ def _count(board: BoardRows, found: NDArray[np.int32], counts: Counts) -> tuple[
 
 
 def _best(board: BoardRows) -> dict[bool, float]:
-    """The highest T of records (False) and turns (True)."""
     records = board.seen.live_rows.records
     turns = board.total.copy()
     turns[records] = 0
@@ -293,14 +275,12 @@ def _best(board: BoardRows) -> dict[bool, float]:
 
 
 def _of_thread(board: BoardRows) -> Floats:
-    """S of the session of each turn that matches, 0 for other rows; NONE, which records have, leads to one place more."""
     of_thread = np.append(board.sessions, 0).take(board.column("thread"))
     of_thread *= board.total > 0  # to pick rows by a mask would take five times as long
     return of_thread
 
 
 def _by_kind(board: BoardRows, of_record: float, of_turn: float) -> Floats:
-    """One number for all records and another one for all turns."""
     numbers = np.full(len(board.lengths), of_turn)
     numbers[board.seen.live_rows.records] = of_record
     return numbers

@@ -1,4 +1,4 @@
-"""How sure a search is that an entry is an answer, 0 to 1: as the board's engram.memory.confidence, with meaning beside words.
+"""Confidence that an entry is an answer, 0 to 1: the board's engram.memory.confidence plus meaning.
 
     confidence = (words + meaning) / 2 x authority x days x agreement    of one entry; a side alone without the other
 
@@ -10,7 +10,7 @@ authority  who says so: a pinned memory, one that a model made, the assistant's 
 days       whether it is of the days that the query names, if it names some
 agreement  a memory and a turn that both have most of the query's words
 
-A search is as sure as it is of the entry that it is surest of: one that both words and meaning find.
+A search has the confidence of its best entry that both words and meaning find.
 """
 
 import math
@@ -27,40 +27,36 @@ from engram_host.companion.search.vector_search import VectorScores
 
 _MANY = 1000
 _ENOUGH, _AT_LEAST = 20.0, 4.0
-"""Of weight: from the first on more says no more; the second is given to a word, however common. As on the board."""
 
 _UNRELATED = 0.05
-"""Of the way to 1 from unrelated texts: the nearest text to a question is that near without answering it."""
 
 _MOST_OF = 2 / 3
-"""Of the best evidence: a memory and a turn that both have so much agree."""
 
 _PER_CENT = 0.01
 
 QUESTION = board.QUESTION * _PER_CENT
-"""Factor of a turn that only asks for most of the same: its words are no evidence."""
 
 PARTS = ("words", "meaning", "authority", "days", "agreement")
-"""What a confidence is made of: two sides, NaN where one was not searched, then factors."""
+"""Names of a confidence's parts: two sides (NaN if not searched), then factors."""
 
 _SIDES = 2
 
 
 def parts_shown(parts: Sequence[float]) -> tuple[tuple[str, float], ...]:
-    """The sides that were searched and the factors that change something, by name; `parts` are one row of of_rows()."""
+    """Return the searched sides and the effective factors of one row, by name."""
     named = list(zip(PARTS, parts, strict=True))
     sides = [(what, part) for what, part in named[:_SIDES] if not math.isnan(part)]
     return (*sides, *((what, part) for what, part in named[_SIDES:] if part != 1))
 
 
 def with_record(parts: Sequence[float], record: dict[str, Any]) -> tuple[float, ...]:
-    """Parts with the authority of a record, by its line."""
+    """Return the parts with the authority of a record's line."""
     at = PARTS.index("authority")
     return (*parts[:at], board.of_record(record) * _PER_CENT, *parts[at + 1 :])
 
 
 def value_of(parts: Floats) -> Floats:
-    """The confidence of each row of parts, 0 to 1."""
+    """Return the confidence of each row of parts, 0 to 1."""
     sides = parts[:, :_SIDES]
     searched = ~np.isnan(sides)
     mean = np.where(searched, sides, 0).sum(axis=1) / np.maximum(1, searched.sum(axis=1))
@@ -68,7 +64,7 @@ def value_of(parts: Floats) -> Floats:
 
 
 class ConfidenceOf:
-    """Says how sure a search is of its candidates; one of the sides may be None."""
+    """Scorer of a search's confidence in its candidates; either side may be None."""
 
     def __init__(self, words: WordScores | None, meaning: VectorScores | None):
         self._words = words
@@ -85,11 +81,7 @@ class ConfidenceOf:
         repeats: NDArray[np.bool_],
         is_on_days: NDArray[np.bool_] | None,
     ) -> Floats:
-        """The PARTS, (len(rows), 5), of rows of the board at `place` with these cosines (NaN without a vector).
-
-        `is_reply`: said by the assistant, and not asked for as such; `repeats`: only asks the same; `is_on_days` is
-        None if the query names no days. The authority of records stands in their lines: see with_record().
-        """
+        """Return PARTS of some rows, shape (len(rows), 5), without a record's own authority."""
         parts = np.ones((len(rows), len(PARTS)))
         parts[:, :_SIDES] = np.nan
         if self._words and self._weights:
@@ -107,8 +99,6 @@ class ConfidenceOf:
 
 @dataclass(frozen=True)
 class _Weights:
-    """Of a query: the most evidence that an entry can have, how much weight its known words have, and its unknown ones."""
-
     most: float
     known: float
     unknown: float
@@ -143,7 +133,6 @@ def _of_meaning(meaning: VectorScores, cosines: NDArray[np.float64]) -> NDArray[
 
 
 def _agreed_evidence(words: WordScores) -> float:
-    """The evidence from which on a memory and a turn agree; infinite if the best of each do not."""
     best = [*words.best_evidence.values()]
     least = max(best) * _MOST_OF
     return least if 0 < least <= min(best) else np.inf

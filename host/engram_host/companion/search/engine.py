@@ -1,4 +1,4 @@
-"""One search from the question to the answer: update the indexes, rank, read what is shown, explain it."""
+"""One search from question to answer: update the indexes, rank, read hits, explain them."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,11 +16,11 @@ from engram_host.companion.search.vector_search import QueryVector
 from engram_host.companion.types import Device, LogName
 
 EmbedQuery = Callable[[str], QueryVector]
-"""Makes the vector of a query; EmbedderError. It may be called from any thread."""
+"""Embeds a query; raises EmbedderError and may be called from any thread."""
 
 
 class SearchEngine:
-    """Searches the boards of a store. Calls block, and may come from any thread."""
+    """Search over the boards of a store; calls block and are thread-safe."""
 
     def __init__(self, store: LineSource, cache: IndexCache, embed: EmbedQuery | None = None):
         self._store = store
@@ -28,7 +28,7 @@ class SearchEngine:
         self._embed = embed
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """Answer a request; UnknownDevice, StoreUnavailable. An embedder that fails takes nothing but its own side away."""
+        """Answer a request without the vector side if the embedder fails. Raise UnknownDevice."""
         begin = time.perf_counter()
         query, degraded = self._query_vector(request)
         embedded = time.perf_counter()
@@ -59,10 +59,7 @@ class SearchEngine:
         )
 
     def read(self, device: str, log: LogName, number: int, caller: Caller, now: int) -> bytes:
-        """The line of a live or archived entry as its board wrote it, b"" if there is none that who asks may see.
-
-        UnknownDevice, StoreUnavailable.
-        """
+        """Return an entry's line, or b"" if there is none that the caller may see."""
         index, known = self._cache.get(device, None)
         with index.lock:
             row = index.row_of(log, number)
@@ -87,7 +84,7 @@ class SearchEngine:
 
 @contextmanager
 def _held(found: Sequence[tuple[DeviceIndex, Device]]) -> Iterator[None]:
-    """Hold some indexes, in the order of names, so that two searches never wait for each other."""
+    """Hold the locks of some indexes, ordered by name to avoid deadlocks."""
     with ExitStack() as locks:
         for index, _ in sorted(found, key=lambda pair: pair[0].name):
             locks.enter_context(index.lock)

@@ -1,4 +1,4 @@
-"""What a score is made of, and why a search found nothing."""
+"""Explanations of a score, and of an empty result."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -20,15 +20,13 @@ _SHOWN_WORDS = 8
 def explain(
     candidate: Candidate, board: BoardRows, words: WordScores | None, query: str, parts: Sequence[float]
 ) -> Explanation:
-    """The points of each part of a candidate's score, and the parts of its confidence; its words are named as the query has
-    them.
-    """
+    """Return a candidate's points by part, with words as the query spells them."""
     named: list[Part] = []
     beside: list[Part] = []
     session = 0.0
     if words and candidate.words:
         turn = bool(board.column("turn")[candidate.row])
-        # What the words side gave in all is shared out as it came together.
+        # Divide the words score in proportion to its terms.
         scale = candidate.words / float(board.scores[candidate.row])
         factor = scale * words.factors[turn]
         named = [(name, factor * part) for name, part in _own_words(candidate.row, board, words, query)]
@@ -74,7 +72,7 @@ def _neighbour_parts(row: int, board: BoardRows, words: WordScores) -> list[Part
 
 
 def why_empty(request: SearchRequest, words: WordScores | None, entries: int, wanted: int, degraded: str) -> Sentence:
-    """Why nothing was found, without a word of what the caller may not see. `wanted` entries pass the filters."""
+    """Return the reason for an empty result without revealing hidden entries."""
     if not entries:
         return REASONS.say("nothing_stored")
     if not wanted:
@@ -86,7 +84,6 @@ def why_empty(request: SearchRequest, words: WordScores | None, entries: int, wa
 
 
 def _why_no_word(request: SearchRequest, words: WordScores, more: str) -> Sentence:
-    """Why the words of a query find nothing; `more` is the end of the kind."""
     if not words.terms:
         return REASONS.say("only_common" + more)
     named = query_words(request.query)

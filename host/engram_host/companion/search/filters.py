@@ -1,6 +1,6 @@
-"""Which rows of an index a search may look at, by who asks, and which of them may be an answer.
+"""Row filters: rows that a caller may see, and rows that may be an answer.
 
-What the caller may not see is as if it were not there: it is in no count, in no word's weight, and beside nothing.
+Hidden rows do not exist for the caller: no count, word weight or neighbour includes them.
 """
 
 from dataclasses import dataclass, field
@@ -23,12 +23,11 @@ Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 WAYS = ("previous", "following")
-"""From a turn to those beside it in its thread."""
 
 
 @dataclass(frozen=True)
 class RowTotals:
-    """Of the live rows with words of one index: how many, and for records (False) and turns (True) count and words."""
+    """Counts of an index's live rows, and counts and words by kind (True for turns)."""
 
     entries: int
     count: dict[bool, int]
@@ -37,13 +36,9 @@ class RowTotals:
 
 @dataclass(frozen=True)
 class LiveRows:
-    """Rows of an index that count for one caller, from a moment on and before another, with what each search needs of them.
-
-    An index keeps those of its last caller until something changes in it.
-    """
+    """Rows of an index that count for one caller until `until`, cached until the index changes."""
 
     owner: "ref[DeviceIndex]"
-    """Not the index itself, which keeps this: what is evicted leaves at once."""
 
     live: Mask
     labels: frozenset[str]
@@ -51,33 +46,29 @@ class LiveRows:
     until: int
     changes: int
     norms: dict[tuple[float, float], Floats] = field(default_factory=dict, compare=False)
-    """What bm25.py keeps here, by mean lengths of records and turns: of those of the last search."""
+    """bm25 cache of the last search, keyed by mean lengths."""
 
     @property
     def nbytes(self) -> int:
-        """Bytes of what is kept so far, without columns of the index."""
         kept = [*vars(self).values(), *self.norms.values(), *vars(self).get("neighbours", {}).values()]
         return sum(each.nbytes for each in kept if isinstance(each, np.ndarray) and each.base is None)
 
     @property
     def index(self) -> DeviceIndex:
-        """The index."""
         index = self.owner()
-        assert index is not None  # whoever looks at rows holds their index
+        assert index is not None  # callers hold the index
         return index
 
     def fits(self, labels: frozenset[str], now: int) -> bool:
-        """Whether it is what a caller who may see these labels sees now."""
+        """True if a caller with these labels sees the same rows now."""
         return labels == self.labels and self.since <= now < self.until and self.changes == self.index.changes
 
     @cached_property
     def pairs(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """(rows of memories, rows of turns that they came from)."""
         return self.index.links.visible_pairs(self.live)
 
     @cached_property
     def lengths(self) -> Floats:
-        """Of each row in words; a turn has the words of its memories too."""
         lengths = self.index.rows.column("length") / EIGHTHS
         records, turns = self.pairs
         if len(records):
@@ -86,7 +77,6 @@ class LiveRows:
 
     @cached_property
     def totals(self) -> RowTotals:
-        """Counts and lengths of all of them."""
         having = self.live & (self.lengths > 0)
         turn = self.index.rows.column("turn")
         lengths = {kind: self.lengths[having & (turn == kind)] for kind in (False, True)}
@@ -98,22 +88,19 @@ class LiveRows:
 
     @cached_property
     def dead(self) -> NDArray[np.intp]:
-        """The rows that do not count."""
         return np.flatnonzero(~self.live)
 
     @cached_property
     def records(self) -> NDArray[np.intp]:
-        """The rows of records."""
         return np.flatnonzero(~self.index.rows.column("turn"))
 
     @cached_property
     def wordless(self) -> NDArray[np.intp]:
-        """The rows without a word."""
         return np.flatnonzero(self.lengths == 0)
 
     @cached_property
     def neighbours(self) -> dict[tuple[str, int], NDArray[np.int32]]:
-        """By way and distance, as ("previous", 2): the row that is so far from each in its thread, NONE if there is none."""
+        """Rows by (direction, distance) from each row in its thread, or NONE."""
         found: dict[tuple[str, int], NDArray[np.int32]] = {}
         for way in WAYS:
             column = self.index.rows.column(way)
@@ -123,34 +110,31 @@ class LiveRows:
 
     @cached_property
     def live_threads(self) -> NDArray[np.int32]:
-        """The thread of each live turn; of live records the number behind the last one, of other rows the next but one."""
+        """Thread of each live turn; live records get the next number, other rows the one after."""
         none = np.int32(len(self.index.threads.texts))
         threads = np.where(self.index.rows.column("turn"), self.index.rows.column("thread"), none)
         return np.where(self.live, threads, none + np.int32(1))
 
     @cached_property
     def thread_lengths(self) -> Floats:
-        """The words of each thread."""
         size = len(self.index.threads.texts)
         return np.bincount(self.live_threads, self.lengths, size + 2)[:size].astype(np.float64, copy=False)
 
     @cached_property
     def speakers(self) -> frozenset[str]:
-        """Who said something that has words."""
         texts = self.index.speakers.texts
         said = self.index.rows.column("who")[self.live & self.index.rows.column("turn") & (self.lengths > 0)]
         return frozenset(texts[number] for number in np.flatnonzero(np.bincount(said, minlength=len(texts))).tolist())
 
     @cached_property
     def unembedded(self) -> int:
-        """How many have a text and no vector of it yet."""
         rows = self.index.rows
         return int(np.count_nonzero(self.live & (rows.column("key") != 0) & (rows.column("slot") == NONE)))
 
 
 @dataclass(frozen=True)
 class VisibleRows:
-    """Rows of one index that count, rows that may be found (`wanted`), which may be history too, and the asker."""
+    """Countable and findable (`wanted`) rows of one index for one caller."""
 
     index: DeviceIndex
     live_rows: LiveRows
@@ -159,17 +143,15 @@ class VisibleRows:
 
     @property
     def live(self) -> Mask:
-        """Rows that count."""
         return self.live_rows.live
 
     @cached_property
     def unwanted(self) -> NDArray[np.intp]:
-        """The rows that may not be found."""
         return self.live_rows.dead if self.wanted is self.live else np.flatnonzero(~self.wanted)
 
 
 def visible_rows(index: DeviceIndex, request: SearchRequest) -> VisibleRows:
-    """What a request may see of an index."""
+    """Return the rows of an index that a request may see."""
     rows = _live_rows(index, request)
     if not request.history:
         wanted = rows.live & _passes(index, request) if _has_filters(request) else rows.live
@@ -194,20 +176,19 @@ def _live_rows(index: DeviceIndex, request: SearchRequest) -> LiveRows:
 
 
 def _in_scope(index: DeviceIndex, request: SearchRequest) -> Mask:
-    """Rows of a scope that the caller may see, and whose time is not over."""
     expires = index.rows.column("expires")
     return rows_seen_by(index, request.caller) & ((expires == 0) | (expires > request.now))
 
 
 def rows_seen_by(index: DeviceIndex, caller: Caller) -> Mask:
-    """Rows of a scope that a caller may see, in whatever state they are."""
+    """Mask of the rows that a caller may see, in any state."""
     may_see = set(access.labels(caller))
     by_scope = np.array([text in may_see for text in index.scopes.texts] or [False], np.bool_)
     return by_scope[index.rows.column("scope")]
 
 
 def _earlier(index: DeviceIndex, allowed: Mask) -> Mask:
-    """Earlier versions, where the caller may see the latest one as well: its scope may have become narrower."""
+    """Mask of earlier versions whose latest version the caller may see too."""
     earlier = np.flatnonzero(allowed & (index.rows.column("state") == columns.EARLIER))
     kept = np.zeros(len(allowed), np.bool_)
     kept[earlier] = allowed[index.latest(earlier)]
@@ -220,7 +201,6 @@ def _has_filters(request: SearchRequest) -> bool:
 
 
 def _passes(index: DeviceIndex, request: SearchRequest) -> Mask:
-    """Rows that pass the filters."""
     at = index.rows.column("at")
     passing = np.ones(len(at), np.bool_)
     if request.log:

@@ -1,4 +1,4 @@
-"""Both sides of a search in one order, with points for the dates and speakers that a query names.
+"""Fusion of both sides of a search, with points for dates and speakers that a query names.
 
     score = ((1 - w) (words / max words + e other / max other) + w meaning) x speaker x reply x importance + dates
 
@@ -34,19 +34,16 @@ from engram_host.time_zones import BoardZone
 
 _DAY_SECONDS = 86400
 _LAST_MOMENT = 1 << 32
-"""In the year 2106: bounds how many changes of a clock are looked for."""
 _HUNDREDTH = 0.01
 _EQUAL = 1e-6
-"""Cosines of equal texts may differ by this, in their last bits."""
 
 Rows = NDArray[np.intp]
 
 _find_days = lru_cache(maxsize=64)(find_days)
-"""Each board of a search asks for the same, but for its time zone."""
 
 
 def days_of(at: NDArray[np.int64], zone: BoardZone) -> NDArray[np.int64]:
-    """The days of some moments, counted from 1970; those that only a wrong clock can have are by standard time."""
+    """Return days since 1970; impossible times are in standard time."""
     offsets = np.full(at.shape, zone.standard, np.int64)
     if zone.rule and at.size:
         for first, end, minutes in zone.spans(max(int(at.min()), 0), min(int(at.max()), _LAST_MOMENT)):
@@ -58,7 +55,7 @@ def days_of(at: NDArray[np.int64], zone: BoardZone) -> NDArray[np.int64]:
 
 
 SCORE_DIGITS = 9
-"""Scores that differ behind this many digits are equal: then the newer entry stands first."""
+"""Digits of a score that count; ties put the newer entry first."""
 
 _HALF = 0.5
 _QUOTED_OR_DIGIT = re.compile(r"[0-9]|\"[^\"]+\"|“[^”]+”|`[^`]+`|«[^»]+»")
@@ -66,45 +63,35 @@ _QUOTED_OR_DIGIT = re.compile(r"[0-9]|\"[^\"]+\"|“[^”]+”|`[^`]+`|«[^»]+�
 
 @dataclass(frozen=True)
 class Candidate:
-    """A row that may be an answer, and what its score is made of."""
+    """A row that may be an answer, with the parts of its score."""
 
     place: int
-    """Of its board among those that are searched."""
 
     row: int
     at: int
     id: str
     score: float
     words: float
-    """From the words side, times what `words / max words` counts."""
 
     expansion: float
-    """Likewise for the words of other wordings."""
 
     meaning: float
     cosine: float | None
     coverage: float
     speaker: float
-    """What the factor for the speaker added."""
 
     reply: float
-    """Points that the factor for a reply took, or that for a turn that only asks the same."""
 
     importance: float
     dates: float
     confidence: float
-    """Before the authority of a record, which stands in its line."""
+    """Confidence before a record's authority, which its line holds."""
 
     confidence_parts: tuple[float, ...]
-    """As ConfidenceOf gives them."""
 
 
 def vector_weight(query: str, words: WordScores | None, weights: Weights) -> tuple[float, str]:
-    """(the weight of meaning, why): one by the shape of the query.
-
-    A query with a digit, a quotation or an identifier asks for what is written so. Otherwise it is a paraphrase if no entry
-    has half of the weight of its words: then the words it was asked with are not those that were said.
-    """
+    """Return (weight of meaning, reason), chosen by the shape of the query."""
     if words is None:
         return 1.0, "only meaning is searched"
     if weights.meaning is not None:
@@ -124,7 +111,7 @@ def fuse(
     weight: float,
     expansion: WordScores | None,
 ) -> list[Candidate]:
-    """The candidates of both sides, best first by (score, at, device, id)."""
+    """Return the candidates of both sides, best first by (score, at, device, id)."""
     by_words = [_by_words(board, words, request.min_words) for board in boards] if words else None
     others = _by_expansion(request, words, expansion) if words and expansion else None
     lexical = [one + other for one, other in zip(by_words, others, strict=True)] if by_words and others else by_words
@@ -145,7 +132,6 @@ def _by_words(board: BoardRows, words: WordScores, least: float) -> NDArray[np.f
 
 
 def _by_expansion(request: SearchRequest, words: WordScores, expansion: WordScores) -> list[NDArray[np.float64]]:
-    """For each row of each board what the words of other wordings add; `min_words` holds for the query's own."""
     share = request.weights.expansion / expansion.top if expansion.top else 0.0
     found = []
     for own, board in zip(words.boards, expansion.boards, strict=True):
@@ -155,7 +141,6 @@ def _by_expansion(request: SearchRequest, words: WordScores, expansion: WordScor
 
 
 def _named(query: str, boards: list[BoardRows]) -> str:
-    """The speaker whom a query names, as on the board: of those who said something that the caller may see."""
     names: set[str] = set()
     for board in boards:
         names.update(board.seen.live_rows.speakers)
@@ -216,13 +201,12 @@ def _candidates(
 
 
 def days_named(request: SearchRequest, zone: BoardZone) -> Days | None:
-    """The days that the query names on a board in this time zone."""
+    """Return the days that a query names in a time zone."""
     today = zone.day_of(request.now)
     return _find_days(request.query, today) if request.dates else None
 
 
 def _date_points(request: SearchRequest, at: NDArray[np.int64], zone: BoardZone) -> NDArray[np.float64] | None:
-    """What each row has for having been said on the days that the query names, as on the board; None if it names none."""
     named = days_named(request, zone)
     if named is None:
         return None
@@ -245,11 +229,7 @@ def mmr_order(
     limit: int,
     share: float,
 ) -> list[int]:
-    """The places of at most `limit` candidates in the order in which they are to be shown.
-
-    `scores` fall; `vectors` has a row for each, of length 1 where `has_vector`; `words` are the texts' words; `share` is
-    lambda. Of equals the one that stood before stays before.
-    """
+    """Return at most `limit` indexes by MMR; `scores` descend, vectors have length 1."""
     best = max(max(scores, default=0.0), 1e-12)
     relevance = np.array(scores) / best
     likest = np.zeros(len(scores))
@@ -267,7 +247,6 @@ def mmr_order(
 def _likeness(
     place: int, vectors: NDArray[np.float64], has_vector: NDArray[np.bool_], words: Sequence[frozenset[str]]
 ) -> NDArray[np.float64]:
-    """How like each candidate is to one of them, 0 to 1."""
     by_vector = np.maximum(0, (vectors * vectors[place]).sum(axis=1))
     if has_vector.all():
         return by_vector
@@ -288,10 +267,7 @@ def candidate_rows(
     meaning: VectorScores | None,
     boards: int,
 ) -> list[Rows]:
-    """The rows of each of some boards that one side takes; their vectors are loaded then.
-
-    `lexical` are the scores of the words side, 0 for what it does not find.
-    """
+    """Return the best rows of either side per board, with their vectors loaded."""
     count = request.depth * request.candidates
     found = _best(lexical, count, 0.0) if lexical else [np.zeros(0, np.intp)] * boards
     if meaning is None:
@@ -304,10 +280,7 @@ def candidate_rows(
 
 
 def _best(scores: Sequence[NDArray], count: int, above: float) -> list[Rows]:
-    """The places of the `count` best scores of several arrays together, of those above a threshold.
-
-    What is equal to the last one that is taken is taken as well, so that no order of rows decides.
-    """
+    """Return the indexes of the `count` best scores above a threshold, with all ties of the last."""
     found = [np.flatnonzero(one > above) for one in scores]
     values = [one[at] for one, at in zip(scores, found, strict=True)]
     every = np.concatenate(values)

@@ -1,4 +1,4 @@
-"""Makes hits of what was found: reads the lines, and leaves out what has gone or may not be seen any more."""
+"""Reads the lines of found entries and drops those that are gone or hidden by now."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,21 +19,20 @@ from engram_host.companion.search.vector_search import VectorSource
 from engram_host.companion.types import LogName
 
 Line = dict[str, Any] | None
-"""What a line says; None if it has gone since the index was brought up to date."""
 
 
 class LineSource(VectorSource, Protocol):
-    """Where the lines are read that a search shows, and the vectors that it compares."""
+    """Source of lines and vectors for the hits."""
 
     def lines_at(
         self, device: str, log: LogName, epoch: int, seqs: Sequence[int], archived: bool = False
     ) -> Mapping[int, bytes]:
-        """Those of some lines that there are, by seq; with `archived` also those that only the archive has."""
+        """Return the existing lines by seq; `archived` includes the archive."""
         ...
 
 
 class HitReader:
-    """The hits of one search."""
+    """Reader of one search's hits."""
 
     def __init__(self, store: LineSource, request: SearchRequest):
         self._store = store
@@ -41,7 +40,6 @@ class HitReader:
         self._lines: dict[tuple[str, LogName, int], Line] = {}
 
     def read(self, found: Iterable[Found]) -> list[Hit]:
-        """The first hits of what was found, as many as the request shows, in its order or by maximal marginal relevance."""
         order = iter(found if self._request.mmr is None else self._reordered(list(found), self._request.mmr))
         hits: list[Hit] = []
         while next_ones := list(islice(order, self._request.shown - len(hits))):
@@ -65,7 +63,6 @@ class HitReader:
         return [found[at] for at in mmr_order(scores, vectors, has_vector, words, self._request.limit, share)]
 
     def _with_lines(self, found: Sequence[Found]) -> Iterator[tuple[Found, Line]]:
-        """Each with its line."""
         unread: dict[tuple[str, LogName], list[Found]] = {}
         for one in found:
             if one.key not in self._lines:
@@ -105,7 +102,7 @@ class HitReader:
 
 
 def shown_fields(line: bytes, caller: Caller) -> Line:
-    """What a line says, if it has a text that who asks may see: it may be another one than when it was indexed."""
+    """Return a line's fields if its text is visible to the caller; it may have changed since."""
     fields = log_line.decode(line)
     has_text = "text" in fields or "content" in fields
     return fields if has_text and access.may_see(caller, fields.get("scope", ALL)) else None

@@ -1,4 +1,4 @@
-"""Ranks some boards, while their indexes are held."""
+"""Ranking across boards while their indexes are held."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,10 +23,8 @@ from engram_host.companion.vector_types import Vector
 from engram_host.time_zones import BoardZone
 
 MOST_TERMS = 64
-"""Words of a query that are looked for: bounds the time of a search."""
 
 LONG_SCAN = 20_000
-"""Rows: vectors of more are scanned on another core while the words are searched."""
 
 _scans = ThreadPoolExecutor(2, "scan")
 
@@ -35,14 +33,14 @@ State = Literal["live", "superseded", "earlier version", "archived"]
 
 @dataclass(frozen=True)
 class QueryTerms:
-    """The words of a query, and those that only its other wordings have; each says whether only an identifier gave it."""
+    """Terms of a query and of its other wordings, True if only an identifier gave them."""
 
     own: dict[str, bool]
     added: dict[str, bool]
 
 
 def find_terms(request: SearchRequest, zones: Collection[BoardZone]) -> QueryTerms:
-    """The words that are looked for on boards in some time zones."""
+    """Return the terms of a query on boards in some time zones."""
     if not request.use_words:
         return QueryTerms({}, {})
     own = query_terms(_without_days(request.query, request, zones), MOST_TERMS)
@@ -51,14 +49,13 @@ def find_terms(request: SearchRequest, zones: Collection[BoardZone]) -> QueryTer
 
 
 def _without_days(text: str, request: SearchRequest, zones: Iterable[BoardZone]) -> str:
-    """A text without the words that name days by today on a board, which mean other days where they were said."""
     named = [days_named(request, zone) for zone in zones]
     return without_days(text) if any(days and days.by_today for days in named) else text
 
 
 @dataclass(frozen=True)
 class Found:
-    """A candidate, with what its hit has of the index."""
+    """A candidate with its hit's data from the index."""
 
     candidate: Candidate
     device: Device
@@ -66,18 +63,16 @@ class Found:
     seq: int
     state: State
     vector: Callable[[], Vector | None]
-    """The store's vector of its line."""
 
     explain: Callable[[], Explanation | None]
 
     @property
     def key(self) -> tuple[str, LogName, int]:
-        """Its board, log and seq."""
         return self.device.name, self.log, self.seq
 
 
 class Ranking:
-    """The candidates of some boards, best first."""
+    """Candidates of some boards, best first."""
 
     def __init__(
         self,
@@ -99,23 +94,20 @@ class Ranking:
         self._words = side if request.use_words else None
         self._near = near = self._vector_scores(scan)
         self.weight, self.shape = self._weight()
-        # The words that only other wordings have stand beside the query's, which alone say how sure a search is.
+        # Confidence depends on the query's own words, not on other wordings.
         added = WordScores(self._seen, terms.added, request.weights) if terms.added else None
         self.candidates = fuse(request, self._words, near, side.boards, self.weight, added)
 
     @property
     def entries(self) -> int:
-        """How many entries count."""
         return self._side.entries
 
     @property
     def degraded(self) -> str:
-        """What the meaning side lacks; "" if nothing."""
         return REASONS.say("unembedded", n=self._unembedded) if self._unembedded else ""
 
     @property
     def plan(self) -> Plan:
-        """What was done with the query."""
         request = self._request
         of_turns = request.log == "journal" or bool(request.session or request.speaker)
         of_records = request.log == "records" or bool(request.tags or request.type)
@@ -124,12 +116,10 @@ class Ranking:
         return make_plan(days, kinds)
 
     def why_empty(self, degraded: str) -> str:
-        """Why nothing was found."""
         wanted = sum(int(np.count_nonzero(one.wanted)) for one in self._seen)
         return why_empty(self._request, self._words, self._side.entries, wanted, degraded)
 
     def found(self, candidate: Candidate) -> Found:
-        """A candidate with what its hit has of the index."""
         board = self._side.boards[candidate.place]
         log: LogName = "journal" if candidate.id[0] == "t" else "records"
         state = columns.STATE_NAMES[int(board.column("state")[candidate.row])]
@@ -159,7 +149,6 @@ class Ranking:
         return vector_weight(self._request.query, self._words, self._request.weights)
 
     def _start_scan(self) -> Callable[[], VectorScores] | None:
-        """Begin to compare the query's vector with all others; what waits for the end of that."""
         query = self._query
         if query is None:
             return None
@@ -173,7 +162,6 @@ class Ranking:
         return _scans.submit(scan).result
 
     def _vector_scores(self, scan: Callable[[], VectorScores] | None) -> VectorScores | None:
-        """How near the query's vector is to all others; None if nothing has a vector."""
         if scan is None:
             return None
         near = scan()

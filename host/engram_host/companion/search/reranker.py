@@ -1,4 +1,4 @@
-"""A reranker: a service that reads the query and the best results together, and says how well each answers.
+"""A reranker: a service that scores the best results against the query.
 
 It speaks the API of Cohere, Jina and many local servers: POST {base_url}/rerank.
 """
@@ -14,17 +14,17 @@ from engram_host.companion.search.cooldown import Cooldown
 from engram_host.companion.search.request import Hit
 from engram_host.companion.settings import RERANK_TABLE, RerankSettings
 
-if TYPE_CHECKING:  # a companion without a reranker starts without httpx
+if TYPE_CHECKING:  # httpx is loaded only if there is a reranker
     from engram_host.companion.remote_service import RemoteService
 
 MOST_AT_ONCE = 8
-"""Requests that are under way: bounds the texts in memory, and the load of a small service."""
+"""Maximum concurrent requests, to bound memory and load."""
 
 _CONNECT_SECONDS = 3.0
 
 
 def make_reranker(settings: RerankSettings) -> "Reranker | None":
-    """The reranker of these settings, None if they name no service. Nothing is asked yet."""
+    """Return a reranker, or None if the settings name no service; no request is sent."""
     if not settings.base_url:
         return None
     from engram_host.companion.remote_service import RemoteService, ServiceErrors
@@ -43,7 +43,7 @@ def make_reranker(settings: RerankSettings) -> "Reranker | None":
 
 
 class Reranker:
-    """Orders the best hits of a search by the scores of a service."""
+    """Reranking of the best hits by an external service."""
 
     def __init__(self, service: "RemoteService", settings: RerankSettings, cooldown: Cooldown):
         self._service = service
@@ -53,26 +53,19 @@ class Reranker:
 
     @property
     def candidates(self) -> int:
-        """How many of the best hits are sent."""
         return self._settings.candidates
 
     @property
     def longest_seconds(self) -> float:
-        """How long a search that can wait waits for it."""
         return self._settings.timeout_seconds
 
     @property
     def problem(self) -> str:
-        """Why the last search was not reranked; "" once one was, and before the first."""
         problem = self._cooldown.problem
         return problem and f"searches are not reranked: {problem}"
 
     async def rerank(self, query: str, hits: Sequence[Hit], seconds: float) -> tuple[Hit, ...]:
-        """The hits in the order of the service's scores, within a time limit; RerankerError.
-
-        Only the first `candidates` are sent and may change places. What the service does not name keeps its order behind
-        those that it names; hits of equal scores keep theirs.
-        """
+        """Return hits by the service's scores, then unscored ones in order. Raise RerankerError."""
         if len(hits) < 2:
             return tuple(hits)
         seconds = min(seconds, self._settings.timeout_seconds)
@@ -94,16 +87,14 @@ class Reranker:
         return (*(_with_score(head[place], scores[place]) for place in named), *(head[i] for i in unnamed), *tail)
 
     async def stop(self) -> None:
-        """Let the connections go."""
         await self._service.close()
 
     def _document(self, hit: Hit) -> str:
         text = (hit.document or hit.text)[: self._settings.characters]
-        # Lone surrogates cannot be sent, and services refuse an empty text.
+        # Lone surrogates cannot be sent, and services refuse empty texts.
         return text.encode("utf-8", "replace").decode() or " "
 
     async def _ask(self, query: str, documents: list[str], seconds: float) -> dict[int, float]:
-        """The scores by the places of the documents; RerankerError, TimeoutError."""
         body: dict[str, Any] = {"query": query.encode("utf-8", "replace").decode(), "documents": documents}
         if self._settings.model_name:
             body["model"] = self._settings.model_name
@@ -117,7 +108,6 @@ class Reranker:
 
 
 def _parse_scores(answer: Any, count: int) -> dict[int, float]:
-    """The scores in an answer by index; KeyError, TypeError, ValueError or OverflowError if it is not one."""
     scores: dict[int, float] = {}
     for item in answer["results"]:
         index = item["index"]

@@ -24,10 +24,10 @@ from engram import text as board
 from engram.text.tokenizer import MAX_TERM
 
 MOST_BYTES = 8 << 20
-"""About what the pieces of text that are remembered may take. When it is more, all are forgotten and come again."""
+"""Approximate cache limit; a full cache is cleared."""
 
-_PIECE_BYTES = 250  # of a piece with its place in a dict and its tuple of terms
-_CHARACTER_BYTES = 40  # of each character: there may be as many terms of a script without spaces
+_PIECE_BYTES = 250  # of a piece with its dict entry and tuple of terms
+_CHARACTER_BYTES = 40  # per character: scripts without spaces have as many terms
 
 _AROUND = ".,!?;:\"'`()[]{}<>*"
 _JOINED = re.compile(r"[A-Za-z0-9]+(?:(?:::|[-_./\\:#@])[A-Za-z0-9]+)+")
@@ -41,17 +41,14 @@ Numbers = tuple[int, ...]
 
 
 class Tokenizer:
-    """Cuts texts into terms, each a number (see term_id).
-
-    Calls may come from any thread.
-    """
+    """A thread-safe, caching tokenizer; terms are numbers (see term_id)."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._forget()
 
     def term_ids(self, text: str, singles: bool = False) -> tuple[list[int], list[int]]:
-        """(the board's terms of a text in order, what identifiers in it add); `singles` as in engram.text.index_terms."""
+        """Return (the board's terms in order, terms added by identifiers)."""
         pieces = text.split(" ")
         with self._lock:
             if not self._known[singles].keys() >= set(pieces):
@@ -63,7 +60,6 @@ class Tokenizer:
 
     @property
     def nbytes(self) -> int:
-        """About the bytes of what is remembered."""
         return self._bytes
 
     def _learn(self, pieces: list[str], singles: bool) -> None:
@@ -86,12 +82,12 @@ class Tokenizer:
 
 @lru_cache(maxsize=4096)
 def term_id(term: str) -> int:
-    """The number of a term: the same in every process, since indexes are kept in files."""
+    """Return a term's number, stable across processes for index files."""
     return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little", signed=True)
 
 
 def query_terms(text: str, most: int) -> dict[str, bool]:
-    """The distinct terms of a query in order, at most `most`, each with whether only an identifier in it gives it."""
+    """Return at most `most` distinct terms in order, True if only an identifier gave them."""
     found = dict.fromkeys(board.terms(text), False)
     for piece in text.split(" "):
         for term in identifier_terms(piece):
@@ -100,7 +96,7 @@ def query_terms(text: str, most: int) -> dict[str, bool]:
 
 
 def query_words(text: str) -> dict[str, str]:
-    """For each term of a query, the word that it comes from as the query has it: people read words, not stems."""
+    """Map each term of a query to the word that it came from."""
     found: dict[str, str] = {}
     for piece in text.split():
         for term in chain(board.terms(piece), identifier_terms(piece)):
@@ -109,7 +105,7 @@ def query_words(text: str) -> dict[str, str]:
 
 
 def identifier_terms(piece: str) -> Iterator[str]:
-    """What the identifiers in a text without spaces add to its terms, in order; nothing for plain words."""
+    """Yield the terms that the identifiers of a piece add."""
     if piece.isalpha() and (piece.islower() or piece[1:].islower()):
         return
     for line in piece.split():
@@ -131,5 +127,5 @@ def _of_one(piece: str) -> Iterator[str]:
 
 
 def has_identifier(query: str) -> bool:
-    """Whether a name of code stands in a query: camelCase, snake_case, a path, an error code."""
+    """True if the query has camelCase, snake_case, a path or an error code."""
     return any(any(True for _ in identifier_terms(piece)) for piece in query.split(" "))

@@ -1,1 +1,1 @@
-"""The index of a board: its columns, postings and vectors, the file that keeps it, and the cache of those in use."""
+"""The index of a board: columns, postings, vectors and the cache of indexes in use."""

@@ -1,4 +1,4 @@
-"""The tables of an index: a column that grows, texts by number, and a row for each line that is an entry."""
+"""The tables of an index: growing columns, a string table, and a row for each entry's line."""
 
 import sys
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ _LEAST_ROOM = 64
 
 
 class Column:
-    """Numbers of one kind in one array with room to grow: adding is cheap, all of them are one view."""
+    """A growing array of numbers."""
 
     __slots__ = ("_data", "_size")
 
@@ -24,10 +24,9 @@ class Column:
         return self._size
 
     def extend(self, values: Any) -> None:
-        """Add a list or an array."""
         end = self._size + len(values)
         if end > len(self._data):
-            # A quarter more: what is added is copied five times in all, and a fifth at most stands empty.
+            # Grow by a quarter: about five copies per value, a fifth unused at most.
             grown = np.zeros(max(end, len(self._data) * 5 // 4), self._data.dtype)
             grown[: self._size] = self._data[: self._size]
             self._data = grown
@@ -36,17 +35,15 @@ class Column:
 
     @property
     def view(self) -> NDArray[Any]:
-        """A view of all numbers: it does not see those that are added later, but sees those that change."""
+        """A view of current numbers; it reflects changes but not additions."""
         return self._data[: self._size]
 
     def clear(self) -> None:
-        """Remove all numbers, and free their room."""
         self._data = np.zeros(_LEAST_ROOM, self._data.dtype)
         self._size = 0
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the array, empty room included."""
         return self._data.nbytes
 
 
@@ -56,8 +53,7 @@ class Column:
 NONE = -1
 
 LIVE, SUPERSEDED, EARLIER, GONE, ARCHIVED = range(5)
-"""What a row is: found; found on demand, since another entry or a later version took its place; not found; and found though it
-has left the board."""
+"""States of a row; EARLIER and SUPERSEDED are found on demand, GONE never."""
 
 STATE_NAMES = ("live", "superseded", "earlier version", "gone", "archived")
 
@@ -66,10 +62,7 @@ _NUMBER_BYTES = 32
 
 
 class Row(NamedTuple):
-    """A new row. `thread` and `who` are numbers of texts (see StringTable), NONE where there is none; `importance` is in
-    hundredths, `length` in eighths of a word (see Postings), `key` the beginning of its text's digest, 0 if it has no text
-    to embed.
-    """
+    """A new row; texts are StringTable numbers, `importance` in 1/100, `length` in 1/8 words."""
 
     turn: bool
     reply: bool
@@ -88,7 +81,7 @@ class Row(NamedTuple):
 
 
 class StringTable:
-    """Texts that many rows share, each by a number."""
+    """Texts shared by many rows, each with a number."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -96,7 +89,6 @@ class StringTable:
         self._bytes = 0
 
     def intern(self, text: str) -> int:
-        """The number of a text, a new one if it is new."""
         found = self._numbers.setdefault(text, len(self.texts))
         if found == len(self.texts):
             self.texts.append(text)
@@ -104,12 +96,10 @@ class StringTable:
         return found
 
     def find(self, text: str) -> int:
-        """The number of a text, NONE if no row has had it."""
         return self._numbers.get(text, NONE)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the texts and the table."""
         return self._bytes + sys.getsizeof(self._numbers) + sys.getsizeof(self.texts)
 
 
@@ -133,32 +123,28 @@ _KINDS: dict[str, Any] = {
     "previous": np.int32,
     "following": np.int32,
 }
-"""The columns, by name, and what they hold."""
 
 
 class RowTable:
-    """All rows of an index, in the order in which they came; numbers of rows never change."""
+    """Rows of an index in insertion order; row numbers never change."""
 
     def __init__(self) -> None:
         self._columns = {name: Column(kind) for name, kind in _KINDS.items()}
         self._of_seq: dict[LogName, dict[int, int]] = {log: {} for log in LOGS}
         self._last_of_thread = Column(np.int32)
         self.wasted = 0
-        """Rows of lines that have gone, but are still partly kept."""
 
     def __len__(self) -> int:
         return len(self._columns["seq"])
 
     def column(self, name: str) -> NDArray[Any]:
-        """A view of one column; see Row, and state, slot (of its vector), previous and following (in its thread)."""
+        """Return a view of a column: a field of Row, or state, slot, previous or following."""
         return self._columns[name].view
 
     def row_of(self, log: LogName, seq: int) -> int:
-        """The row of a line, NONE if it is not here."""
         return self._of_seq[log].get(seq, NONE)
 
     def add(self, new: list[Row]) -> None:
-        """Add rows; no line of them may be here."""
         if not new:
             return
         first = len(self)
@@ -172,7 +158,6 @@ class RowTable:
                 self._link(number, row.thread, row.seq)
 
     def drop(self, log: LogName, row: int) -> None:
-        """A row's line has gone."""
         self._of_seq[log].pop(int(self.column("seq")[row]), None)
         before, after = int(self.column("previous")[row]), int(self.column("following")[row])
         if before != NONE:
@@ -188,7 +173,7 @@ class RowTable:
         self.wasted += 1
 
     def _link(self, row: int, thread: int, seq: int) -> None:
-        """Put a row into its thread, which is in the order of seqs: nearly always behind the last one."""
+        """Insert a row into its thread, which is ordered by seq."""
         previous, following, seqs = self.column("previous"), self.column("following"), self.column("seq")
         before, after = self._last_of(thread), NONE
         while before != NONE and seqs[before] > seq:
@@ -214,7 +199,6 @@ class RowTable:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all columns and tables."""
         columns = [*self._columns.values(), self._last_of_thread]
         # A number above 256 is an object of its own.
         by_seq = (sys.getsizeof(rows) + 2 * _NUMBER_BYTES * len(rows) for rows in self._of_seq.values())
@@ -222,14 +206,13 @@ class RowTable:
 
 
 def moment(value: object) -> int:
-    """A time as a column has it: a line may hold any JSON value."""
+    """Return a valid time from any JSON value."""
     return max(0, min(value, MOST_TIME)) if isinstance(value, int) else 0
 
 
 KEY_BYTES = 8
-"""Of a digest, that a row keeps."""
 
 
 def digest_key(digest: bytes) -> int:
-    """The beginning of a digest, as a row has it; never 0."""
+    """Return a digest's prefix as a number, never 0."""
     return int.from_bytes(digest[:KEY_BYTES], "little") or 1

@@ -47,7 +47,6 @@ from engram_host.companion.types import Change, Device, LogName
 from engram_host.companion.vector_types import Identity, StoredVector, text_digest
 
 OBJECT_BYTES = 10_000
-"""About what the objects of an index take beside its arrays and texts."""
 
 _DAY_SECONDS = 86400
 _IMPORTANCE = 50
@@ -56,25 +55,19 @@ _FIELDS_WITH_WORDS: dict[LogName, tuple[str, ...]] = {
     "journal": ("who", "text", "caption", "forwarded"),
 }
 _LABELS = "#!^"
-"""Labels that are terms of a row as well: tag, type, origin. Scope, session and speaker have columns."""
 
 _New = tuple[LogName, dict[str, Any], Entry]
 
 
 class SearchView(Protocol):
-    """What a search keeps with an index for the next one."""
+    """Data that a search keeps for the next one."""
 
     @property
-    def nbytes(self) -> int:
-        """Bytes that it takes."""
-        ...
+    def nbytes(self) -> int: ...
 
 
 class DeviceIndex:
-    """Of one board, as it is in the store; `words` may be shared by several indexes.
-
-    `lock` is held by whoever brings it up to date or searches it.
-    """
+    """One board's index; callers hold `lock` to update or search it."""
 
     def __init__(self, device: Device, words: Tokenizer):
         self.lock = threading.RLock()
@@ -83,16 +76,11 @@ class DeviceIndex:
         self._epochs = _epochs(device)
         self._generation = device.generation
         self.version = 0
-        """Of the newest change that is in it."""
         self.vectors_seen = -1
-        """The board's version up to which it has all vectors of its identity."""
         self.changes = 0
-        """How often something in it has changed."""
         self.view: SearchView | None = None
-        """What a search keeps for the next one; it holds until the next change."""
         self.identity: Identity | None = None
         self.vector_version = 0
-        """Of the newest vector that is in it."""
         self.rows = RowTable()
         self.postings = Postings()
         self.vectors = Vectors()
@@ -111,7 +99,7 @@ class DeviceIndex:
     # --- lines
 
     def apply(self, changes: Sequence[Change]) -> None:
-        """Take what has changed, in the order of versions; a line comes once in one call."""
+        """Apply changes in order of version, each line at most once."""
         self.changes += bool(changes)
         touched: set[tuple[LogName, int]] = set()
         slots: dict[tuple[LogName, int], tuple[int, int]] = {}
@@ -131,7 +119,7 @@ class DeviceIndex:
                     new.append((change.log, line, entry))
         self._add(new)
         for log, seq, entry in entries:
-            # Not before all lines are here: one may end a thread, or hide an entry, that comes with it.
+            # After all lines: one may end a thread or hide an entry of the same batch.
             self._note_affected(log, seq, entry.number, entry.session, touched)
         for log, number in touched:
             self._set_states(log, number)
@@ -141,7 +129,6 @@ class DeviceIndex:
         self.postings.settle()
 
     def _drop(self, log: LogName, seq: int, touched: set[tuple[LogName, int]]) -> tuple[int, int] | None:
-        """Take out what a line did; (its vector's slot, its key) if it had a vector."""
         row = self.rows.row_of(log, seq)
         if row == NONE and not self._entry_states[log].affects_others(seq):
             return None
@@ -160,7 +147,6 @@ class DeviceIndex:
     def _note_affected(
         self, log: LogName, seq: int, number: int, session: int, touched: set[tuple[LogName, int]]
     ) -> None:
-        """Note the entries whose state depends on a line."""
         states = self._entry_states[log]
         if not (number == seq and states.is_plain(number, session)):
             touched.update((log, other) for other in states.affected_entries(seq, number))
@@ -217,7 +203,6 @@ class DeviceIndex:
         )
 
     def _terms(self, log: LogName, line: dict[str, Any], entry: Entry) -> tuple[list[int], list[int]]:
-        """(the board's terms of an entry, what identifiers add), as Versions and Turns have them."""
         if "gone" in line or "command" in line:
             return [], []
         singles = log == "records"
@@ -231,7 +216,6 @@ class DeviceIndex:
         return self._words.term_ids(" ".join(texts), singles)
 
     def _day(self, day: int) -> str:
-        """The words of a day, counted from 1970."""
         if day != self._last_day[0]:
             year, month, of_month = civil(day)
             self._last_day = (day, f"{of_month} {MONTHS[month - 1]} {year}")
@@ -245,12 +229,10 @@ class DeviceIndex:
         return int(self.threads.texts[thread][1:]) if thread != NONE else 0
 
     def entry_state(self, log: LogName, number: int) -> EntryState | None:
-        """What became of an entry, None if there is no version of it."""
         row = self.rows.row_of(log, number)
         return self._entry_states[log].state_of(number, row != NONE and int(self.rows.column("number")[row]) == number)
 
     def _set_states(self, log: LogName, number: int) -> None:
-        """Set the states of all versions of an entry."""
         entry = self.entry_state(log, number)
         states = self.rows.column("state")
         for seq in entry.versions if entry else ():
@@ -264,17 +246,15 @@ class DeviceIndex:
             states[self.rows.row_of(log, seq)] = state
 
     def latest(self, found: NDArray[np.intp]) -> NDArray[np.intp]:
-        """The rows of the latest versions of some records, each given by the row of any version."""
         states = (self.entry_state("records", number) for number in self.rows.column("number")[found].tolist())
         return np.array([self.rows.row_of("records", entry.latest) for entry in states if entry], np.intp)
 
     def successors(self, number: int) -> list[int]:
-        """The records that took the place of one, those that are not forgotten."""
         found = self._entry_states["records"].hidden_by(number)
         return [other for other in found if (state := self.entry_state("records", other)) and state.state != FORGOTTEN]
 
     def row_of(self, log: LogName, number: int) -> int:
-        """The row of an entry's latest version, NONE if there is none, or it is not found by a search."""
+        """Return the row of an entry's latest version, or NONE if a search would not find it."""
         entry = self.entry_state(log, number)
         row = self.rows.row_of(log, entry.latest) if entry else NONE
         is_found = row != NONE and self.rows.column("state")[row] in (columns.LIVE, columns.ARCHIVED)
@@ -283,7 +263,7 @@ class DeviceIndex:
     # --- vectors
 
     def use_identity(self, identity: Identity | None) -> None:
-        """Vectors are of this identity from now on; those of another one go."""
+        """Switch to vectors of another identity, dropping the old ones."""
         if identity != self.identity:
             self.identity, self.vector_version, self.vectors_seen = identity, 0, -1
             self.changes += 1
@@ -291,7 +271,6 @@ class DeviceIndex:
             self.rows.column("slot")[:] = NONE
 
     def apply_vectors(self, entries: Sequence[tuple[int, StoredVector]]) -> None:
-        """Take vectors with their versions; use_identity() has named their identity."""
         if not entries:
             return
         self.changes += 1
@@ -316,7 +295,6 @@ class DeviceIndex:
         new: list[_New],
         slots: dict[tuple[LogName, int], tuple[int, int]],
     ) -> None:
-        """Give rows that say the same as before their vectors back, and take those that came before their line."""
         for log, line, _ in new if slots else ():
             slot, key = slots.pop((log, line["seq"]), (NONE, 0))
             row = self.rows.row_of(log, line["seq"])
@@ -334,26 +312,20 @@ class DeviceIndex:
                 self.rows.column("slot")[row] = self.vectors.put_early(log, line["seq"], row)
 
     def _keep_early_vector(self, log: LogName, seq: int, slot: int, key: int) -> None:
-        """Keep the vector of a line that says something else now, or is gone: it may say the same again.
-
-        It waits among those that came before their line, in RAM and bounded as they are.
-        """
         self.vectors.drop_early(slot, log, seq, key.to_bytes(KEY_BYTES, "little"))
 
     # --- the whole
 
     def fits(self, device: Device) -> bool:
-        """Whether what is in it is of the logs that the board has now, with days as they begin there now."""
+        """True if the index has the board's current logs and day boundaries."""
         return (self.zone, self._epochs, self._generation) == (device.zone, _epochs(device), device.generation)
 
     @property
     def is_worn(self) -> bool:
-        """Whether so much of it is of lines that have gone that it should be rebuilt."""
         return self.rows.wasted > max(1024, len(self.rows) // 2)
 
     @property
     def nbytes(self) -> int:
-        """About the bytes that it takes."""
         parts = (self.rows, self.postings, self.vectors, self.links, self.scopes, self.speakers, self.threads)
         states = sum(states.nbytes for states in self._entry_states.values())
         view = self.view.nbytes if self.view else 0
@@ -361,7 +333,6 @@ class DeviceIndex:
 
 
 def _decoded(line: bytes) -> dict[str, Any]:
-    """The fields of a line; none if it cannot be read: its crc is right, so that is how the board wrote it."""
     try:
         return log_line.decode(line)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Postings of terms: in compressed sparse rows the terms in order, and for each the rows that have it.
+"""Postings of terms in compressed sparse rows.
 
 What came since is kept as it came, term by term, and a search goes through all of it; when there is too much of it, it is
 folded into the rest.
@@ -13,17 +13,14 @@ RowNumbers = NDArray[np.int32]
 Counts = NDArray[np.uint8]
 
 LEAST_TAIL = 16384
-"""Terms that may stand in the tail however small the rest is: going through these takes 20 microseconds."""
+"""Minimum tail size before folding; a scan of it takes 20 microseconds."""
 
-_SHARE = 4  # the tail may have a fourth of what is folded
+_SHARE = 4  # of the folded size
 _MOST_COUNT = 255
 
 
 class Postings:
-    """Of one index. Rows have rising numbers: a row's terms are added once, after those of all rows before it.
-
-    Counts are in eighths, as on the board: a word of a row's head counts as one, one behind it as an eighth.
-    """
+    """Postings of one index: rows are added in rising order, counts are in eighths."""
 
     def __init__(self) -> None:
         self._terms = np.zeros(0, np.int64)
@@ -35,13 +32,13 @@ class Postings:
         self._tail_weights = Column(np.uint8)
 
     def add(self, terms: list[int], weights: list[int], sizes: list[int], first: int) -> None:
-        """Add the terms of the rows from `first` on, with the eighths that each counts; sizes[i] are those of row first + i."""
+        """Add terms of the rows from `first` on; `sizes` are terms per row, `weights` are eighths."""
         self._tail_terms.extend(terms)
         self._tail_weights.extend(weights)
         self._tail_rows.extend(np.repeat(np.arange(first, first + len(sizes), dtype=np.int32), sizes))
 
     def find(self, term: int) -> tuple[RowNumbers, Counts]:
-        """(the rows that have a term, in order, how often each has it, in eighths, at most 255)."""
+        """Return (rows of a term in order, counts in eighths up to 255)."""
         at = int(np.searchsorted(self._terms, term))
         if at < len(self._terms) and self._terms[at] == term:
             span = slice(int(self._starts[at]), int(self._starts[at + 1]))
@@ -55,12 +52,10 @@ class Postings:
         return rows, counts
 
     def settle(self) -> None:
-        """Fold the tail into the rest if there is too much of it."""
         if len(self._tail_terms) > max(LEAST_TAIL, len(self._rows) // _SHARE):
             self.fold()
 
     def fold(self) -> None:
-        """Fold the tail into the rest: about 0.15 microseconds for each posting."""
         if not len(self._tail_terms):
             return
         terms, rows, counts = _grouped(self._tail_terms.view, self._tail_rows.view, self._tail_weights.view)
@@ -80,26 +75,22 @@ class Postings:
 
     @property
     def tail(self) -> int:
-        """Terms that are not folded yet."""
         return len(self._tail_terms)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays."""
         arrays = (self._terms, self._starts, self._rows, self._counts)
         tail = (self._tail_terms, self._tail_rows, self._tail_weights)
         return sum(array.nbytes for array in arrays + tail)
 
 
 def _changes(values: NDArray[np.int64] | RowNumbers) -> NDArray[np.bool_]:
-    """Where a value differs from the one before it; the first one does."""
     changes = np.ones(len(values), np.bool_)
     np.not_equal(values[1:], values[:-1], out=changes[1:])
     return changes
 
 
 def _counted(rows: RowNumbers, weights: Counts) -> tuple[RowNumbers, Counts]:
-    """The distinct rows of an array in which equal ones stand together, and the sum of each one's weights."""
     begins = np.flatnonzero(_changes(rows))
     return rows[begins], _sums(weights, begins)
 
@@ -107,7 +98,6 @@ def _counted(rows: RowNumbers, weights: Counts) -> tuple[RowNumbers, Counts]:
 def _grouped(
     terms: NDArray[np.int64], rows: RowNumbers, weights: Counts
 ) -> tuple[NDArray[np.int64], RowNumbers, Counts]:
-    """Postings in the order of (term, row), weights of equal ones added; `rows` rises."""
     order = np.argsort(terms, kind="stable")
     terms, rows = terms[order], rows[order]
     changes = _changes(terms)

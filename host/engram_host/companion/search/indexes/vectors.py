@@ -1,4 +1,4 @@
-"""The vectors of an index's rows in 8 bits, and about how near a query is to each.
+"""The vectors of an index's rows in 8 bits, and approximate cosines with a query.
 
 A vector is a row of whole numbers from -127 to 127 and one scale. A scan multiplies the query, rounded like this, with all
 rows: products of whole numbers are exact, whatever instructions a processor has for them. The best are scored again with
@@ -19,23 +19,20 @@ from engram_host.companion.types import LogName
 from engram_host.companion.vector_types import Vector
 
 BLOCK_ROWS = 4096
-"""Vectors of a block: 1.5 MB of 384 numbers."""
 
 MOST_EARLY = 256
-"""Vectors that are kept because they came before their line did: the store is read in two steps, and a board may send
-between them. Those beyond the bound come again when the index is rebuilt."""
 
 NO_SLOT = -1
 
 Codes = NDArray[np.int8]
 
 _LEVELS = 127
-_LEAST_SCALE = np.float32(1e-30)  # a vector of zeros is divided by it
-_FIRST_BLOCK_ROWS = 64  # a small board takes no more than it needs: blocks grow to their full size
+_LEAST_SCALE = np.float32(1e-30)  # avoids a division by zero
+_FIRST_BLOCK_ROWS = 64  # small boards need little; blocks grow to full size
 
 
 class Vectors:
-    """Of one index; `row of a slot` is NO_SLOT where a slot is free."""
+    """Vectors of one index, by slot; a free slot's row is NO_SLOT."""
 
     def __init__(self) -> None:
         self._blocks: list[Codes] = []
@@ -46,7 +43,6 @@ class Vectors:
         self._early: OrderedDict[tuple[LogName, int], tuple[bytes, Codes, np.float32]] = OrderedDict()
 
     def put(self, row: int, codes: Codes, scale: np.float32) -> int:
-        """Keep the vector of a row, as quantize() gives it; its slot."""
         if self._free:
             slot = self._free.pop()
             self._rows.view[slot], self._scales.view[slot] = row, scale
@@ -60,54 +56,46 @@ class Vectors:
         return slot
 
     def _place(self, slot: int) -> tuple[Codes, int]:
-        """The block that a slot is in, and where."""
         return self._blocks[slot // BLOCK_ROWS], slot % BLOCK_ROWS
 
     def move(self, slot: int, row: int) -> None:
-        """A slot's vector is that of another row now."""
         self._rows.view[slot] = row
 
     def drop(self, slot: int) -> None:
-        """Remove a vector."""
         self._rows.view[slot] = NO_SLOT
         block, at = self._place(slot)
         block[at] = 0
         self._free.append(slot)
 
     def keep_early(self, log: LogName, seq: int, digest: bytes, codes: Codes, scale: np.float32) -> None:
-        """Keep a vector whose line is not here yet, or is here with another text."""
         self._early[log, seq] = (digest, codes, scale)
         while len(self._early) > MOST_EARLY:
             self._early.popitem(last=False)
 
     def drop_early(self, slot: int, log: LogName, seq: int, digest: bytes) -> None:
-        """Remove a vector, but keep it for its line, which may say the same again."""
         block, at = self._place(slot)
         codes, scale = block[at].copy(), self._scales.view[slot]
         self.drop(slot)
         self.keep_early(log, seq, digest, codes, scale)
 
     def early_digest(self, log: LogName, seq: int) -> bytes:
-        """The digest of the vector that came before its line, b"" if none did."""
         return self._early.get((log, seq), (b"",))[0] if self._early else b""
 
     def put_early(self, log: LogName, seq: int, row: int) -> int:
-        """Let the vector that came before its line be that of the line's row; its slot."""
+        """Give a line's early vector to its row and return its slot."""
         _, codes, scale = self._early.pop((log, seq))
         return self.put(row, codes, scale)
 
     def forget_early(self, log: LogName, seq: int) -> None:
-        """Drop what came before its line, since a vector that fits has come."""
         if self._early:
             self._early.pop((log, seq), None)
 
     @property
     def has_early(self) -> bool:
-        """Whether a vector waits for its line."""
         return bool(self._early)
 
     def nearness(self, query: Vector, rows: int) -> NDArray[np.float32]:
-        """About the cosine of a query of length 1 with each of some rows; -2 where there is no vector."""
+        """Return approximate cosines of some rows with a query of length 1, -2 without a vector."""
         found = np.full(rows, -2, np.float32)
         if not self._dimensions:
             return found
@@ -130,8 +118,8 @@ class Vectors:
         return found
 
     def nearness_at(self, query: Vector, slots: NDArray[np.int32]) -> NDArray[np.float64]:
-        """About the cosine of a query with the vector of each of some slots, whose last bits depend on no other slot."""
-        # Not a matrix product: that may group a row's sum by how many rows there are.
+        """Return approximate cosines by slot, independent of other slots down to the last bit."""
+        # No matrix product: it may group a row's sum by the number of rows.
         return (self._codes_at(slots) * query.astype(np.float64)).sum(axis=1) * self._scales.view[slots]
 
     def _codes_at(self, slots: NDArray[np.int32]) -> Codes:
@@ -144,12 +132,10 @@ class Vectors:
 
     @property
     def dimensions(self) -> int:
-        """Numbers of each vector; 0 while there is none."""
         return self._dimensions
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all blocks and tables."""
         early = sum(codes.nbytes + 200 for _, codes, _ in self._early.values())
         tables = self._rows.nbytes + self._scales.nbytes + 32 * len(self._free)
         return sum(block.nbytes for block in self._blocks) + tables + early
@@ -167,6 +153,6 @@ class Vectors:
 
 
 def quantize(vectors: Vector) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Vectors, a row each, as whole numbers of 8 bits, and the scale that each row is multiplied with."""
+    """Return vectors as int8 rows, and the scale of each."""
     scales = (np.abs(vectors).max(axis=1, initial=0) / _LEVELS).astype(np.float32)
     return np.rint(vectors / np.maximum(scales, _LEAST_SCALE)[:, None]).astype(np.int8), scales
