@@ -1,1 +1,1 @@
-"""A board on a serial port: its image, its flash, its code, its memory."""
+"""A board on a serial port: its image, flash, code and memory."""

@@ -37,7 +37,7 @@ LOG_FOLDERS = ("memory", "journal")
 FOLDERS = (*LOG_FOLDERS, "profile")
 SETTINGS, SECRETS, ROOTS = "config.json", "secrets.json", "roots.pem"
 LARGEST = 64 << 20
-"""Bytes of a file in a backup: no flash of a board is larger, and a damaged header asks for more."""
+"""Bytes; a damaged header may claim more than any flash holds."""
 
 _LIST = "backup.json"
 _FORMAT = 1
@@ -47,7 +47,7 @@ _TRIES = 3
 
 @dataclass(frozen=True)
 class SavedBoard:
-    """What a backup holds."""
+    """Contents of a backup."""
 
     board: str
     made: str
@@ -55,7 +55,8 @@ class SavedBoard:
 
 
 def backup(named_port: str, out: Path, progress: Progress, *, with_secrets: bool = False) -> None:
-    """Save memory, journal, profile, settings and a person's own code of a board to a file, and its secrets if asked for."""
+    """Save memory, journal, profile, settings and own code of a board, and its secrets if asked
+    for."""
     if not out.parent.is_dir():
         raise NoFile(f"there is no folder {out.parent} to write {out.name} to.")
     with open_session(named_port, progress) as session:
@@ -73,7 +74,7 @@ def backup(named_port: str, out: Path, progress: Progress, *, with_secrets: bool
 
 
 def read_backup(path: Path) -> SavedBoard:
-    """What a file holds that backup() wrote; BadRequest if it is none, or damaged, NoFile."""
+    """Read a file written by backup(); raises NoFile, or BadRequest if it is no backup or damaged."""
     try:
         with tarfile.open(path, "r:gz") as tar:
             members = iter(tar)
@@ -102,7 +103,6 @@ def _wanted(present: dict[str, BoardFile], with_secrets: bool) -> dict[str, Boar
 
 
 def _is_ours(path: str) -> bool:
-    """Whether a file is saved: nothing outside of the folders, and nothing that the firmware rebuilds."""
     if path in (SETTINGS, SECRETS, ROOTS, OWN_CODE):
         return True
     folder, _, rest = path.partition("/")
@@ -121,7 +121,6 @@ def _description(session: BoardSession, present: dict[str, BoardFile], wanted: d
 
 
 def _fetch(session: BoardSession, path: str, entry: BoardFile, meter: Meter) -> bytes:
-    """A file of the board, as its hash says; what a line garbles is asked for again."""
     for _ in range(_TRIES):
         try:
             content = session.get_file(path, meter)
@@ -133,10 +132,9 @@ def _fetch(session: BoardSession, path: str, entry: BoardFile, meter: Meter) -> 
 
 
 def _write(out: Path, described: dict[str, Any], fetch: Callable[[str], bytes]) -> None:
-    """Write the file whole, or none."""
     draft = out.with_name(out.name + ".part")
     try:
-        # What a person has said is nobody else's on this computer.
+        # Only the owner may read the backup.
         draft.unlink(missing_ok=True)
         draft.touch(mode=0o600)
         with tarfile.open(draft, "w:gz", format=tarfile.PAX_FORMAT) as tar:
@@ -177,7 +175,7 @@ _LARGEST_EPOCH = (1 << 30) - 1
 
 
 def restore(named_port: str, path: Path, progress: Progress, *, may_erase: bool = False) -> None:
-    """Put what a file holds on a board. MemoryAtRisk if that has a memory of its own."""
+    """Restore a backup; raises MemoryAtRisk if the board has a memory of its own."""
     saved = read_backup(path)
     with open_session(named_port, progress) as session:
         present = session.list_around((f"{folder}/" for folder in FOLDERS), Tally(progress, "Looking what there is"))
@@ -198,13 +196,13 @@ def restore(named_port: str, path: Path, progress: Progress, *, may_erase: bool 
 
 
 def _seed(saved: SavedBoard, present: dict[str, BoardFile]) -> str:
-    """The same as long as the board has not changed: what a restore that was cut has sent need not be sent again."""
+    """Return a seed that depends on the board's files, so that an interrupted restore can resume."""
     there = {path: entry.sha256 for path, entry in present.items() if path.split("/")[0] in LOG_FOLDERS}
     return json.dumps([{path: short_hash(content) for path, content in saved.files.items()}, there], sort_keys=True)
 
 
 def with_new_epoch(files: Files, seed: str) -> Files:
-    """The same files, but each log has another epoch: seqs are used again after a restore, and who copies a log has to know."""
+    """Return the files with a new epoch in each log, since a restore uses seqs again."""
     numbers = random.Random(seed)
     renewed: Files = {}
     epochs: dict[str, bytes] = {}
@@ -214,7 +212,7 @@ def with_new_epoch(files: Files, seed: str) -> Files:
         head, newline, rest = content.partition(b"\n")
         found = _EPOCH.search(head)
         if path == ARCHIVE and found and present and found[1] == present[1]:
-            # What it says of the companion is about this log.
+            # The state of the companion belongs to this log.
             log = RECORDS.partition(".")[0]
         if path.endswith(".jsonl") and path.split("/")[0] in LOG_FOLDERS and found and newline and _CRC in head:
             epoch = epochs.setdefault(log, _other_epoch(found[1], numbers))
@@ -226,7 +224,7 @@ def with_new_epoch(files: Files, seed: str) -> Files:
 
 
 def _other_epoch(old: bytes, numbers: random.Random) -> bytes:
-    """A random odd number of as many digits: headers give the lengths of other segments, which must not change."""
+    """Return a random odd number of as many digits: headers give the lengths of other segments."""
     low = 10 ** (len(old) - 1)
     high = min(10 ** len(old) - 1, _LARGEST_EPOCH)
     while True:
@@ -243,7 +241,6 @@ def _check_holdings(session: BoardSession, present: dict[str, BoardFile]) -> Non
 
 
 def _settings(session: BoardSession, saved: SavedBoard) -> Files:
-    """The backup's settings; of another board's its limits are left out, since they are that board's."""
     if SETTINGS not in saved.files:
         return {}
     here = file_set.parse_code_json(session.get_file(CODE_JSON)).get("board")
@@ -254,7 +251,6 @@ def _settings(session: BoardSession, saved: SavedBoard) -> Files:
 
 
 def _make_room(session: BoardSession, files: Files, old: list[str], progress: Progress) -> None:
-    """Remove the old memory first where the flash cannot hold both; what an earlier attempt has sent counts as room."""
     staged = {f"{deploy.NEXT}/{path}": content for path, content in files.items()}
     unsent = deploy.missing_files(
         staged, session.list_tree(deploy.NEXT, Tally(progress, "Looking what was sent before"))

@@ -21,33 +21,30 @@ NEXT = "next"
 READY = "next/READY"
 
 _SPARE = 16 * BLOCK
-"""Room that is left: a rename needs some, and so does what the board writes meanwhile."""
+"""Bytes kept free for renames, and for writes of the board meanwhile."""
 
 
 def install_files(session: BoardSession, files: Files, removals: list[str], progress: Progress) -> None:
-    """Put files on the board and take others off, all or nothing. BoardFailed if its flash has no room for both.
-
-    What an earlier attempt has sent of the same files is not sent again.
-    """
+    """Install and remove files, all or nothing; raises BoardFailed if the flash is too full."""
     _send(session, files, progress)
     lines = [f"+ {path}" for path in files] + [f"- {path}" for path in removals]
     session.replace(READY, "".join(f"{line}\n" for line in lines).encode())
     progress.step("Putting it in place")
     session.restart()
     if READY in session.list_tree(NEXT):
-        # The board's own boot.py is not Engram's, or could not go on: the new one is tried.
+        # The boot.py on the board is not Engram's, or failed: try the new one.
         session.boot((FIRMWARE / "boot.py").read_text(encoding="utf-8"))
         session.restart()
     _verify(session, files, removals, Tally(progress, "Comparing what is there now"))
 
 
 def room_for(files: Files) -> int:
-    """Bytes of flash that files need: whole blocks, and some for their folders."""
+    """Return the bytes of flash that files need: whole blocks, and some for their folders."""
     return sum((len(content) + BLOCK - 1) // BLOCK * BLOCK for content in files.values()) + _SPARE
 
 
 def missing_files(files: Files, present: dict[str, BoardFile]) -> Files:
-    """Those of `files` that are not on the board as they are here."""
+    """Return the files that are missing or different on the board."""
     from hashlib import sha256
 
     return {
@@ -75,7 +72,6 @@ def _send(session: BoardSession, files: Files, progress: Progress) -> None:
 
 
 def _drop_others(session: BoardSession, present: dict[str, BoardFile], staged: Files, count: Count) -> None:
-    """Take out of /next what an attempt left that was about other files."""
     kept = {str(parent) for path in staged for parent in PurePosixPath(path).parents} | set(staged)
     dropped: list[str] = []
     for path in present:
@@ -100,7 +96,7 @@ _CODE_FOLDER = "engram/"
 
 
 def deploy(named_port: str, board: str, config: Path | None, progress: Progress) -> None:
-    """Send what changed. Settings of `config` are added to those on the board."""
+    """Send changed files; settings of `config` are merged into those on the board."""
     given = profile.read_settings(config) if config else {}
     if board:
         profile.load_profile(board)
@@ -143,7 +139,6 @@ def _check_chip(session: BoardSession, wanted: BoardProfile) -> None:
 
 
 def _board_on(session: BoardSession, present: dict[str, BoardFile]) -> str:
-    """Which board it is, as its code.json says."""
     if CODE_JSON not in present:
         if "main.py" in present:
             raise WrongBoard(
@@ -161,7 +156,6 @@ def _board_on(session: BoardSession, present: dict[str, BoardFile]) -> str:
 def _changes(
     session: BoardSession, present: dict[str, BoardFile], wanted: BoardProfile, given: profile.Settings
 ) -> tuple[Files, list[str]]:
-    """The files to send, and what is to go."""
     code = file_set.code_files(wanted)
     files = missing_files(code, present)
     seeds = file_set.seed_files(wanted, given)
@@ -175,7 +169,8 @@ def _changes(
 
 
 def _obsolete(code: Files, present: dict[str, BoardFile]) -> list[str]:
-    """Modules that there are no more, and then their folders: an empty one would be taken for a package."""
+    """Return modules that no longer exist, then their folders: an empty one would count as a
+    package."""
     folders = {path.rpartition("/")[0] for path in code}
     folders |= {folder[:at] for folder in folders for at in range(len(folder)) if folder[at] == "/"}
     gone = [path for path in present if path.startswith(_CODE_FOLDER) and path not in code and path not in folders]

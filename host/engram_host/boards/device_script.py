@@ -1,7 +1,7 @@
-"""What a board does for the host over the raw REPL: session.py sends this text and then calls these by their names.
+"""Functions that a board runs for the host over the raw REPL (see session.py), on little heap.
 
-It runs on MicroPython, in whatever heap is left. Bytes come and go in base64; a path begins with a slash. What takes long says
-between two pieces that it lives: a line "~" and how many bytes it has looked at since the last one.
+Data are in base64, paths begin with a slash. Long work prints a line "~" with the bytes done
+since the last one as a sign of life.
 """
 
 import binascii
@@ -17,17 +17,14 @@ _file = None
 
 
 def about():
-    """Print what runs here: platform, version, the form of .mpy files, the board's name."""
+    """Print the platform, the version, the .mpy format and the board's name."""
     here = sys.implementation
     board = getattr(here, "_machine", "")
     print(json.dumps([sys.platform, list(here.version[:3]), here._mpy & 0x3FF, board]))
 
 
 def standing():
-    """Print whether the files are there, whether a deploy is not finished, and whether there is an app that goes on.
-
-    A start that was stopped very early has no file system.
-    """
+    """Print if files exist, if a deploy is unfinished, and if an app can resume."""
     app = globals().get("app")
     print(json.dumps([_is_there("/boot.py"), _is_there("/next/READY"), hasattr(app, "run")]))
 
@@ -41,19 +38,19 @@ def _is_there(path):
 
 
 def room():
-    """Print how many bytes of the flash are free: littlefs looks through all of it."""
+    """Print the free bytes of the flash; littlefs scans all of it."""
     _live(0)
     flash = os.statvfs("/")
     print(json.dumps([flash[1] * flash[4]]))
 
 
 def _live(count):
-    """Say that this goes on."""
     print(f"~{count}")
 
 
 def tree(folder, deep):
-    """Print a line for each thing in a folder, or `deep` below it: [path, size, sha256], or [path, -1, ""] for a folder."""
+    """Print [path, size, sha256] for each file, [path, -1, ""] for a folder, at most `deep` levels
+    down."""
     _live(0)
     try:
         entries = sorted(os.ilistdir(folder))
@@ -70,7 +67,7 @@ def tree(folder, deep):
 
 
 def _pieces(path):
-    """Yield a file's bytes through one buffer."""
+    """Yield a file's bytes; all pieces share one buffer."""
     piece = bytearray(_PIECE)
     view = memoryview(piece)
     with open(path, "rb") as file:
@@ -95,7 +92,7 @@ def _digest(path):
 
 
 def start(path):
-    """Begin to write a file, with the folders above it."""
+    """Begin to write a file; creates its folders."""
     global _file
     at = path.find("/", 1)
     while at > 0:
@@ -109,24 +106,24 @@ def start(path):
 
 
 def more(text):
-    """Write on."""
+    """Append base64 data to the file."""
     _file.write(binascii.a2b_base64(text))
 
 
 def stop(path):
-    """Close the file and print what is in it now."""
+    """Close the file and print its entry."""
     _file.close()
     print(_digest(path))
 
 
 def show(path):
-    """Print a file."""
+    """Print a file in base64."""
     for piece in _pieces(path):
         sys.stdout.write(binascii.b2a_base64(piece))
 
 
 def drop(path):
-    """Remove a file, or a folder with all that is below it."""
+    """Remove a file, or a folder with its contents."""
     if os.stat(path)[0] & _FOLDER:
         for name in os.listdir(path):
             drop(path + "/" + name)

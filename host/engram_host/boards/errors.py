@@ -25,35 +25,35 @@ class BoardError(Exception):
 
 
 class BadRequest(BoardError):
-    """A wrong argument, profile, setting or file."""
+    """Invalid argument, profile, setting or file."""
 
 
 class NoFile(BadRequest):
-    """A file or folder that was named is not there."""
+    """Missing file or folder."""
 
 
 class NoPort(BoardError):
-    """No board is plugged in, or there is no port of that name."""
+    """No board is plugged in, or the named port does not exist."""
 
 
 class PortBusy(BoardError):
-    """The port cannot be opened: another program has it, or this person may not."""
+    """The port is in use by another program, or this user may not open it."""
 
 
 class NoBoardAnswer(BoardError):
-    """Nothing that can be understood answers on the port, or it stopped answering."""
+    """The board sends nothing, or nothing that can be understood."""
 
 
 class WrongBoard(BoardError):
-    """The chip, its flash or what runs on it is not what was named."""
+    """The chip, its flash or its program is not the expected one."""
 
 
 class WrongFirmware(BoardError):
-    """The MicroPython, in a file or on the board, is none, another chip's, or too old."""
+    """The MicroPython is invalid, for another chip, or too old."""
 
 
 class MemoryAtRisk(BoardError):
-    """The board holds what would be lost; `holds` says what."""
+    """The board holds data that would be lost; `holds` describes it."""
 
     def __init__(self, holds: list[str], advice: str):
         super().__init__(f"the board holds {listed(holds)}: {advice}")
@@ -61,29 +61,28 @@ class MemoryAtRisk(BoardError):
 
 
 class BoardFailed(BoardError):
-    """The board could not do what it was asked for."""
+    """The board could not do it: full flash, missing file."""
 
 
 class Garbled(BoardFailed):
-    """What went over the line did not arrive as it was sent."""
+    """Data were damaged on the serial line."""
 
 
-# --- commands as messages name them
+# --- commands in messages
 
 
 VARIABLE = "ENGRAM_UNDER_MAKE"
-"""The Makefile sets it in the environment."""
 
 _FLAGS = {"ERASE_MEMORY"}
 
 
 def command_name(name: str) -> str:
-    """The command for a board as a person types it, in backquotes."""
+    """Return a board command as a person types it, in backquotes."""
     return f"`make {name}`" if under_make() else f"`engram board {name}`"
 
 
 def option_name(name: str, value: str = "...") -> str:
-    """An option of such a command, such as PORT: PORT=... for make, --port for `engram board`."""
+    """Return an option such as PORT: PORT=... for make, --port for `engram board`."""
     if under_make():
         return f"{name}=1" if name in _FLAGS else f"{name}={value}"
     flag = "--" + name.lower().replace("_", "-")
@@ -91,5 +90,5 @@ def option_name(name: str, value: str = "...") -> str:
 
 
 def under_make() -> bool:
-    """Whether this process runs a command of the Makefile."""
+    """True if the Makefile runs this process."""
     return bool(os.environ.get(VARIABLE))

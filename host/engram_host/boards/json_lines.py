@@ -19,41 +19,37 @@ from engram_host.boards.errors import BoardFailed, NoBoardAnswer, command_name, 
 PROBE = b"/json on"
 
 SILENT_SECONDS = 8.0
-"""A board that says nothing for so long does not answer: a person learns of it within 10 seconds."""
+"""Without output for so long, the board does not answer; a person learns it within 10 seconds."""
 
 LONGEST_SECONDS = 60.0
-"""A board that says something, and not that it starts, is waited for no longer."""
+"""Limit of the wait for a board that prints something other than a start."""
 
 START_SILENT_SECONDS = 60.0
-"""How long a start may say nothing: longer than a step of it takes on a slow flash."""
+"""Silence allowed during a start; longer than any step of it on a slow flash."""
 
 LONGEST_START_SECONDS = 600.0
-"""A start is waited for no longer."""
 
 SETTLE_SECONDS = 0.5
-"""A prompt after which nothing comes for so long is one that waits."""
+"""Silence after a prompt that shows that the board waits for input."""
 
 LOOP_STARTS = 3
-"""So many starts while it is waited for are no start."""
 
 _RESET = b"rst:0x"
-"""In what a chip's ROM prints at each start: why it was reset."""
 
 _STARTS = b" is starting ..."
 _PROMPT = b">>> "
 _TRACEBACK = re.compile(rb"Traceback \(most recent call last\):\r?\n((?:  [^\r\n]*\r?\n)*)([^\r\n]+)")
 _OF_OURS = b"SyntaxError"
-"""What Python says of our own request, with no file but the prompt."""
+"""Python's error for our own request, at a bare prompt."""
 _FILE = re.compile(rb'File "(?!<stdin>)')
 _SIGN = b"."
-"""A start says it on a line of its own while it goes on."""
 _SAFE_MODE = b"Engram is in safe mode"
 _NO_START = re.compile(rb"Engram (?:did not start|could not be started): ([^\r\n]+)")
 _KEPT_BYTES = 4096
 
 
 class Greeting:
-    """Listens to a board from the moment `now`; times are those of one clock, in seconds."""
+    """State of the wait for a board; times are seconds of one clock."""
 
     def __init__(self, port: str, now: float, silent_seconds: float = 0):
         self._port = port
@@ -64,32 +60,30 @@ class Greeting:
         self._lives = self._is_starting = False
 
     def feed(self, data: bytes, now: float) -> None:
-        """Take what the board said."""
         if not data:
             return
-        # A mark may come in two pieces.
+        # A mark may be split over two reads.
         before = self._tail[-len(_RESET) :]
         self._starts += (before + data).count(_RESET) - before.count(_RESET)
         self._tail = (self._tail + data)[-_KEPT_BYTES:]
         self._is_starting = self._is_starting or self._starts > 0 or _STARTS in self._tail
         self._is_starting = self._is_starting or data.strip() == _SIGN
-        # An echo shows that there is a console, and not that it goes on.
+        # An echo shows that there is a console, but not that it works.
         if not self._lives or data.replace(PROBE, b"").strip(b"\r\n> "):
             self._heard = now
         self._lives = True
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the board said something, so that it is worth waiting for."""
+        """True if the board said something, so that waiting may help."""
         return self._lives
 
     @property
     def longest_seconds(self) -> float:
-        """How long it is waited for in all."""
         return LONGEST_START_SECONDS if self._is_starting else LONGEST_SECONDS
 
     def problem(self, now: float) -> str:
-        """Why it is no use to wait any longer; "" if it is."""
+        """Return the reason to give up, or "" to wait on."""
         if self._tail.endswith(_PROMPT) and now - self._heard >= SETTLE_SECONDS:
             return self._at_prompt()
         if self._starts >= LOOP_STARTS:
@@ -138,7 +132,6 @@ class Greeting:
         )
 
     def _error(self) -> str:
-        """The last error that the board showed, "" if there is none; a stop by Ctrl-C is none."""
         for files, error in reversed(_TRACEBACK.findall(self._tail)):
             is_ours = error.startswith(_OF_OURS) and not _FILE.search(files)
             if not is_ours and not error.startswith(b"KeyboardInterrupt"):
@@ -155,15 +148,14 @@ Hear = Callable[[bytes, float], None]
 
 PIECE = 128
 PAUSE_SECONDS = 0.02
-"""What is sent goes in pieces, with a pause after each: on a UART the board takes 260 bytes while it is busy, no more."""
+"""Pause between pieces: a busy board buffers 260 bytes of its UART."""
 
 _PROTOCOL = 1
 _GREETING_EVERY = 2.0
 _NUDGE_SECONDS = 5.0
 _TAKEN_SECONDS = 10.0
-"""After so long without a sign that a request has arrived, a person gets a message."""
+"""Without an acknowledgement for so long, a person gets a message."""
 _GONE_SECONDS = 60.0
-"""After so long the board counts as gone: no command keeps its console from reading for longer."""
 _ATTEMPTS = 4
 _WAIT_SECONDS = 0.2
 _LONGEST_LINE = 1 << 16
@@ -174,19 +166,15 @@ _NOT_TAKEN = (
 
 
 class SerialPort(Protocol):
-    """What is used of pyserial's port."""
+    """Subset of pyserial's port."""
 
-    def read(self, size: int = 1, /) -> bytes:
-        """At most `size` bytes, fewer when the time is over."""
-        ...
+    def read(self, size: int = 1, /) -> bytes: ...
 
-    def write(self, data: bytes, /) -> int | None:
-        """Send bytes."""
-        ...
+    def write(self, data: bytes, /) -> int | None: ...
 
 
 class JsonConsole:
-    """A board whose console talks JSON; use open_console() to get one."""
+    """A board whose console speaks JSON; use open_console() to get one."""
 
     def __init__(self, line: SerialPort, port: str = ""):
         self._line = line
@@ -194,19 +182,16 @@ class JsonConsole:
         self._pending = b""
         self._last = 0
         self.line_bytes = 0
-        """The longest line that the board takes, its crc included."""
+        """Longest line that the board accepts, crc included."""
         self.gives_reports = False
-        """Whether its commands answer programs by reports, too; older firmware does not."""
+        """False on older firmware, whose commands answer programs by text only."""
         self.pause = PAUSE_SECONDS
-        """After each piece that is sent; a pipe needs none."""
         self.asides: list[str] = []
-        """What came between the answers and was none: messages of the firmware."""
+        """Firmware messages received between answers."""
 
     def greet(self, notify: Notify | None = None, silent_seconds: float = 0) -> None:
-        """Bring the console to talk JSON. `notify` is called when the board has to be waited for.
-
-        NoBoardAnswer if it says nothing for `silent_seconds`, or what it says is no console's; BoardFailed if its way is newer.
-        """
+        """Switch to JSON, `notify` if it takes long; raises NoBoardAnswer, or BoardFailed if too
+        new."""
         greeting = Greeting(self._port, time.monotonic(), silent_seconds)
         is_first = True
         while True:
@@ -237,10 +222,8 @@ class JsonConsole:
         self.gives_reports = answer.get("reports") is True
 
     def ask(self, *, say: str = "", command: str = "") -> Iterator[Answer]:
-        """Yield the answers to a request, without the ids and the end; BoardFailed if it cannot be sent.
-
-        A line that was damaged on its way is sent again, more slowly.
-        """
+        """Yield the answers to a request, sent again if garbled; raises BoardFailed if it cannot
+        be sent."""
         self._last += 1
         request = {"id": self._last, "say": say} if say else {"id": self._last, "command": command}
         data = with_crc(request)
@@ -256,7 +239,7 @@ class JsonConsole:
         raise BoardFailed("the board gets only damaged lines: try another cable, or a shorter one.")
 
     def _answers_to(self, number: int) -> Generator[Answer, None, bool]:
-        """Yield the answers to a request; whether it was refused since it was damaged on its way."""
+        """Yield the answers; return True if the board refused the request as damaged."""
         is_taken = is_told = False
         began = nudged = time.monotonic()
         for answer in self._answers():
@@ -267,7 +250,7 @@ class JsonConsole:
                 if not answer.pop("taken", False):
                     yield answer
             elif "push" in answer:
-                yield answer  # what the board says by itself, between the lines of the answer
+                yield answer  # unsolicited messages between the lines of the answer
             elif "error" in answer and not is_taken:
                 return True
             elif not is_taken and not is_told and time.monotonic() - began > _TAKEN_SECONDS:
@@ -278,17 +261,15 @@ class JsonConsole:
                     f"the board on {self._port} does not answer any more: press its RESET, then try again."
                 )
             elif not is_taken and time.monotonic() - nudged > _NUDGE_SECONDS:
-                # The end of the line may have been lost; where it was not, an empty line is passed over.
+                # The line end may have been lost; an extra empty line is ignored.
                 self._send(b"\n")
                 nudged = time.monotonic()
         return False
 
     def end(self) -> None:
-        """Give the console back to people."""
         self._send(b"\n/json off\n")
 
     def _answers(self) -> Iterator[Answer]:
-        """Yield what comes, for ever; now and then something empty."""
         while True:
             for line in self._lines():
                 answer = _parsed(line)
@@ -299,7 +280,7 @@ class JsonConsole:
             yield {}
 
     def _lines(self, hear: Hear | None = None) -> list[bytes]:
-        """The lines that have come, maybe none; `hear` is given all that came, and when."""
+        """Return the lines received, maybe none; `hear` gets the raw bytes and their time."""
         data = self._line.read(1)
         waiting = getattr(self._line, "in_waiting", 0)
         if waiting:
@@ -318,13 +299,12 @@ class JsonConsole:
 
 
 def with_crc(request: Answer) -> bytes:
-    """The line of a request, without its end."""
+    """Return the line of a request with its crc, without a line end."""
     head = json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()[:-1]
     return head + b',"crc":"%08x"}' % crc32(head)
 
 
 def _parsed(line: bytes) -> Answer | None:
-    """The answer in a line; None if it is none, or one that was damaged."""
     line = line.strip()
     head, mark, check = line.rpartition(b',"crc":"')
     if not mark or check != b'%08x"}' % crc32(head):
@@ -338,10 +318,7 @@ def _parsed(line: bytes) -> Answer | None:
 
 @contextlib.contextmanager
 def open_console(named_port: str, notify: Notify | None = None) -> Iterator[JsonConsole]:
-    """The board on a port, ready to be asked; its console talks to people again when the block ends.
-
-    `notify` is called with a sentence when the board has to be waited for.
-    """
+    """Open the board on a port for requests; `notify` gets a sentence if it must wait."""
     import serial
 
     name = ports.choose_port(named_port)

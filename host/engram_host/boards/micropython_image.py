@@ -15,10 +15,8 @@ from engram_host.boards.errors import NoFile, WrongFirmware
 from engram_host.boards.profile import CHIPS, BoardProfile, Region
 
 PARTITION_TABLE = Region(0x8000, 0xC00)
-"""Where the table is in the flash."""
 
 APP = 0
-"""The type of a partition with a program in it."""
 
 _ENTRY = struct.Struct("<HBBII16sI")
 _MARK, _CHECKSUM_MARK = 0x50AA, 0xEBEB
@@ -27,7 +25,7 @@ _LABELS = ("vfs", "ffat")
 
 @dataclass(frozen=True)
 class Partition:
-    """One line of the table; `kind` is its type, 0 for an application and 1 for data."""
+    """An entry of the table; `kind` is 0 for an application and 1 for data."""
 
     label: str
     kind: int
@@ -35,7 +33,7 @@ class Partition:
 
 
 def parse_partitions(data: bytes) -> list[Partition]:
-    """The partitions of a table as it is in the flash; none if there is no table in `data`."""
+    """Parse a partition table; [] if `data` holds none."""
     found: list[Partition] = []
     for at in range(0, len(data) - _ENTRY.size + 1, _ENTRY.size):
         mark, kind, _, offset, size, label, _ = _ENTRY.unpack_from(data, at)
@@ -48,7 +46,7 @@ def parse_partitions(data: bytes) -> list[Partition]:
 
 
 def find_filesystem(table: list[Partition], flash_bytes: int) -> Region | None:
-    """Where MicroPython has its file system on a flash with this table; None if there is no room for one."""
+    """Return the region of MicroPython's file system; None if there is no room."""
     for partition in table:
         if partition.label in _LABELS:
             return partition.place
@@ -60,7 +58,6 @@ def find_filesystem(table: list[Partition], flash_bytes: int) -> Region | None:
 
 
 OLDEST = (1, 26)
-"""The oldest MicroPython that a board may run."""
 
 _IMAGE_MARK = 0xE9
 _CHIP_ID_AT = 12
@@ -69,12 +66,12 @@ _OTHER_KINDS = {b"UF2\n": "UF2", b"\x7fELF": "ELF"}
 _VERSION = re.compile(rb"MicroPython v(\d+)\.(\d+)[^ \0]* on \d{4}-\d\d-\d\d")
 _OFFICIAL = re.compile(rb"Generic ESP32(?:S3)? module(?: with (?:Octal-)?SPIRAM)?\b")
 _VARIANTS = {b"with SPIRAM": "SPIRAM", b"with Octal-SPIRAM": "SPIRAM_OCT"}
-"""The official variants that handle PSRAM, by the end of the board's name in them."""
+"""Official variants with PSRAM, by the suffix of the board's name."""
 
 
 @dataclass(frozen=True)
 class MicroPythonImage:
-    """A MicroPython that fits a profile's chip; `offset` is where it goes in the flash."""
+    """A MicroPython for a profile's chip; `offset` is its place in the flash."""
 
     data: bytes
     offset: int
@@ -83,7 +80,7 @@ class MicroPythonImage:
 
 
 def read_image(path: Path, profile: BoardProfile) -> MicroPythonImage:
-    """The MicroPython in a file; WrongFirmware if it is none for the board, NoFile."""
+    """Read MicroPython from a file; raises NoFile, or WrongFirmware if the board cannot run it."""
     advice = f"take {profile.download}-DATE-VERSION.bin from MicroPython's download page."
     try:
         data = path.read_bytes()
@@ -117,7 +114,6 @@ def read_image(path: Path, profile: BoardProfile) -> MicroPythonImage:
 
 
 def _variant(data: bytes, profile: BoardProfile) -> str:
-    """The variant that an official image is of; a build of one's own is what its maker says."""
     name = _OFFICIAL.search(data)
     if not name:
         return profile.micropython_variant
@@ -125,7 +121,6 @@ def _variant(data: bytes, profile: BoardProfile) -> str:
 
 
 def _check_length(path: Path, data: bytes, offset: int, table: list[Partition]) -> None:
-    """WrongFirmware if the file ends before its application begins, or reaches beyond it."""
     for partition in table:
         if partition.kind == APP:
             if not partition.place.offset < offset + len(data) <= partition.place.end:

@@ -1,4 +1,4 @@
-"""The serial port that a board is on: which one, and why it cannot be opened."""
+"""The serial port of a board: selection, and reasons why it cannot be opened."""
 
 import errno
 import os
@@ -8,14 +8,14 @@ from engram_host.boards.errors import BoardError, NoPort, PortBusy, option_name
 from engram_host.wording import listed
 
 LOST = (OSError, termios.error)
-"""What is raised when a port goes away while it is in use; pyserial's own error is an OSError."""
+"""Errors of a port that vanishes while in use; pyserial's own is an OSError."""
 
 BAUD = 115200
-"""The speed of MicroPython's prompt on a UART; on the chip's own USB it does not matter."""
 
 
 def choose_port(named: str) -> str:
-    """The port that was named, or the only one that a board may be on; NoPort if there is none, or more than one."""
+    """Return the named port, or the only candidate; raises NoPort if there is none or more than
+    one."""
     if named:
         return named
     from serial.tools import list_ports
@@ -32,7 +32,7 @@ def choose_port(named: str) -> str:
 
 
 def check_port(port: str) -> None:
-    """NoPort or PortBusy if the port cannot be opened now."""
+    """Raise NoPort or PortBusy if the port cannot be opened now."""
     import serial
 
     try:
@@ -42,7 +42,7 @@ def check_port(port: str) -> None:
 
 
 def port_problem(port: str, error: Exception) -> BoardError:
-    """What a person can do about a port that could not be opened."""
+    """Return the error for a port that could not be opened."""
     number = getattr(error, "errno", None)
     if number in (errno.EACCES, errno.EPERM):
         return PortBusy(f"you may not open {port}: add yourself to its group (dialout or uucp) and log in again.")
@@ -54,5 +54,5 @@ def port_problem(port: str, error: Exception) -> BoardError:
 
 
 def port_gone(port: str) -> NoPort:
-    """The port was there and is not any more."""
+    """Return the error for a port that vanished while in use."""
     return NoPort(f"the board on {port} has gone in the middle: check the cable, then do the same again.")

@@ -1,4 +1,5 @@
-"""A kind of board (boards/NAME/board.json), and the config.json made of its limits and of what a person gave."""
+"""A kind of board (boards/NAME/board.json), and the config.json made of its limits and a person's
+settings."""
 
 import json
 import tempfile
@@ -10,10 +11,10 @@ from engram_host.boards.errors import BadRequest, NoFile
 from engram_host.firmware import BOARDS
 
 CHIPS = {"esp32": 0x1000, "esp32s3": 0x0}
-"""Chips that Engram knows: where in the flash MicroPython's image begins."""
+"""Supported chips, with the offset of MicroPython's image in the flash."""
 
 BLOCK = 4096
-"""Bytes of a block in which the flash is erased; littlefs's blocks have the same size."""
+"""Erase block of the flash and block of littlefs, in bytes."""
 
 
 @dataclass(frozen=True)
@@ -25,15 +26,12 @@ class Region:
 
     @property
     def end(self) -> int:
-        """The first byte behind it."""
         return self.offset + self.size
 
 
 @dataclass(frozen=True)
 class BoardProfile:
-    """One kind of board. `filesystem` is where the official image has it; `settings` are by dotted name. `forbidden_pins`
-    are those of the flash, the PSRAM, the boot and the serial line: no name in config.json may reach them.
-    """
+    """A kind of board; no setting may use its `forbidden_pins` (flash, PSRAM, boot, serial line)."""
 
     name: str
     chip: str
@@ -46,17 +44,17 @@ class BoardProfile:
 
     @property
     def download(self) -> str:
-        """How the official image's file is called, but for date and version."""
+        """File name of the official image, without date and version."""
         return self.micropython_board + (f"-{self.micropython_variant}" if self.micropython_variant else "")
 
 
 def profile_names() -> list[str]:
-    """All boards that there is a profile for."""
+    """Return the names of all profiles."""
     return sorted(path.parent.name for path in BOARDS.glob("*/board.json"))
 
 
 def load_profile(name: str) -> BoardProfile:
-    """The profile of that name; BadRequest if there is none or it cannot be used."""
+    """Load a profile; raises BadRequest if it is missing or invalid."""
     if name not in profile_names():
         asked = f"there is no profile {name!r}" if name else "no board is named"
         raise BadRequest(f"{asked}: BOARD takes {', '.join(profile_names())} (see boards/README.md).")
@@ -90,7 +88,7 @@ Settings = dict[str, Any]
 
 
 def read_settings(path: Path) -> Settings:
-    """The settings in a file of a person; BadRequest if it cannot be read or is no JSON object, NoFile."""
+    """Read a person's settings; raises NoFile, or BadRequest if they are no JSON object."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -102,7 +100,7 @@ def read_settings(path: Path) -> Settings:
 
 
 def parse_settings(text: str, name: str) -> Settings:
-    """The settings in the text of a config.json; BadRequest, with `name`, if it is no JSON object."""
+    """Parse a config.json; raises BadRequest, with `name`, if it is no JSON object."""
     try:
         values = json.loads(text or "{}")
     except ValueError as problem:
@@ -118,7 +116,8 @@ def parse_settings(text: str, name: str) -> Settings:
 
 
 def config_json(*layers: Settings) -> bytes:
-    """The text of config.json: later layers go before earlier ones. BadRequest if the firmware would not take it."""
+    """Merge layers into config.json, the last wins; raises BadRequest if the firmware would refuse
+    it."""
     merged: Settings = {}
     for layer in layers:
         merged.update(layer)
@@ -135,7 +134,7 @@ def config_json(*layers: Settings) -> bytes:
 
 
 def check_hardware(board: BoardProfile, content: bytes) -> None:
-    """BadRequest, with the firmware's own sentence, if a config.json names pins, or senses, that this board would refuse."""
+    """Raise BadRequest if config.json names pins or senses that the board would refuse."""
     from engram.errors import EngramError
     from engram.senses.sense_config import MOST, parse_senses
     from engram.tools.pin_config import parse_pins
@@ -152,7 +151,7 @@ def check_hardware(board: BoardProfile, content: bytes) -> None:
 
 
 def check_settings(name: str, content: bytes) -> None:
-    """BadRequest, with the firmware's own sentence, if it would not start with such a config.json or secrets.json."""
+    """Raise BadRequest if the firmware would not start with this config.json or secrets.json."""
     from engram.config import Config
     from engram.errors import EngramError
 

@@ -7,11 +7,10 @@ from typing import TextIO
 from engram_host.wording import kilobytes
 
 _SECONDS = 0.1
-"""The line moves no more often than this: a terminal is slower than a port."""
 
 
 class Progress:
-    """Writes to `out`, stderr by default: what a command is asked for goes to stdout."""
+    """Progress of a command, on stderr by default: stdout is for results."""
 
     def __init__(self, out: TextIO | None = None):
         self._out = out or sys.stderr
@@ -20,12 +19,10 @@ class Progress:
         self._shown = 0.0
 
     def say(self, sentence: str) -> None:
-        """Report something that has happened."""
         self.close()
         self._write(sentence + "\n")
 
     def step(self, what: str, done: int = 0, total: int = 0) -> None:
-        """Show the current step, and how much of it is done."""
         if not self._is_terminal:
             if what != self._open:
                 self._open = what
@@ -42,7 +39,7 @@ class Progress:
         self._write(f"\r\x1b[K{what}{share}")
 
     def close(self) -> None:
-        """End the line that moves, if there is one: something else is printed now."""
+        """End the moving line, before other output."""
         if self._open and self._is_terminal:
             self._write("\n")
         self._open = ""
@@ -53,7 +50,7 @@ class Progress:
 
 
 class Tally:
-    """Shows how many bytes are done where the total is unknown."""
+    """Counter of bytes without a known total."""
 
     def __init__(self, progress: Progress, what: str):
         self._progress = progress
@@ -62,13 +59,12 @@ class Tally:
         progress.step(what)
 
     def __call__(self, count: int) -> None:
-        """Count some more."""
         self._done += count
         self._progress.step(self._what, self._done)
 
 
 class Meter:
-    """Shows how many of `total` bytes are done."""
+    """Counter of bytes up to `total`."""
 
     def __init__(self, progress: Progress, what: str, total: int):
         self._progress = progress
@@ -77,6 +73,5 @@ class Meter:
         self._done = 0
 
     def __call__(self, count: int) -> None:
-        """Count some more."""
         self._done = min(self._done + count, self._total)
         self._progress.step(self._what, self._done, self._total)

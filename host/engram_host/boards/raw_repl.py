@@ -1,4 +1,4 @@
-"""The serial line to a board's raw REPL: mpremote's, with a patience that its caller sets."""
+"""The serial line to a board's raw REPL: mpremote's transport, with timeouts set by the caller."""
 
 import secrets
 import time
@@ -10,12 +10,11 @@ from mpremote.transport import TransportError
 from mpremote.transport_serial import SerialTransport
 
 SILENT_SECONDS = 60.0
-"""How long a board may say nothing before it counts as gone. It says something with each piece of work, but cannot while
-littlefs looks through a full flash for a free block.
-"""
+"""Silence allowed: a board prints with each piece of work, but not while littlefs scans a full
+flash."""
 
 INTERRUPT_SECONDS = 10.0
-"""Between two Ctrl-C: the app takes its time to stop, and another one would break into that."""
+"""Time between two Ctrl-C: a second one would interrupt the app's shutdown."""
 
 _LOOK_SECONDS = 0.1
 _INTERRUPT, _ENTER, _LEAVE, _RUN = b"\x03", b"\x01", b"\x02", b"\x04"
@@ -24,7 +23,7 @@ _PROMPT = b">>> "
 
 
 class RawReplTransport(SerialTransport):
-    """A line on which a board may be silent for a time of ours: mpremote has 10 seconds everywhere, a restart included."""
+    """Transport with its own timeouts: mpremote has 10 seconds everywhere, a restart included."""
 
     def __init__(self, port: str, baud: int, timeout: float):
         super().__init__(port, baudrate=baud, timeout=timeout)
@@ -32,7 +31,7 @@ class RawReplTransport(SerialTransport):
 
     @contextmanager
     def patience(self, seconds: float) -> Iterator[None]:
-        """Let the board be silent for as long as this, while the block runs."""
+        """Allow this silence while the context is open."""
         usual, self.silent_seconds = self.silent_seconds, seconds
         try:
             yield
@@ -47,11 +46,11 @@ class RawReplTransport(SerialTransport):
         data_consumer: Callable[[bytes], None] | None = None,
         timeout_overall: float | None = None,
     ) -> Any:
-        """What the board says up to `ending`, or less when it is silent or takes longer than `timeout_overall`, seconds."""
+        """Read up to `ending`, or less after a silence or after `timeout_overall` seconds."""
         silence: Any = self.silent_seconds  # mpremote's annotation says int, its code takes both
         if not self.is_pty:
             return super().read_until(min_num_bytes, ending, silence, data_consumer, timeout_overall)
-        # There mpremote reads without a look at what is there, and each read takes the port's own time.
+        # mpremote reads without looking at what is there, and each read takes the port's own timeout.
         port: Any = self.serial
         usual, port.timeout = port.timeout, _LOOK_SECONDS
         try:
@@ -60,13 +59,11 @@ class RawReplTransport(SerialTransport):
             port.timeout = usual
 
     def stop(self, longest_seconds: float, on_wait: Callable[[], None]) -> None:
-        """Stop what runs and get to the raw prompt, without a soft reset; TransportError if the board does not get there.
-
-        It is waited for while it says something, up to a bound. `on_wait` is called each time that it did not stop yet.
-        """
+        """Interrupt the program and enter the raw prompt, no soft reset; raises TransportError on
+        timeout."""
         began = heard = time.monotonic()
         while True:
-            # No end of a line: what a person has typed and not ended is nothing to carry out.
+            # No line end: input that a person has typed and not ended must not be executed.
             self.serial.write(_INTERRUPT + _ENTER)
             with self.patience(INTERRUPT_SECONDS):
                 said = self.read_until(1, _RAW, timeout_overall=INTERRUPT_SECONDS)
@@ -78,13 +75,12 @@ class RawReplTransport(SerialTransport):
                 raise TransportError("could not enter raw repl")
             on_wait()
         self.in_raw_repl = True
-        # Earlier attempts may be answered, too: what comes behind our own line is the answer to that.
+        # Earlier attempts may be answered, too: the answer to ours follows our own line.
         mark = secrets.token_hex(4).encode()
         self.serial.write(b"print('" + mark + b"')" + _RUN)
         self._expect(mark + b"\r\n\x04\x04")
 
     def type_line(self, line: str) -> None:
-        """Leave the raw prompt, and type a line at the one for people."""
         self.serial.write(_LEAVE)
         self._expect(_PROMPT)
         self.serial.write(line.encode() + b"\r")
@@ -92,13 +88,12 @@ class RawReplTransport(SerialTransport):
         self.in_raw_repl = False
 
     def begin_code(self, code: str) -> None:
-        """Let the board run code of which no end is awaited, such as a reset."""
+        """Start code that never returns, such as a reset."""
         self.serial.write(code.encode() + _RUN)
         self._expect(b"OK")
         self.in_raw_repl = False
 
     def begin_code_unheard(self, code: str) -> None:
-        """Ask a board that does not answer to stop and run code, when it gets to that."""
         self.serial.write(_INTERRUPT + _ENTER + code.encode() + _RUN)
 
     def _expect(self, ending: bytes) -> None:

@@ -24,25 +24,21 @@ from engram_host.boards.errors import (
 from engram_host.boards.progress import Progress
 
 _SHOWN_PIECE = 768
-"""Bytes of a file that the board prints in a line."""
 
 PLATFORM = "esp32"
-"""What sys.platform says on every chip that Engram is for."""
 
 _PIECE = 1024
-"""Bytes of a file that go in one call: twice that is needed on the board's heap."""
+"""Bytes of a file per call; the board's heap needs twice as many."""
 
 LONGEST_STOP_SECONDS = 600.0
-"""How long a board that says something may take to stop: one that starts slowly, or whose flash is nearly full."""
+"""Limit of a stop while the board prints something: a slow start, a nearly full flash."""
 
 _RESTART_SECONDS = 180.0
-"""How long a restart may be silent: it may finish a deploy first, some 200 renames, in silence under an older boot.py."""
+"""Silence allowed during a restart: a deploy may need 200 silent renames under an older boot.py."""
 
 _LONGEST_RESTART_SECONDS = 3600.0
-"""How long it may take though it says that it goes on."""
 
 _READ_SECONDS = 30.0
-"""How long the prompt may take for a piece of the code that is sent to it."""
 
 _WRITE_SECONDS = 10.0
 _RESET = "import machine\nmachine.reset()"
@@ -52,16 +48,15 @@ _WAITING = f"Waiting for the board, up to {LONGEST_STOP_SECONDS / 60:.0f} minute
 _ON_BOARD = Path(__file__).with_name("device_script.py")
 _NO_SPACE = "28"
 _END = b"\x04"
-"""What the raw REPL says behind all that was printed."""
 _SIGN = b"~"
 
 Count = Callable[[int], None]
-"""Gets the number of bytes that were done since its last call."""
+"""Receives the number of bytes done since its last call."""
 
 
 @dataclass(frozen=True)
 class BoardInfo:
-    """What a board says of itself."""
+    """Identity of a board."""
 
     platform: str
     version: tuple[int, ...]
@@ -70,7 +65,7 @@ class BoardInfo:
 
     @property
     def chip(self) -> str:
-        """Its chip as profiles name it, the last word of such as "Generic ESP32S3 module with ESP32S3"."""
+        """Chip as profiles name it: the last word of "Generic ESP32S3 module with ESP32S3"."""
         return self.machine.rpartition(" ")[2].replace("-", "").lower()
 
 
@@ -83,15 +78,11 @@ class BoardFile:
 
     @property
     def is_folder(self) -> bool:
-        """Whether it is one."""
         return self.size < 0
 
 
 class BoardSession:
-    """A stopped board; use open_session() to get one. Paths are below its root and begin without a slash.
-
-    Each call raises NoBoardAnswer if the board does not answer, NoPort if it has gone, BoardFailed if it could not do it.
-    """
+    """A stopped board; calls raise NoBoardAnswer, NoPort (unplugged) or BoardFailed."""
 
     def __init__(self, port: str, transport: Any):
         self._port = port
@@ -100,29 +91,27 @@ class BoardSession:
         self._may_resume = False
 
     def read_info(self) -> BoardInfo:
-        """What runs on the board."""
         ((platform, version, mpy, machine),) = self._run_and_parse("about()")
         return BoardInfo(platform, tuple(version), (mpy & 0xFF, mpy >> 8), machine)
 
     def free_flash(self) -> int:
-        """How many bytes of its flash are free."""
         ((free,),) = self._run_and_parse("room()")
         return free
 
     def list_tree(self, folder: str, count: Count | None = None, *, deep: bool = True) -> dict[str, BoardFile]:
-        """All below a folder, or what is right in it, by path; nothing if it is not there."""
+        """List a folder by path, recursively if `deep`; {} if it is missing."""
         entries = self._run_and_parse(f"tree({_quoted(folder)}, {deep})", count)
         return {path.lstrip("/"): BoardFile(size, digest) for path, size, digest in entries}
 
     def list_around(self, paths: Iterable[str], count: Count | None = None) -> dict[str, BoardFile]:
-        """All that is at the board's root, and below those of its folders that `paths` begin with."""
+        """List the root, and the top folders of `paths` recursively."""
         found = self.list_tree("", count, deep=False)
         for folder in sorted({path.partition("/")[0] for path in paths if "/" in path}):
             found |= self.list_tree(folder, count)
         return found
 
     def put_file(self, path: str, content: bytes, count: Count | None = None) -> None:
-        """Write a file, and read it back as a check; it may be cut in the middle."""
+        """Write a file and verify it; not atomic."""
         self._may_resume = False
         self.run_code(f"start({_quoted(path)})")
         for at in range(0, len(content), _PIECE):
@@ -136,12 +125,11 @@ class BoardSession:
             )
 
     def replace(self, path: str, content: bytes) -> None:
-        """Write a file whole: a cut leaves the old one or the new one."""
+        """Write a file atomically."""
         self.put_file(f"{path}.new", content)
         self.run_code(f"os.rename({_quoted(path + '.new')}, {_quoted(path)})")
 
     def get_file(self, path: str, count: Count | None = None) -> bytes:
-        """What a file holds."""
         received = bytearray()
 
         def take(line: bytes) -> None:
@@ -156,15 +144,12 @@ class BoardSession:
             raise Garbled(f"{path} did not arrive from the board as it was sent: try again.") from None
 
     def remove_tree(self, path: str, count: Count | None = None) -> None:
-        """Remove a file, or a folder with all below it; `count` is called for each that was removed."""
         self._may_resume = False
         self.run_code(f"drop({_quoted(path)})", count)
 
     def run_code(self, code: str, count: Count | None = None, take: Callable[[bytes], None] | None = None) -> str:
-        """Run code on the board; what it printed, unless `take` takes its lines. It may take long, but not be silent for long.
-
-        What it says of its progress goes to `count`.
-        """
+        """Run code and return its output, unless `take` gets the lines; signs of life go to
+        `count`."""
         from mpremote.transport import TransportError, TransportExecError
 
         printed = bytearray()
@@ -183,7 +168,6 @@ class BoardSession:
         return printed.decode("utf-8", "replace").strip()
 
     def _run_and_parse(self, code: str, count: Count | None = None) -> list[list[Any]]:
-        """The lines that code printed, each a list."""
         try:
             lines = [json.loads(line) for line in self.run_code(code, count).splitlines()]
         except ValueError:
@@ -196,7 +180,7 @@ class BoardSession:
         return lines
 
     def restart(self) -> None:
-        """Restart the board's Python, which runs boot.py but no app."""
+        """Restart the board's Python with boot.py, without the app."""
         from mpremote.transport import TransportError
 
         self._may_resume = False
@@ -210,15 +194,11 @@ class BoardSession:
         self._load()
 
     def boot(self, code: str) -> None:
-        """Run a boot.py that may have a deploy to finish."""
         with self._transport.patience(_RESTART_SECONDS):
             self.run_code(code)
 
     def stop_board(self, on_wait: Callable[[], None]) -> None:
-        """Stop what runs on the board, and let a start that was stopped too early be made good.
-
-        `on_wait` is called each time that it takes longer. NoBoardAnswer if there is none, WrongBoard if it is for others.
-        """
+        """Stop the board; raises NoBoardAnswer, or WrongBoard for a foreign platform."""
         from mpremote.transport import TransportError
 
         try:
@@ -243,10 +223,8 @@ class BoardSession:
             self.restart()
 
     def leave_board(self) -> None:
-        """Let the board go on: its app where nothing has changed under it, else a start as after its RESET.
-
-        NoBoardAnswer if nobody knows whether it does.
-        """
+        """Resume the app if nothing changed, else reset; raises NoBoardAnswer if the outcome is
+        unknown."""
         from mpremote.transport import TransportError
 
         try:
@@ -277,7 +255,7 @@ class BoardSession:
 
 
 class OutputLines:
-    """The lines that the board prints: signs of life go to `count`, all others to `take`, each with its end."""
+    """Splitter of a board's output: signs of life go to `count`, lines with their ends to `take`."""
 
     def __init__(self, take: Callable[[bytes], Any], count: Count | None):
         self._take = take
@@ -285,7 +263,6 @@ class OutputLines:
         self._open = bytearray()
 
     def feed(self, data: bytes) -> None:
-        """Take what came."""
         self._open.extend(data.replace(_END, b""))
         if not data.endswith(b"\n"):
             return
@@ -296,14 +273,13 @@ class OutputLines:
             self._count(int(line[1:]) if line[1:].strip().isdigit() else 0)
 
     def end(self) -> None:
-        """There is nothing more: the last line has no end."""
         if self._open:
             self._take(bytes(self._open))
 
 
 @contextlib.contextmanager
 def open_session(named_port: str, progress: Progress) -> Iterator[BoardSession]:
-    """The board on a port, stopped; it goes on when the block ends, also by an error or Ctrl-C."""
+    """Stop the board on a port; it goes on when the context ends, also by an error or Ctrl-C."""
     from mpremote.transport import TransportError
 
     from engram_host.boards.raw_repl import RawReplTransport
@@ -329,7 +305,7 @@ def open_session(named_port: str, progress: Progress) -> Iterator[BoardSession]:
 
 
 def _leave(session: BoardSession, progress: Progress) -> None:
-    # No error of its own: what has ended the block is what a person is to read.
+    # Raise no error here: the one that ended the block is the one to show.
     with contextlib.suppress(*ports.LOST):
         try:
             session.leave_board()
@@ -342,7 +318,6 @@ def _quoted(path: str) -> str:
 
 
 def _failure(trace: str) -> BoardError:
-    """The error for what the board's Python raised, by its last line."""
     last = (trace.strip().splitlines() or ["nothing"])[-1]
     kind, _, value = last.partition(":")
     if kind == "OSError" and ("ENOSPC" in value or value.strip() == _NO_SPACE):

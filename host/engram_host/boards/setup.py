@@ -1,4 +1,4 @@
-"""Gives a board its networks, its model and its bot: config.json, and secrets.json, which is never shown."""
+"""Sets a board's networks, model and bot: config.json, and secrets.json, which is never shown."""
 
 import getpass
 import json
@@ -15,9 +15,7 @@ from engram_host.time_zones import computer_zone
 
 MOST_NETWORKS = 8
 _ANTHROPIC = "api.anthropic.com"
-"""In the URL of a service that has an API of its own (llm.api)."""
 _UTC = "+00:00"
-"""The time zone of a board whose settings name none."""
 
 _READS_RULES = """
 try:
@@ -30,7 +28,7 @@ except ImportError:
 
 @dataclass(frozen=True)
 class SetupAnswers:
-    """What a person typed; what is empty stays as it is on the board."""
+    """A person's answers; empty ones change nothing."""
 
     network: str = ""
     password: str = ""
@@ -44,7 +42,6 @@ class SetupAnswers:
 
     @property
     def changed(self) -> list[str]:
-        """What the board has then, in words."""
         named = (
             (f"the network {self.network}", self.network),
             (f"the model {self.model}", self.model),
@@ -56,10 +53,8 @@ class SetupAnswers:
 
 
 def setup(named_port: str, progress: Progress) -> None:
-    """Ask for a network, a model with its key, and a bot's token, and add them to what the board has.
-
-    A board whose settings name no time zone gets this computer's.
-    """
+    """Ask for a network, a model with its key, and a bot's token, and add them to the board's
+    settings."""
     answers = _asked()
     if not answers:
         progress.say("Nothing to change.")
@@ -82,7 +77,6 @@ def setup(named_port: str, progress: Progress) -> None:
 
 
 def _zone_for(session: BoardSession) -> str:
-    """This computer's time zone, "" if the board has it anyway or its firmware is of before there were rules."""
     zone = computer_zone()
     is_known = "," not in zone or session.run_code(_READS_RULES) == "yes"
     return zone if is_known and zone != _UTC else ""
@@ -102,7 +96,8 @@ def _asked() -> SetupAnswers:
 
 
 def with_secrets(old: dict[str, Any], answers: SetupAnswers) -> bytes:
-    """secrets.json with a network, first of the list, a key and a token; what is empty stays as it was."""
+    """Return secrets.json with the answers; a new network comes first, empty answers change
+    nothing."""
     new = dict(old)
     if answers.network:
         first = {"ssid": answers.network}
@@ -122,7 +117,8 @@ def with_secrets(old: dict[str, Any], answers: SetupAnswers) -> bytes:
 
 
 def with_settings(old: dict[str, Any], answers: SetupAnswers, zone: str = "") -> bytes:
-    """config.json with a service and a model, and a time zone if it has none; what is empty stays as it was."""
+    """Return config.json with the answers, and `zone` if it names none; empty answers change
+    nothing."""
     new = dict(old)
     if zone:
         new.setdefault("timezone", zone)
@@ -154,7 +150,6 @@ def _parsed(name: str, content: bytes) -> dict[str, Any]:
 
 
 def _ask(question: str, *, hidden: bool = False) -> str:
-    """An answer from the terminal, or the next line of a pipe."""
     if not sys.stdin.isatty():
         return sys.stdin.readline().rstrip("\n")
     return (getpass.getpass(question) if hidden else input(question)).rstrip("\n")

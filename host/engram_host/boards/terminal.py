@@ -1,4 +1,4 @@
-"""What a person types to a board on a serial port: `make chat` and `make monitor`."""
+"""A person's terminal on a board's serial port: `make chat` and `make monitor`."""
 
 import os
 import select
@@ -19,7 +19,7 @@ _HARMLESS = "\n\t"
 
 
 def chat(port: str) -> None:
-    """Talk until the input ends. BoardError."""
+    """Chat until the input ends; raises BoardError."""
     try:
         with open_console(port, _print_note) as board:
             _talk(board)
@@ -33,7 +33,7 @@ def _print_note(sentence: str) -> None:
 
 
 def read_line() -> str | None:
-    """What a person says next, without spaces around it; None at the end of the input."""
+    """Return a person's next input, stripped; None at the end."""
     try:
         return input(PROMPT if sys.stdin.isatty() else "").strip()
     except EOFError:
@@ -41,7 +41,7 @@ def read_line() -> str | None:
 
 
 class AnswerView:
-    """Shows an answer as it comes."""
+    """Printer of a streamed answer."""
 
     _MARKS = (("text", None), ("line", ""), ("notice", "· "), ("push", "· "), ("error", "! "))
 
@@ -49,7 +49,6 @@ class AnswerView:
         self._is_line_open = False
 
     def show(self, answer: dict[str, Any]) -> None:
-        """Show a piece of it, in the form of a board's console."""
         for kind, mark in self._MARKS:
             if kind in answer:
                 end = "" if mark is None or answer.get("more") else "\n"
@@ -58,12 +57,10 @@ class AnswerView:
                 self._is_line_open = mark is None and not answer[kind].endswith("\n")
 
     def aside(self, sentence: str) -> None:
-        """Show what is no part of it."""
         self.end()
         _show(f"({sentence})\n")
 
     def end(self) -> None:
-        """End the line that is open."""
         if self._is_line_open:
             _show("\n")
         self._is_line_open = False
@@ -84,7 +81,7 @@ def _ask(board: JsonConsole, message: str) -> None:
             view.show(answer)
         view.end()
     except KeyboardInterrupt:
-        # The board goes on with its answer, and keeps it; what still comes of it is passed over.
+        # The board goes on with its answer and saves it; ignore the rest of it.
         _show("\n(not waiting for the rest of this answer)\n")
 
 
@@ -94,7 +91,7 @@ def _tell_asides(board: JsonConsole) -> None:
 
 
 def _show(text: str) -> None:
-    """Print text in which nothing steers the terminal."""
+    """Print text without control characters."""
     sys.stdout.write("".join(letter if _is_harmless(letter) else "\ufffd" for letter in text))
     sys.stdout.flush()
 
@@ -115,7 +112,7 @@ _OUTPUT_FLAGS = 1
 
 
 def monitor(named_port: str, progress: Progress) -> None:
-    """Pass on keys and output; on a pipe until that ends. NoPort if the board goes."""
+    """Pass on keys and output, on a pipe to its end; raises NoPort if the board is unplugged."""
     import serial
 
     port = ports.choose_port(named_port)
@@ -142,7 +139,6 @@ def monitor(named_port: str, progress: Progress) -> None:
 
 
 def _pass_each_key(keys: int) -> None:
-    """Let the terminal keep no key for itself; what is printed still begins each line on the left."""
     tty.setraw(keys, termios.TCSADRAIN)
     mode = termios.tcgetattr(keys)
     mode[_OUTPUT_FLAGS] |= termios.OPOST
