@@ -23,53 +23,45 @@ from engram.store.store import Store
 SIZE = 6 << 20
 CAP = 2 << 20
 MOST = 50
-"""Candidates of a search: the figures within a budget go further than a board looks for a prompt."""
+"""Candidates of a search, more than for a prompt, to fill larger budgets."""
 
 PROGRESS = 100
 
 
 class _NoRecords:
-    """The records of a board that has none."""
+    """Empty records."""
 
     def __init__(self):
         self.entries = self.importance = self
 
     def frequencies(self, terms):
-        """No record has any."""
         return 0, {}
 
     def search(self, query, limit, known, explain):
-        """Nothing is found."""
         return ()
 
     def importance_of(self, stated):
-        """Nothing is important."""
         return ()
 
     def newest(self, caller, tags):
-        """There is none."""
         return ()
 
 
 class _NoNotes:
-    """The notes of a board that has none."""
+    """Empty notes."""
 
     def for_caller(self, caller):
-        """Everybody's are the same."""
         return self
 
     def names(self):
-        """There is no file."""
         return ()
 
 
 class Turns:
-    """The turns of one conversation in a store, in a folder: lines mean what they mean in the journal, and a question is ranked
-    as a board without memories and notes ranks it.
-    """
+    """Store of one conversation, ranked like a board without memories and notes."""
 
     def __init__(self, folder):
-        # Questions are asked when the last turn is said.
+        # Questions come after the last turn.
         clock = Clock(0, self._last_moment)
         turn_schema = schema.TurnSchema(clock)
         self._store = Store(Log(folder, "journal", cap=CAP), turn_schema)
@@ -79,7 +71,7 @@ class Turns:
         self._recall = Recall(_NoRecords(), journal, _NoNotes(), clock, None, [0, 0], MOST)
 
     def add(self, session, at, who, content, caption, role):
-        """Append a turn; its id."""
+        """Append a turn and return its id."""
         line = [("sid", "s%d" % session), ("role", role), ("who", who), ("text", content), ("at", at)]
         if caption:
             line.append(("caption", caption))
@@ -89,17 +81,17 @@ class Turns:
         return self._last
 
     def finish_background(self):
-        """Let the work in the background end, as it does between messages."""
+        """Run pending background work, as between messages."""
         while self._store.tick():
             pass
 
     @property
     def partial(self):
-        """Why a search may miss something, "" if it does not."""
+        """Reason why a search may be incomplete, or ""."""
         return self._store.partial
 
     def search(self, query, limit):
-        """The confidence in thousandths, and the numbers of what fits a query, best first."""
+        """Return the confidence in thousandths and the matching numbers, best first."""
         if not self._last:
             self._last = self._store.line(self._store.next_seq - 1)["at"]
         ranked = self._recall.rank(make_query(query, OWNER))
@@ -107,7 +99,7 @@ class Turns:
 
 
 def feed(store, turns, ids) -> None:
-    """Take in all turns."""
+    """Store all turns."""
     count = 0
     with open(turns) as file, open(ids, "w") as out:
         for line in file:
@@ -130,13 +122,13 @@ def ask(store, questions, answers, limit) -> None:
             if count % PROGRESS == 0:
                 print("%d questions answered" % count)
     if store.partial:
-        # Something was found to be damaged on the way: the figures are not those of a whole index.
+        # The index was damaged: figures would be wrong.
         print("WARNING: " + store.partial)
 
 
 def main(flash_file, step, *arguments) -> None:
-    """Do one step."""
-    import flash  # of the simulated board; the host runs Turns without it
+    """Run one step."""
+    import flash  # on the simulated board; the host runs Turns without it
 
     gc.threshold(8000)  # as the app sets it
     flash.mount(flash_file, SIZE, "/flash")

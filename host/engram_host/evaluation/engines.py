@@ -49,7 +49,7 @@ from engram_host.firmware import BOARDS, CLONE, FIRMWARE
 
 @dataclass(frozen=True)
 class Ranking:
-    """What an engine found for a question: ids of turns, best first, and how sure it is, 0 to 1, that it is an answer."""
+    """Ids of turns, best first, and the confidence (0 to 1) that the best one answers."""
 
     ids: list[str]
     confidence: float
@@ -58,27 +58,26 @@ class Ranking:
 # --- board
 
 HEAP = "2m"
-"""The smallest PSRAM of a board."""
+"""Smallest PSRAM of a board."""
 
 _SCRIPT = Path(__file__).with_name("board_script.py")
 
 _LAST_LINES = 20
-"""Of what the board printed, in the sentence on why it failed."""
 
 
 class NoBoardEngine(EvaluationFailed):
-    """No 32-bit MicroPython is there to run the firmware."""
+    """No 32-bit MicroPython to run the firmware."""
 
 
 class BoardEngine:
-    """Ranks on a 32-bit `micropython`, which imports the compiled firmware and the simulated board's flash from `path`."""
+    """Engine on a 32-bit `micropython`; imports firmware and flash from `path`."""
 
     def __init__(self, micropython: Path, path: Sequence[Path]):
         self._micropython = micropython
         self._path = path
 
     def rank(self, conversation: Conversation, limit: int, work: Path) -> list[Ranking]:
-        """An engine (see run.py). EvaluationFailed, BoardError."""
+        """Rank a conversation (see run.py); raises EvaluationFailed, BoardError."""
         turns, given, questions, answers = (work / name for name in ("turns", "ids", "questions", "answers"))
         (work / "board_script.mpy").write_bytes(compile_module(_SCRIPT))
         _write(
@@ -114,10 +113,8 @@ class BoardEngine:
 
 
 def own_board(work: Path) -> BoardEngine:
-    """The engine with the clone's own 32-bit MicroPython; it compiles the firmware into the folder `work`.
-
-    NoBoardEngine, BoardError.
-    """
+    """Return the clone's board engine, firmware compiled into `work`; raises NoBoardEngine,
+    BoardError."""
     micropython = CLONE / "build" / "micropython" / "32" if CLONE else None
     if micropython is None or not micropython.is_file():
         raise NoBoardEngine(
@@ -135,7 +132,7 @@ def own_board(work: Path) -> BoardEngine:
 
 
 def _write(path: Path, values: list) -> None:
-    # As UTF-8: MicroPython's json makes invalid text of a surrogate pair that is written as escapes.
+    # UTF-8: MicroPython's json decodes escaped surrogate pairs to invalid text.
     path.write_text("".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values), encoding="utf-8")
 
 
@@ -145,7 +142,6 @@ DEVICE = "evaluation"
 EPOCH = 1
 BATCH_LINES = 50
 MOST_WAIT_SECONDS = 1800
-"""For the vectors of one conversation."""
 
 QUERY_SECONDS = 60.0
 
@@ -157,11 +153,11 @@ VARIANTS: dict[str, dict[str, object]] = {
     "companion-mmr": {"mmr": 0.7},
     "companion-dateless": {"dates": False},
 }
-"""Options of the search, by the engine's name; the first one has the product's own."""
+"""Search options by engine; the first is the product's default."""
 
 
 def companion_ranker(name: str) -> Callable[[Conversation, int, Path], list[Ranking]]:
-    """Return the engine (see run.py) with the options of a name in VARIANTS."""
+    """Return an engine (see run.py) with the options of a name in VARIANTS."""
     return lambda conversation, limit, work: asyncio.run(_rank(conversation, limit, work, VARIANTS[name]))
 
 
@@ -189,7 +185,7 @@ async def _rank(conversation: Conversation, limit: int, work: Path, options: dic
 
 
 def _feed(store: CompanionStore, conversation: Conversation) -> None:
-    """Send all turns as a board does: a hello, then batches."""
+    """Send a hello and all turns in batches, like a board."""
     turns = conversation.turns
     logs = {"records": LogState(EPOCH, 1, 1, 0), "journal": LogState(EPOCH, 1, len(turns) + 1, 0)}
     store.greet(Hello(DEVICE, Sender(DEVICE, 1, 1), 0, logs), turns[-1].at)  # pyright: ignore[reportArgumentType]
@@ -204,7 +200,6 @@ def _feed(store: CompanionStore, conversation: Conversation) -> None:
 
 
 def _line(seq: int, turn: Turn, last_of_session: dict[int, tuple[int, int]]) -> bytes:
-    """A turn as a journal has it."""
     before, place = last_of_session.get(turn.session, (0, 0))
     last_of_session[turn.session] = (seq, place + 1)
     return log_line.encode(
@@ -223,7 +218,6 @@ def _line(seq: int, turn: Turn, last_of_session: dict[int, tuple[int, int]]) -> 
 
 
 async def _embedded(engine: SearchEngine, base: SearchRequest, embedding: EmbeddingService, name: str) -> None:
-    """Wait until every line has its vector."""
     for second in range(MOST_WAIT_SECONDS):
         result = await asyncio.to_thread(engine.search, base)
         if not result.degraded:
@@ -242,21 +236,21 @@ def _ids(result: SearchResult, conversation: Conversation) -> list[str]:
 
 K1 = 0.9
 NEIGHBOURS = {-2: 0.2, -1: 0.4, 1: 0.4, 2: 0.2}
-"""What T takes of the turns that stand so far from a turn in its session."""
+"""Weights of neighbouring turns in T, by distance in the session."""
 
 
 _LONE = 0.75
-"""What stands beside a turn adds to its T: by a quarter less it is a share of the query's words."""
+"""Scales T, which neighbours raise, to a share of the query's words."""
 
 SHORTEST = 20
-"""Words: a turn does not gain from being shorter."""
+"""Words of the shortest document length: shorter turns gain nothing."""
 
 Document = dict[str, float]
-"""How often a document has each term."""
+"""Frequencies of a document's terms."""
 
 
 class Bm25:
-    """BM25 over some documents; none counts as shorter than `shortest`."""
+    """BM25 over documents; none counts as shorter than `shortest`."""
 
     def __init__(self, documents: list[Document], b: float, shortest: float = 0):
         self._documents = documents
@@ -267,16 +261,14 @@ class Bm25:
         self._mean = sum(self._lengths) / max(1, len(documents))
 
     def scores(self, terms: list[str]) -> list[float]:
-        """The score of each document."""
         weights = self.weights(terms)
         return [self._score(*each, weights) for each in zip(self._documents, self._lengths, strict=True)]
 
     def weights(self, terms: list[str]) -> dict[str, float]:
-        """The idf of each term."""
+        """Return the idf of each term."""
         return {term: self._weight(self._having[term]) for term in terms}
 
     def knows(self, term: str) -> bool:
-        """Whether a document has the term."""
         return term in self._having
 
     def _weight(self, having: int) -> float:
@@ -292,14 +284,14 @@ class Bm25:
 
 
 def turn_terms(turn: Turn) -> Iterator[str]:
-    """The terms that find a turn."""
+    """Yield a turn's index terms."""
     day = datetime.fromtimestamp(turn.at, UTC)
     for part in (str(day.day), MONTHS[day.month - 1], str(day.year), turn.speaker, turn.text, turn.caption):
         yield from text.terms(part)
 
 
 def weighed(terms: Iterable[str]) -> Document:
-    """Terms counted as the index does: those behind the head an eighth, up to a limit."""
+    """Count terms like the index: those after the head an eighth, up to a limit."""
     found: Document = {}
     for at, term in enumerate(islice(terms, MOST_TERMS)):
         found[term] = found.get(term, 0) + (1 if at < HEAD else 1 / EIGHTHS)
@@ -307,7 +299,7 @@ def weighed(terms: Iterable[str]) -> Document:
 
 
 def together(documents: Iterable[Document]) -> Document:
-    """Several documents as one."""
+    """Merge documents."""
     found: Document = {}
     for document in documents:
         for term, count in document.items():
@@ -316,7 +308,7 @@ def together(documents: Iterable[Document]) -> Document:
 
 
 class Recipe:
-    """The ranker over one conversation."""
+    """Ranker of one conversation."""
 
     def __init__(self, turns: list[Turn]):
         self._turns = turns
@@ -331,12 +323,10 @@ class Recipe:
         self._speakers = sorted({turn.speaker for turn in turns})
 
     def rank(self, query: str, limit: int) -> list[str]:
-        """The ids of the turns that fit a query, best first."""
         scored = sorted((-score, number) for number, score in self.scores(query).items())
         return [self._turns[number].id for _, number in scored[:limit]]
 
     def scores(self, query: str) -> dict[int, float]:
-        """The score of each turn that fits a query, by its place."""
         terms = list(dict.fromkeys(text.terms(query)))
         totals = self._totals(query)
         prior = dict(zip(self._sessions, self._session_scores.scores(terms), strict=True))
@@ -352,9 +342,8 @@ class Recipe:
         return scored
 
     def confidence(self, query: str) -> float:
-        """How sure it may be that the best turn answers, 0 to 1: what the turn and its neighbours have of the query's words, by
-        weight, times the share of them that stands anywhere.
-        """
+        """Return 0 to 1: weight of query words in the best turn and its neighbours, times share of
+        known words."""
         weights = self._turn_scores.weights(list(dict.fromkeys(text.terms(query))))
         full = sum(weights.values())
         known = sum(weight for term, weight in weights.items() if self._turn_scores.knows(term))
@@ -380,7 +369,7 @@ class Recipe:
 
 
 def rank_by_recipe(conversation: Conversation, limit: int, work: Path) -> list[Ranking]:
-    """An engine (see run.py)."""
+    """Rank a conversation by the formulas in floats (see run.py)."""
     recipe = Recipe(conversation.turns)
     return [
         Ranking(recipe.rank(question.text, limit), recipe.confidence(question.text))

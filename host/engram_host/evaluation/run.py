@@ -60,7 +60,7 @@ _CHARACTERS = 4
 
 @dataclass(frozen=True)
 class RankedAnswer:
-    """A question, what was found for it, best first, and the length of each turn in characters."""
+    """A question with its ranking, best first, and the characters of each turn."""
 
     question: Question
     ranked: list[str]
@@ -69,13 +69,13 @@ class RankedAnswer:
 
 
 def prompt_length(turn: Turn) -> int:
-    """The characters of a turn in a prompt."""
+    """Return the characters of a turn in a prompt."""
     caption = f" ({turn.caption})" if turn.caption else ""
     return len(f"[2023-05-08] {turn.speaker}: {turn.text}{caption}")
 
 
 def ranked_answers(conversation: Conversation, rankings: list[Ranking]) -> list[RankedAnswer]:
-    """The questions of a conversation with the rankings of an engine."""
+    """Pair a conversation's questions with an engine's rankings."""
     lengths = {turn.id: prompt_length(turn) for turn in conversation.turns}
     return [
         RankedAnswer(question, ranking.ids, lengths, ranking.confidence)
@@ -84,7 +84,7 @@ def ranked_answers(conversation: Conversation, rankings: list[Ranking]) -> list[
 
 
 def fit_budget(answer: RankedAnswer, tokens: int) -> list[str]:
-    """The found turns that fit into a budget."""
+    """Return the ranked turns that fit into a budget."""
     left = tokens * _CHARACTERS
     taken = []
     for turn in answer.ranked:
@@ -95,7 +95,7 @@ def fit_budget(answer: RankedAnswer, tokens: int) -> list[str]:
 
 
 def figures(given: list[RankedAnswer]) -> dict[str, float]:
-    """The figures of some answers; questions without evidence only count for `empty`."""
+    """Return the figures; questions without evidence count only for `empty`."""
     having = [answer for answer in given if answer.question.evidence]
     found: dict[str, float] = {"questions": len(given)}
     for count in FIRST:
@@ -111,9 +111,8 @@ def figures(given: list[RankedAnswer]) -> dict[str, float]:
 
 
 def all_figures(given: dict[str, list[RankedAnswer]]) -> dict[str, object]:
-    """The figures of all conversations by name: all categories but the one of a false premise together, and apart each category
-    and conversation.
-    """
+    """Return figures for all categories but false premises, for each category and each
+    conversation."""
     together = [answer for some in given.values() for answer in some]
     result: dict[str, object] = {"conversations": len(given), **figures(_answerable(together))}
     categories = sorted({answer.question.category for answer in together})
@@ -130,7 +129,7 @@ def all_figures(given: dict[str, list[RankedAnswer]]) -> dict[str, object]:
 
 
 def auroc(given: list[RankedAnswer]) -> float | None:
-    """The area under the ROC curve of the confidence; None without questions of both kinds."""
+    """Return the area under the confidence's ROC curve; None without questions of both kinds."""
     own = [answer.confidence for answer in given if answer.question.evidence]
     foreign = sorted(answer.confidence for answer in given if not answer.question.evidence)
     if not own or not foreign:
@@ -166,28 +165,24 @@ def _mean(values: list[float]) -> float:
 
 
 Rank = Callable[[Conversation, int, Path], list[Ranking]]
-"""An engine: (a conversation, the most turns for a question, a folder) gives a Ranking for each question."""
+"""Engine: (conversation, limit, empty folder) to a Ranking per question."""
 
 MakeBoard = Callable[[Path], BoardEngine]
-"""Makes the engine `board`; it may compile the firmware into the folder."""
 
 ENGINES = ("board", "recipe", *engines.VARIANTS)
 
 FAILURES = (EvaluationFailed, CompanionError, BoardError, OSError)
-"""What evaluate() fails with; the text says why."""
+"""Errors of evaluate(); the text gives the reason."""
 
 LIMIT = 50
-"""Turns for a question: more than fit into 1,200 tokens."""
+"""Turns per question; more than fit into 1,200 tokens."""
 
 AT_ONCE = 2
-"""Conversations that are asked at the same time."""
+"""Conversations in parallel."""
 
 
 def evaluate(engine: str, sets: Path, out: Path, make_board: MakeBoard = own_board, foreign: int = 0) -> dict:
-    """Ask the questions of all conversations in a folder; the figures, which stand in `out` as well. One of FAILURES.
-
-    Each conversation is also asked up to `foreign` questions of the others.
-    """
+    """Write figures to `out` and return them, with `foreign` questions of others; raises FAILURES."""
     conversations = with_foreign(load_conversations(sets, _report), foreign)
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
@@ -207,7 +202,6 @@ def _rank_of(engine: str, work: Path, make_board: MakeBoard) -> Rank:
 
 
 def _ask(conversation: Conversation, rank: Rank, out: Path) -> list[RankedAnswer]:
-    """Ask one conversation's questions and write what was found."""
     with tempfile.TemporaryDirectory() as work:
         rankings = rank(conversation, LIMIT, Path(work))
     lines = [
@@ -226,7 +220,7 @@ def _ask(conversation: Conversation, rank: Rank, out: Path) -> list[RankedAnswer
 
 
 def print_table(result: dict) -> None:
-    """A row for all categories but that of a false premise together, for each category and for each conversation."""
+    """Print a row for all categories but false premises, for each category and conversation."""
     rows = {"together": result}
     rows.update({f"category {name}": row for name, row in result["categories"].items()})
     rows.update(result["each"])

@@ -17,28 +17,28 @@ from typing import Any
 
 
 class EvaluationFailed(Exception):
-    """An engine did not come as far as answering; the message says where it stands."""
+    """An engine failed; the message says in which conversation."""
 
 
 class BadSet(EvaluationFailed):
-    """A set cannot be used; the message says where and why."""
+    """An invalid set; the message gives place and reason."""
 
 
 LONGEST = 4000
-"""Characters of a turn that are fed: more than an index takes of it, and a line of them fits the heap of a small board."""
+"""Characters per turn, enough for the index and within the heap of a small board."""
 
 ROLES: tuple[str, ...] = ("user", "assistant")
 
 FALSE_PREMISE = 5
-"""The category that stands apart: its questions ask for what was never said."""
+"""Category of questions about things never said."""
 
 FOREIGN = 9
-"""The category of questions that with_foreign() adds; no set numbers its own as high."""
+"""Category of questions added by with_foreign(); higher than any in a set."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """One message; `at` is its moment in Unix seconds, `session` its thread's number from 1 on."""
+    """A message; `at` in Unix seconds, `session` numbered from 1."""
 
     id: str
     session: int
@@ -47,12 +47,11 @@ class Turn:
     text: str
     caption: str = ""
     role: str = "user"
-    """Who speaks: a person ("user") or the assistant ("assistant")."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question, the ids of the turns that answer it, and its kind."""
+    """A question, the ids of its evidence turns, and its category."""
 
     text: str
     evidence: tuple[str, ...]
@@ -61,7 +60,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Conversation:
-    """The turns of two people, and questions about them."""
+    """Turns of two people, and questions about them."""
 
     name: str
     turns: list[Turn]
@@ -69,7 +68,7 @@ class Conversation:
 
 
 def load_conversations(sets: Path, warn: Callable[[str], None]) -> list[Conversation]:
-    """All conversations of a folder; BadSet if one cannot be read."""
+    """Load all conversations of a folder; raises BadSet."""
     if not sets.is_dir():
         raise BadSet(f"{sets} is not a folder.")
     folders = sorted(folder for folder in sets.iterdir() if folder.is_dir() and not folder.name.startswith("."))
@@ -79,7 +78,7 @@ def load_conversations(sets: Path, warn: Callable[[str], None]) -> list[Conversa
 
 
 def load_conversation(folder: Path, warn: Callable[[str], None]) -> Conversation:
-    """The conversation of one folder; BadSet if it cannot be read."""
+    """Load a conversation; raises BadSet."""
     turns: dict[str, Turn] = {}
     for place, line in _lines(folder / "turns.jsonl"):
         turn = _turn(place, line)
@@ -90,18 +89,15 @@ def load_conversation(folder: Path, warn: Callable[[str], None]) -> Conversation
     for place, line in _lines(folder / "questions.jsonl"):
         question = _question(place, line)
         for missing in set(question.evidence) - set(turns):
-            # The set's mistake, and no reason to give nothing: the figures then count it against the engine.
+            # The set's mistake: keep the question and let it count against the engine.
             warn(f"{place}: the evidence {missing} is not among the turns; it counts as not found.")
         questions.append(question)
     return Conversation(folder.name, list(turns.values()), questions)
 
 
 def with_foreign(conversations: list[Conversation], count: int) -> list[Conversation]:
-    """The conversations, each with at most `count` questions of the others, which nothing in it answers.
-
-    They are taken evenly from all questions that have evidence in the others. A speaker's name becomes the name of the speaker
-    of this conversation who speaks as much, in order: a name alone does not give a question away.
-    """
+    """Return conversations with up to `count` questions of others each, taken evenly, speakers
+    renamed."""
     added = []
     for one in conversations:
         others = [(other, asked) for other in conversations if other is not one for asked in _real(other)]
@@ -130,13 +126,12 @@ def _foreign(question: Question, other: Conversation, here: Conversation) -> Que
 
 
 def _speakers(conversation: Conversation) -> list[str]:
-    """Names of persons who speak, by how often; the assistant's is no name."""
+    """Return the persons who speak, most frequent first."""
     counts = Counter(turn.speaker for turn in conversation.turns if turn.role == "user")
     return [name for name, _ in counts.most_common()]
 
 
 def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Where a line stands, and its object."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
