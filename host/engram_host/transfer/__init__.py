@@ -1,1 +1,1 @@
-"""Files of memories, as people and other programs write them, in the form that a board imports."""
+"""Parsers for files of memories by people and other programs, into a board's import form."""

@@ -1,4 +1,4 @@
-"""Reads what the person says of themselves in ChatGPT's conversations.json; what its model said is left out."""
+"""Reads the person's statements from ChatGPT's conversations.json, and ignores the model's."""
 
 import json
 from collections.abc import Iterator
@@ -9,19 +9,19 @@ from engram_host.transfer.formats import FIRST_KNOWN, Fields
 from engram_host.wording import counted
 
 MOST_MESSAGES = 1000
-"""The newest ones of an export: a board keeps memories, not years of chats."""
+"""The newest of an export: a board keeps memories, not years of chats."""
 
 LONGEST = 500
-"""Characters of a message: a longer one is mostly a text that somebody else wrote."""
+"""Characters; longer messages are mostly quoted text."""
 
 _QUESTIONS = ("?", "？", "؟")
 _TAG = "chatgpt"
 _LATEST = 1 << 36
-"""Seconds: a board refuses a later moment."""
+"""Latest Unix time that a board accepts."""
 
 
 class ChatGptExport:
-    """The conversations of an export; `notes` are sentences on what was left out, once memories() are read."""
+    """Conversations of an export; `notes` on omissions are complete after memories()."""
 
     def __init__(self, conversations: list[Fields]):
         self._conversations = conversations
@@ -29,7 +29,7 @@ class ChatGptExport:
 
     @classmethod
     def parse(cls, data: bytes) -> "ChatGptExport | None":
-        """The export that a file is, None if it is none."""
+        """Parse an export; None if the file is none."""
         if b'"mapping"' not in data:
             return None
         try:
@@ -41,9 +41,8 @@ class ChatGptExport:
         return cls(conversations) if conversations else None
 
     def memories(self) -> Iterator[tuple[int, Fields]]:
-        """Yield (number of the conversation, memory), the oldest first: messages that state something, and what ChatGPT
-        itself kept.
-        """
+        """Yield (conversation number, memory), oldest first: statements, and ChatGPT's own
+        memories."""
         found: dict[str, tuple[int, Fields]] = {}
         left_out = 0
         for number, conversation in enumerate(self._conversations, 1):
@@ -66,7 +65,7 @@ class ChatGptExport:
 
 
 def _shown_messages(conversation: Fields) -> Iterator[Fields]:
-    """Yield the messages of a conversation as it was shown last, without those that an edit replaced."""
+    """Yield the messages of the final version, without those replaced by edits."""
     mapping = conversation["mapping"]
     path: list[Any] = []
     ref = conversation.get("current_node")
@@ -79,7 +78,6 @@ def _shown_messages(conversation: Fields) -> Iterator[Fields]:
 
 
 def _memories(message: Fields, conversation: Fields) -> Iterator[Fields]:
-    """Yield what a message has to remember."""
     about = _dict(_dict(message, "metadata"), "user_context_message_data")
     for name in ("about_user_message", "about_model_message"):
         if isinstance(about.get(name), str) and about[name].strip():
@@ -110,7 +108,7 @@ def _author(message: Fields) -> str:
 
 
 def _text(content: Fields) -> str:
-    """The text of a message, also one that was spoken; "" of code and other content."""
+    """Return a message's text, also spoken; "" for code and other content."""
     if content.get("content_type") not in ("text", "multimodal_text"):
         return ""
     parts: Any = content.get("parts")

@@ -1,4 +1,4 @@
-"""Memories of other programs in the form that a board imports."""
+"""Converts memories of other programs to a board's import form."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -19,12 +19,12 @@ _ESP_CLAW = (
     *("summary_ids", "summary_labels"),
 )
 _SEPARATORS = ";/|"
-"""Beside the comma: ESP-Claw takes them all."""
+"""ESP-Claw accepts them beside the comma."""
 _COCLAW_ONLY = ("createdAt", "lastUsedAt")
 _COCLAW = ("id", "content", "type", "tags", "importance", "createdAt", "lastUsedAt", "source", "pinned")
 _COCLAW_SOURCES = {"auto-extracted": "auto_llm", "manual": "manual", "distilled": "distilled"}
 FIRST_KNOWN = 1577836800
-"""2020-01-01: an earlier moment comes from a clock that nobody had set."""
+"""2020-01-01: earlier times come from unset clocks."""
 _MEM0 = (
     *("id", "memory", "content", "created_at", "updated_at", "categories", "event", "previous_memory"),
     *("hash", "score", "user_id", "agent_id", "run_id", "app_id", "actor_id", "role"),
@@ -34,14 +34,12 @@ _RELATIONS = (
     ("source", "relationship", "target"),
     ("source", "relationship", "destination"),
 )
-"""Fields of a relation in the MCP server's memory, and in mem0's graph."""
+"""Relation fields of the MCP server's memory and mem0's graph."""
 
 
 def convert_memory(fields: Fields, note_unknown: Unknown) -> list[Fields]:
-    """The memories of a line in the board's own form, whatever program wrote it; ArgumentError.
-
-    `note_unknown(name)` is called for each field that is not known, and for "tags" if some found no place.
-    """
+    """Convert a line of any known program; calls `note_unknown` per lost field; raises
+    ArgumentError."""
     if "origin" in fields:
         return [fields]
     if "memory" in fields or isinstance(fields.get("created_at"), str):
@@ -62,7 +60,7 @@ def convert_memory(fields: Fields, note_unknown: Unknown) -> list[Fields]:
 
 
 def _esp_claw(fields: Fields, note_unknown: Unknown) -> Fields:
-    """A line of ESP-Claw's log: tags and keywords with commas between, a tombstone says "deleted"."""
+    """Convert a line of ESP-Claw's log; a tombstone says "deleted"."""
     _note_unknown(fields, _ESP_CLAW, note_unknown)
     origin = _origin("esp-claw:", fields)
     if fields.get("deleted") is True:
@@ -81,7 +79,7 @@ def _esp_claw(fields: Fields, note_unknown: Unknown) -> Fields:
 
 
 def _coclaw(fields: Fields, note_unknown: Unknown) -> Fields:
-    """An entry of CoClaw's export: up to twenty tags, and times in milliseconds."""
+    """Convert an entry of CoClaw's export; times are milliseconds."""
     _note_unknown(fields, _COCLAW, note_unknown)
     memory = {name: fields[name] for name in ("content", "type", "importance", "pinned") if name in fields}
     source = fields.get("source")
@@ -90,12 +88,11 @@ def _coclaw(fields: Fields, note_unknown: Unknown) -> Fields:
     put_labels(memory, _texts(fields, "tags"), [], note_unknown)
     _put_moment(memory, "created", _count(fields, "createdAt") // 1000)
     used = _count(fields, "lastUsedAt") // 1000
-    # It does not count: what was used after it was made was so once at least.
+    # There is no count of uses: a last use after the creation means at least one.
     return _finish_memory(memory, _origin("coclaw:", fields), int(used > memory.get("created", used)), used)
 
 
 def _mem0(fields: Fields, note_unknown: Unknown) -> Fields:
-    """A memory of mem0, or of its open server: times as texts, categories for tags."""
     _note_unknown({name: value for name, value in fields.items() if value}, _MEM0, note_unknown)
     origin = _origin("mem0:", fields)
     if fields.get("event") == "DELETE" and origin:
@@ -108,7 +105,7 @@ def _mem0(fields: Fields, note_unknown: Unknown) -> Fields:
 
 
 def _mcp_entity(fields: Fields, note_unknown: Unknown) -> list[Fields]:
-    """An entity of the MCP server's memory: a memory for each of its observations."""
+    """Return a memory per observation of an entity."""
     name, kind = _required_text(fields, "name"), _required_text(fields, "entityType")
     memories: list[Fields] = []
     for said in _texts(fields, "observations") or [kind]:
@@ -123,18 +120,18 @@ def _finish_memory(memory: Fields, origin: Fields, uses: int, used: int) -> Fiel
     if memory.get("updated") == memory.get("created"):
         memory.pop("updated", None)
     for tag in [tag for tag in memory["tags"] if tag.startswith("ws:") and len(tag) > 3]:
-        # A tag that such programs keep the memories of a workspace apart with.
+        # A tag that separates workspaces in such programs.
         memory["scope"] = tag
         if len(memory["tags"]) > 1:
             memory["tags"].remove(tag)
     if uses and used:
         memory |= {"uses": uses, "used": used}
-    # What such a program has no field for, a pin or an importance, stays as it is on the board.
+    # Fields unknown to such a program (pin, importance) keep their value on the board.
     return {**origin, **memory, "partial": True}
 
 
 def put_labels(memory: Fields, tags: list[str], keywords: list[str], note_unknown: Unknown) -> None:
-    """Set a memory's tags and keywords: tags that find no place are keywords, and what is left over is noted."""
+    """Set tags and keywords; surplus tags become keywords, the rest is noted."""
     tags = [tag.strip() for tag in tags if tag.strip()]
     keywords = [word.strip() for word in keywords if word.strip()]
     first = [tag for tag in tags if len(tag) <= record_fields.TAG_LONGEST][: record_fields.MOST_TAGS]
@@ -162,7 +159,7 @@ def _count(fields: Fields, name: str) -> int:
 
 
 def _iso_moment(fields: Fields, name: str) -> int:
-    """Unix seconds of a time such as 2026-01-31T14:05:00Z, 0 if there is none."""
+    """Return Unix seconds of an ISO 8601 time, or 0."""
     shown = fields.get(name)
     if shown is None:
         return 0

@@ -1,4 +1,4 @@
-"""Headings of a page of Markdown: the day and the tag that they give to the items below them."""
+"""Headings of a Markdown page: day and tag for the items below them."""
 
 import re
 from datetime import date
@@ -34,18 +34,18 @@ _AROUND = " .,:;()[]{}<>*_`\"'!?|~-–—·•（），：、"
 
 
 class Headings:
-    """The headings that hold for the items that follow."""
+    """The current headings, by level."""
 
     def __init__(self) -> None:
         self._open: list[tuple[int, int, date | None, str]] = [(0, 0, None, DEFAULT_TAG)]
 
     @property
     def given(self) -> tuple[date | None, str]:
-        """The day and the tag of items that have none."""
+        """Default day and tag of items."""
         return self._open[-1][2:]
 
     def read(self, level: int, heading: str) -> None:
-        """Open a heading; what it does not say is inherited from those of lower levels before it."""
+        """Open a heading; it inherits from the open headings above its level."""
         while self._open[-1][0] >= level:
             self._open.pop()
         _, year, day, tag = self._open[-1]
@@ -56,7 +56,7 @@ class Headings:
 
 
 def find_day(text: str, year: int = 0) -> tuple[date | None, int, str]:
-    """Find the day in a text: (the day, its year or `year`, the other words). A day without a year is one of `year`."""
+    """Find a day in a text: (day, its year or `year`, the other words)."""
     if found := re.search(rf"\b{_YEAR}(?!\d)", text, re.ASCII):
         year = int(found["y"])
     for form in _FORMS:
@@ -69,7 +69,7 @@ def find_day(text: str, year: int = 0) -> tuple[date | None, int, str]:
 
 
 def _matched_day(found: dict[str, str | None], year: int) -> date | None:
-    """The day of a match, None if there is no such day or if it has two meanings, as 03/04/2026."""
+    """Return the day of a match; None if it is invalid or ambiguous, such as 03/04/2026."""
     day, month = _number(found["d"]), _number(found.get("name") or found["m"])
     if "name" in found and not found["name"] and found["sign"] != ".":
         if max(day, month) <= 12 and day != month:
@@ -82,7 +82,6 @@ def _matched_day(found: dict[str, str | None], year: int) -> date | None:
 
 
 def _number(word: str | None) -> int:
-    """The number of a day or of a month, 0 for all else."""
     word = (word or "").lower()
     if word[:3] in _MONTHS:
         return _MONTHS.index(word[:3]) + 1

@@ -1,4 +1,4 @@
-"""Finds the objects of a JSON list, or of the lists within an object, over as many lines as they like."""
+"""Finds the objects of a JSON list, or of lists within an object, across lines."""
 
 import re
 from collections.abc import Iterator
@@ -8,11 +8,10 @@ _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 
 
 def json_objects(data: bytes) -> Iterator[tuple[int, bytes | str]]:
-    """Yield (number of its first line, its bytes, or why the file is refused). An object in no list is found itself if no list
-    in it has objects.
-    """
+    """Yield (first line, bytes or reason of a refusal); an object is yielded itself if its lists
+    hold none."""
     open_brackets: list[bytes] = []
-    start, depth = -1, 0  # of the object that is read: where it begins, and how many brackets are around it
+    start, depth = -1, 0  # of the current object: its start, and the depth of brackets
     is_empty = True
     for token in _TOKEN.finditer(data):
         sign = token[0]

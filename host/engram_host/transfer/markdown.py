@@ -1,7 +1,7 @@
-"""Reads memories from a page of Markdown: a board's /export md, or a list that a person has written.
+"""Reads memories from a Markdown page: a board's /export md, or a person's list.
 
-Each item of a list is a memory. Its tag and its day are those of its heading where it has none, and an item below another one
-begins with that one's text.
+Each item is a memory, prefixed by the text of its parent item; tag and day default to those of its
+heading.
 """
 
 import re
@@ -18,11 +18,11 @@ from engram_host.transfer.formats import Fields, Unknown, put_labels
 from engram_host.transfer.headings import Headings
 
 _ABOVE_CHARS = 400
-"""Longest text from above an item: leaves most of a memory to its own."""
+"""Longest prefix from parent items; leaves most of a memory to its own text."""
 
 _TAB = 4
 _INDENT = 2
-"""Columns by which an item stands deeper than the one that it is below."""
+"""Columns of a nested item's indent."""
 
 _HEADING = re.compile(r"(#+)(?: |$)(.*)")
 _ZONE = re.compile(r", times at ([+-])(\d\d):(\d\d)$", re.ASCII)
@@ -41,22 +41,21 @@ class _Item:
     lines: list[str]
     is_above: bool = False
     prefix: str = ""
-    """The text that those below begin with."""
+    """Text that nested items begin with."""
 
     tags: list[str] = field(default_factory=list)
 
 
 class MarkdownPage:
-    """A page; its times are this computer's until it names a zone."""
+    """A page; times are local to this computer until it names a zone."""
 
     def __init__(self, note_unknown: Unknown):
         self._note_unknown = note_unknown
         self._zone: timezone | None = None
         self.outside = 0
-        """Lines that are in no list."""
 
     def memories(self, lines: Iterator[bytes]) -> Iterator[tuple[int, Fields | str]]:
-        """Yield (number of its first line, the fields of a memory or why it is refused)."""
+        """Yield (first line, fields of a memory or reason of a refusal)."""
         for item in self._items(lines):
             if not isinstance(item, _Item):
                 yield item
@@ -64,7 +63,6 @@ class MarkdownPage:
                 yield item.number, found
 
     def _items(self, lines: Iterator[bytes]) -> list["_Item | tuple[int, str]"]:
-        """The items, and why lines are refused."""
         found: list[_Item | tuple[int, str]] = []
         headings = Headings()
         item: _Item | None = None
@@ -101,7 +99,7 @@ class MarkdownPage:
     # --- an item
 
     def _memory(self, item: _Item) -> Fields | str:
-        """The fields of a memory, or why it is refused; "" if it is said by the items below it."""
+        """Return the fields or the reason of a refusal; "" if nested items carry the text."""
         try:
             memory = self._listed_fields(item)
             has_fields = bool(memory)
@@ -120,7 +118,6 @@ class MarkdownPage:
         return "" if is_whole and not has_fields else memory
 
     def _put_text(self, memory: Fields, item: _Item) -> None:
-        """Give a memory the content and the labels of an item, and the day of its heading."""
         lines, tags = item.lines, []
         while lines and (tag := re.search(r"(?:^| )#([^ ]+)$", lines[-1])):
             lines[-1] = lines[-1][: tag.start()]
@@ -139,7 +136,7 @@ class MarkdownPage:
         memory.setdefault("scope", workspace or access.own_scope(access.OWNER))
 
     def _listed_fields(self, item: _Item) -> Fields:
-        """Take the fields out of an item's last line in parentheses; none if that is a part of the text."""
+        """Remove fields in parentheses from the last line; {} if they are part of the text."""
         last = item.lines[-1]
         if len(item.lines) == 1 or not (last.startswith("(") and last.endswith(")")):
             return {}
@@ -150,7 +147,7 @@ class MarkdownPage:
         return found
 
     def _field(self, part: str, noon: datetime | None) -> tuple[str, object]:
-        """(name, value) of a field; the value is None if it is none."""
+        """Parse a field; the value is None if it is none."""
         word, _, rest = part.partition(" ")
         if part in record_fields.TYPES:
             return "type", part
@@ -171,14 +168,13 @@ class MarkdownPage:
         return "created", self._moment(part if rest or not noon else f"{noon:%Y-%m-%d} {part}")
 
     def _moment(self, shown: str) -> int | None:
-        """Unix seconds of a text such as "2026-09-21 14:13:20"; None if it is none."""
         try:
             return self._unix(datetime.strptime(shown, "%Y-%m-%d %H:%M:%S"))
         except ValueError:
             return None
 
     def _unix(self, local: datetime) -> int | None:
-        """Unix seconds of a moment of the page, None if there is no such moment."""
+        """Return Unix seconds in the page's zone; None if out of range."""
         try:
             return int(local.replace(tzinfo=self._zone).timestamp())
         except (ValueError, OverflowError, OSError):
@@ -186,12 +182,12 @@ class MarkdownPage:
 
 
 def _below(before: _Item | None, number: int, indent: int, text: str, headings: Headings) -> _Item:
-    """An item, below the nearest one before it that stands less deep."""
+    """Return an item below the nearest previous one with less indent."""
     while before and indent < before.indent + _INDENT:
         before = before.above
     if before:
         before.is_above = True
-    # At noon it is the same day in most time zones.
+    # Noon is on the same day in most time zones.
     day, tag = headings.given
     noon = datetime.combine(day, time(12)) if day else None
     return _Item(number, indent, before, tag, noon, [text])
@@ -203,12 +199,12 @@ def _columns(line: str) -> int:
 
 
 def _split(line: str, separator: str) -> list[str]:
-    """The parts between separators that have no backslash before them and end no code of a character."""
+    """Split at separators that are not escaped and end no character code."""
     return [part.strip(" ") for part in re.findall(rf"(?:\\.|&#[0-9]{{1,6}};|[^{separator}])+", line)]
 
 
 def _unescape(line: str) -> str:
-    """A text without the backslashes and the codes that stand for characters."""
+    """Resolve backslashes and character codes."""
 
     def character(match: re.Match[str]) -> str:
         code = int(match[2] or _FIRST_SURROGATE)

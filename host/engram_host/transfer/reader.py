@@ -1,4 +1,4 @@
-"""Reads files of memories: JSON Lines, a JSON list of objects, conversations of ChatGPT, or a page of Markdown."""
+"""Reads files of memories: JSON Lines, a JSON list, ChatGPT conversations, or Markdown."""
 
 import io
 from collections.abc import Iterator, Sequence
@@ -14,14 +14,14 @@ from engram_host.transfer.markdown import MarkdownPage
 from engram_host.wording import counted
 
 Line = tuple[int, Fields | str]
-"""The number of a line, and the object for a board's /import, or why the line is refused."""
+"""Line number, with the object for /import or the reason of a refusal."""
 
 _BOM = b"\xef\xbb\xbf"
 _NAME_SHOWN = 24
 
 
 class MemoryFile:
-    """A file by its name, which ends in .md, .json, or anything else for JSON Lines, and its content."""
+    """A file and its content; the format follows from its name (.md, .json, else JSON Lines)."""
 
     def __init__(self, name: str, data: bytes):
         self._data = data.removeprefix(_BOM)
@@ -31,10 +31,8 @@ class MemoryFile:
         self._page = MarkdownPage(self._note_unknown)
         self._chats: ChatGptExport | None = None
         self.unknown: dict[str, None] = {}
-        """Names of fields for which a memory has no place, in their order."""
 
     def lines(self) -> Iterator[Line]:
-        """Yield what is to be imported, and what is refused."""
         for number, found in self._read():
             try:
                 memories = self._converted(found) if isinstance(found, bytes) else [found]
@@ -43,14 +41,13 @@ class MemoryFile:
             yield from ((number, memory) for memory in memories if memory)
 
     def _converted(self, line: bytes) -> Sequence[Fields | str]:
-        """The memories of a line of JSON, or why it is refused."""
         found = self._reader.read(line)
         if isinstance(found, dict) and ("file" not in found or "content" in found):
             return convert_memory(found, self._note_unknown)
         return [found]
 
     def notes(self) -> Iterator[str]:
-        """Yield sentences on the whole file, once all of it was read."""
+        """Yield notes on the whole file, after lines()."""
         if self._page.outside:
             yield counted(
                 self._page.outside, "line is in no list and was left out", "lines are in no list and were left out"
@@ -67,7 +64,6 @@ class MemoryFile:
                 yield number, line
 
     def _json_list(self) -> Iterator[tuple[int, bytes | Fields | str]]:
-        """The objects of a list, or of the lists within an object, over as many lines as they like."""
         self._chats = ChatGptExport.parse(self._data)
         yield from self._chats.memories() if self._chats else json_objects(self._data)
 

@@ -1,4 +1,4 @@
-"""What became of the lines of a file that boards were sent, one by one: their own reports, added up."""
+"""Sums the boards' own reports on an import, line by line."""
 
 import contextlib
 import json
@@ -13,23 +13,22 @@ _ORDER = (
 )
 _UNKNOWN = "left out, since a memory has no place for it: "
 MOST_TOLD = 100
-"""Problems that are listed one by one; the others are counted."""
+"""Listed problems; further ones are only counted."""
 
 
 IMPORT = "/import "
-"""How the command begins that imports an object on a board."""
 
 ENDS_IMPORT = ("full", "flash")
-"""Codes of refused lines after which a board takes no more: docs/reference/serial.md."""
+"""Codes of refused lines that end an import, see docs/reference/serial.md."""
 
 
 def import_command(fields: Mapping[str, Any]) -> str:
-    """The command that imports an object on a board."""
+    """Return the command that imports an object."""
     return IMPORT + json.dumps(fields, ensure_ascii=False)
 
 
 class ImportRefusal(TypedDict):
-    """A line that a board's /import refused: `code` is the field that is wrong, or one of docs/reference/serial.md."""
+    """A refused line: `code` is the wrong field, or a code of docs/reference/serial.md."""
 
     line: int
     code: str
@@ -37,7 +36,7 @@ class ImportRefusal(TypedDict):
 
 
 class ImportOutcome(TypedDict):
-    """What a board's /import did: `counts` of lines by outcome, `ids` of the memories that it stored or changed."""
+    """Result of /import: `counts` of lines by outcome, `ids` of stored or changed memories."""
 
     counts: dict[str, int]
     ids: list[str]
@@ -47,13 +46,11 @@ class ImportOutcome(TypedDict):
 
 
 NOTHING_DONE = ImportOutcome(counts={}, ids=[], files=[], unknown=[], notes=[])
-"""The outcome of a line that was refused before a board had it."""
+"""Outcome of a line refused before it reached a board."""
 
 
 class ImportReport:
-    """`counts` by what became of the lines, `problems` a sentence for each that was refused or came in part; and `notes` on
-    the whole file.
-    """
+    """`counts` of lines by outcome, `problems` as sentences, `notes` on the whole file."""
 
     def __init__(self, first: str = "stored"):
         self._untold = 0
@@ -64,7 +61,7 @@ class ImportReport:
 
     @classmethod
     def parse(cls, saved: str) -> "ImportReport":
-        """The report that `saved` was."""
+        """Parse `saved`."""
         report = cls()
         if saved:
             kept: dict[str, Any] = json.loads(saved)
@@ -74,17 +71,15 @@ class ImportReport:
 
     @property
     def saved(self) -> str:
-        """What parse() makes the report of again, before its end()."""
+        """Serialized state for parse(), without end()."""
         fields = {"counts": self.counts, "problems": self.problems, "untold": self._untold, "unknown": [*self._unknown]}
         return json.dumps(fields)
 
     @property
     def summary(self) -> str:
-        """The counts in one line."""
         return ", ".join(f"{self.counts[word]} {word}" for word in _ORDER if word in self.counts)
 
     def add(self, number: int, outcome: ImportOutcome, refused: list[ImportRefusal]) -> None:
-        """Add what a board did with a line."""
         for word, count in outcome["counts"].items():
             if word != "refused":
                 self.count(word, count)
@@ -96,17 +91,15 @@ class ImportReport:
         self._unknown |= dict.fromkeys(outcome["unknown"])
 
     def refuse(self, number: int, why: str) -> None:
-        """Add a line that was refused."""
         self.count("refused", 1)
         self._add_problem(number, why)
 
     def count(self, word: str, count: int) -> None:
-        """Add some lines with an outcome."""
         if count:
             self.counts[word] = self.counts.get(word, 0) + count
 
     def end(self, source: MemoryFile) -> None:
-        """Add what is to be said of the file, once all of it was sent."""
+        """Add notes on the file, after its last line."""
         if self._untold:
             self.problems.append(f"more problems: {self._untold}")
         if unknown := source.unknown | self._unknown:
@@ -121,7 +114,7 @@ class ImportReport:
 
 
 def parse_reports(texts: Iterable[str]) -> list[Mapping[str, Any]]:
-    """The reports among texts of JSON; one that was damaged on its way is left out."""
+    """Parse reports; damaged ones are ignored."""
     found: list[Mapping[str, Any]] = []
     for text in texts:
         with contextlib.suppress(ValueError, RecursionError):
@@ -131,10 +124,7 @@ def parse_reports(texts: Iterable[str]) -> list[Mapping[str, Any]]:
 
 
 def read_reports(reports: Sequence[Mapping[str, Any]]) -> tuple[ImportOutcome | None, list[ImportRefusal]]:
-    """What a board's /import says for programs: of all lines, None if that is not among it, and of each that was refused.
-
-    A report of another form is passed over; lists that it does not have are empty.
-    """
+    """Return /import's outcome (None if missing) and its refused lines; unknown forms are ignored."""
     outcomes = [found for each in reports if "counts" in each and (found := _outcome(each))]
     refused = [found for each in reports if "counts" not in each and (found := _refusal(each))]
     return next(iter(outcomes), None), refused
