@@ -26,20 +26,20 @@ class Unusable(Exception):
 
 @dataclass(frozen=True)
 class SimulatorOptions:
-    """How a simulated board runs: where its files are, and what is beside it."""
+    """Options of a simulated board: its folder, and services beside it."""
 
     home: Path
     llm: str = ""
-    """A scripted model if it is "script"; without it, the environment may name a model."""
+    """"script" for a scripted model, else a model from the environment."""
     companion: bool = False
     telegram: str = ""
-    """A stand-in for Telegram if it is "fake": the terminal is then a chat with the board's bot."""
+    """"fake" for a stand-in for Telegram; the terminal is then a chat with the bot."""
     prompt: bool = False
-    """Whether Ctrl-C opens the MicroPython prompt."""
+    """Let Ctrl-C open the MicroPython prompt."""
 
 
 def read_environment(environ: Mapping[str, str] = os.environ) -> SimulatorOptions:
-    """Read the options from the variables that `make run` sets."""
+    """Read options from the variables of `make run`."""
     return SimulatorOptions(
         Path(environ.get("ENGRAM_HOME") or "~/.engram/sim").expanduser().absolute(),
         environ.get("LLM") or "",
@@ -50,12 +50,12 @@ def read_environment(environ: Mapping[str, str] = os.environ) -> SimulatorOption
 
 
 def main() -> int:
-    """Run the board that the environment describes; its exit status."""
+    """Run the board of the environment and return its exit status."""
     return run_board(read_environment())
 
 
 def run_board(options: SimulatorOptions) -> int:
-    """Run a board until it ends; its exit status."""
+    """Run a board and return its exit status."""
     home = options.home
     try:
         with contextlib.ExitStack() as stack:
@@ -90,20 +90,19 @@ def _run(stack: contextlib.ExitStack, environment: dict[str, str], waker: int, *
 
 
 def _chat_over_telegram(name: str, environment: dict[str, str], waker: int) -> int:
-    """Let people chat in the terminal with a board that talks over a fake of Telegram; the board's console is in a file."""
     if name != "fake":
         raise Unusable("TELEGRAM takes only fake; telegram.token in secrets.json names a bot of Telegram itself.")
     _find_fakes()
-    from engram_host.simulator import telegram  # what takes long to load is loaded when it is needed
+    from engram_host.simulator import telegram  # slow imports, only if needed
 
     return telegram.chat(environment, waker)
 
 
 @contextlib.contextmanager
 def _locked(home: Path) -> Iterator[None]:
-    """Make the folder ready and keep a second board out of it: two writers would mix their lines."""
+    """Lock the folder: two boards would mix their lines."""
     try:
-        # Others on this computer have no business in a person's conversations.
+        # Other users of this computer must not read a person's conversations.
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = (home / "lock").open("w")
         _provide_roots(home / "roots.pem")
@@ -123,14 +122,14 @@ def _locked(home: Path) -> Iterator[None]:
 
 def _provide_roots(path: Path) -> None:
     if not path.exists():
-        from engram_host import root_certificates  # what takes long to load is loaded when it is needed
+        from engram_host import root_certificates  # slow imports, only if needed
 
         root_certificates.write_root_bundle(path)
 
 
 @contextlib.contextmanager
 def _companion(home: Path) -> Iterator[dict[str, str]]:
-    from engram_host.simulator import companion  # most boards have none
+    from engram_host.simulator import companion  # rarely needed
 
     try:
         with companion.companion_of(home) as found:
@@ -141,7 +140,7 @@ def _companion(home: Path) -> Iterator[dict[str, str]]:
 
 
 def _find_fakes() -> None:
-    """Let the fakes of services be imported. Unusable without a clone: they are no part of the package."""
+    """Make the fakes of services importable; raises Unusable without a clone."""
     if CLONE is None:
         raise Unusable("LLM=script and TELEGRAM=fake need a clone of Engram; ENGRAM_LLM_URL names a model.")
     sys.path.append(str(CLONE / "tests" / "support" / "servers"))

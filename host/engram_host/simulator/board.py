@@ -26,14 +26,14 @@ _NO_KEY = b"\0"
 
 @contextlib.contextmanager
 def keys_at_once(terminal: int, *, with_ctrl_c: bool) -> Iterator[None]:
-    """Let each key through at once and unechoed, also Ctrl-C if wanted: as a signal, `make` would hear it too."""
+    """Unbuffered, unechoed input; Ctrl-C too if wanted, since as a signal it would reach `make`."""
     old = termios.tcgetattr(terminal)
     new = termios.tcgetattr(terminal)
     new[_LOCAL] &= ~(termios.ICANON | termios.ECHO)
     if with_ctrl_c:
         new[_CONTROL][termios.VINTR] = _NO_KEY
     _set(terminal, new)
-    # Who was stopped by Ctrl-Z finds the terminal as the shell likes it.
+    # After Ctrl-Z the shell gets its own terminal settings.
     old_handler = signal.signal(signal.SIGCONT, lambda *_: _set(terminal, new))
     try:
         yield
@@ -43,7 +43,7 @@ def keys_at_once(terminal: int, *, with_ctrl_c: bool) -> Iterator[None]:
 
 
 def _set(terminal: int, attributes: list) -> None:
-    # A terminal that has gone cannot be set, and need not be.
+    # The terminal is gone.
     with contextlib.suppress(termios.error):
         termios.tcsetattr(terminal, termios.TCSADRAIN, attributes)
 
@@ -52,18 +52,18 @@ def _set(terminal: int, attributes: list) -> None:
 
 
 OLDEST_MICROPYTHON = (1, 25, 0)
-"""The oldest release that runs the firmware; tools/setup/versions.py has it too."""
+"""Oldest supported release, as in tools/setup/versions.py."""
 
 _SECONDS = 20
 _PROBE = "import sys; print(*sys.implementation.version[:3])"
 
 
 class NoMicroPython(Exception):
-    """There is none that is new enough; the text says what to do."""
+    """No MicroPython is new enough; the text says what to do."""
 
 
 def find_micropython() -> Path:
-    """The MicroPython that runs a simulated board. NoMicroPython."""
+    """Return the MicroPython for simulated boards; raises NoMicroPython."""
     own = CLONE / "build" / "micropython" / "64" if CLONE else None
     if own and own.is_file():
         return own
@@ -80,7 +80,7 @@ def find_micropython() -> Path:
 
 
 def _version(command: Path) -> tuple[int, ...]:
-    """The release of a MicroPython, () if it does not run or is none."""
+    """Return the release, or () if it does not run or is no MicroPython."""
     try:
         done = subprocess.run([command, "-c", _PROBE], capture_output=True, text=True, timeout=_SECONDS)
         return tuple(int(number) for number in done.stdout.split()) if done.returncode == 0 else ()
@@ -98,23 +98,21 @@ HEAP = "8m"
 CTRL_C = b"\x03"
 
 GRACE_SECONDS = 5.0
-"""How long the board may take to end when it is asked to."""
+"""Time limit of an orderly end."""
 
 _PIECE = 65536
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def command(*, interactive: bool = False) -> list[str]:
-    """The command line that runs the firmware; `interactive` leaves to MicroPython's prompt afterwards. NoMicroPython."""
+    """Return the command line, with a prompt at the end if `interactive`; raises NoMicroPython."""
     options = ["-i"] if interactive else []
     return [str(find_micropython()), "-X", f"heapsize={HEAP}", *options, str(MAIN)]
 
 
 def run(environment: dict[str, str], source: int, waker: int, *, is_terminal: bool = False) -> int:
-    """Run the board with what the file descriptor `source` gives as its input; its exit status.
-
-    `waker` is from signals().
-    """
+    """Run the board on input from fd `source` and return its exit status; `waker` is from
+    signals()."""
     read_end, write_end = os.pipe()
     with open(read_end, "rb"), open(write_end, "wb", buffering=0) as stop:
         variables = {**os.environ, **environment, "ENGRAM_STOP": f"/dev/fd/{read_end}"}
@@ -125,10 +123,7 @@ def run(environment: dict[str, str], source: int, waker: int, *, is_terminal: bo
 
 
 def run_with_prompt(environment: dict[str, str]) -> int:
-    """Run the board on the terminal itself, where Ctrl-C opens MicroPython's prompt; its exit status.
-
-    To be called within signals(): what the terminal sends is for the board.
-    """
+    """Run the board on the terminal, Ctrl-C opens the prompt; call within signals()."""
     board = subprocess.Popen(command(interactive=True), env={**os.environ, **environment, "ENGRAM_PROMPT": "1"})
     signal.signal(signal.SIGTERM, lambda *_: board.terminate())
     return _status(board.wait())
@@ -136,10 +131,10 @@ def run_with_prompt(environment: dict[str, str]) -> int:
 
 @contextlib.contextmanager
 def signals() -> Iterator[int]:
-    """A file descriptor from which the numbers of the signals are read that come; they do nothing else meanwhile."""
+    """Yield a fd that delivers signal numbers; the signals have no other effect."""
     waker, wake = os.pipe()
     os.set_blocking(wake, False)
-    # In this order: a signal that comes now is raised or read, but never lost.
+    # The order matters: a signal now is raised or read, never lost.
     old_wake = signal.set_wakeup_fd(wake)
     old_handlers = {number: signal.signal(number, lambda *_: None) for number in (*_ENDING, signal.SIGCHLD)}
     try:
@@ -153,7 +148,7 @@ def signals() -> Iterator[int]:
 
 
 class _Feed:
-    """Copies input to the board until it, the board, or the person's patience ends."""
+    """Copier of input to the board, until either ends."""
 
     def __init__(self, board: subprocess.Popen[bytes], source: int, waker: int, stop: int, is_terminal: bool):
         assert board.stdin is not None
@@ -173,13 +168,12 @@ class _Feed:
         self._listen()
 
     def run(self) -> int:
-        """Copy until the board has ended; its exit status."""
         while self._board.poll() is None:
             left = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
             if left == 0.0:
                 self._board.kill()
                 left = None
-            # One at a time: what happens with one of them may be the end of another.
+            # One at a time: handling one may remove another.
             for key, _ in self._selector.select(left)[:1]:
                 self._take[key.fd]()
         self._selector.close()
@@ -195,7 +189,7 @@ class _Feed:
                 self._insist()
 
     def _insist(self) -> None:
-        """Ask the board to end; a second time, do not wait for it."""
+        """Ask the board to end; kill it the second time."""
         if self._deadline is None:
             self._end()
         else:
@@ -205,7 +199,7 @@ class _Feed:
         if self._deadline is not None:
             return
         self._deadline = time.monotonic() + GRACE_SECONDS
-        # Its input stays open: at an end of input the firmware would answer the line that somebody was typing.
+        # Keep its input open: at an end of input the firmware would answer an unfinished line.
         self._leave(self._target)
         self._leave(self._source)
         if self._is_terminal:
@@ -218,7 +212,7 @@ class _Feed:
         try:
             self._selector.register(self._source, selectors.EVENT_READ)
         except PermissionError:
-            # A plain file: it is always ready, and poll does not take it.
+            # A plain file is always ready, and poll refuses it.
             self._take_input()
 
     def _take_input(self) -> None:
@@ -230,7 +224,7 @@ class _Feed:
             self._insist()
         elif not data:
             self._leave(self._source)
-            # A terminal has no end, it has gone.
+            # A terminal has no end: it is gone.
             self._end() if self._is_terminal else self._input.close()
         elif self._deadline is None:
             self._pending = data
@@ -241,7 +235,7 @@ class _Feed:
         try:
             self._pending = self._pending[os.write(self._target, self._pending) :]
         except BrokenPipeError:
-            # The board is ending; how, its exit status says.
+            # The board is ending; its exit status tells the reason.
             self._pending = b""
         if not self._pending:
             self._leave(self._target)
@@ -253,5 +247,5 @@ class _Feed:
 
 
 def _status(code: int) -> int:
-    """A status as a shell has it: 128 and the number of the signal that ended the board."""
+    """Return the status as in a shell: 128 + signal."""
     return code if code >= 0 else 128 - code

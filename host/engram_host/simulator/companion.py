@@ -1,4 +1,4 @@
-"""The companion of a simulated board: the one that runs in the folder that all commands use, or else one that is started."""
+"""The companion of a simulated board: the one running in the default folder, or else a new one."""
 
 import contextlib
 import json
@@ -15,21 +15,20 @@ from engram_host.companion.lockfile import DEFAULT_HOME, HOME_VARIABLE, running_
 from engram_host.firmware import CLONE
 
 SECONDS = 30.0
-"""How long it may take to start."""
+"""Time limit of its start."""
 
 _STOP_SECONDS = 10
 
 _PACKAGES = Path(__file__).resolve().parents[2]
-"""Where this package is imported from, which a companion in another Python needs."""
 
 
 class CompanionNotStarted(Exception):
-    """The companion did not start; the text says why."""
+    """The companion did not start; the text gives the reason."""
 
 
 @dataclass(frozen=True)
 class BoardsCompanion:
-    """The companion of a board: where it listens (`http`, and `mqtt` if it is on), and whether it ran before the board."""
+    """Addresses of a board's companion; `mqtt` may be missing."""
 
     home: Path
     addresses: Mapping[str, str]
@@ -37,11 +36,9 @@ class BoardsCompanion:
 
     @property
     def board_url(self) -> str:
-        """The URL under which a board reaches it."""
         return self.addresses.get("mqtt") or self.addresses["http"]
 
     def sentence(self) -> str:
-        """Its sentence for a person."""
         http = self.addresses["http"]
         is_found = self.home == DEFAULT_HOME.expanduser()
         how = "" if is_found else f" Commands find it with --home {self.home}"
@@ -52,17 +49,17 @@ class BoardsCompanion:
 
 
 def companion_folder(board: Path, environment: Mapping[str, str] = os.environ) -> Path:
-    """The folder of the companion of a simulated board."""
+    """Return the companion's folder for a simulated board."""
     if named := environment.get(HOME_VARIABLE):
         return Path(named).expanduser().absolute()
-    # Earlier versions kept it in the board's folder. What a board has archived is only there, so it stays in use.
+    # Earlier versions kept it in the board's folder. It is the only copy of the board's archive, so it stays in use.
     former = board / "companion"
     return former if former.is_dir() else DEFAULT_HOME.expanduser()
 
 
 @contextlib.contextmanager
 def companion_of(board: Path) -> Iterator[BoardsCompanion]:
-    """The companion of the board in a folder, started at free ports unless it runs, and then ended. CompanionNotStarted."""
+    """Use a running companion or start one at free ports; raises CompanionNotStarted."""
     home = companion_folder(board)
     if running := running_addresses(home):
         yield BoardsCompanion(home, running, ran_before=True)
@@ -92,7 +89,7 @@ def _started(home: Path, log: Path) -> Iterator[dict[str, str]]:
 
 
 def _python() -> str:
-    """The Python that has the companion's packages: a clone's own, where it has one."""
+    """Return a Python with the companion's packages, the clone's own if present."""
     own = CLONE / ".venv" / "bin" / "python" if CLONE else None
     return str(own) if own and own.exists() else sys.executable
 

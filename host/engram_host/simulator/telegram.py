@@ -11,10 +11,9 @@ from engram_host.simulator import board
 from fake_telegram import FakeTelegram, chat_in_terminal
 
 PERSON = "Ann"
-"""Who chats first; the board takes her for its owner."""
+"""First chat partner; the board's owner."""
 
 CONSOLE = "console.txt"
-"""What the board prints meanwhile, in its folder."""
 
 _WELCOME = """\
 {person} owns the board and chats with its bot; the board's console goes to {console}.
@@ -23,7 +22,7 @@ A line is a message to the bot; /? shows what else you can do, /help what the bo
 
 
 def chat(environment: dict[str, str], waker: int) -> int:
-    """Run a board with its bot until the chat ends; its exit status. `waker` tells of signals, see board.py."""
+    """Run a board with its bot until the chat ends; `waker` is from signals()."""
     return asyncio.run(_chat(environment, waker))
 
 
@@ -46,7 +45,7 @@ async def _chat(environment: dict[str, str], waker: int) -> int:
         asyncio.get_running_loop().add_reader(waker, _take_signals, waker, talk)
         end = asyncio.ensure_future(process.wait())
         try:
-            # The chat has made its person before it waits for anything.
+            # The chat creates its person before its first wait.
             await asyncio.sleep(0)
             await _make_owner(server, process)
             await asyncio.wait((talk, end), return_when=asyncio.FIRST_COMPLETED)
@@ -60,22 +59,21 @@ async def _chat(environment: dict[str, str], waker: int) -> int:
 
 
 def _take_signals(waker: int, talk: asyncio.Future[None]) -> None:
-    """End the chat for a signal that asks for it; the end of a process is one, too, and asks for nothing."""
+    """End the chat for a signal that asks for it; the end of a child process does not."""
     if any(number != signal.SIGCHLD for number in os.read(waker, 64)):
         talk.cancel()
 
 
 async def _make_owner(server: FakeTelegram, process: asyncio.subprocess.Process) -> None:
-    """Let the board's console approve who chats."""
+    """Approve the chat partner on the board's console."""
     ref = f"telegram:{server.people.users[0].id}"
     assert process.stdin is not None
     process.stdin.write(f"/people approve {ref} {PERSON.lower()}\n/people owner {ref}\n".encode())
-    with contextlib.suppress(ConnectionError):  # it has ended: its console says why
+    with contextlib.suppress(ConnectionError):  # it has ended; its console gives the reason
         await process.stdin.drain()
 
 
 async def _end(process: asyncio.subprocess.Process) -> int:
-    """End the board's input; its exit status."""
     assert process.stdin is not None
     process.stdin.close()
     try:
