@@ -1,4 +1,4 @@
-"""The companion's folder beside its database: where it listens now, and that nobody changes the database below it."""
+"""Locks and published addresses in the companion's folder."""
 
 import contextlib
 import fcntl
@@ -12,10 +12,10 @@ from typing import IO
 from engram_host.companion.errors import SettingError, StoreUnavailable
 
 DEFAULT_HOME = Path("~/.engram/companion")
-"""The folder, unless a person names another one."""
+"""Default folder."""
 
 HOME_VARIABLE = "ENGRAM_COMPANION_HOME"
-"""That folder, in the environment."""
+"""Environment variable of the folder."""
 
 LISTENING = "listening.json"
 _LOCK = "lock"
@@ -24,12 +24,12 @@ _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 def running_addresses(home: Path) -> dict[str, str]:
-    """Where this computer reaches the companion of a folder: `http` and `mqtt`; {} if none runs."""
+    """Return the `http` and `mqtt` addresses of a running companion; {} if none runs."""
     return {name: _from_here(url) for name, url in _published(home).items()}
 
 
 def reachable_host(host: str) -> str:
-    """Where this computer reaches what listens at a host's address: one for all addresses is nobody's to connect to."""
+    """Return a host to connect to, for a listen address that may be a wildcard."""
     return _ANY.get(host, host)
 
 
@@ -40,16 +40,15 @@ def _from_here(url: str) -> str:
 
 
 def in_url(host: str) -> str:
-    """A host as it stands in a URL."""
+    """Format a host for a URL."""
     return f"[{host}]" if ":" in host else host
 
 
 def _published(home: Path) -> dict[str, str]:
-    """What the companion that runs wrote down, {} if none does."""
     try:
         with (home / _LOCK).open("rb") as lock:
             if _is_free(lock.fileno()):
-                return {}  # what was written down is of one that was killed
+                return {}  # left by a killed companion
         addresses = json.loads((home / LISTENING).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
@@ -58,10 +57,7 @@ def _published(home: Path) -> dict[str, str]:
 
 @contextlib.contextmanager
 def lock_home(home: Path, *, alone: bool) -> Iterator[None]:
-    """Hold the folder: together with other companions, or `alone`, as who puts another database in its place has to be.
-
-    StoreUnavailable if that cannot be.
-    """
+    """Lock the folder, shared or `alone` (to replace the database); raises StoreUnavailable."""
     try:
         lock = (home / _LOCK).open("w")
     except OSError as error:
@@ -75,7 +71,7 @@ def lock_home(home: Path, *, alone: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def publish_addresses(home: Path, addresses: Mapping[str, str]) -> Iterator[None]:
-    """Write down where a companion listens, as long as the block runs."""
+    """Publish the listen addresses while the context is open."""
     path, draft = home / LISTENING, home / f"{LISTENING}.{os.getpid()}"
     draft.write_text(json.dumps(dict(addresses)), encoding="utf-8")
     draft.replace(path)
@@ -87,7 +83,7 @@ def publish_addresses(home: Path, addresses: Mapping[str, str]) -> Iterator[None
 
 
 class Lease:
-    """What only one companion on a folder does: the one that holds the file's lock."""
+    """Role of one companion per folder: the holder of the file lock."""
 
     def __init__(self, path: Path):
         self._path = path
@@ -95,11 +91,10 @@ class Lease:
 
     @property
     def is_held(self) -> bool:
-        """Whether this companion holds it."""
         return self._file is not None
 
     def take(self) -> bool:
-        """Take it unless another companion holds it; whether it is held. SettingError if there can be no such file."""
+        """Acquire the lease unless another companion holds it; raises SettingError without a file."""
         if self._file:
             return True
         try:
@@ -115,14 +110,13 @@ class Lease:
         return True
 
     def release(self) -> None:
-        """Leave it to others."""
         if self._file:
             self._file.close()
             self._file = None
 
 
 def _try_lock(lock: int, kind: int) -> bool:
-    """Take a lock that somebody may hold for the moment in which he looks at it; whether it was had."""
+    """Try a lock briefly, since probes hold it for a moment."""
     for _ in range(_LOOKS):
         with contextlib.suppress(BlockingIOError):
             fcntl.flock(lock, kind | fcntl.LOCK_NB)

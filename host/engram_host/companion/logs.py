@@ -1,10 +1,7 @@
-"""How the companion logs: a line of text for people, or a JSON object a line for programs; a secret in neither, and nothing
-that steers a terminal or begins another line.
+"""Logs text lines for people or JSON lines for programs, without secrets and control characters.
 
-A JSON line has `time` (ISO 8601, UTC), `level`, `logger`, `message`, `fields` (what the code says beside the message, such as
-the board), and `error` with the traceback where there is one.
-
-A line that repeats is counted, not repeated: RepeatFilter does so for all loggers.
+A JSON line has `time` (ISO 8601, UTC), `level`, `logger`, `message`, `fields` (such as the board),
+and `error` with a traceback. RepeatFilter counts repeated lines of all loggers.
 """
 
 import json
@@ -32,26 +29,24 @@ _SECRETS = re.compile(
 )
 _CONTROLS = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _LONGEST = 4000
-"""Characters of a message that are logged: a text from outside does not fill the disk."""
+"""Characters of a logged message: outside text must not fill the disk."""
 
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "repeat"}
 
 
 def without_secrets(text: str) -> str:
-    """A text in which what looks like a password, a token or a key is hidden: no code should have put it there."""
+    """Mask passwords, tokens and keys, as a second line of defence."""
     return _SECRETS.sub(HIDDEN, text)
 
 
 def without_controls(text: str, kept: str = "") -> str:
-    """A text in which control characters, and those that turn the direction of writing or end a line, are escaped as JSON
-    escapes them, but those that are `kept`.
-    """
+    """Escape control, bidirectional and line-end characters, but those in `kept`."""
     return _CONTROLS.sub(lambda found: found[0] if found[0] in kept else json.dumps(found[0])[1:-1], text)
 
 
 class _Text(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:
-        # Secrets first: an escape sequence before one would hide it from the search.
+        # Secrets first: an escape sequence before one would hide it.
         record.message = without_controls(without_secrets(record.message)[:_LONGEST])
         return super().formatMessage(record)
 
@@ -63,10 +58,10 @@ class _Text(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """Makes one JSON object of a record."""
+    """JSON formatter, one object per record."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The object, without a line end."""
+        """Return the object, without a line end."""
         fields = {name: _plain(value) for name, value in vars(record).items() if name not in _OWN}
         document = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
@@ -81,28 +76,25 @@ class JsonFormatter(logging.Formatter):
 
 
 def _plain(value: object) -> object:
-    """A field as JSON has it."""
     if value is None or isinstance(value, (bool, int, float)):
         return value
     return without_secrets(str(value))[:_LONGEST]
 
 
-# --- lines that repeat
+# --- repeats
 
 
 REPEAT_SECONDS = 60.0
-"""A line is written once in this time; its repeats are counted, and their number is written at the end of it."""
+"""A line is written once in this time; the count of its repeats follows."""
 
 MOST_LINES = 2048
-"""Lines whose repeats are counted at a time: bounds the memory. Further ones are counted together."""
+"""Lines with counted repeats, to bound the memory; further ones are counted together."""
 
 MOST_VARIANTS = 60
-"""Lines in REPEAT_SECONDS that differ only in what was filled in, such as a name; further ones are counted together:
-whoever varies a name cannot fill the disk.
-"""
+"""Variants of a line per REPEAT_SECONDS; further ones are counted together to save the disk."""
 
 _VARYING = re.compile(r"0x[0-9a-fA-F]+|\bTask-\d+|\bfd=\d+|\bport \d+")
-"""Parts of a text that make no line another one."""
+"""Parts of a text that two equal lines may differ in."""
 
 
 @dataclass
@@ -114,11 +106,8 @@ class _Line:
 
 
 class RepeatFilter(logging.Filter):
-    """Lets a line pass once in `seconds` and counts its repeats; `write(record)` is given a line with their number.
-
-    Two lines are the same if their logger, their level and their text are. Where a text varies with every line, the code
-    names what they have in common: `log.warning(..., extra={"repeat": device})`. Debugging shows all lines.
-    """
+    """Rate limit of equal lines (logger, level, text or `extra={"repeat": ...}`); off for
+    debugging."""
 
     def __init__(
         self,
@@ -136,7 +125,7 @@ class RepeatFilter(logging.Filter):
         self._timer: threading.Timer | None = None
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether a line is to be written; it says how many like it were not."""
+        """True if the line is to be written; adds the count of suppressed ones."""
         if record.levelno < logging.INFO:
             return True
         with self._lock:
@@ -159,7 +148,7 @@ class RepeatFilter(logging.Filter):
         return True
 
     def report(self) -> None:
-        """Write the numbers of repeats whose time is over."""
+        """Write the counts whose time is over."""
         with self._lock:
             self._timer = None
             ended = self._remove_ended(self._clock())
@@ -168,7 +157,7 @@ class RepeatFilter(logging.Filter):
         self._report(ended)
 
     def stop(self) -> None:
-        """Write all numbers now, since nothing may be logged any more."""
+        """Write all counts before logging ends."""
         with self._lock:
             if self._timer:
                 self._timer.cancel()
@@ -186,7 +175,6 @@ class RepeatFilter(logging.Filter):
         return key if len(self._lines) < MOST_LINES else ("", record.levelno, "")
 
     def _remove_ended(self, now: float) -> list[_Line]:
-        """The oldest lines, up to the first whose time is not over."""
         ended: list[_Line] = []
         while self._lines and (oldest := next(iter(self._lines.items())))[1].until <= now:
             ended.append(oldest[1])
@@ -214,13 +202,13 @@ class RepeatFilter(logging.Filter):
 
 
 def _kind(record: logging.LogRecord) -> tuple[str, int, str]:
-    """What lines have in common that differ only in what was filled in; the first line of a text that was filled in before."""
+    """Return a key for lines that differ only in their arguments, or in the text of the first."""
     pattern = str(record.msg)
     return record.name, record.levelno, pattern if record.args else pattern.partition("\n")[0]
 
 
 def _copy(record: logging.LogRecord) -> logging.LogRecord:
-    """A line as it is written with the number of its repeats: without a traceback."""
+    """Copy a record without its traceback, for the count of repeats."""
     return logging.makeLogRecord(vars(record) | {"exc_info": None, "exc_text": None, "stack_info": None})
 
 
@@ -233,8 +221,6 @@ def _say_repeats(record: logging.LogRecord, repeats: int, seconds: float) -> Non
 
 
 class _Handler(logging.StreamHandler[TextIO]):
-    """Writes lines, and counts those that repeat."""
-
     def __init__(self, out: TextIO):
         super().__init__(out)
         self._repeats = RepeatFilter(self._write_count)
@@ -248,13 +234,12 @@ class _Handler(logging.StreamHandler[TextIO]):
             self.release()
 
     def close(self) -> None:
-        """Write what was counted until now."""
         self._repeats.stop()
         super().close()
 
 
 def set_up(form: str, level: str, out: TextIO | None = None) -> None:
-    """Log to stderr, or to `out`, from now on; `form` is one of FORMATS, `level` one of LEVELS."""
+    """Log to `out` (default stderr); `form` is one of FORMATS, `level` one of LEVELS."""
     handler = _Handler(out or sys.stderr)
     pattern = "%(asctime)s %(levelname)s %(name)s: %(message)s"
     handler.setFormatter(JsonFormatter() if form == "json" else _Text(pattern))

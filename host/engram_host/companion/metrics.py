@@ -1,7 +1,6 @@
-"""Figures of a companion for Prometheus, GET /metrics.
+"""Prometheus metrics, GET /metrics.
 
-No label is a board's name or anything else that comes from outside: the number of series is the same for one board and for
-ten thousand.
+No label has values from outside, such as board names: the number of series is constant.
 """
 
 import contextlib
@@ -19,13 +18,13 @@ from engram.link.messages import FROM_BOARD
 from engram_host.companion.supervisor import TASKS
 
 OUTCOMES = ("answered", "silent", "refused", "unreadable", "overdue")
-"""silent: a message that came late or twice, and gets no answer; overdue: a greeting that was passed over after a long wait."""
+"""silent: a late or repeated message, not answered; overdue: a hello dropped after a long wait."""
 
 GATEWAY_REFUSALS = ("limit", "busy", "request", "service")
-"""limit: of the day; busy: too many calls under way; request: it is not as it should be; service: the service failed."""
+"""limit: daily; busy: too many calls; request: invalid; service: it failed."""
 
 SEARCH_STEPS = ("expand", "rerank")
-"""Steps of a search that ask a service; without them it goes on."""
+"""Optional steps of a search that call a service."""
 
 _OTHER = "other"
 
@@ -34,7 +33,7 @@ _SEARCH_SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 
 
 class Metrics:
-    """Counts what happens; what only stands somewhere is asked for when the figures are, from `gauges`."""
+    """Counters and histograms; gauges are read from `gauges` when rendered."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -73,50 +72,43 @@ class Metrics:
             self._search.labels(caller)
 
     def count_message(self, kind: str, outcome: str) -> None:
-        """A message was dealt with; `kind` is its op."""
         self._messages.labels(kind if kind in FROM_BOARD else _OTHER, outcome).inc()
         if outcome == "refused":
             self._refusals.inc()
 
     def embedder_failed(self, work: str) -> None:
-        """No vector was made, of lines (`index`) or of a query (`query`)."""
         self._embedder.labels(work).inc()
 
     def search_step_failed(self, step: str) -> None:
-        """A search went without one of SEARCH_STEPS, because its service failed."""
+        """Count a search without one of SEARCH_STEPS, whose service failed."""
         self._search_steps.labels(step).inc()
 
     def task_failed(self, task: str) -> None:
-        """A background task, one of TASKS, failed."""
         self._tasks.labels(task).inc()
 
     def count_bridge(self, what: str) -> None:
-        """A message of a person came through a bridge (`in`), one went `out`, or a bridge's connection ended (`failure`)."""
+        """Count messages `in` or `out` of a bridge, or a lost connection (`failure`)."""
         if what == "failure":
             self._bridge_failures.inc()
         else:
             self._bridge_messages.labels(what).inc()
 
     def login_failed(self) -> None:
-        """Somebody showed a token that is nobody's."""
         self._failed_logins.inc()
 
     def gateway_called(self, tokens: int) -> None:
-        """Count a call of the gateway that is over, and its tokens."""
         self._gateway_calls.inc()
         self._gateway_tokens.inc(tokens)
 
     def gateway_refused(self, why: str) -> None:
-        """A request to the gateway got an error; `why` is one of GATEWAY_REFUSALS."""
         self._gateway_refusals.labels(why).inc()
 
     def observe_write(self, seconds: float) -> None:
-        """A transaction that took lines took so long."""
         self._take.observe(seconds)
 
     @contextmanager
     def measure_search(self, caller: str) -> Iterator[None]:
-        """Measure a search of a `board` or a `person`, that fails too."""
+        """Measure a search of a `board` or a `person`, also a failed one."""
         began = time.monotonic()
         try:
             yield
@@ -124,11 +116,10 @@ class Metrics:
             self._search.labels(caller).observe(time.monotonic() - began)
 
     def add_gauges(self, gauges: "Gauges") -> None:
-        """Show these whenever the figures are asked for."""
         self._registry.register(_Gauges(gauges))
 
     def render(self) -> bytes:
-        """All figures, as Prometheus reads them. Blocks some ms."""
+        """Return all metrics in Prometheus' format; blocks for some ms."""
         return generate_latest(self._registry)
 
     def _counter(self, name: str, what: str, *labels: str) -> Counter:
@@ -139,10 +130,10 @@ class Metrics:
 
 
 class Gauges(Protocol):
-    """What stands now; may be called from any thread."""
+    """Current values; callable from any thread."""
 
     def __call__(self) -> dict[str, float]:
-        """Values by the names in GAUGES; what is unknown now is left out."""
+        """Return values by names in GAUGES, without unknown ones."""
         ...
 
 
@@ -183,17 +174,17 @@ class _Gauges(Collector):
 
 
 LAST_BACKUP = "last-backup"
-"""A file in the companion's folder whose time is that of the last backup that succeeded."""
+"""Marker file in the companion's folder; its mtime is the last successful backup."""
 
 
 def note_backup(home: Path) -> None:
-    """Note that a backup succeeded now."""
-    with contextlib.suppress(OSError):  # the backup is whole, though its time is not known
+    """Record a successful backup."""
+    with contextlib.suppress(OSError):  # the backup is complete, only its time is lost
         (home / LAST_BACKUP).touch()
 
 
 def last_backup(home: Path) -> float:
-    """When the last backup succeeded, in Unix seconds, 0 if none has."""
+    """Return the Unix time of the last successful backup, or 0."""
     try:
         return (home / LAST_BACKUP).stat().st_mtime
     except OSError:

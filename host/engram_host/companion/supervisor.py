@@ -1,11 +1,7 @@
-"""Runs the companion's background tasks: one that fails is started again, after pauses that grow.
+"""Runs the companion's background tasks, and restarts failed ones with backoff.
 
-    task = Supervisor().start("mqtt", self._listen)
-    ...
-    await task.stop()
-
-A task handles the errors that it knows. Any other error ends it, and the supervisor, which reads how each task ended, logs
-that once for each cause, shows it in /v1/health, and starts the task again.
+Tasks handle expected errors; any other one ends the task, is logged once per cause, and is shown
+in /v1/health.
 """
 
 import asyncio
@@ -53,19 +49,16 @@ TASKS = (
     "mqtt",
     "replication",
 )
-"""All background tasks by name; docs/design/companion.md says what each does. Of some there are several, such as `bridges
-matrix` for a bridge: they count as one kind.
-"""
+"""Background tasks, see docs/design/companion.md; several may share a kind (`bridges matrix`)."""
 
 FIRST_PAUSE = 0.25
 LONGEST_PAUSE = 30.0
-"""Seconds before a task that failed is started again; each failure doubles them."""
+"""Limit in seconds of the backoff, which doubles with each failure."""
 
 STEADY_SECONDS = 60.0
-"""A task that has run for so long works again: its next pause is the first, and its next error is logged."""
+"""Run time after which a task counts as recovered, and its backoff starts over."""
 
 _MOST_ERROR = 300
-"""Characters of an error that are shown."""
 
 Work = Callable[[], Coroutine[Any, Any, None]]
 State = Literal["running", "restarting", "finished", "failed", "stopped"]
@@ -73,7 +66,7 @@ State = Literal["running", "restarting", "finished", "failed", "stopped"]
 
 @dataclass(frozen=True)
 class TaskStatus:
-    """How a task stands: `since` is when its state began in Unix seconds, `error` what it failed with last."""
+    """State of a task since a Unix time; `error` is its last failure."""
 
     name: str
     state: State
@@ -83,7 +76,7 @@ class TaskStatus:
 
 
 class BackgroundTask:
-    """A piece of work that runs beside all else until stop() or finish(), and again when it fails."""
+    """A task that runs until stop() or finish(), restarted after failures."""
 
     def __init__(
         self,
@@ -116,12 +109,11 @@ class BackgroundTask:
 
     @property
     def status(self) -> TaskStatus:
-        """How it stands now."""
         return TaskStatus(self.name, self._state, int(self._since), self._restarts, self._error)
 
     @property
     def problem(self) -> str:
-        """The failure that it has not recovered from yet, as a sentence; "" if there is none."""
+        """Failure not yet recovered from, as a sentence, or ""."""
         if not self._failures or self._state in ("finished", "stopped"):
             return ""
         known = {"task": self.name, "error": self._error}
@@ -133,7 +125,6 @@ class BackgroundTask:
         return "" if ran > STEADY_SECONDS else FAILURES.say("restarted", **known, seconds=f"{ran:.0f}")
 
     def start(self) -> None:
-        """Begin the work."""
         self._timer = None
         self._began = time.monotonic()
         self._enter("running")
@@ -141,14 +132,13 @@ class BackgroundTask:
         self._task.add_done_callback(self._on_end)
 
     async def stop(self) -> None:
-        """Cancel the work, and wait for its end."""
         if self._task:
             self._is_stopping = True
             self._task.cancel()
         await self.finish()
 
     async def finish(self) -> None:
-        """Wait for the work to end, which its owner has requested."""
+        """Wait for the end that its owner has requested."""
         self._is_stopping = True
         if self._timer:
             self._timer.cancel()
@@ -157,7 +147,7 @@ class BackgroundTask:
             await asyncio.wait([self._task])
 
     def _on_end(self, task: asyncio.Task[None]) -> None:
-        # Reading the error here, whatever it is, takes the place of a broad `except` in each task.
+        # Reading the error here replaces a broad `except` in each task.
         error = None if task.cancelled() else task.exception()
         if self._is_stopping:
             self._enter("stopped")
@@ -172,7 +162,7 @@ class BackgroundTask:
     def _fail(self, error: BaseException) -> None:
         while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
             error = error.exceptions[0]  # which a library wrapped
-        # What is finite may take long and fail at its end each time.
+        # A finite task may run long and fail at its end each time.
         if not self._is_finite and time.monotonic() - self._began > STEADY_SECONDS:
             self._failures, self._logged = 0, ""
         self._failures += 1
@@ -181,7 +171,7 @@ class BackgroundTask:
         is_lost = self._most_failures is not None and self._failures >= self._most_failures
         self._enter("failed" if is_lost else "restarting")
         cause = type(error).__name__ + _raised_at(error)
-        # One that fails again and again with the same error fills no log.
+        # Repeated equal errors must not fill the log.
         _log.log(logging.DEBUG if cause == self._logged else logging.ERROR, "%s", self.problem)
         _log.debug("how the background task %s failed:", self.name, exc_info=error)
         self._logged = cause
@@ -203,10 +193,10 @@ class BackgroundTask:
 
 
 class Supervisor:
-    """Starts background tasks, and reports the state of each."""
+    """Starter of background tasks, with the state of each."""
 
     def __init__(self, on_failure: Callable[[str], None] = lambda name: None):
-        """`on_failure(name)` is called each time that a task fails."""
+        """`on_failure(name)` is called for each failure."""
         self._on_failure = on_failure
         self._tasks: dict[str, BackgroundTask] = {}
 
@@ -220,11 +210,8 @@ class Supervisor:
         most_failures: int | None = None,
         on_lost: Callable[[], None] = lambda: None,
     ) -> BackgroundTask:
-        """Run work in the background; `name` is one of TASKS, and may have a word of its own behind it.
-
-        Work that ends is started again, too, unless it `is_finite`. After so many failures in a row as `most_failures` it is
-        started no more, and on_lost() is called.
-        """
+        """Restart `work` when it ends, unless `is_finite`; after `most_failures` in a row call
+        on_lost()."""
         kind = name.partition(" ")[0]
         assert kind in TASKS, name
         task = BackgroundTask(
@@ -241,25 +228,24 @@ class Supervisor:
         return task
 
     def forget(self, task: BackgroundTask) -> None:
-        """Show a task no more, which has stopped and does not come back."""
+        """Drop a finished task from the status list."""
         if self._tasks.get(task.name) is task:
             del self._tasks[task.name]
 
     def statuses(self) -> list[TaskStatus]:
-        """How each task stands, by name; from any thread."""
+        """Return the state of each task by name; callable from any thread."""
         return [task.status for _, task in sorted(self._tasks.items())]
 
     def problems(self) -> list[str]:
-        """The failures that tasks have not recovered from yet, a sentence each."""
         return [task.problem for _, task in sorted(self._tasks.items()) if task.problem]
 
 
 class _Ended(CompanionError):
-    """A task ended without an error of its own."""
+    """A task ended without an error."""
 
 
 def describe_error(error: BaseException) -> str:
-    """An error in some words for a person, with the place in this code where it was raised."""
+    """Describe an error in few words, with the line of this code that raised it."""
     text = str(error).rstrip(".")
     if not isinstance(error, CompanionError):
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__

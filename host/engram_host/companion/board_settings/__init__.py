@@ -1,1 +1,3 @@
-"""Settings of boards from afar: what there is to set, checked by the firmware's own rules, and sent as commands."""
+"""Remote settings of boards: which exist, checks by the firmware's own rules, and changes as
+commands.
+"""

@@ -1,7 +1,7 @@
-"""Changes the settings of boards by the command /setting, and knows of what boards answered how they are set.
+"""Changes settings of boards by the command /setting, and reads them from the boards' answers.
 
-A change is a message to the board like any other: it waits while the board is away. The room of these messages is their
-own, so that nobody's conversation is full of them.
+A change is queued like any message, but under a quota of its own, so that it takes no room of a
+conversation.
 """
 
 import json
@@ -19,7 +19,7 @@ ROOM = "settings"
 PRINCIPAL = "owner"
 
 MOST_LOOKED_AT = 100
-"""Messages among which the latest list of a board's settings is looked for, the newest ones: bounds what a view costs."""
+"""Newest messages searched for a board's latest list of settings."""
 
 _COMMAND = "/setting"
 _IDS = "setting:"
@@ -28,9 +28,8 @@ _IS_SET = " is set"
 
 @dataclass(frozen=True)
 class BoardSettings:
-    """How a board is set as far as it is known: `read_at` is when it listed what is set (Unix seconds, 0 for never); `values`
-    are those that are set, by name, those of secrets None; `recent` are the latest changes, newest first.
-    """
+    """Known settings of a board: `read_at` in Unix seconds (0: never), secrets None, newest change
+    first."""
 
     read_at: int
     values: Mapping[str, Any]
@@ -38,18 +37,17 @@ class BoardSettings:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the board has still to answer something."""
         return any(each.message.is_open for each in self.recent)
 
 
 class BoardSettingsService:
-    """Reads and changes settings of boards."""
+    """Reader and writer of boards' settings."""
 
     def __init__(self, conversations: ConversationService):
         self._conversations = conversations
 
     async def find(self, device: str, recent: int = 10) -> BoardSettings:
-        """How a board is set, as far as it said, and the latest changes. UnknownDevice, StoreUnavailable."""
+        """Return the known settings and latest changes; raises UnknownDevice, StoreUnavailable."""
         found = await self._conversations.exchanges(device, MOST_LOOKED_AT, room=ROOM)
         read = next((at for at, each in enumerate(found) if _is_list(each)), None)
         values: dict[str, Any] = _parse_list(found[read].answer.lines) if read is not None else {}
@@ -59,13 +57,14 @@ class BoardSettingsService:
         return BoardSettings(found[read].message.changed if read is not None else 0, values, found[:recent])
 
     async def read(self, device: str) -> Conversation:
-        """Ask a board to list what is set; once, as long as it has not answered."""
+        """Ask a board to list its settings, unless such a request is pending."""
         found = await self._conversations.list_messages(device, MOST_LOOKED_AT, room=ROOM)
         asked = next((each for each in found if each.is_open and each.said.text == _COMMAND), None)
         return asked or await self._say(device, _IDS, _COMMAND)
 
     async def change(self, device: str, name: str, value: str) -> Conversation:
-        """Ask a board to change a setting or a secret. EngramError if the firmware would refuse the value."""
+        """Queue a change of a setting or secret; raises EngramError if the firmware would refuse
+        it."""
         said = value.strip() or '""'
         check_value(name, said)
         ids = SECRET_IDS if all_settings()[name].is_secret else _IDS
@@ -77,13 +76,12 @@ class BoardSettingsService:
 
 
 def _is_list(exchange: Exchange) -> bool:
-    """Whether a board listed all that is set."""
     message, answer = exchange.message, exchange.answer
     return message.said.text == _COMMAND and message.state == "done" and bool(answer.lines) and not answer.problems
 
 
 def _done_change(exchange: Exchange) -> tuple[str, Any] | None:
-    """The name and the value of a change that a board has made."""
+    """Return name and value of a change that a board confirmed."""
     _, _, rest = exchange.message.said.text.partition(" ")
     name, _, said = rest.partition(" ")
     answer = exchange.answer
@@ -100,7 +98,7 @@ def _parse_value(name: str, said: str) -> Any:
 
 
 def _parse_list(lines: Sequence[str]) -> dict[str, Any]:
-    """What is set, of the lines of a board, which may be any: names that are not known are passed over."""
+    """Parse a board's list of settings; unknown names are ignored."""
     found: dict[str, Any] = {}
     for line in lines:
         name, _, value = line.partition(" ")

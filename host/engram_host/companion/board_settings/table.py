@@ -1,4 +1,4 @@
-"""The settings of a board as the firmware has them: names, defaults, bounds; and its rules for values."""
+"""The firmware's settings: names, defaults, bounds, and its rules for values."""
 
 import json
 import tempfile
@@ -27,10 +27,10 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "network": ("network", "watchdog", "log"),
     "secrets": (),
 }
-"""The groups of settings, as docs/reference/settings.md has them."""
+"""Sections as in docs/reference/settings.md."""
 
 ON_CONSOLE = "companion.chat"
-"""What only the board's console sets: who speaks over the link is not to allow the link more."""
+"""Set on the console only: a link must not extend its own permissions."""
 
 RISKY = frozenset(
     {
@@ -48,7 +48,7 @@ RISKY = frozenset(
         "wifi",
     }
 )
-"""Settings whose values, though within bounds, can keep a board from starting, or from reaching the companion."""
+"""Settings whose valid values may keep a board from starting or from reaching the companion."""
 
 _URLS = {"llm.url": WEB, "telegram.url": WEB, "companion.url": (*WEB, *SCHEMES)}
 _DEVICE_NAME = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
@@ -60,7 +60,7 @@ Kind = Literal["choice", "flag", "number", "text", "secret"]
 
 @dataclass(frozen=True)
 class SettingInfo:
-    """A setting: what kind of value it has, its default, bounds of a number or of a text's length, or its choices."""
+    """A setting: type, default, bounds of a number or a text's length, choices."""
 
     name: str
     section: str
@@ -72,25 +72,23 @@ class SettingInfo:
 
     @property
     def is_secret(self) -> bool:
-        """Whether nobody may see its value."""
         return self.kind == "secret"
 
     @property
     def is_risky(self) -> bool:
-        """Whether a value in its bounds can keep a board from starting or from the companion."""
         return self.name in RISKY
 
 
 @cache
 def all_settings() -> dict[str, SettingInfo]:
-    """All settings and secrets of a board by name, in the firmware's order."""
+    """Return all settings and secrets by name, in the firmware's order."""
     found = [_parse(line) for line in SETTINGS.strip().split("\n")]
     found += [SettingInfo(name, "secrets", "secret", most=500 if name != "wifi" else 2000) for name in SECRETS]
     return {each.name: each for each in found}
 
 
 def settings_of(section: str) -> Sequence[SettingInfo]:
-    """The settings of a section."""
+    """Return the settings of a section."""
     return [each for each in all_settings().values() if each.section == section]
 
 
@@ -108,14 +106,15 @@ def _parse(line: str) -> SettingInfo:
 
 
 def written(value: Any) -> str:
-    """A value as a person writes it in the command /setting."""
+    """Format a value as in the command /setting."""
     if isinstance(value, str):
         return value or '""'
     return json.dumps(value, ensure_ascii=False)
 
 
 def check_value(name: str, said: str) -> None:
-    """Refuse a value that the firmware would refuse, now or when it starts next. EngramError with the firmware's sentence."""
+    """Raise EngramError, in the firmware's words, if it would refuse the value now or at its next
+    start."""
     if name not in all_settings():
         raise ArgumentError(name[:40], "there is no such setting; see docs/reference/settings.md.")
     if name == ON_CONSOLE:
@@ -129,7 +128,7 @@ def check_value(name: str, said: str) -> None:
 
 
 def _check_at_start(name: str, value: Any) -> None:
-    """What the firmware's parts look at when they are made of their settings."""
+    """Apply the checks that the firmware's components make when constructed."""
     if name in _URLS and value:
         try:
             split_url(value, _URLS[name])

@@ -1,1 +1,1 @@
-"""What may be wrong with a companion, and what to do about it: for `engram doctor`, the page and the API."""
+"""Checks of a companion, with advice: for `engram doctor`, the page and the API."""

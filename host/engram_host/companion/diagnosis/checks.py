@@ -1,4 +1,4 @@
-"""The checks that a companion makes of itself while it runs; `engram doctor` makes these and more from outside."""
+"""Checks of a running companion; `engram doctor` runs these and more from outside."""
 
 from collections.abc import Callable, Iterator
 
@@ -9,7 +9,7 @@ from engram_host.companion.settings import Settings
 
 
 def check_companion(settings: Settings) -> list[Finding]:
-    """What is found of the disk, the clock, readable secrets, certificates, the gateway and alerts. Blocks some ms."""
+    """Check disk, clock, secrets, certificates, gateway and alerts; blocks for some ms."""
     found = [computer.disk(settings.home), computer.clock(settings.home)]
     checks: dict[str, Callable[[Settings], Iterator[Finding]]] = {
         "files": setup.files,
@@ -22,7 +22,7 @@ def check_companion(settings: Settings) -> list[Finding]:
             found += check(settings)
         except SettingError as problem:
             found.append(wrong(name, REFUSED, str(problem)))
-        except OSError as error:  # such as a file that goes while it is looked at
+        except OSError as error:  # such as a file that vanishes meanwhile
             found.append(
                 wrong(name, CHECKS.say("unreadable"), CHECKS.say("look_again", problem=str(error.strerror or error)))
             )

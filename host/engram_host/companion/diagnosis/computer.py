@@ -1,4 +1,4 @@
-"""Checks of the computer: room on its disk, and its clock."""
+"""Checks of the computer: disk space and clock."""
 
 import shutil
 import stat
@@ -11,16 +11,16 @@ from engram_host.wording import format_size
 
 LITTLE_ROOM = 1 << 30
 NO_ROOM = 100 << 20
-"""Bytes of disk below which is warned, and below which the companion will soon stop taking lines."""
+"""Bytes of free disk for a warning, and for an error: writes will soon fail."""
 
 BEGINNING = 1_760_000_000
-"""A moment before which this program was not written: a clock that says so is wrong."""
+"""A clock before this program's release is wrong."""
 
 _SLACK_SECONDS = 120
 
 
 def disk(home: Path) -> Finding:
-    """Room for the database."""
+    """Check the free space for the database."""
     place = home
     while not place.exists():
         place = place.parent
@@ -34,7 +34,7 @@ def disk(home: Path) -> Finding:
 
 
 def clock(home: Path) -> Finding:
-    """Whether the time may be true: it is older than what was written before, or than this program, if it is not."""
+    """Check that the time is not before the last write or this program's release."""
     now = time.time()
     shown = time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(now))
     newest = max(map(_written, home.glob("*")), default=0.0) if home.is_dir() else 0.0
@@ -44,6 +44,6 @@ def clock(home: Path) -> Finding:
 
 
 def _written(path: Path) -> float:
-    """When a file was written; 0 for what is no file, and for one that is removed meanwhile."""
+    """Return a file's mtime; 0 if it is missing or no file."""
     found = find_stat(path)
     return found.st_mtime if found and stat.S_ISREG(found.st_mode) else 0.0

@@ -1,11 +1,11 @@
-"""What a check finds."""
+"""Results of checks."""
 
 from dataclasses import dataclass
 
 from engram_host.sentences import SentenceTable
 
 WELL, WATCH, WRONG = "well", "watch", "wrong"
-"""watch: it works, and a person may want to know."""
+"""watch: works, with a warning."""
 
 CHECKS = SentenceTable(
     "check_result",
@@ -38,15 +38,14 @@ CHECKS = SentenceTable(
         ),
     },
 )
-"""What the checks say that a companion makes of itself; `engram doctor` has more of its own."""
+"""Sentences of the companion's checks; `engram doctor` adds its own."""
 
 REFUSED = CHECKS.say("refused")
-"""How it is where a setting is one that the companion refuses."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """`detail` says how it is, `advice` what to do about it, "" if nothing."""
+    """Result of a check: `detail` describes the state, `advice` the remedy or ""."""
 
     name: str
     state: str
@@ -55,15 +54,15 @@ class Finding:
 
 
 def well(name: str, detail: str) -> Finding:
-    """All as it should be."""
+    """Return a passed check."""
     return Finding(name, WELL, detail)
 
 
 def watch(name: str, detail: str, advice: str = "") -> Finding:
-    """It works all the same."""
+    """Return a warning: it still works."""
     return Finding(name, WATCH, detail, advice)
 
 
 def wrong(name: str, detail: str, advice: str) -> Finding:
-    """It does not work."""
+    """Return a failed check."""
     return Finding(name, WRONG, detail, advice)

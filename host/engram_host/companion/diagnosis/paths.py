@@ -1,4 +1,4 @@
-"""What stands at a path of a folder that others may use while it is read."""
+"""File status in a folder that others may change meanwhile."""
 
 import os
 from errno import ELOOP, ENOENT, ENOTDIR
@@ -8,7 +8,7 @@ _NOTHING_THERE = (ENOENT, ENOTDIR, ELOOP)
 
 
 def find_stat(path: Path) -> os.stat_result | None:
-    """What the system says of a path, None if there is nothing, or nothing any more. OSError if it may not be asked."""
+    """Return the status, or None if the path is missing; raises OSError if access is denied."""
     try:
         return path.stat()
     except OSError as problem:

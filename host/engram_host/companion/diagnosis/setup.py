@@ -1,4 +1,6 @@
-"""Checks of a companion's folder and of its settings: who may read what is secret, certificates, the gateway's key, alerts."""
+"""Checks of a companion's folder and settings: permissions, certificates, the gateway's key,
+alerts.
+"""
 
 import os
 import stat
@@ -23,11 +25,11 @@ from engram_host.companion.settings_reader import FILE
 from engram_host.wording import format_time
 
 RENEW_SECONDS = 30 * 24 * 3600
-"""How long before a certificate ends a person may want to know."""
+"""Warning time before a certificate expires."""
 
 
 def files(settings: Settings) -> Iterator[Finding]:
-    """Who may read the folder and what is secret in it."""
+    """Check the permissions of the folder and its secrets."""
     home = settings.home
     if not home.is_dir():
         yield well("folder", CHECKS.say("folder_missing", folder=str(home)))
@@ -50,7 +52,7 @@ def files(settings: Settings) -> Iterator[Finding]:
 
 
 def _mode_of(path: Path, secrets: str = "") -> Iterator[Finding]:
-    """Who may read a file, `secrets` names what is secret in it; nothing of one that is not there."""
+    """Check a file's permissions, if it exists; `secrets` names its secrets."""
     found = find_stat(path)
     if not found:
         return
@@ -64,10 +66,10 @@ def _mode_of(path: Path, secrets: str = "") -> Iterator[Finding]:
 
 
 def tls(settings: Settings) -> Iterator[Finding]:
-    """Check how long the certificate is good. SettingError."""
+    """Check the certificate's expiry; raises SettingError."""
     if not http_tls(settings.http, settings.home):
         return
-    from engram_host.companion.auth.certificates import certificate_end  # takes long to load
+    from engram_host.companion.auth.certificates import certificate_end  # slow import
 
     end = certificate_end(settings.home / Path(settings.http.certificate).expanduser())
     left = end - time.time()
@@ -81,7 +83,7 @@ def tls(settings: Settings) -> Iterator[Finding]:
 
 
 def gateway(settings: Settings) -> Iterator[Finding]:
-    """Whether the gateway has a key, and prices that can be read. SettingError."""
+    """Check the gateway's key and prices; raises SettingError."""
     Prices(settings.gateway.prices)
     if not service_url(settings.gateway):
         return
@@ -92,7 +94,7 @@ def gateway(settings: Settings) -> Iterator[Finding]:
 
 
 def alerts(settings: Settings) -> Iterator[Finding]:
-    """Whether the addresses that alerts are sent to can be read. Sends nothing."""
+    """Check that the alert URLs can be parsed; sends nothing."""
     secrets, in_keyring = SecretStore(settings.home, os.environ), settings.alerts.keyring
     if not settings.alerts.on or not secrets.may_have(URLS, in_keyring=in_keyring):
         return

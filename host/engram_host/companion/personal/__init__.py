@@ -1,1 +1,1 @@
-"""What a person sees of boards on a page of their own: what the boards themselves would show them, and nothing else."""
+"""A person's own view of the boards: only what a board itself would show that person."""

@@ -27,21 +27,21 @@ from engram_host.time_zones import BoardZone
 ROOM = "page"
 
 MOST_BOARDS = 200
-"""Boards that a person is shown, by name."""
+"""Limit of boards shown to a person."""
 
 HITS = 20
 
 
 class Reach(Protocol):
-    """Knows which boards people reach through bridges."""
+    """Boards that people reach through bridges."""
 
     def boards_of_networks(self, networks: Collection[str]) -> tuple[str, ...] | None:
-        """The boards that people of some networks reach, by name; None for all that there are."""
+        """Return the boards by name; None for all."""
         ...
 
 
 class PersonalMemory:
-    """Looks at boards for people. UnknownDevice for a board that the person does not reach; StoreUnavailable."""
+    """Boards as a person sees them; raises UnknownDevice if out of reach, StoreUnavailable."""
 
     def __init__(
         self,
@@ -60,11 +60,10 @@ class PersonalMemory:
         self._reach = reach
 
     async def boards(self, principal: str) -> list[str]:
-        """The boards that a person reaches."""
         return await asyncio.to_thread(self._boards, principal)
 
     async def memories(self, principal: str, device: str, offset: int, limit: int) -> EntryPage:
-        """The memories of a board that a person may see and nothing took the place of, newest first."""
+        """Return visible, current memories, newest first."""
         await asyncio.to_thread(self._check_reached, principal, device)
         query = MemoryQuery("current", caller=_caller(principal), offset=offset, limit=limit)
         found = await self._memories.browser.page(device, query)
@@ -73,15 +72,13 @@ class PersonalMemory:
     async def days(
         self, principal: str, device: str, day: int | None, offset: int = 0, limit: int = MOST_TURNS
     ) -> TurnsByDay:
-        """What was said with a person on a board, by day: on one day, the latest one if none is given.
-
-        The newest `limit` turns of the day but for the `offset` newest ones.
-        """
+        """Return the newest `limit` turns with a person on `day` (default: latest), after
+        `offset`."""
         await asyncio.to_thread(self._check_reached, principal, device)
         return await self._memories.turns.by_day(device, _caller(principal), day, offset, limit)
 
     async def entry(self, principal: str, device: str, entry: str) -> ReadEntry:
-        """One memory or turn that a person may see and nothing took the place of. UnknownEntry."""
+        """Return a visible, current memory or turn; raises UnknownEntry."""
         await asyncio.to_thread(self._check_reached, principal, device)
         found = (await self._memories.browser.entries(device, [entry])).get(entry)
         is_current = found is not None and found.state in ("live", "archived") and "command" not in found.line
@@ -90,23 +87,23 @@ class PersonalMemory:
         return found
 
     async def media_named_in(self, principal: str, device: str, texts: Iterable[str]) -> dict[str, StoredMedia]:
-        """The photos and sounds that texts name and a person may see, by their ids."""
+        """Return media named in the texts and visible to the person, by id."""
         await asyncio.to_thread(self._check_reached, principal, device)
         return await self._media.named_in(device, texts, _caller(principal))
 
     async def media(self, principal: str, device: str, media: str) -> StoredMedia:
-        """One photo or sound that a person may see. UnknownMedia."""
+        """Return visible media; raises UnknownMedia."""
         await asyncio.to_thread(self._check_reached, principal, device)
         return await self._media.find(device, media, _caller(principal))
 
     async def senses(self, principal: str, device: str) -> list[StoredSense]:
-        """The senses of a board that everybody may see; the owner sees all."""
+        """Return the senses that are visible to everybody, all for the owner."""
         await asyncio.to_thread(self._check_reached, principal, device)
         found = await self._readings.senses(device)
         return [sense for sense in found if _may_see(principal, sense)]
 
     async def boards_with_senses(self, principal: str, boards: Collection[str]) -> set[str]:
-        """Those of some boards with senses that a person may see."""
+        """Return those of the boards that have senses visible to the person."""
         found = await asyncio.to_thread(self._store.senses_of_boards)
         return {name for name in boards if any(_may_see(principal, sense) for sense in found.get(name, ()))}
 
@@ -120,9 +117,7 @@ class PersonalMemory:
         level: Level | None = None,
         most: int = POINTS,
     ) -> Series:
-        """As ReadingService.series(), of a sense that a person may see, without events: the companion does not know whom these
-        concern. UnknownSense.
-        """
+        """Return a series without events, whose audience is unknown; raises UnknownSense."""
         await asyncio.to_thread(self._check_reached, principal, device)
         sense = await asyncio.to_thread(self._readings.find, device, name)
         if not _may_see(principal, sense):
@@ -130,20 +125,18 @@ class PersonalMemory:
         return replace(await self._readings.series(device, name, since, until, level, most), events=())
 
     async def device(self, principal: str, device: str) -> Device:
-        """A board that a person reaches."""
         await asyncio.to_thread(self._check_reached, principal, device)
         return await asyncio.to_thread(self._store.device, device)
 
     async def zone(self, device: str) -> BoardZone:
-        """The time zone of a board."""
         return (await asyncio.to_thread(self._store.device, device)).zone
 
     async def search(self, principal: str, query: str) -> SearchResult | None:
-        """What a person may see of what fits a query, on the boards that they reach; None if there are none."""
+        """Return visible hits on all reachable boards; None if there are no boards."""
         boards = await self.boards(principal)
         if not boards:
             return None
-        # Calls of a model are the operator's.
+        # Model calls are for the operator.
         options: dict[str, Any] = {"query": query, "limit": HITS, "expand": False, "rerank": False}
         return await self._search.search(_caller(principal), devices=boards, **options)
 
