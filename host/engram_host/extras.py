@@ -1,9 +1,9 @@
-"""What each part of Engram needs beside the base package, and what to type where it is missing."""
+"""Packages of each extra, and the command that installs missing ones."""
 
 import importlib.util
 
 DISTRIBUTION = "engram-mcu"
-"""The name on the package index: `engram` there is another project."""
+"""Name on the package index, where `engram` is another project."""
 
 EXTRAS: dict[str, dict[str, str]] = {
     "companion": {
@@ -39,13 +39,13 @@ EXTRAS: dict[str, dict[str, str]] = {
     "onnx": {"onnxruntime": "onnxruntime", "onnx": "onnx", "tokenizers": "tokenizers"},
     "parquet": {"pyarrow": "pyarrow"},
 }
-"""The packages of each extra, and the module that each is imported as. pyproject.toml has the same, with reasons."""
+"""Packages of each extra with their modules, as in pyproject.toml."""
 
 _BASE = ("typer", "httpx", "rich")
 
 
 def install_command(*extras: str) -> str:
-    """The command that installs Engram with these extras."""
+    """Return the command that installs extras."""
     return f"pip install '{DISTRIBUTION}[{','.join(extras)}]'" if extras else f"pip install {DISTRIBUTION}"
 
 
@@ -55,10 +55,10 @@ def missing_packages(extra: str) -> list[str]:
 
 
 def missing_package(module: str | None) -> str:
-    """One sentence for a module that cannot be imported: what is not installed, and the command that installs it."""
+    """Return a sentence on a missing module, with the command that installs it."""
     name = (module or "").partition(".")[0]
     if name in _BASE:
         return f"the package {name} is not installed: {install_command()}."
-    # What the packages of an extra need in turn comes with them; nearly all of it is the companion's.
+    # Dependencies of the packages come with them; nearly all are the companion's.
     extra = next((extra for extra, packages in EXTRAS.items() if name in packages.values()), "companion")
     return f"the package {name} is not installed: {install_command(extra)}."

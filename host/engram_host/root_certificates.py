@@ -1,7 +1,7 @@
-"""The root certificates that a board trusts: few, since each takes heap when a TLS connection is made.
+"""Root certificates of a board, few because each takes heap in a TLS handshake.
 
-They are taken from this computer's own store by their fingerprints, so that no certificate is kept in the project. They
-sign for the services that most people use; another one is added by putting its root, in PEM form, into the file.
+They are read from this computer's store by fingerprint, so the project contains none; a person can
+add one to the file in PEM form.
 """
 
 import ssl
@@ -18,11 +18,11 @@ ROOTS = {
     "45140b3247eb9cc8c5b4f0d7b53091f73292089e6e5a63e2749dd3aca9198eda": "Go Daddy Root CA - G2 (Telegram)",
     "ebd41040e4bb3ec742c9e381d31ef2a41a48b6685c96e7cef3c1df6cd4331c99": "GlobalSign Root CA",
 }
-"""SHA-256 of a certificate in DER form: its name."""
+"""Names by SHA-256 of the DER form."""
 
 
 def root_bundle() -> str:
-    """Those of ROOTS that this computer's own store has, in PEM form; "" if it has none."""
+    """Return the PEM of those ROOTS that this computer's store has, or ""."""
     found = []
     for certificate in ssl.create_default_context().get_ca_certs(binary_form=True):
         name = ROOTS.get(sha256(certificate).hexdigest())
@@ -32,6 +32,6 @@ def root_bundle() -> str:
 
 
 def write_root_bundle(path: Path) -> None:
-    """Write the bundle to `path` unless there is a file, which may be a person's own."""
+    """Write the bundle to `path` unless the file exists: it may be a person's own."""
     if not path.exists() and (certificates := root_bundle()):
         path.write_text(certificates, encoding="ascii")

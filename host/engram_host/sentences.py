@@ -1,7 +1,6 @@
-"""Sentences that the companion says to people: each has a kind and values, and its English is made from them.
+"""Sentences for people: a kind and values, with English text.
 
-The API and the command show the English. The page looks the kind up in the catalog of another language. What was stored, or
-raised as an error, is plain text: recognize() finds the kind and the values of it again.
+The page translates them by kind; recognize() parses stored or raised text back to kind and values.
 """
 
 import re
@@ -12,33 +11,32 @@ from string import Formatter
 Value = str | int
 
 PLURAL = "n"
-"""The value that chooses between two texts: that of one thing, and that of another number of things."""
+"""Value that chooses between singular and plural."""
 
 MOST_RECOGNIZED = 1000
-"""Characters of a text in which a sentence is looked for: bounds the time."""
+"""Characters of a text to recognize, to bound the time."""
 
 
 class Sentence(str):
-    """A sentence in English that knows its key and its values."""
+    """English text with its key and values."""
 
     key: str
     values: Mapping[str, Value]
 
     @classmethod
     def make(cls, text: str, key: str, values: Mapping[str, Value]) -> "Sentence":
-        """The sentence of a key such as `board.no_model`."""
+        """Make a sentence of a key such as `board.no_model`."""
         made = cls(text)
         made.key, made.values = key, values
         return made
 
     @property
     def kind(self) -> str:
-        """Its name in its table."""
         return self.key.partition(".")[2]
 
 
 class SentenceTable:
-    """The sentences on one topic, with their {placeholders}; two texts where one depends on a number `n`."""
+    """Sentences on a topic with {placeholders}, a pair of texts where `n` gives the plural."""
 
     def __init__(self, topic: str, texts: Mapping[str, str | tuple[str, str]]):
         self.topic = topic
@@ -46,17 +44,16 @@ class SentenceTable:
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of sentences."""
         return list(self._texts)
 
     def say(self, kind: str, **values: Value) -> Sentence:
-        """The sentence of a kind; KeyError if there is none, or a value is missing."""
+        """Return a sentence; raises KeyError for an unknown kind or a missing value."""
         texts = self._texts[kind]
         text = texts[-1 if values.get(PLURAL) != 1 else 0]
         return Sentence.make(text.format(**values), f"{self.topic}.{kind}", values)
 
     def catalog(self) -> dict[str, str]:
-        """The texts by the keys of a catalog: of two texts `key.one` and `key.other`."""
+        """Return the texts by catalog key; plurals as `key.one` and `key.other`."""
         found: dict[str, str] = {}
         for kind, texts in self._texts.items():
             key = f"{self.topic}.{kind}"
@@ -64,7 +61,7 @@ class SentenceTable:
         return found
 
     def recognize(self, text: str) -> Sentence | None:
-        """The sentence that a text is, None if it is none of this table."""
+        """Parse a text of this table, or return None."""
         for kind, number, pattern in self._patterns:
             if found := pattern.fullmatch(text):
                 values: dict[str, Value] = dict(found.groupdict())
@@ -76,9 +73,8 @@ class SentenceTable:
 
     @cached_property
     def _patterns(self) -> list[tuple[str, int | None, re.Pattern[str]]]:
-        """(kind, the number that it is for if its text does not name it, pattern) of all texts; first those with most words
-        of their own, since a value of another one may stand for these.
-        """
+        """(kind, implied number, pattern), longest literal text first: values may match shorter
+        ones."""
         found: list[tuple[str, int | None, str]] = []
         for kind, texts in self._texts.items():
             numbers = (None,) if len(texts) == 1 else (1, None)
@@ -88,7 +84,7 @@ class SentenceTable:
 
 
 def recognize(tables: Iterable[SentenceTable], text: str) -> Sentence | None:
-    """The sentence of some tables that a text is, None if it is of none."""
+    """Parse a text of any table, or return None."""
     if isinstance(text, Sentence):
         return text
     if len(text) > MOST_RECOGNIZED:
@@ -97,7 +93,7 @@ def recognize(tables: Iterable[SentenceTable], text: str) -> Sentence | None:
 
 
 def _pattern(text: str) -> re.Pattern[str]:
-    """The pattern of a text: a placeholder stands for the fewest characters that fit."""
+    """Return a pattern with lazy placeholders."""
     parts: list[str] = []
     seen: set[str] = set()
     for literal, name, _, _ in Formatter().parse(text):

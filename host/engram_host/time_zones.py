@@ -1,4 +1,4 @@
-"""Time zones: that of a board, by the firmware's own rules, and that of this computer, as the setting `timezone` has it."""
+"""Time zones of boards, by the firmware's rules, and of this computer, as the setting `timezone`."""
 
 import os
 import zoneinfo
@@ -13,38 +13,36 @@ from engram.zone import Zone
 
 _HERE = Path("/etc/localtime")
 _FILE_BYTES = 1 << 20
-"""The longest file that is read: those of the time zone database have some KB."""
+"""Limit of a read; zone files have some KB."""
 _DAY_SECONDS = 86400
 _MOST_RULES = 256
-"""Rules that are kept read: there are some 30 with daylight saving on Earth."""
+"""Size of the cache; there are some 30 zones with daylight saving."""
 
 _zone = lru_cache(maxsize=_MOST_RULES)(Zone)
 
 
 @dataclass(frozen=True)
 class BoardZone:
-    """`standard` is the offset of standard time in minutes east of Greenwich, by which the index names days; `rule` says when
-    there is daylight saving time, "" where there is none.
-    """
+    """`standard` in minutes east of Greenwich names days in the index; `rule` is "" without DST."""
 
     standard: int = 0
     rule: str = ""
 
     def offset_minutes(self, at: int) -> int:
-        """Minutes east of Greenwich at a moment."""
+        """Return minutes east of Greenwich at a moment."""
         return _zone(self.rule).offset_minutes(at) if self.rule else self.standard
 
     def day_of(self, at: int) -> int:
-        """The day of a moment, in days since 1970."""
+        """Return days since 1970."""
         return (at + self.offset_minutes(at) * 60) // _DAY_SECONDS
 
     def start_of(self, day: int) -> int:
-        """The moment at which a day begins, given in days since 1970."""
+        """Return the start of a day, given in days since 1970."""
         local = day * _DAY_SECONDS
         return _zone(self.rule).moment(local) if self.rule else local - self.standard * 60
 
     def spans(self, first: int, last: int) -> list[tuple[int, int, int]]:
-        """(first, end, minutes east) of the times with one offset in which some moments are, in order."""
+        """Return (first, end, minutes east) for each period of one offset."""
         found = []
         at = first
         while self.rule and at <= last:
@@ -55,7 +53,7 @@ class BoardZone:
 
 
 def is_rule(rule: str) -> bool:
-    """Whether a text is a rule that the firmware knows."""
+    """True if the firmware can parse the rule."""
     try:
         _zone(rule)
     except ValueError:
@@ -63,11 +61,11 @@ def is_rule(rule: str) -> bool:
     return True
 
 
-# --- of this computer
+# --- this computer
 
 
 def computer_zone(environ: Mapping[str, str] = os.environ, here: Path = _HERE) -> str:
-    """The rule of this computer's zone if it has daylight saving, else its offset from UTC; "" if a board takes neither."""
+    """Return the computer's DST rule or its UTC offset; "" if a board accepts neither."""
     for rule in _rules(environ.get("TZ", ""), here):
         try:
             standard, _ = zone_of(rule)
@@ -75,12 +73,12 @@ def computer_zone(environ: Mapping[str, str] = os.environ, here: Path = _HERE) -
             continue
         return rule if "," in rule else _written(standard)
     offset = datetime.now().astimezone().isoformat()[-6:]
-    # A zone of local mean time has seconds too, and then this is no offset.
+    # A zone of local mean time has seconds, too, and is no valid offset.
     return offset if offset[0] in "+-" else ""
 
 
 def read_rule(file: Path) -> str:
-    """The rule at the end of a file of the time zone database; "" if it has none or cannot be read."""
+    """Return the rule at the end of a zone file, or ""."""
     try:
         with file.open("rb") as opened:
             data = opened.read(_FILE_BYTES)
@@ -92,13 +90,13 @@ def read_rule(file: Path) -> str:
 
 
 def _rules(named: str, here: Path) -> Iterator[str]:
-    """What may be the rule: by the variable TZ, which names a zone or is a rule itself, or by the computer's settings."""
+    """Yield candidates: the variable TZ (a zone or a rule), then the system's settings."""
     if not named:
         yield read_rule(here)
         return
     name = named.removeprefix(":")
     for folder in zoneinfo.TZPATH:
-        yield read_rule(Path(folder, name))  # an absolute name takes the folder's place
+        yield read_rule(Path(folder, name))  # an absolute name replaces the folder
     yield name
 
 

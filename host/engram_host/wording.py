@@ -1,26 +1,26 @@
-"""Numbers, sizes, times and lists as a person reads them."""
+"""Formats numbers, sizes, times and lists for people."""
 
 from datetime import datetime
 from typing import Any
 
 
 def counted(number: int, one: str, many: str) -> str:
-    """A number of things for a person: `1 entry`, `2 entries`."""
+    """Format a count: `1 entry`, `2 entries`."""
     return f"{number} {one if number == 1 else many}"
 
 
 def listed(things: list[str]) -> str:
-    """Things as a person lists them: a, b and c."""
+    """Join a list: a, b and c."""
     return ", ".join(things[:-1]) + " and " + things[-1] if len(things) > 1 else "".join(things)
 
 
 def kilobytes(size: int) -> str:
-    """A number of bytes for a person."""
+    """Format a size in KB."""
     return f"{size} bytes" if size < 1024 else f"{(size + 512) // 1024:,} KB"
 
 
 def format_time(seconds: Any) -> str:
-    """A time in Unix seconds as a person reads it, in the time zone of this computer; "" for none."""
+    """Format Unix seconds in this computer's time zone; "" for none."""
     if not isinstance(seconds, (int, float)) or seconds <= 0:
         return ""
     try:
@@ -30,7 +30,7 @@ def format_time(seconds: Any) -> str:
 
 
 def format_size(count: float | None) -> str:
-    """A number of bytes as a person reads it."""
+    """Format a size in bytes, KB or MB."""
     if count is None:
         return ""
     for unit in ("bytes", "KB", "MB"):
