@@ -1,4 +1,4 @@
-"""Where the companion keeps lines and vectors: one set of tables and rules, and two databases under it."""
+"""The companion's store: one set of tables and rules on SQLite or PostgreSQL."""
 
 import logging
 import time
@@ -63,9 +63,7 @@ _TABLES = (
     "page_sessions",
     "page_codes",
 )
-"""Those that a look reads a row of."""
 _CHECKED_AT_ONCE = 2000
-"""Lines that are looked at in one transaction."""
 
 _POSTGRES = ("postgresql://", "postgres://")
 
@@ -91,41 +89,27 @@ class CompanionStore(
     ExpiryTable,
     ErasureTable,
 ):
-    """All tables of the companion on one database. Calls block (a few ms) and may come from any thread.
-
-    Who needs only some of the tables asks for their class. What a writing call answers is on disk. Lines that a board has let
-    go are kept apart, never lost, unless the board says that they were forgotten: a forgotten line leaves copies of former
-    epochs, and what was set aside, as well. Every call may raise StoreUnavailable.
-    """
+    """All tables on one database; calls block, are safe for threads, and may raise StoreUnavailable."""
 
     found_rows: Sequence[str] = ()
-    """What the last check found of damaged rows, in sentences: to look at all of them takes too long for each request."""
+    """Damage that the last check found, in sentences: a full check is too slow for each request."""
 
     def open(self) -> list[str]:
-        """Connect, and bring the schema up to date; what was done to it, a sentence for each migration."""
         self.database.connect()
         return self.database.migrate()
 
     def close(self) -> None:
-        """Let all connections go."""
         self.database.close()
 
     def probe(self) -> list[str]:
-        """Write a little and read a row of each table, as all that is served needs; sentences on what will not last.
-
-        StoreUnavailable if that fails.
-        """
+        """Write a note and read a row of each table; return warnings, or raise StoreUnavailable."""
         self.put("probe", str(int(time.time())))
         self._read_each()
         lines = [lines.sentence for lines in self.damaged()]
         return [*self.database.warnings(), *lines, *self.found_rows]
 
     def check(self, pause: Callable[[], None] = lambda: None) -> None:
-        """Look at all pages, and at all lines, those of former epochs and of the archive included: what is damaged is counted
-        from then on.
-
-        `pause()` is called after each some thousand lines. StoreDamaged, StoreUnavailable.
-        """
+        """Check all pages and lines, former epochs too; call `pause` after each few thousand lines."""
         self.database.check()
         notes = self.check_notes()
         self.found_rows = [*self.damaged_rows(), *([notes] if notes else [])]
@@ -141,7 +125,6 @@ class CompanionStore(
 
     @reads
     def _check_lines(self, rows: Rows, copy: LogRow, after: int) -> int:
-        """Look at some lines of a copy; the seq of the last one, -1 after the end."""
         found = rows.checks_between(copy, after, MOST_NUMBER, _CHECKED_AT_ONCE, archived=True)
         rows.intact(copy, found)
         return found[-1][0] if found else -1
@@ -152,7 +135,6 @@ class CompanionStore(
             rows.run(f"SELECT * FROM {table} LIMIT 1")
 
     def gauges(self) -> dict[str, float]:
-        """The figures that stand now, by the names in metrics.GAUGES."""
         found: dict[str, float] = {
             "engram_devices": self.count_devices(),
             "engram_archived_records": self.count_archived(),
@@ -165,15 +147,11 @@ class CompanionStore(
 
     @reads
     def size(self, rows: Rows) -> int:
-        """Bytes of the database on disk, about."""
         return rows.size()
 
 
 def open_store(url: str = "auto", postgres: str = "", folder: Path | str = ".") -> CompanionStore:
-    """The store at a URL, opened: `sqlite:///PATH` (`sqlite:////` before an absolute path), `postgresql://...`, or `auto`,
-    which is the PostgreSQL at `postgres` if that is given, else the file companion.db in a folder. What was done to the
-    schema goes to the log. SettingError, StoreUnavailable.
-    """
+    """Open the store at a URL; "auto" prefers `postgres` to companion.db in `folder`."""
     store = choose_store(url, postgres, folder)
     for sentence in store.open():
         logging.getLogger(__name__).info(sentence)
@@ -181,7 +159,7 @@ def open_store(url: str = "auto", postgres: str = "", folder: Path | str = ".") 
 
 
 def choose_store(url: str = "auto", postgres: str = "", folder: Path | str = ".") -> CompanionStore:
-    """The store at a URL as open_store() takes it, not opened yet; SettingError."""
+    """Return the unopened store of a URL, as for open_store(), or raise SettingError."""
     return CompanionStore(_database(postgres or f"{_SQLITE}{Path(folder) / 'companion.db'}" if url == "auto" else url))
 
 

@@ -1,11 +1,11 @@
-"""The notes of boards: MEMORY.md and the days' notes of each principal, and how their lines are found.
+"""The notes of boards: MEMORY.md and the daily notes of each principal, and their search index.
 
-A board lists its notes and sends those that are missing here (see engram.link.note_copy). The texts in `note_files` are the
-copy. What a search finds is made of them: a board's notes are kept like a Markdown folder, each line a passage in the scope of
-the note's principal; those that the board no longer has are another folder, since the board finds the others itself.
+A board lists its notes and sends missing ones (see engram.link.note_copy); `note_files` has the copies. For searches, a board's
+notes are stored like a Markdown folder, a passage per line in the scope of the principal. Notes that left the board are a
+second folder, as the board searches the others itself.
 
-What was cleared on the board goes here too. What left the board because its days were over stays. When a board was reset, the
-notes of before are kept apart and are found by no search.
+Notes that were cleared on the board are deleted here, and expired ones stay. After a reset, the former notes are kept apart
+and are not searched.
 """
 
 from binascii import crc32
@@ -37,13 +37,11 @@ from engram_host.companion.types import (
 from engram_host.wording import counted
 
 MOST_FILES = 4000
-"""Notes of one board, those included that left it: beyond that the oldest of the latter go. A board has some 300 at most."""
 
 MOST_LINES = 2000
-"""Lines of a note that are found: no board's own tool writes as many, and a hostile one could send 32,000."""
+"""Indexed lines per note: a board's own tool writes fewer, a hostile board could send 32,000."""
 
 _LONGEST = 2000
-"""Characters of one line that are found."""
 
 _LONGEST_HEADING = 300
 
@@ -53,14 +51,14 @@ _HOUR = 3600
 
 @dataclass(frozen=True, order=True)
 class NoteName:
-    """A note by the name that people know, such as 2026-01-31.md, and whose it is."""
+    """A note by its name for people, such as 2026-01-31.md, and its owner."""
 
     name: str
     principal: str
 
 
 def note_name(file: str) -> NoteName:
-    """The note that has this name on a board's flash; Refused if that is the name of none."""
+    """Parse the name of a note on a board's flash, or raise Refused."""
     name, principal = principal_files.principal_of(file)
     if name != MEMORY and not is_note(name):
         raise Refused(_FAULT.format("a message names a file that is no note"), _HOUR)
@@ -68,7 +66,7 @@ def note_name(file: str) -> NoteName:
 
 
 def note_state(rows: Rows, device: str, epoch: int) -> str:
-    """What there is of a board's present notes, as 8 hexadecimal digits: another value if any is missing or damaged."""
+    """Return 8 hexadecimal digits that change if any present note of a board is missing or damaged."""
     sql = (
         "SELECT note_files.file, note_files.crc, files.stamp FROM note_files LEFT JOIN files ON files.folder = ? AND "
         "files.path = note_files.file WHERE device = ? AND epoch = ? AND NOT is_left AND replaced = 0"
@@ -81,14 +79,11 @@ def note_state(rows: Rows, device: str, epoch: int) -> str:
 
 
 class NoteFileTable(DatabaseTable):
-    """The notes of boards."""
+    """Notes of boards."""
 
     @writes
     def compare_notes(self, rows: Rows, sender: Sender, span: NoteSpan, now: int) -> tuple[list[int], str]:
-        """Take what a board says of its notes: (the places of the entries that are missing here, note_state()).
-
-        Refused, Stale.
-        """
+        """Apply a board's list; return (indexes of missing entries, note_state()) or raise Refused, Stale."""
         notes = _BoardNotes(rows, sender, span.device, span.epoch, now)
         lacking = notes.compare(span)
         notes.save()
@@ -98,7 +93,7 @@ class NoteFileTable(DatabaseTable):
     def put_note(
         self, rows: Rows, sender: Sender, device: str, epoch: int, file: str, content: bytes, now: int, quota: LineQuota
     ) -> str:
-        """Keep a note as its board has it now; note_state(). Refused, also by the `quota` of lines, and Stale."""
+        """Store a note and return note_state(); raise Stale, or Refused, as beyond the `quota` of lines."""
         notes = _BoardNotes(rows, sender, device, epoch, now)
         notes.put(file, content, quota)
         notes.save()
@@ -106,7 +101,6 @@ class NoteFileTable(DatabaseTable):
 
     @reads_once
     def note_lines(self, rows: Rows, device: str, name: str, principal: str) -> list[str] | None:
-        """The lines of a principal's note as the board has or had it last; None if there is none."""
         if name != MEMORY and not is_note(name):
             return None
         sql = "SELECT crc, content FROM note_files WHERE device = ? AND file = ? AND replaced = 0"
@@ -117,15 +111,12 @@ class NoteFileTable(DatabaseTable):
 
     @reads
     def note_names(self, rows: Rows, device: str) -> list[NoteName]:
-        """The notes that a board has or had last, by name and principal."""
         sql = "SELECT file FROM note_files WHERE device = ? AND replaced = 0"
         return sorted(note_name(file) for (file,) in rows.run(sql, (device,)))
 
     @reads_once
     def note_sources(self, rows: Rows, devices: Sequence[str], only_left: bool = False) -> list[str]:
-        """The names under which the notes of boards are searched, of those boards that have some; not what a board that was
-        reset had before.
-        """
+        """Return the search sources of boards' notes, without those from before a reset."""
         prefixes = (LEFT_NOTES,) if only_left else (NOTES, LEFT_NOTES)
         owners = {prefix + device: device for device in devices for prefix in prefixes}
         copies = rows.present_copies([*devices, *owners])
@@ -133,10 +124,7 @@ class NoteFileTable(DatabaseTable):
         return sorted(name for name, device in owners.items() if name in epochs and epochs[name] == epochs.get(device))
 
     def check_notes(self) -> str:
-        """Look at the texts of all notes; a sentence on those that are damaged, "" if none is.
-
-        Each is missing from then on, so that its board sends it again.
-        """
+        """Check all notes, mark damaged ones as missing so that boards resend them, and describe them."""
         damaged = self._damaged()
         if not damaged:
             return ""
@@ -146,9 +134,8 @@ class NoteFileTable(DatabaseTable):
 
     @reads
     def _damaged(self, rows: Rows) -> list[tuple[str, str]]:
-        """(board, file) of the notes whose text is not the one that came."""
         found: list[tuple[str, str]] = []
-        # Board by board: all notes together may not fit into memory.
+        # One board at a time: all notes together may not fit into memory.
         for (device,) in rows.run("SELECT DISTINCT device FROM note_files ORDER BY device"):
             texts = rows.run("SELECT file, crc, content FROM note_files WHERE device = ? ORDER BY file", (device,))
             found += [(device, file) for file, crc, content in texts if crc32(bytes(content)) != crc]
@@ -163,7 +150,7 @@ class NoteFileTable(DatabaseTable):
 
 
 class _Folder:
-    """The notes of a board that it has, or that left it, as a folder that is searched."""
+    """A board's present or departed notes, as a searchable folder."""
 
     def __init__(self, rows: Rows, name: str, epoch: int, now: int):
         self._rows = rows
@@ -177,12 +164,10 @@ class _Folder:
         self.stamps: dict[str, str] = dict(rows.run("SELECT path, stamp FROM files WHERE folder = ?", (name,)))
 
     def put(self, file: NewFile) -> int:
-        """Let the lines of a note be found; how many are new."""
         self.stamps[file.path] = file.stamp
         return put_file(self._rows, self._row(), self._copy, file, self._now)
 
     def drop(self, file: str) -> None:
-        """Let them be found no more."""
         if self.stamps.pop(file, None) is not None:
             drop_kept_files(self._rows, self._row(), self._copy, [file], self._now)
 
@@ -191,13 +176,12 @@ class _Folder:
         return self._device
 
     def save(self) -> None:
-        """Write back what has changed."""
         if self._device:
             save_folder(self._rows, self._device, self._copy, self._now)
 
 
 class _BoardNotes:
-    """The notes of a board in one transaction; the rows of the board are locked. Refused, Stale."""
+    """A board's notes in one transaction with its rows locked; may raise Refused or Stale."""
 
     def __init__(self, rows: Rows, sender: Sender, device: str, epoch: int, now: int):
         admitted(rows, sender, device, "records", epoch)
@@ -213,12 +197,10 @@ class _BoardNotes:
         self._folders = tuple(_Folder(rows, prefix + device, epoch, now) for prefix in (NOTES, LEFT_NOTES))
 
     def save(self) -> None:
-        """Write back what has changed."""
         for folder in self._folders:
             folder.save()
 
     def compare(self, span: NoteSpan) -> list[int]:
-        """Let the notes of a span be those of the board; the places of the entries whose text is missing."""
         named = {entry.file for entry in span.entries}
         for file, (_, is_left) in list(self._known.items()):
             is_of_span = span.after < file and (not span.to or file <= span.to)
@@ -229,7 +211,6 @@ class _BoardNotes:
         return lacking
 
     def _take(self, entry: NoteEntry) -> bool:
-        """Take what a board says of one note; whether its text is here, if the board has it."""
         note_name(entry.file)
         if entry.crc is not None:
             return self._has(entry.file, entry.crc)
@@ -241,7 +222,6 @@ class _BoardNotes:
         return True
 
     def _has(self, file: str, crc: int) -> bool:
-        """Whether a note is here as its board has it: then it is found as one that the board has."""
         known, is_left = self._known.get(file, (-1, False))
         if known != crc:
             return False
@@ -250,7 +230,7 @@ class _BoardNotes:
         return True
 
     def _move(self, file: str, *, is_left: bool) -> bool:
-        """Let a note be one that has left its board, or one that the board has; whether its text is intact."""
+        """Move a note between the present and the departed ones; False if its text is damaged."""
         where = (self._device, self._epoch, file)
         (found,) = self._rows.run(f"SELECT content FROM note_files WHERE {_ONE}", where)
         content, crc = bytes(found[0]), self._known[file][0]
@@ -263,13 +243,11 @@ class _BoardNotes:
         return True
 
     def _show_left(self) -> None:
-        """Let notes that left the board be found, if they are not: after a repair, or after the board was another one."""
         for file, (_, is_left) in list(self._known.items()):
             if is_left and file not in self._folders[True].stamps:
                 self._move(file, is_left=True)
 
     def put(self, file: str, content: bytes, quota: LineQuota) -> None:
-        """Keep a note as the board has it now."""
         note_name(file)
         crc = crc32(content)
         if self._has(file, crc):
@@ -296,7 +274,6 @@ class _BoardNotes:
         self._remove_oldest()
 
     def _remove_oldest(self) -> None:
-        """Let the oldest notes go that left the board, if there are too many."""
         left = sorted(file for file, (_, is_left) in self._known.items() if is_left)
         for file in left[: max(0, len(self._known) - MOST_FILES)]:
             self._remove(file)
@@ -331,7 +308,6 @@ def _lines(content: bytes) -> list[str]:
 
 
 def _passages(lines: Iterable[str], day: str) -> Iterator[StoredPassage]:
-    """The lines that say something, each under the headings that it stands under; those of a day's note are of that day."""
     headings: list[tuple[int, str]] = [(0, day)] if day else []
     count = 0
     for number, line in enumerate(lines, 1):

@@ -1,10 +1,10 @@
-"""Lines that the database gives back damaged: passed over, counted, and asked for again from their board.
+"""Damaged lines of the database: skipped, counted, and requested again from their board.
 
-Each line ends with its own check, so whoever reads one sees what a failing disk, or a foreign hand, made of it. What is found
-is marked by an empty `crc`. A hello is then answered as if both sides had to be compared, and the board sends the line again.
+Each line ends with its own check, so any read detects damage and marks the line by an empty `crc`. The next hello then asks
+for a full comparison, and the board sends the line again.
 
-Rows of tokens and of the audit log end with a crc32 of their values too: a token may not give more than it was made for, and
-an entry of the audit log may not say what nobody did.
+Rows of tokens and of the audit log end with a crc32 of their values, so that damage neither widens a token's rights nor
+falsifies an entry.
 """
 
 from collections import defaultdict
@@ -21,10 +21,8 @@ from engram_host.companion.types import FOLDER, LogName
 from engram_host.wording import counted
 
 MARKED = "lines.crc = '' AND lines.line IS NOT NULL"
-"""The condition that a line was found damaged: that of its index."""
 
 _AT_ONCE = 500
-"""Seqs in one statement."""
 
 Found = tuple[str, LogName, int, int]
 """A damaged line: (board, log, epoch, seq)."""
@@ -32,9 +30,7 @@ Found = tuple[str, LogName, int, int]
 
 @dataclass(frozen=True)
 class DamagedLines:
-    """The damaged lines of a board's log: `lost` are those that the board cannot send again, `former` those of them that
-    stand in copies of former epochs. `if_lost` is what a person does about them.
-    """
+    """Damaged lines of a log: `lost` cannot be resent, and `former` of these are in former epochs."""
 
     device: str
     log: LogName
@@ -45,7 +41,6 @@ class DamagedLines:
 
     @property
     def sentence(self) -> str:
-        """Their sentence for a person."""
         lines = counted(self.count, "line", "lines")
         start = f"{self.device}: {lines} of its {self.log} in the database {'is' if self.count == 1 else 'are'} damaged"
         if self.former:
@@ -60,7 +55,7 @@ class DamagedLines:
 
 
 def mark_damaged(rows: Rows, found: Iterable[Found], now: int) -> list[str]:
-    """Mark lines that were found damaged and still are; a sentence for each log with a line marked."""
+    """Mark lines that are still damaged; return a sentence for each log."""
     by_copy: dict[tuple[str, LogName, int], list[int]] = defaultdict(list)
     for device, log, epoch, seq in found:
         by_copy[device, log, epoch].append(seq)
@@ -72,7 +67,7 @@ def mark_damaged(rows: Rows, found: Iterable[Found], now: int) -> list[str]:
         if not marked:
             continue
         if device.startswith(FOLDER):
-            # Its files are read again, which writes the passages again.
+            # Reading its files again rewrites the passages.
             rows.run("UPDATE files SET stamp = '' WHERE folder = ?", (device,))
         sentence = EVENTS.say("found_damaged", log=log, first=min(marked), n=len(marked))
         rows.add_event(device, now, sentence)
@@ -90,25 +85,25 @@ def _mark(rows: Rows, key: tuple[str, LogName, int], seqs: Sequence[int]) -> lis
 
 
 def has_damaged(rows: Rows, copy: LogRow) -> bool:
-    """Whether a line of a copy is damaged that the board may still have."""
+    """True if a damaged line of a copy may still be on its board."""
     return bool(_damaged(rows, copy, max(copy.oldest - 1, 0), copy.have, 1))
 
 
 def damaged_seqs(rows: Rows, copy: LogRow, after: int, to: int) -> set[int]:
-    """The seqs of damaged lines of a span that the board may still have."""
+    """Return the seqs of damaged lines of a span that the board may still have."""
     return set(_damaged(rows, copy, max(after, copy.oldest - 1), to, 1 << 30))
 
 
 def _damaged(rows: Rows, copy: LogRow, after: int, to: int, limit: int) -> list[int]:
     rows.flush()
-    # The sum of texts keeps SQLite from going through all lines of the copy by the primary key.
+    # The concatenation keeps SQLite from scanning all lines of the copy by the primary key.
     where = f"{MARKED} AND device || log = ? AND epoch = ? AND seq > ? AND seq <= ? AND NOT beyond"
     values = (copy.device + copy.log, copy.epoch, after, to, limit)
     return [seq for (seq,) in rows.run(f"SELECT seq FROM lines WHERE {where} LIMIT ?", values)]
 
 
 IS_LOST = "CASE WHEN logs.is_present AND lines.seq >= logs.oldest AND NOT lines.beyond THEN 0 ELSE 1 END"
-"""1 for a line that no board can send again."""
+"""SQL for 1 if no board can resend a line, else 0."""
 
 _WITH_LOGS = (
     "lines JOIN logs ON logs.device = lines.device AND logs.log = lines.log AND logs.epoch = lines.epoch "
@@ -119,11 +114,11 @@ COUNTS = (
     f"SELECT lines.device, lines.log, count(*), sum({IS_LOST}), sum(CASE WHEN logs.is_present THEN 0 ELSE 1 END) "
     f"FROM {_WITH_LOGS} GROUP BY lines.device, lines.log ORDER BY lines.device, lines.log"
 )
-"""The statement that counts the lines which were found damaged, by board and log; its rows begin a DamagedLines."""
+"""Counts damaged lines by board and log, in the order of DamagedLines' fields."""
 
 
 def count_damaged(rows: Rows) -> list[DamagedLines]:
-    """The lines that were found damaged, by board and log; a line is here until its board has sent it again."""
+    """Return damaged lines by board and log; a line counts until its board resends it."""
     return [
         DamagedLines(device, log, count, int(lost), int(former), rows.if_lost)
         for device, log, count, lost, former in rows.run(COUNTS)
@@ -147,9 +142,7 @@ def set_lost_aside(rows: Rows, now: int) -> int:
 
 @dataclass(frozen=True)
 class CheckedTable:
-    """The columns that a check is made of, and the key; what a row of the table is called, and what a person does about a
-    damaged one.
-    """
+    """Checked columns and key of a table, names of its rows, and the remedy for a damaged row."""
 
     columns: str
     key: str
@@ -209,11 +202,10 @@ CHECKED = {
         "a backup may still have it whole",
     ),
 }
-"""The tables whose rows have a check, in their column `crc`."""
 
 
 def row_check(values: Sequence[Any]) -> int:
-    """The check of a row's values, numbers, texts or bytes: a crc32."""
+    """Return the crc32 of a row's values, which are numbers, texts or bytes."""
     crc = 0
     for value in values:
         data = bytes(value) if isinstance(value, bytes | memoryview) else str(value).encode()
@@ -222,12 +214,12 @@ def row_check(values: Sequence[Any]) -> int:
 
 
 def is_sound(row: Sequence[Any]) -> bool:
-    """Whether a row is as it was written; its last value is its check."""
+    """True if a row matches its check, which is its last value."""
     return row[-1] == row_check(row[:-1])
 
 
 def damaged_rows(rows: Rows) -> list[str]:
-    """A sentence for each table with damaged rows."""
+    """Return a sentence for each table with damaged rows."""
     found: list[str] = []
     rows.read_by_index()
     for name, table in CHECKED.items():

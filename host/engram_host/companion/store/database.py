@@ -1,4 +1,4 @@
-"""A database as the store's tables use it: transactions, which get the rows, and migrations of the schema."""
+"""Base of databases: transactions, which pass rows to table methods, and schema migrations."""
 
 import functools
 import hashlib
@@ -21,7 +21,6 @@ _log = logging.getLogger("engram.store")
 
 
 MIGRATION_SECONDS = 600.0
-"""How long a process waits for another one that changes the schema: a step may rewrite a large table."""
 
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS migrations "
@@ -31,7 +30,7 @@ _TABLE = (
 
 @dataclass(frozen=True)
 class Migration:
-    """One step: its number, name and SQL."""
+    """One step of the schema."""
 
     number: int
     name: str
@@ -39,12 +38,11 @@ class Migration:
 
     @property
     def checksum(self) -> str:
-        """The first 16 hexadecimal digits of the SHA-256 of its SQL."""
         return hashlib.sha256(self.sql.encode()).hexdigest()[:16]
 
 
 def bundled_migrations(dialect: str) -> list[Migration]:
-    """The migrations of `sqlite` or `postgres`, in order."""
+    """Return the migrations of `sqlite` or `postgres`, in order."""
     folder = resources.files("engram_host.companion.store") / "migrations" / dialect
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
     return [_parse_migration(file.name, file.read_text(encoding="utf-8")) for file in files]
@@ -56,9 +54,7 @@ def _parse_migration(file: str, sql: str) -> Migration:
 
 
 def apply_next(rows: Rows, steps: Sequence[Migration], now: int) -> str:
-    """Take the next step that a database needs, in a transaction that nobody else takes one in; a sentence on it, "" if it
-    is up to date. StoreUnavailable if it is not ours to change: made by a newer version, or by other SQL.
-    """
+    """Apply one migration under the schema lock; "" if up to date, StoreUnavailable if incompatible."""
     rows.lock_schema()
     rows.run(_TABLE)
     applied = rows.run("SELECT number, checksum FROM migrations ORDER BY number")
@@ -99,98 +95,85 @@ AnyTable = TypeVar("AnyTable", bound="DatabaseTable")
 
 
 class AdvisoryLocks(Protocol):
-    """The locks of one process, by name; StoreUnavailable once all are lost."""
+    """Locks of one process by name; StoreUnavailable once all are lost."""
 
     async def take(self, name: str) -> bool:
-        """Take a lock that this process does not hold; False if another one holds it."""
+        """Try to lock; False if another process holds it."""
         ...
 
-    async def give_back(self, name: str) -> None:
-        """Let another process take a lock."""
-        ...
+    async def give_back(self, name: str) -> None: ...
 
     async def check(self) -> None:
-        """Find out whether the locks are still held."""
+        """Raise StoreUnavailable if the locks are lost."""
         ...
 
 
 class Database(ABC):
-    """Connections, transactions and errors of one kind of database. Calls block and may come from any thread."""
+    """Connections, transactions and errors of a kind of database; calls block and are thread-safe."""
 
     name = ""
-    """What people call it."""
 
     dialect = ""
-    """The folder of its migrations."""
 
     if_damaged = IF_DAMAGED
-    """What a person does about damaged pages."""
 
     is_shared = False
-    """Whether several processes share it: they hear each other's notices, and hold advisory locks."""
+    """True if several processes share it, with notices and advisory locks."""
 
     damage = ""
-    """What any transaction found damaged; nothing is written from then on, until the companion is started again."""
+    """Damage that a transaction found; blocks all writes until a restart."""
 
     def require_undamaged(self) -> None:
-        """StoreDamaged once a transaction has found damage."""
         if self.damage:
             raise StoreDamaged(self.damage, self.if_damaged)
 
     def note_damage(self, what: str) -> StoreDamaged:
-        """Note that the database is damaged; the error to raise."""
         if not self.damage:
             self.damage = f"{what}: nothing is written to it any more, and nothing acknowledged"
             _log.error("%s", StoreDamaged(self.damage, self.if_damaged))
         return StoreDamaged(self.damage, self.if_damaged)
 
     def check(self) -> None:
-        """Look at all pages, where a database does not do that by itself as they are read; StoreDamaged."""
+        """Check all pages unless reads do so anyway; may raise StoreDamaged."""
         return
 
     def notices(self) -> AsyncGenerator[str, None]:
-        """The notices of transactions that are committed from now on; "" where some may have been lost. StoreUnavailable."""
+        """Yield notices of future commits, "" where some may be lost; ends with StoreUnavailable."""
         raise StoreUnavailable(f"{self.name} sends no notices.")
 
     def advisory_locks(self) -> AbstractAsyncContextManager[AdvisoryLocks]:
-        """Locks that no other process holds at the same time, until the block ends. StoreUnavailable."""
+        """Hold advisory locks while the context is open; may raise StoreUnavailable."""
         raise StoreUnavailable(f"{self.name} has no advisory locks.")
 
     def warnings(self) -> list[str]:
-        """What will soon keep the database from working, a sentence each."""
         return []
 
     @abstractmethod
     def connect(self) -> None:
-        """Make sure that there is a database; StoreUnavailable."""
+        """Open the database, or raise StoreUnavailable."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let all connections go."""
+        """Close all connections."""
 
     @abstractmethod
     def write(self, work: Callable[[Rows], Result]) -> Result:
-        """Do work in one transaction that is on disk at the end; StoreUnavailable, and then nothing of it has happened."""
+        """Run `work` in one durable transaction; StoreUnavailable means that nothing of it happened."""
 
     @abstractmethod
     def read(self, work: Callable[[Rows], Result]) -> Result:
-        """Do work that only reads, on one state of the database; StoreUnavailable."""
+        """Run `work` read-only on one snapshot; may raise StoreUnavailable."""
 
     @abstractmethod
     def scrub(self) -> list[str]:
-        """Rewrite the files, so that they have no byte of what was removed; a sentence on each place that may still have some.
-
-        It takes as much room as the database has, and others that write wait for it. StoreUnavailable.
-        """
+        """Rewrite the files without removed bytes, doubling disk use; return places that may keep some."""
 
     def read_once(self, work: Callable[[Rows], Result]) -> Result:
-        """Do work that is one SELECT; a database may spare it the transaction. StoreUnavailable."""
+        """Run `work` of a single SELECT, possibly without a transaction; may raise StoreUnavailable."""
         return self.read(work)
 
     def migrate(self) -> list[str]:
-        """Bring the schema up to date, or wait for another process that does; what was done to it, a sentence for each
-        migration. StoreUnavailable.
-        """
+        """Migrate the schema or wait for a process that does; return a sentence for each migration."""
         steps = bundled_migrations(self.dialect)
         done: list[str] = []
         while sentence := self._migrate_once(steps):
@@ -212,11 +195,7 @@ class Database(ABC):
 
 
 class DatabaseTable:
-    """Some tables of a database, and all that is done to them.
-
-    A method that reads() or writes() decorate is one transaction: it is written with that transaction's rows as its first
-    argument, and called without them. Each may raise StoreUnavailable.
-    """
+    """Base of tables; a method under reads() or writes() is one transaction, called without `rows`."""
 
     def __init__(self, database: Database):
         self.database = database
@@ -225,7 +204,6 @@ class DatabaseTable:
 def _run(
     database: Database, transaction: Callable[[Callable[[Rows], Result]], Result], work: Callable[[Rows], Result]
 ) -> Result:
-    """Do work in a transaction, and mark in another one the lines that it found damaged."""
     found: set[Found] = set()
 
     def noting(rows: Rows) -> Result:
@@ -238,7 +216,7 @@ def _run(
             for sentence in database.write(lambda rows: mark_damaged(rows, found, int(time.time()))):
                 _log.warning("%s", sentence)
         except StoreUnavailable as problem:
-            # What was asked for is done. Whoever reads these lines next finds them again.
+            # The transaction itself is done, and the next read finds these lines again.
             _log.warning("damaged lines could not be marked: %s", problem)
     return result
 
@@ -246,7 +224,7 @@ def _run(
 def reads(
     method: Callable[Concatenate[AnyTable, Rows, Options], Result],
 ) -> Callable[Concatenate[AnyTable, Options], Result]:
-    """Run a table's method in a transaction that only reads, on one state of the database."""
+    """Run a method read-only on one snapshot."""
 
     @functools.wraps(method)
     def call(self: AnyTable, *args: Options.args, **options: Options.kwargs) -> Result:
@@ -258,7 +236,7 @@ def reads(
 def reads_once(
     method: Callable[Concatenate[AnyTable, Rows, Options], Result],
 ) -> Callable[Concatenate[AnyTable, Options], Result]:
-    """Run a table's method whose SELECT needs no other one's state, without a transaction where that is faster."""
+    """Run a method with one independent SELECT, without a transaction where that is faster."""
 
     @functools.wraps(method)
     def call(self: AnyTable, *args: Options.args, **options: Options.kwargs) -> Result:
@@ -270,7 +248,7 @@ def reads_once(
 def writes(
     method: Callable[Concatenate[AnyTable, Rows, Options], Result],
 ) -> Callable[Concatenate[AnyTable, Options], Result]:
-    """Run a table's method in a transaction that is on disk when the call returns; an exception leaves nothing of it."""
+    """Run a method in a transaction that is durable on return, and undone by an exception."""
 
     @functools.wraps(method)
     def call(self: AnyTable, *args: Options.args, **options: Options.kwargs) -> Result:

@@ -1,4 +1,4 @@
-"""What boards add to their copies on a day, by days in UTC, and the quotas of that."""
+"""Daily quotas of lines that boards add, in UTC."""
 
 from collections.abc import Iterable
 
@@ -11,16 +11,13 @@ from engram_host.companion.types import LineQuota
 DAY_SECONDS = 86400
 
 MOST_EPOCHS = 100
-"""Times a day that a board's logs may be reset or switched to a former epoch, both together: each leaves a copy or writes as
-much.
-"""
+"""Resets and returns to former epochs per board and day: each leaves a copy or writes as much."""
 
 AGAIN_SECONDS = 900
-"""When a board tries again whose quota is used up: until then it has no link, and its searches are its own."""
 
 
 class DayUse:
-    """What some boards have added on the day of `now`; save() writes it back. Lock the boards' rows before."""
+    """Use of some boards on the day of `now`; lock their rows before, and call save() after."""
 
     def __init__(self, rows: Rows, names: Iterable[str], now: int):
         self._rows = rows
@@ -34,14 +31,13 @@ class DayUse:
         self._changed: set[str] = set()
 
     def add(self, device: str, lines: int = 0, size: int = 0, epochs: int = 0) -> None:
-        """Count what a board adds."""
         used = self._used.setdefault(device, [0, 0, 0])
         for at, count in enumerate((lines, size, epochs)):
             used[at] += count
         self._changed.add(device)
 
     def line_refusal(self, device: str, quota: LineQuota) -> Refused | None:
-        """Why a board may add no more lines today, None if it may: what it adds last may go beyond its quota."""
+        """Return a refusal if the quota is used up; the last batch may exceed it."""
         lines, size, _ = self._used.get(device, (0, 0, 0))
         if quota.lines and lines >= quota.lines:
             return Refused(EVENTS.say("quota_lines", board=device, sent=lines, quota=quota.lines), self._again)
@@ -51,14 +47,12 @@ class DayUse:
         return None
 
     def epoch_refusal(self, device: str, new: int) -> Refused | None:
-        """Why a board's logs may not be reset so often again today, None if they may."""
         epochs = self._used.get(device, (0, 0, 0))[2]
         if epochs + new <= MOST_EPOCHS:
             return None
         return Refused(EVENTS.say("quota_resets", board=device, n=epochs, most=MOST_EPOCHS), self._again)
 
     def save(self) -> None:
-        """Write the counts that changed."""
         self._rows.run_many(
             "INSERT INTO device_use (day, device, lines, bytes, epochs) VALUES (?, ?, ?, ?, ?) "
             "ON CONFLICT (day, device) DO UPDATE SET "

@@ -1,7 +1,6 @@
-"""How Markdown files are kept: each passage is a line of the folder's records, each file a row that says where they are.
+"""Storage of Markdown files: each passage is a line of the folder's records, each file a row with their places.
 
-Where a passage stands in its file is not in its line: a word put in at the beginning of a file moves all that follows, and
-none of it is embedded again.
+Lines do not contain their position: a word inserted at the top of a file moves all passages, and none is embedded again.
 """
 
 import json
@@ -16,33 +15,27 @@ from engram_host.companion.types import KeptFile, NewFile, StoredPassage
 
 _MOST_EPOCH = 1 << 30
 _AT_ONCE = 500
-"""Seqs in one statement."""
 
 Places = list[tuple[int, int, int]]
 _Said = tuple[str, str]
-"""What a passage is known by: its heading and its text."""
 
 
 class FolderTables(DatabaseTable):
-    """The files of Markdown folders, each folder kept like a board."""
+    """Files of Markdown folders; each folder is stored like a board."""
 
     @reads
     def stamps(self, rows: Rows, folder: str, after: str = "", limit: int = 1000) -> list[tuple[str, str, int, str]]:
-        """(path, stamp, passages, problem) of the files of a folder with paths after one, in the order of paths."""
+        """Return (path, stamp, passages, problem) of a folder's files after a path, by path."""
         sql = "SELECT path, stamp, passages, problem FROM files WHERE folder = ? AND path > ? ORDER BY path LIMIT ?"
         return [(path, stamp, count, problem) for path, stamp, count, problem in rows.run(sql, (folder, after, limit))]
 
     @reads
     def file(self, rows: Rows, folder: str, path: str) -> KeptFile | None:
-        """A file of a folder, None if it is not here."""
         return _read_kept_file(rows, folder, path)
 
     @writes
     def put_files(self, rows: Rows, folder: str, new: Sequence[NewFile], now: int) -> int:
-        """Keep files as they are now, in one transaction; how many passages are new.
-
-        A passage that says the same as before keeps its line and its vector, wherever in the file it stands now.
-        """
+        """Store files in one transaction and return the count of new passages; others keep their vectors."""
         if not new:
             return 0
         device, copy = _folder_rows(rows, folder)
@@ -52,7 +45,6 @@ class FolderTables(DatabaseTable):
 
     @writes
     def drop_files(self, rows: Rows, folder: str, paths: Sequence[str], now: int) -> None:
-        """Let files go with all their passages and vectors."""
         if not paths:
             return
         device, copy = _folder_rows(rows, folder)
@@ -61,12 +53,11 @@ class FolderTables(DatabaseTable):
 
     @writes
     def drop_folder(self, rows: Rows, folder: str) -> None:
-        """Let a folder go with all that is in it."""
         drop_folder_rows(rows, folder)
 
 
 def drop_kept_files(rows: Rows, device: DeviceRow, copy: LogRow, paths: Sequence[str], now: int) -> None:
-    """Let files of a folder go with all their passages and vectors."""
+    """Delete files of a folder with their passages and vectors."""
     for path in paths:
         file = _read_kept_file(rows, device.name, path)
         if file:
@@ -76,7 +67,7 @@ def drop_kept_files(rows: Rows, device: DeviceRow, copy: LogRow, paths: Sequence
 
 
 def drop_folder_rows(rows: Rows, folder: str) -> None:
-    """Let a folder go with all that is in it."""
+    """Delete a folder with its files, passages and vectors."""
     for table, column in (
         ("files", "folder"),
         ("vectors", "device"),
@@ -96,15 +87,14 @@ def _read_kept_file(rows: Rows, folder: str, path: str) -> KeptFile | None:
 
 
 def _folder_rows(rows: Rows, folder: str) -> tuple[DeviceRow, LogRow]:
-    """The rows of a folder, made if they are not there."""
     device = rows.lock_or_make(folder)
     copy = rows.present_copies([folder]).get((folder, "records"))
-    # Another number each time: so an index of a folder that was removed is rebuilt.
+    # A new epoch each time, so that the index of a removed folder is rebuilt.
     return device, copy or LogRow(folder, "records", secrets.randbelow(_MOST_EPOCH) + 1)
 
 
 def save_folder(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
-    """Write the rows of a folder back."""
+    """Save the rows of a folder."""
     device.heard = now
     copy.have = copy.next - 1
     rows.save_devices([device])
@@ -112,18 +102,18 @@ def save_folder(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
 
 
 def put_file(rows: Rows, device: DeviceRow, copy: LogRow, file: NewFile, now: int) -> int:
-    """Bring the lines of a file to what it says now; how many passages are new."""
+    """Update a file's lines and return the number of new passages."""
     before = _read_kept_file(rows, device.name, file.path)
     old = _lines(rows, copy, [seq for seq, _, _ in before.places] if before else [])
     if before:
-        # Damaged passages; what they said is written again if the file still says it.
+        # Damaged passages, which are written again if the file still has them.
         rows.remove_lines(device, copy, [seq for seq, _, _ in before.places if seq not in old], now)
     same, new = _matched(old, file.passages)
     free = sorted(old.keys() - {seq for seq, _ in same})
     places: Places = [(seq, passage.first, passage.last) for seq, passage in same]
     for seq, passage in same:
         if old[seq][1] != file.scope:
-            # What it says is what it said, so its vector stays.
+            # The text is unchanged, so its vector stays.
             at = old[seq][2]
             rows.put_lines(copy, [NewLine(seq, device.next_version(), _line(seq, file, passage, at))], now)
     replaced, free = free[: len(new)], free[len(new) :]
@@ -143,7 +133,7 @@ def put_file(rows: Rows, device: DeviceRow, copy: LogRow, file: NewFile, now: in
 def _matched(
     old: dict[int, tuple[_Said, str, int]], passages: Iterable[StoredPassage]
 ) -> tuple[list[tuple[int, StoredPassage]], list[StoredPassage]]:
-    """(passages that stand in an old line, each with its seq; those that are new)."""
+    """Return (known passages with their seqs, new passages)."""
     known: dict[_Said, list[int]] = {}
     for seq, (said, _, _) in sorted(old.items(), reverse=True):
         known.setdefault(said, []).append(seq)
@@ -159,7 +149,6 @@ def _matched(
 
 
 def _lines(rows: Rows, copy: LogRow, seqs: Sequence[int]) -> dict[int, tuple[_Said, str, int]]:
-    """What lines say, by seq: (heading and text, scope, when that was written)."""
     found: dict[int, tuple[_Said, str, int]] = {}
     for start in range(0, len(seqs), _AT_ONCE):
         for seq, data in rows.lines_at(copy, seqs[start : start + _AT_ONCE]):
@@ -169,7 +158,6 @@ def _lines(rows: Rows, copy: LogRow, seqs: Sequence[int]) -> dict[int, tuple[_Sa
 
 
 def _line(seq: int, file: NewFile, passage: StoredPassage, at: int) -> bytes:
-    """A passage as a record."""
     return log_line.encode(
         [
             ("seq", seq),

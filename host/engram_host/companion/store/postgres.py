@@ -1,4 +1,4 @@
-"""PostgreSQL with pgvector: a row lock a board, several processes on one database."""
+"""PostgreSQL with pgvector: a row lock per board, several processes on one database."""
 
 import random
 import threading
@@ -42,25 +42,21 @@ except ImportError as error:
     ) from error
 
 CONNECTIONS = 8
-"""The most of one process: a server takes 100 unless it is set up otherwise."""
 
 CONNECTION_SECONDS = 3600.0
-"""How long a connection is used: the server cannot forget old transactions while a temporary table of one is older."""
+"""Seconds of use: an old temporary table keeps the server from forgetting old transactions."""
 
 WAIT_SECONDS = 10
-"""How long a call waits for a connection or a lock, and half of it for the server to accept a connection."""
+"""Seconds to wait for a free connection or a lock; half of them to connect to the server."""
 
 TRIES = 6
-"""How often a transaction is tried that the server broke off because of another one."""
 
 _VECTOR_HEAD = 4
-"""Bytes of a vector as the server sends it, before its numbers: how many these are."""
 
 _LOOK_SECONDS = 60.0
-"""How long what was found of VACUUM holds."""
 
 _SCHEMA_LOCK = 0x656E6772
-"""The advisory lock under which the schema is changed; a number that nothing else of the database should use."""
+"""Advisory lock of the schema; a number that nothing else of the database should use."""
 
 _OPTIONS = f"-c synchronous_commit=on -c lock_timeout={WAIT_SECONDS}s -c idle_in_transaction_session_timeout=60s"
 
@@ -76,7 +72,6 @@ _SERVER_LOG = "PostgreSQL's write-ahead log, its archive and its replicas, until
 _TRY_AGAIN = (errors.SerializationFailure, errors.DeadlockDetected)
 _DAMAGED = (errors.DataCorrupted, errors.IndexCorrupted)
 _SAYS_DAMAGED = ("could not open file", "could not read block", "invalid memory alloc", "chunk")
-"""Parts of other errors in which the server reports damage: those of lengths and of long values have no code of their own."""
 
 _SETTINGS = (
     errors.InsufficientPrivilege,
@@ -87,7 +82,7 @@ _SETTINGS = (
 
 
 COPIED_LINES = 50
-"""The fewest lines that are written by COPY: below, its three statements take longer than they save."""
+"""Least lines for COPY; below that, its three statements cost more than they save."""
 
 _LINE_TYPES = ("text", "text", "int8", "int8", "int8", "int8", "text", "bytea")
 _NEW_LINES = (
@@ -99,7 +94,7 @@ _PUT_NEW_LINES = f"INSERT INTO lines ({LINE_COLUMNS}) SELECT {LINE_COLUMNS} FROM
 
 
 def distinct_lines(lines: Sequence[tuple[Any, ...]]) -> Iterator[Sequence[tuple[Any, ...]]]:
-    """Lines in parts of which none has a key twice, in their order: one INSERT takes no row twice."""
+    """Yield runs of lines with distinct keys, in order: one INSERT takes no row twice."""
     seen: set[tuple[Any, ...]] = set()
     start = 0
     for at, line in enumerate(lines):
@@ -124,23 +119,20 @@ class PostgresRows(Rows):
         self._cursor = connection.cursor(binary=True)
 
     def condition_in(self, column: str, numbers: Sequence[int]) -> tuple[str, Sequence[Any]]:
-        """See SqlStatements: an array is one value, whose statement is prepared once and read faster than a long list."""
         return f"{column} = ANY (?::int8[])", [[*map(int, numbers)]]
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Execute a statement; its rows."""
         cursor = self._cursor.execute(_marked(sql), values)
         return cursor.fetchall() if cursor.description else []
 
     def run_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Execute a statement for each row of values, without waiting for each one's answer."""
         if len(rows) == 1:
             self._cursor.execute(_marked(sql), rows[0])
         elif rows:
             self._cursor.executemany(_marked(sql), rows)
 
     def upsert_lines(self, lines: Sequence[tuple[Any, ...]]) -> None:
-        """See Rows: many lines are copied into a table of the transaction's own first, which is three times as fast."""
+        """Copy many lines via a temporary table, which is three times as fast."""
         if len(lines) < COPIED_LINES:
             super().upsert_lines(lines)
             return
@@ -156,49 +148,40 @@ class PostgresRows(Rows):
             self.run(_PUT_NEW_LINES)
 
     def script(self, sql: str) -> None:
-        """Execute several statements."""
         self._cursor.connection.execute(sql.encode())
 
     def count(self, sql: str, values: Sequence[Any] = ()) -> int:
-        """Execute a statement; how many rows it changed."""
         return self._cursor.execute(_marked(sql), values).rowcount
 
     def read_by_index(self) -> None:
-        """See Rows."""
         for way in ("seqscan", "bitmapscan", "sort"):
             self.run(f"SET LOCAL enable_{way} = off")
 
     def lock_schema(self) -> None:
-        """Let nobody else change the schema until the transaction ends."""
         self.run("SELECT pg_advisory_xact_lock(?)", (_SCHEMA_LOCK,))
 
     def notify(self, notice: str) -> None:
-        """Send a notice to all processes once the transaction is committed."""
         self.run("SELECT pg_notify(?, ?)", (CHANNEL, notice))
 
     def size(self) -> int:
-        """Bytes of all that the database has."""
         ((size,),) = self.run("SELECT pg_database_size(current_database())")
         return size
 
     def pack(self, vector: Vector) -> PgVector:
-        """A vector as the database takes it."""
         return PgVector(vector)
 
     def unpack_all(self, values: Sequence[bytes]) -> Vector:
-        """Some vectors of one identity as the database gives them, a row each."""
         of_bytes = np.frombuffer(b"".join(values), np.uint8).reshape(len(values), -1)
         return of_bytes[:, _VECTOR_HEAD:].view(">f4").astype(np.float32)
 
 
 @lru_cache(256)
 def _marked(sql: str) -> bytes:
-    """SQL with the marks for values that psycopg knows."""
     return sql.replace("?", "%s").encode()
 
 
 class PostgresDatabase(Database):
-    """A database on a PostgreSQL server, which may be restarted: connections come back by themselves."""
+    """A database on a PostgreSQL server; connections recover from its restarts."""
 
     name = "PostgreSQL"
     dialect = "postgres"
@@ -210,53 +193,44 @@ class PostgresDatabase(Database):
         self._free = threading.BoundedSemaphore(CONNECTIONS)
         self._guard = threading.Lock()
         self._idle: list[psycopg.Connection[Any]] = []
-        self._made: dict[psycopg.Connection[Any], float] = {}  # the connections that are there, and when each was made
+        self._made: dict[psycopg.Connection[Any], float] = {}  # open connections by creation time
         self._is_open = False
         self._next_look = 0.0
         self._vacuum_problems: list[str] = []
 
     def migrate(self) -> list[str]:
-        """Bring the schema up to date; what was done to it, a sentence for each migration."""
         done = super().migrate()
-        # Those that made the schema do not know its vectors yet.
+        # Connections from before the migration do not know the vector type yet.
         self._drop_idle()
         return done
 
     def connect(self) -> None:
-        """Let connections be made, when they are needed."""
         self._is_open = True
 
     def close(self) -> None:
-        """Let all connections go."""
         self._is_open = False
         self._drop_idle()
 
     def write(self, work: Callable[[Rows], Result]) -> Result:
-        """Do work in one transaction that is on disk at the end."""
         self.require_undamaged()
         return self._transaction(WRITE, work)
 
     def read(self, work: Callable[[Rows], Result]) -> Result:
-        """Do work that only reads, on one state of the database."""
         return self._transaction(READ, work)
 
     def warnings(self) -> list[str]:
-        """Whether VACUUM keeps up, as a look within the last minute has found."""
         if time.monotonic() >= self._next_look:
             self._next_look = time.monotonic() + _LOOK_SECONDS
             self._vacuum_problems = self.read(lambda rows: read_vacuum_state(rows.run).problems)
         return self._vacuum_problems
 
     def scrub(self) -> list[str]:
-        """Rewrite the tables' files, and the planner's statistics of them, which have values of columns.
-
-        Gives a sentence on the server's log, which keeps bytes until it is recycled.
-        """
+        """Rewrite the tables and the planner's statistics, which contain column values."""
         try:
             with self._connection() as connection:
                 for table in _REWRITTEN:
                     for column, kind in connection.execute(_COLUMNS, (table.decode(),)).fetchall():
-                        # A column's statistics go with its type, even if that stays; ANALYZE keeps those of an empty table.
+                        # Setting a column's type drops its statistics; ANALYZE keeps those of an empty table.
                         connection.execute(_SAME_TYPE % (table, column, kind))
                     connection.execute(b"VACUUM (FULL, ANALYZE) " + table)
                 connection.execute(b"VACUUM (FULL) pg_catalog.pg_statistic")
@@ -265,21 +239,16 @@ class PostgresDatabase(Database):
         return [_SERVER_LOG]
 
     def notices(self) -> AsyncGenerator[str, None]:
-        """See Database."""
         return hear_notices(self._url)
 
     def advisory_locks(self) -> "AbstractAsyncContextManager[PostgresLocks]":
-        """See Database."""
         return advisory_locks(self._url)
 
     def read_once(self, work: Callable[[Rows], Result]) -> Result:
-        """Do work that is one SELECT, which is a transaction by itself."""
         return self._transaction(b"", work)
 
     def _transaction(self, begin: bytes, work: Callable[[Rows], Result]) -> Result:
-        """Do work in a transaction, from the start again if another one was in its way, and once if the connection was lost
-        and the server has not committed it.
-        """
+        """Retry a transaction on a conflict, and once after a lost connection unless it was committed."""
         lost: ConnectionLost | None = None
         for again in reversed(range(TRIES)):
             try:
@@ -297,7 +266,6 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def _connection(self) -> "Iterator[psycopg.Connection[Any]]":
-        """A connection for one transaction; one that broke is not used again, nor are those as old as it."""
         if not self._is_open:
             raise StoreUnavailable("the companion's database is closed.")
         if not self._free.acquire(timeout=WAIT_SECONDS):
@@ -320,7 +288,7 @@ class PostgresDatabase(Database):
         try:
             connection = psycopg.connect(self._url, autocommit=True, options=_OPTIONS, connect_timeout=timeout)
         except psycopg.ProgrammingError:
-            # What libpq says names the part that it could not read, which may be the password.
+            # libpq's message quotes the part that it could not parse, which may be the password.
             problem = (
                 "is no address of a PostgreSQL database; it must look like postgresql://USER:PASSWORD@HOST/DATABASE, "
             )
@@ -358,7 +326,6 @@ class PostgresDatabase(Database):
             connection.close()
 
     def _problem(self, error: psycopg.Error) -> Exception:
-        """The error for a caller; one that is a mistake in this code stays what it is."""
         said = (error.diag.message_primary or (str(error).strip() or "no reason given").splitlines()[0]).rstrip(".")
         if isinstance(error, errors.DiskFull):
             return StoreFull(

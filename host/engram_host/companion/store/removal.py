@@ -1,6 +1,4 @@
-"""What leaves the store by its age or size: copies of former epochs, lines that were set aside, turns that left their board,
-notes of boards that were reset; and all that the database has of a board, when that is erased.
-"""
+"""Expiry of former epochs, set-aside lines, turns and notes by age or size; and erasure of a board."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,28 +16,22 @@ from engram_host.companion.store.sql.statements import OF_COPY
 from engram_host.companion.types import LEFT_NOTES, NOTES, LogName, RetentionLimits
 
 USE_DAYS_KEPT = 400
-"""Days that the counts of what boards added are kept."""
 
 _AT_ONCE = 2000
-"""Rows that are removed in one transaction: boards wait for it some ms."""
 
 _BOARDS_AT_ONCE = 200
-"""Boards that are looked at in one transaction."""
 
 _LEAVING = {"store.former_days": -1, "store.former_megabytes": -2}
-"""What stands for the time at which a copy was replaced once its removal has begun, by the setting that says so: it goes on
-the next time if it was interrupted, though what is left may be small enough.
-"""
+"""Mark in `replaced` of copies whose removal has begun, so that it resumes after an interruption."""
 
 _Copy = tuple[str, LogName, int]
-"""The copy of a board's log in one epoch."""
 
 
 class ExpiryTable(DatabaseTable):
-    """Removes what is older, or more, than a companion's settings keep."""
+    """Removes data beyond the retention limits."""
 
     def expire(self, limits: RetentionLimits, now: int) -> int:
-        """Remove what `limits` do not keep, in many small transactions; how many lines left. StoreUnavailable."""
+        """Remove data beyond `limits` in small transactions; return the lines removed, or StoreUnavailable."""
         self._note_replaced(now)
         today = now // DAY_SECONDS
         self._drop_older("device_use", "day, device", "day < ?", today - USE_DAYS_KEPT, "day")
@@ -63,11 +55,9 @@ class ExpiryTable(DatabaseTable):
 
     @writes
     def _note_replaced(self, rows: Rows, now: int) -> None:
-        """Let the time of copies that earlier versions replaced begin now."""
         rows.run("UPDATE logs SET replaced = ? WHERE NOT is_present AND replaced = 0", (now,))
 
     def _drop_older(self, table: str, key: str, where: str, than: int, order: str) -> int:
-        """Remove all rows of a table that are older than a time or a day, some in each transaction; how many."""
         removed = 0
         while part := self._drop_some(table, key, where, (than,), order):
             removed += part
@@ -81,7 +71,6 @@ class ExpiryTable(DatabaseTable):
 
     @reads
     def _former_to_drop(self, rows: Rows, limits: RetentionLimits, now: int) -> list[tuple[_Copy, str]]:
-        """The copies of former epochs that go, each with the setting that says so."""
         sql = (
             "SELECT device, log, epoch, replaced, (SELECT coalesce(sum(length(line)), 0) FROM lines WHERE "
             "lines.device = logs.device AND lines.log = logs.log AND lines.epoch = logs.epoch) "
@@ -105,10 +94,7 @@ class ExpiryTable(DatabaseTable):
 
     @writes
     def _drop_former(self, rows: Rows, key: _Copy, why: str, now: int) -> int:
-        """Remove the last lines of a copy, and the copy after its first ones; how many there were.
-
-        What is left is a copy at any time, whole up to its `have`: a board that comes back to it goes on from there.
-        """
+        """Remove the last lines of a copy and return how many; the rest stays a valid shorter copy."""
         device, log, epoch = key
         rows.lock([device])
         copy = next((copy for copy in rows.copies(device, log) if copy.epoch == epoch), None)
@@ -130,7 +116,6 @@ class ExpiryTable(DatabaseTable):
         return len(found)
 
     def _drop_aside(self, limits: RetentionLimits, now: int) -> int:
-        """Remove lines that were set aside long ago, and of each board the oldest that are too many bytes."""
         count = 0
         if limits.former_days:
             count += self._drop_older("aside", "number", "at < ?", now - limits.former_days * DAY_SECONDS, "at")
@@ -151,7 +136,6 @@ class ExpiryTable(DatabaseTable):
         ]
 
     def _drop_readings(self, limits: RetentionLimits, now: int) -> None:
-        """Remove old minutes, the readings of senses that boards lost, and of each board what is too much."""
         if limits.former_days:
             while self._drop_lost_sense(now - limits.former_days * DAY_SECONDS):
                 pass
@@ -178,7 +162,6 @@ class ExpiryTable(DatabaseTable):
         return drop_much_read(rows, device, most, _AT_ONCE)
 
     def _boards_with_old_turns(self, before: int) -> Iterator[str]:
-        """The boards with turns that left them, and came before a time."""
         board = ""
         while boards := self._boards_with_journals(board, before):
             yield from (name for name, has_old in boards if has_old)
@@ -186,8 +169,7 @@ class ExpiryTable(DatabaseTable):
 
     @reads
     def _boards_with_journals(self, rows: Rows, after: str, before: int) -> list[tuple[str, bool]]:
-        """Some boards whose journals have lost turns, by name, each with whether old ones of these are here."""
-        # Board by board: asked for all at once, a database goes through all lines that it has.
+        # One board at a time: a single query would scan all lines.
         sql = (
             "SELECT device, epoch, oldest FROM logs WHERE is_present AND log = 'journal' AND device > ? AND oldest > 1 "
             "ORDER BY device LIMIT ?"
@@ -200,7 +182,6 @@ class ExpiryTable(DatabaseTable):
 
     @writes
     def _drop_turns(self, rows: Rows, name: str, before: int, now: int) -> int:
-        """Remove some of a board's turns that left it, and came before a time; how many there were."""
         device = rows.lock([name]).get(name)
         copy = rows.present_copies([name]).get((name, "journal"))
         if device is None or copy is None:
@@ -213,7 +194,6 @@ class ExpiryTable(DatabaseTable):
 
 
 _OLD_TURNS = f"WHERE {OF_COPY} AND seq < ? AND line IS NOT NULL AND received < ? ORDER BY seq LIMIT ?"
-"""The first lines of a journal that its board has no more, and that came before a time."""
 
 
 # --- erasing a board
@@ -242,14 +222,14 @@ OF_DEVICE = (
     "sense_events",
     "media",
 )
-"""The tables whose rows are of one board, named in their column `device`; `devices` has one row of each."""
+"""Tables of one board's rows, by column `device`; `devices` has one row of each."""
 
 _NOTES = "name = ? OR name LIKE ?"
 
 
 @dataclass(frozen=True)
 class BoardContents:
-    """What the database has of a board: `lines` of all copies, `archived` memories that only the companion has."""
+    """Row counts of a board; `archived` memories are in the companion only."""
 
     lines: int
     archived: int
@@ -258,23 +238,18 @@ class BoardContents:
     events: int
     has_token: bool
     notes: int = 0
-    """MEMORY.md and the days' notes, of all epochs and all who have some."""
 
 
 class ErasureTable(DatabaseTable):
-    """Counts and erases all that is kept of one board."""
+    """Counts and erases the data of one board."""
 
     @reads
     def board_contents(self, rows: Rows, name: str) -> BoardContents:
-        """What there is of a board, also of one that only has a token; UnknownDevice."""
         return _contents(rows, name)
 
     @writes
     def erase_board(self, rows: Rows, name: str) -> BoardContents:
-        """Remove a board with all that is kept of it, its token included; what there was. UnknownDevice.
-
-        Its bytes are in the files until scrub() of the database.
-        """
+        """Erase a board and its token; bytes stay in the files until scrub(). May raise UnknownDevice."""
         rows.lock([name])
         found = _contents(rows, name)
         for table in OF_DEVICE:
@@ -304,5 +279,4 @@ def _contents(rows: Rows, name: str) -> BoardContents:
 
 
 def _note_names(name: str) -> tuple[str, str]:
-    """The notes of a board: how far its vectors are, and their jobs (see embedding/index_state.py and batch.py)."""
     return f"embedding.position.{name}", f"embedding.jobs.{name}.%"

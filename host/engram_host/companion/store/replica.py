@@ -1,7 +1,4 @@
-"""The copies of the boards' logs: taking in what boards send, and reading them.
-
-Of two calls that concern one board the later one sees all that the earlier one did.
-"""
+"""Copies of the boards' logs; calls that concern one board see all earlier ones."""
 
 from binascii import crc32
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,46 +41,39 @@ from engram_host.companion.types import (
 )
 
 MOST_NUMBER = (1 << 63) - 1
-"""The highest number of what was set aside."""
 
 NO_QUOTA = LineQuota()
 
 _LINES_AT_ONCE = 500
-"""Read at a time by lines(): bounds what is in RAM, and no transaction stays open between them."""
+"""Lines per read of lines(): bounds memory, and no transaction stays open in between."""
 
 
 class ReplicaReader(DatabaseTable):
-    """Boards, and the lines that they sent. A Markdown folder is kept like a board, its passages as records."""
+    """Boards and their lines; a Markdown folder is stored like a board, its passages as records."""
 
     @reads
     def sources(self, rows: Rows) -> list[Device]:
-        """All boards and folders, by name."""
         return _devices(rows)
 
     @reads
     def count_devices(self, rows: Rows) -> int:
-        """How many boards there are; Markdown folders are left out."""
         sql = f"SELECT count(*) FROM devices WHERE substr(name, 1, {len(FOLDER)}) <> ?"
         return rows.run(sql, (FOLDER,))[0][0]
 
     def devices(self) -> list[Device]:
-        """All boards, by name; no Markdown folders."""
         return [device for device in self.sources() if not device.name.startswith(FOLDER)]
 
     @reads
     def heard_times(self, rows: Rows) -> dict[str, int]:
-        """When each board was heard last, in Unix seconds, by its name."""
         found = rows.run("SELECT name, heard FROM devices ORDER BY name")
         return {name: heard for name, heard in found if not name.startswith(FOLDER)}
 
     @reads
     def devices_after(self, rows: Rows, name: str, limit: int) -> list[Device]:
-        """Boards with names after one, by name, up to a limit."""
         return _with_copies(rows, rows.devices_after(name, limit))
 
     @reads
     def device(self, rows: Rows, name: str) -> Device:
-        """One board; UnknownDevice."""
         found = _devices(rows, name) if name else []
         if not found:
             raise UnknownDevice(name)
@@ -91,21 +81,15 @@ class ReplicaReader(DatabaseTable):
 
     @reads_once
     def changes(self, rows: Rows, device: str, after: int, limit: int = 2000) -> list[Change]:
-        """What has changed in the copies of the present epochs since a version, oldest first, at most `limit`.
-
-        A line with several versions comes once, as it is now; one that is damaged comes as one that has gone.
-        """
-        # Nobody finds what was promised and not archived once the board has dropped it.
+        """Return up to `limit` changes since a version; a damaged line comes as a removed one."""
+        # Lines that were promised, then dropped and never archived stay hidden.
         line = "CASE WHEN lines.beyond AND lines.archive < 0 THEN NULL ELSE lines.line END"
         columns = f"lines.version, lines.log, lines.epoch, lines.seq, lines.crc, {line}"
         sql = f"SELECT {columns} FROM lines {PRESENT.format('lines')} ORDER BY lines.version LIMIT ?"
         return [_change(rows, device, *row) for row in rows.run(sql, (device, after, limit))]
 
     def lines(self, span: SeqRange, archived: bool = False) -> Iterator[tuple[int, bytes]]:
-        """The lines of a span, in order, as the board has them; with `archived` also those that only the archive has.
-
-        Damaged lines are passed over.
-        """
+        """Yield undamaged lines of a span, with `archived` also those that the board no longer has."""
         after = span.after
         while after < span.to:
             part, after = self._lines(span, after, archived)
@@ -113,7 +97,6 @@ class ReplicaReader(DatabaseTable):
 
     @reads
     def _lines(self, rows: Rows, span: SeqRange, after: int, archived: bool) -> tuple[list[tuple[int, bytes]], int]:
-        """Some lines, and the seq up to which they are all."""
         copy = LogRow(span.device, span.log, span.epoch)
         found = rows.checks_between(copy, after, span.to, _LINES_AT_ONCE, archived=archived)
         return rows.intact(copy, found), found[-1][0] if len(found) == _LINES_AT_ONCE else span.to
@@ -122,7 +105,6 @@ class ReplicaReader(DatabaseTable):
     def lines_at(
         self, rows: Rows, device: str, log: LogName, epoch: int, seqs: Sequence[int], archived: bool = False
     ) -> dict[int, bytes]:
-        """Those of some lines that there are and are not damaged, by seq; `archived` as in lines()."""
         copy = LogRow(device, log, epoch)
         found: dict[int, bytes] = {}
         for start in range(0, len(seqs), _LINES_AT_ONCE):
@@ -131,13 +113,12 @@ class ReplicaReader(DatabaseTable):
 
     @reads
     def archived(self, rows: Rows, device: str, after: int = 0, limit: int = 100) -> list[tuple[int, bytes]]:
-        """(seq, line) of the latest versions of archived records with a seq after `after`, in order."""
+        """Return (seq, line) of the latest versions of archived records, by seq."""
         copy = rows.present_copies([device]).get((device, "records"))
         return rows.archived(copy, after, limit) if copy else []
 
     @reads
     def archived_seqs(self, rows: Rows, device: str) -> list[int]:
-        """The seqs of the lines of a board's archived records, their versions among them."""
         copy = rows.present_copies([device]).get((device, "records"))
         # The second condition is that of the index.
         sql = f"SELECT seq FROM lines WHERE {OF_COPY} AND archive > 0 AND archive <> 0 AND line IS NOT NULL"
@@ -145,32 +126,29 @@ class ReplicaReader(DatabaseTable):
 
     @reads
     def count_archived(self, rows: Rows) -> int:
-        """How many records of all boards are archived."""
-        # What is with the copy of a former epoch is in no archive, or in the present one as well.
+        # Former epochs add nothing: their archived records are void, or in the present copy as well.
         condition = "is_present AND archive > 0 AND archive <> 0 AND line IS NOT NULL"
         found = f"SELECT DISTINCT device, archive FROM lines JOIN logs USING (device, log, epoch) WHERE {condition}"
         return rows.run(f"SELECT count(*) FROM ({found}) AS found")[0][0]
 
     @reads
     def damaged(self, rows: Rows) -> list[DamagedLines]:
-        """The lines that were found damaged, by board and log: what was not read since is not known."""
+        """Return known damaged lines by board and log; only reads find new ones."""
         return count_damaged(rows)
 
     @writes
     def set_lost_aside(self, rows: Rows, now: int) -> int:
-        """Set aside the lines found damaged that no board can send again; return their number."""
         return set_lost_aside(rows, now)
 
     @reads
     def events(self, rows: Rows, device: str, limit: int = 100) -> list[tuple[int, str]]:
-        """What has happened to a board's copies, newest first: [(Unix seconds, sentence), ...]."""
+        """Return [(Unix seconds, sentence), ...], newest first."""
         return rows.events(device, limit)
 
     @reads
     def set_aside_lines(
         self, rows: Rows, device: str, limit: int = 100, before: int = MOST_NUMBER
     ) -> list[SetAsideLine]:
-        """The lines that were set aside of a board's copies, newest first: those with numbers below `before`."""
         sql = "SELECT log, epoch, seq, at, why, line, number FROM aside WHERE device = ? AND number < ?"
         found = rows.run(f"{sql} ORDER BY number DESC LIMIT ?", (device, before, limit))
         return [
@@ -205,25 +183,21 @@ def _device(row: DeviceRow, copies: Sequence[LogRow]) -> Device:
 
 
 SILENCE_SECONDS = 150
-"""How long a board has to be silent before another one may take its name."""
+"""Seconds of silence before another board may use the name."""
 
 
 class ReplicaWriter(NoteFileTable, BoardStatusTable, SenseTables):
-    """Takes a board's messages, by the rules of replication_rules. Refused or Stale says why one is not taken."""
+    """Applies messages of boards by replication_rules; Refused or Stale rejects one."""
 
     def greet(self, hello: Hello, now: int) -> Welcome:
-        """Begin a connection of a board. Refused, Stale.
-
-        A new epoch of a log begins a new copy; the one before it is kept, out of all searches. Where the board has fewer
-        lines than the copy (it went back to an older state), the copy's later lines are set aside, and `events` says so.
-        """
+        """Open a connection; a new epoch starts a new copy, and lines beyond the board's are set aside."""
         if any(state.oldest > state.next for state in hello.logs.values()):
             raise Refused("the hello names a log whose oldest line comes after its newest one.")
         if not hello.sender.board.isprintable():
-            # PostgreSQL takes no zero byte in a text; no board of ours has any such sign in its id.
+            # PostgreSQL takes no zero byte in a text; ids of real boards are printable.
             raise Refused("the board's id has signs that cannot be shown: the board's firmware is at fault.")
         outcome = self._greet(hello, now)
-        # Raised only now that the transaction is over: what it noted of a refusal stays.
+        # Raised after the transaction, so that its event of the refusal stays.
         if not isinstance(outcome, Welcome):
             raise outcome
         return outcome
@@ -240,7 +214,7 @@ class ReplicaWriter(NoteFileTable, BoardStatusTable, SenseTables):
         if problem:
             return problem
         events = _who_came(device, hello.sender)
-        # What such a one has may differ in any line: rewrites that were agreed on with another say nothing of it.
+        # Any line of another board may differ, whatever rewrites the former one agreed on.
         is_other = bool(device.board) and bool(events)
         device.board, device.link, device.n = hello.sender.board, hello.sender.link, hello.sender.n
         device.heard, device.standard, device.rule = now, hello.zone, hello.rule
@@ -261,38 +235,26 @@ class ReplicaWriter(NoteFileTable, BoardStatusTable, SenseTables):
     def store_batches(
         self, rows: Rows, batches: Sequence[LineBatch], now: int, quota: LineQuota = NO_QUOTA
     ) -> list[int | Refused | Stale]:
-        """Take lines in one transaction, in order; for each batch the seq up to which the log is whole now, or why not.
-
-        A batch that begins beyond that seq is not taken: the answer says where to go on. One that begins before it says
-        what that part of the log is now: lines that are missing in it go, lines that differ take the place of the old
-        ones. An old line is set aside if it differs from the new one, unless that one is what compaction left of it: then
-        it was forgotten. A line that is missing was forgotten too if the board has compacted the log since both sides agreed;
-        if not, its flash has lost it, and it is set aside. Lines below the board's `oldest` stay as they are.
-
-        New lines of a board that has used up its `quota` of the day are refused.
-        """
+        """Store batches in order in one transaction; return each one's `have`, or its refusal."""
         return BatchWriter(rows, {batch.span.device for batch in batches}, quota, now).write_batches(batches)
 
     @writes
     def is_same(self, rows: Rows, sender: Sender, span: SeqRange, count: int, crc: str) -> bool:
-        """Whether the copy of a span has that number of lines with that digest (see engram.link.messages). Refused, Stale."""
+        """True if a span has `count` lines of digest `crc` (engram.link.messages); Refused, Stale."""
         copy = admitted(rows, sender, span.device, span.log, span.epoch)
         crcs = rows.crcs_between(copy, span.after, span.to)
         return len(crcs) == count and (not count or _digest(crcs) == crc)
 
     @writes
     def mark_agreed(self, rows: Rows, sender: Sender, device: str, log: LogName, epoch: int, rewrites: int) -> None:
-        """Note that the copy of a log is like the board's after a number of rewrites. Refused, Stale.
-
-        What was forgotten after it had left the board goes now, as far as the copy says so.
-        """
+        """Note that both sides agree after `rewrites`, and apply pending deletions; Refused, Stale."""
         copy = admitted(rows, sender, device, log, epoch)
         if rewrites != copy.agreed:
             row = rows.lock([device])[device]
             forget_beyond_board(rows, row, copy, row.heard)
             rows.save_devices([row])
         if rewrites > copy.rewrites and rows.drop_aside(copy, MISSING):
-            # It was a compaction after all, during the connection: what it took out was forgotten, not lost.
+            # A compaction during the connection: its lines were forgotten, not lost.
             rows.let_go = True
         copy.rewrites = copy.agreed = rewrites
         rows.save_logs([copy])
@@ -301,10 +263,7 @@ class ReplicaWriter(NoteFileTable, BoardStatusTable, SenseTables):
     def promise_lines(
         self, rows: Rows, sender: Sender, device: str, log: LogName, epoch: int, seqs: Sequence[int], crc: str
     ) -> int:
-        """Promise to keep lines once an `archive` line names them, whatever the board's log has then. Refused, Stale.
-
-        `crc` is the digest over the lines with these seqs, in this order: how many were promised, 0 if it does not fit.
-        """
+        """Keep lines for the archive if `crc` matches; return how many, 0 if not. Refused, Stale."""
         copy = admitted(rows, sender, device, log, epoch)
         if not seqs or _digest(each for seq in seqs for each in rows.crcs_between(copy, seq - 1, seq)) != crc:
             return 0
@@ -313,9 +272,7 @@ class ReplicaWriter(NoteFileTable, BoardStatusTable, SenseTables):
 
     @writes
     def resolve_archive(self, rows: Rows, sender: Sender, device: str, epoch: int, held: range, now: int) -> int:
-        """Take what a board knows that its archive has, where the database is older than what was confirmed to the board, or
-        the board's log is a backup that was put back: how many memories are archived now. Refused, Stale.
-        """
+        """Restore the archive from the board's list; return its size. Refused, Stale."""
         copy = admitted(rows, sender, device, "records", epoch)
         if copy.agreed == copy.rewrites:
             row = rows.lock([device])[device]
@@ -328,26 +285,22 @@ class ReplicaWriter(NoteFileTable, BoardStatusTable, SenseTables):
 
 
 def _count_resets(copies: Sequence[LogRow], hello: Hello) -> int:
-    """How many logs are in another epoch than the copy in use. One that was here before counts as well: each change of
-    copies writes as much as a reset does.
-    """
     epochs = {copy.log: copy.epoch for copy in copies if copy.is_present}
     return sum(epochs.get(log, state.epoch) != state.epoch for log, state in hello.logs.items())
 
 
 def _unwelcome(device: DeviceRow, sender: Sender, now: int) -> Refused | Stale | None:
-    """Why a hello is not answered with a welcome."""
     if not device.board:
         return None
-    # Another process may have heard it a little after this one read its clock. A moment far in the future was noted by a clock
-    # that was wrong: it does not keep a board away.
+    # Another process may have heard it a little after this one read its clock. A time far in the future is from a wrong
+    # clock, and must not keep a board away.
     silence = min(abs(now - device.heard), SILENCE_SECONDS)
     if device.board != sender.board:
         if silence < SILENCE_SECONDS:
             sentence = EVENTS.say("two_boards", board=device.name, known=device.board, other=sender.board)
             return Refused(sentence, SILENCE_SECONDS - silence)
         return None
-    # After a silence it is no late message but a board whose flash is an older one.
+    # After a silence it is not late: the board has an older state of its flash.
     return Stale("the hello came late.") if device.is_ahead_of(sender) and silence < SILENCE_SECONDS else None
 
 
@@ -362,7 +315,6 @@ def _who_came(device: DeviceRow, sender: Sender) -> list[str]:
 
 
 def _digest(crcs: Iterable[str]) -> str:
-    """The digest over lines with these checks."""
     check = 0
     for crc in crcs:
         check = crc32(crc.encode(), check)

@@ -1,6 +1,8 @@
-"""The rules of how the copy of a board's logs follows the board.
+"""Replication rules of boards' logs; functions that take `rows` run inside one transaction.
 
-Each function that gets `rows` runs inside one transaction.
+A batch replaces its span of the copy; one that begins after `have` is not applied, and the answer has that seq. A replaced line is set aside
+unless a compaction redacted it, which forgets it. A missing line was forgotten if the board compacted the log since both sides
+agreed; otherwise its flash lost it, and it is set aside. Lines below the board's `oldest` stay.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,10 +43,7 @@ def sync_copies(
     is_other: bool,
     now: int,
 ) -> tuple[dict[LogName, HeldLog], dict[LogName, LogRow]]:
-    """Bring the copies to what a board says of its logs; what is held of each, and the present copies.
-
-    `copies` are those of the board in all epochs; `is_other` says that it is not the board that was here before.
-    """
+    """Update the copies to a hello; return held states and present copies. `is_other`: new board."""
     held: dict[LogName, HeldLog] = {}
     present: dict[LogName, LogRow] = {}
     for log, state in hello.logs.items():
@@ -58,13 +57,12 @@ def sync_copies(
             events.append(EVENTS.say("older_database", have=copy.have, relied=hello.relied))
             retention.mark_doubted(rows, copy)
         held[log] = _sync_copy(rows, device, copy, state, events, now)
-        if copy != kept:  # most greetings are signs of life, and change nothing
+        if copy != kept:  # most hellos are keep-alives, and change nothing
             rows.save_logs([copy])
     return held, present
 
 
 def _sync_copy(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, events: list[str], now: int) -> HeldLog:
-    """Bring a copy to what a board says of its log; what happened is added to `events`."""
     if lines := _lost_before(rows, copy, state):
         count = _set_lost_aside(rows, device, copy, lines, now)
         events.append(EVENTS.say("lost_before", log=copy.log, oldest=state.oldest, n=count))
@@ -75,15 +73,15 @@ def _sync_copy(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, eve
         events.append(EVENTS.say("left_before", log=copy.log, first=copy.have + 1, last=state.oldest - 1))
         copy.have = state.oldest - 1
     if copy.have < state.oldest:
-        # Of what is here the board has nothing any more: there is nothing to compare.
+        # The board has none of these lines any more, so there is nothing to compare.
         if copy.agreed != state.rewrites:
             forget_beyond_board(rows, device, copy, now)
         copy.agreed = state.rewrites
     retention.drop_unarchived_promises(rows, device, copy, now)
     if not copy.have:
-        return HeldLog(0, "", copy.agreed)  # no line yet, as for each board that comes for the first time
+        return HeldLog(0, "", copy.agreed)  # no line yet, as for each new board
     crcs = rows.crcs_between(copy, copy.have - 1, copy.have)
-    # What is damaged comes again when the board compares all: the rewrites that are agreed on hold nevertheless.
+    # A full comparison resends damaged lines; the agreed rewrites stay valid.
     return HeldLog(copy.have, crcs[0] if crcs else "", _UNSURE if has_damaged(rows, copy) else copy.agreed)
 
 
@@ -96,9 +94,7 @@ def _present_copy(
     events: list[str],
     now: int,
 ) -> tuple[LogRow, bool]:
-    """The copy of a log in an epoch, one of `copies` by epoch or a new one, which takes the place of that of another epoch;
-    whether it has no row yet.
-    """
+    """Return the copy of an epoch, new if needed, and True if it has no row; others become former."""
     former = next((copy for copy in copies.values() if copy.is_present), None)
     if former is not None and former.epoch == epoch:
         return former, False
@@ -108,7 +104,7 @@ def _present_copy(
         if former is not None:
             events.append(EVENTS.say("new_epoch", log=log, have=former.have))
     else:
-        # Lines of it may have been forgotten meanwhile, here or there.
+        # Either side may have forgotten lines of it meanwhile.
         copy.is_present, copy.agreed, copy.replaced = True, _UNSURE, 0
         events.append(EVENTS.say("epoch_again", log=log, have=copy.have))
     if former is not None:
@@ -119,9 +115,7 @@ def _present_copy(
 
 
 def _show_copy(rows: Rows, copy: LogRow, former: LogRow, version: int, now: int) -> int:
-    """Let one copy take the place of another among the changes, with versions from `version` + 1 on: each of its lines
-    has changed, and lines that only the other one has are gone. How many changes that makes.
-    """
+    """Renumber the changes of a copy that replaces another from `version` + 1 on; return their count."""
     rows.flush()
     rows.run(
         "INSERT INTO lines (device, log, epoch, seq, version, received, crc, line) "
@@ -147,16 +141,13 @@ def _renumber(rows: Rows, table: str, copy: LogRow, version: int) -> None:
 
 
 def _lost_before(rows: Rows, copy: LogRow, state: LogState) -> list[tuple[int, bytes]]:
-    """The records before the oldest one that a board has now, if it took none out since both sides were equal: then its flash
-    lost them. Turns leave for lack of room.
-    """
+    """Return records lost from flash: gone from its beginning without any compaction."""
     if copy.log != "records" or state.oldest <= copy.oldest or copy.agreed != state.rewrites:
         return []
     return rows.lines_between(copy, copy.oldest - 1, state.oldest - 1)
 
 
 def _roll_back_copy(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> str:
-    """Set aside what a board does not have yet, or not any more; the sentence on it."""
     later = rows.lines_between(copy, copy.next - 1, copy.have, archived=True)
     rows.set_aside(copy, later, WENT_BACK, now)
     rows.remove_lines(device, copy, [seq for seq, _ in later], now)
@@ -168,14 +159,14 @@ def _roll_back_copy(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> st
 
 
 def message_refusal(device: DeviceRow | None, sender: Sender) -> Refused | Stale | None:
-    """Why a message other than hello is not taken, None if it is."""
+    """Return the refusal of a message other than hello, None to accept it."""
     if device is None or device.board != sender.board or sender.link > device.link:
         return Refused(HELLO_FIRST, again=0)
     return Stale("the message came late.") if device.is_ahead_of(sender) else None
 
 
 def admitted(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int) -> LogRow:
-    """The copy that a message other than hello is about; Refused, Stale."""
+    """Admit a message other than hello and return its copy, or raise Refused or Stale."""
     admit_sender(rows, sender, name)
     copy = rows.present_copies([name]).get((name, log))
     if copy is None or copy.epoch != epoch:
@@ -184,7 +175,7 @@ def admitted(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int) ->
 
 
 def admit_sender(rows: Rows, sender: Sender, name: str) -> None:
-    """Take a message other than hello as the newest one of a board; Refused, Stale."""
+    """Admit a message other than hello as a board's newest, or raise Refused or Stale."""
     device = rows.lock([name]).get(name)
     problem = message_refusal(device, sender)
     if problem or device is None:
@@ -194,7 +185,7 @@ def admit_sender(rows: Rows, sender: Sender, name: str) -> None:
 
 
 class BatchWriter:
-    """Takes batches of several boards, whose rows are locked all at once."""
+    """Writes batches of several boards, with all their rows locked."""
 
     def __init__(self, rows: Rows, names: set[str], quota: LineQuota, now: int):
         self._rows = rows
@@ -206,7 +197,6 @@ class BatchWriter:
         self._use = DayUse(rows, self._devices, now)
 
     def write_batches(self, batches: Sequence[LineBatch]) -> list[int | Refused | Stale]:
-        """What became of each batch."""
         records = {batch.span.device for batch in batches if batch.span.log == "records"}
         self._archived = self._rows.archived_numbers(
             self._copies[name, "records"] for name in records if (name, "records") in self._copies
@@ -228,7 +218,6 @@ class BatchWriter:
         return outcomes
 
     def _locate_copy(self, batch: LineBatch) -> tuple[DeviceRow | None, LogRow | None, Refused | Stale]:
-        """The rows that a batch is about, or why it is not taken."""
         say_hello = Refused(HELLO_FIRST, again=0)
         span = batch.span
         device = self._devices.get(span.device)
@@ -270,10 +259,7 @@ def _batch_refusal(batch: LineBatch) -> Refused | None:
 
 @dataclass
 class _Difference:
-    """What a batch changes: lines that come, the old ones in whose place they come, and lines that are missing.
-
-    `damaged` are the seqs of lines that are damaged in the copy, and that the board has no more.
-    """
+    """Changes of a batch; `damaged` are seqs of damaged lines that the board no longer has."""
 
     come: list[tuple[int, bytes]]
     differ: list[tuple[int, bytes]]
@@ -286,7 +272,7 @@ def _difference(copy: LogRow, old: dict[int, bytes], batch: LineBatch, damaged: 
     come = [(seq, line) for seq, line in batch.lines if old.get(seq) != line]
     replaced = [(seq, old[seq], retention.is_redaction(line, old[seq])) for seq, line in come if seq in old]
     new = {seq for seq, _ in batch.lines}
-    # What is older than the board's oldest line left it for want of room: that it is not mentioned means nothing.
+    # Lines below the board's oldest left it for lack of room, not by a deletion.
     missing = [(seq, line) for seq, line in old.items() if seq not in new and seq >= copy.oldest]
     return _Difference(
         come,
@@ -309,7 +295,7 @@ def _replace(rows: Rows, device: DeviceRow, copy: LogRow, change: _Difference, a
     rows.drop_vectors_of(copy, [seq for seq, _ in [*change.differ, *change.forgotten]])
     rows.forget_equals(copy, change.forgotten)
     if copy.rewrites == copy.agreed:
-        # Nothing was taken out of the log since both sides were equal.
+        # No compaction since both sides were equal.
         _set_lost_aside(rows, device, copy, change.missing, now)
         return
     retained, missing = retention.split_retained(rows, copy, change.missing, promises=True)
@@ -321,7 +307,6 @@ def _replace(rows: Rows, device: DeviceRow, copy: LogRow, change: _Difference, a
 
 
 def _drop_damaged(rows: Rows, device: DeviceRow, copy: LogRow, seqs: Sequence[int], now: int) -> None:
-    """Let damaged lines go that the board has no more, but for those of the archive, which a backup may have."""
     archived, lost = retention.split_retained(rows, copy, [(seq, b"") for seq in seqs], promises=True)
     retention.put_beyond(rows, device, copy, archived)
     rows.remove_lines(device, copy, [seq for seq, _ in lost], now)
@@ -331,7 +316,6 @@ def _drop_damaged(rows: Rows, device: DeviceRow, copy: LogRow, seqs: Sequence[in
 
 
 def _set_lost_aside(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence[tuple[int, bytes]], now: int) -> int:
-    """Set lines aside that a board's flash has lost, but for those of the archive, which stay; how many were set aside."""
     archived, lost = retention.split_retained(rows, copy, lines, promises=False)
     retention.put_beyond(rows, device, copy, archived)
     rows.set_aside(copy, lost, MISSING, now)
@@ -340,7 +324,7 @@ def _set_lost_aside(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence
 
 
 def forget_beyond_board(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
-    """After a compaction: remove what was forgotten and is older than all that the board has."""
+    """Remove forgotten lines older than the board's oldest one, after a compaction."""
     archived, lines = retention.split_retained(rows, copy, retention.forgotten_beyond_board(rows, copy), promises=True)
     retention.put_beyond(rows, device, copy, archived)
     rows.remove_lines(device, copy, [seq for seq, _ in lines], now)

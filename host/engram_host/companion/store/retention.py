@@ -1,16 +1,13 @@
-"""Which lines stay that a board has dropped: those of its archive; and which leave the store: what was forgotten.
+"""Retention of lines that a board dropped: archived ones stay, forgotten ones leave the store.
 
-A board first asks for a promise; then it writes an `archive` line for the record, and that says of the promised line that
-it stays. A promise that nothing came of is void once all is here that the board had when it began its connection: what it has
-dropped meanwhile without such a line was forgotten, or went to its trash.
+A board first asks for a promise, then it writes an `archive` line, which archives the promised line. A promise without one is
+void once the copy has caught up with the hello: the board has forgotten or trashed the line.
 
-Where the database is older than what was confirmed to the board, `archive` lines may be missing here that
-the board has no more: then no line that the board has dropped is known to be forgotten. All are in doubt until the board has
-said what its archive has; they are found by no search meanwhile. What else its archive has may be with a copy of a
-former epoch.
+If the database is older than the confirmations to the board, `archive` lines may be missing. Then all dropped lines are in
+doubt, and hidden from searches, until the board has listed its archive; a former epoch may have the rest of it.
 
-A board takes forgotten texts off its flash when it compacts a log, and the line that forgot it too. A text that had left
-the board before that is only here: so it has to be found when that line goes.
+A compaction removes forgotten texts and the lines that forgot them. A text that had left the board before is only here, so it
+has to be deleted when the line that forgot it goes.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,10 +26,7 @@ Line = tuple[int, bytes]
 def apply_archive_lines(
     rows: Rows, device: DeviceRow, copy: LogRow, come: Iterable[Line], archived: set[int], now: int
 ) -> None:
-    """Take what new lines of the records say of the archive.
-
-    `archived` are the numbers of records that are archived, and may have some that are no more; new ones are added.
-    """
+    """Apply new lines' archive operations; `archived` may have stale numbers, and new ones are added."""
     for seq, line in come:
         if b'"op":"archive"' in line:
             archived.add(_archive(rows, device, copy, seq, fields_of(line)))
@@ -41,14 +35,14 @@ def apply_archive_lines(
         elif b'"op":"leave"' in line and b'"back":' in line:
             _unarchive_record(rows, device, copy, _number(fields_of(line)), 0, now)
         elif archived and b'"op":' not in line:
-            # A version newer than the archived one is live: the line that restored it may have gone with a compaction.
+            # A version newer than the archived one is live: a compaction may have taken the line that restored it.
             number = _number(fields_of(line))
             if number in archived and all(marked < seq for marked, _, _, _ in rows.marked(copy, number)):
                 _unarchive_record(rows, device, copy, number, seq, now)
 
 
 def split_retained(rows: Rows, copy: LogRow, lines: Sequence[Line], promises: bool) -> tuple[list[Line], list[Line]]:
-    """(those that stay, others) of lines that a board has dropped: archived or doubted ones; promised ones if asked."""
+    """Split dropped lines into (retained: archived, doubted and, if asked, promised ones; others)."""
     marks = {seq: mark for seq, mark, _, _ in rows.marked(copy)} if lines and copy.log == "records" else {}
     staying = (DOUBTED, PROMISED) if promises else (DOUBTED,)
     stay = [pair for pair in lines if marks.get(pair[0], 0) > 0 or marks.get(pair[0]) in staying]
@@ -57,33 +51,33 @@ def split_retained(rows: Rows, copy: LogRow, lines: Sequence[Line], promises: bo
 
 
 def put_beyond(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence[Line]) -> None:
-    """Note that a board has lines no more that stay."""
+    """Mark retained lines as gone from the board."""
     rows.set_beyond(copy, [(seq, device.next_version()) for seq, _ in lines])
 
 
 def drop_unarchived_promises(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
-    """Remove what was promised, was dropped by the board, and is not archived; both sides have to be in step."""
+    """Remove promised lines that the board dropped without archiving; both sides must be in step."""
     if copy.log != "records" or copy.have + 1 < copy.next or copy.agreed != copy.rewrites:
         return
     void = [(seq, line) for seq, _, is_beyond, line in rows.marked(copy, PROMISED) if is_beyond]
     _purge(rows, device, copy, void, now)
 
 
-# --- after the database was put back, or the board's log was reset
+# --- after a restored backup, or a reset of the log
 
 
 def mark_doubted(rows: Rows, copy: LogRow) -> None:
-    """Let no line of a copy be taken for forgotten until the board has said what its archive has."""
+    """Treat no line as forgotten until the board has listed its archive."""
     rows.mark_all(copy, (0, PROMISED), DOUBTED)
 
 
 def is_doubted(rows: Rows, copy: LogRow) -> bool:
-    """Whether the board is to say what its archive has."""
+    """True if the board must list its archive."""
     return rows.has_marked(copy, DOUBTED)
 
 
 def resolve_archive(rows: Rows, device: DeviceRow, copy: LogRow, held: range, now: int) -> int:
-    """Take what a board says that its archive has: how many memories came back to it. Both sides must have compared the log."""
+    """Apply the board's list of its archive; return the restored memories. Requires a compared log."""
     count = _end_doubt(rows, device, copy, held, now) if is_doubted(rows, copy) else 0
     return count + _inherit_archive(rows, device, copy, held, now)
 
@@ -94,15 +88,15 @@ def _end_doubt(rows: Rows, device: DeviceRow, copy: LogRow, held: range, now: in
     free = _free_seqs(copy, rows.present_seqs(copy))
     count = 0
     gone: list[Line] = []
-    # The one whose line is the newest has the fewest places for the line that archives it.
+    # The newest line has the fewest free seqs for its `archive` line, so it goes first.
     for seq, mark, is_beyond, line in reversed(marked):
         fields = fields_of(line)
         if not fields:
-            continue  # it is damaged: what it was about only a backup can say
+            continue  # damaged; only a backup has its text
         number = _number(fields)
         is_archived = "content" in fields and number in held
         if mark > 0 and is_beyond and not is_archived and "content" in fields:
-            # It was forgotten, or brought back, since the database was saved.
+            # It was forgotten or restored after the backup.
             gone.extend((one[0], one[3]) for one in marked if one[1] == mark and one[2])
         elif mark == DOUBTED and is_beyond and is_archived and latest.get(number) == seq:
             _archive_record(rows, device, copy, (seq, number), free, now)
@@ -115,7 +109,7 @@ def _end_doubt(rows: Rows, device: DeviceRow, copy: LogRow, held: range, now: in
 
 
 def _inherit_archive(rows: Rows, device: DeviceRow, copy: LogRow, held: range, now: int) -> int:
-    """Take over what the archive of a former epoch has, where this log goes on from lines of that one: a backup put back."""
+    """Take over the archive of a former epoch that this log continues after a restored backup."""
     count = 0
     for former in rows.copies(copy.device, copy.log):
         if former.epoch == copy.epoch or not rows.shares_lines(copy, former):
@@ -138,16 +132,13 @@ def _inherit_archive(rows: Rows, device: DeviceRow, copy: LogRow, held: range, n
 
 
 def _free_seqs(copy: LogRow, taken: set[int]) -> list[int]:
-    """The seqs, rising, that a board's log has used up and that have no line here."""
     return [seq for seq in range(1, copy.next) if seq not in taken]
 
 
 def _archive_record(
     rows: Rows, device: DeviceRow, copy: LogRow, record: tuple[int, int], free: list[int], now: int
 ) -> None:
-    """Archive a record, (seq, number), of which the board has no line, nor the one by which it archived it: that is written
-    again, with one of the seqs that are free. It had one itself, so there is one, if those with the highest seqs come first.
-    """
+    """Archive a record and rewrite its lost `archive` line at a free seq; call highest seqs first."""
     seq, number = record
     rows.set_archive(copy, seq, number, device.next_version())
     if free and free[-1] > seq:
@@ -160,7 +151,6 @@ def _archive_record(
 
 
 def _latest(lines: Iterable[Line]) -> dict[int, int]:
-    """The seq of the latest version of each record that no line removes or supersedes."""
     latest: dict[int, int] = {}
     scopes: dict[int, str] = {}
     gone: set[int] = set()
@@ -183,7 +173,6 @@ def _latest(lines: Iterable[Line]) -> dict[int, int]:
 
 
 def _archive(rows: Rows, device: DeviceRow, copy: LogRow, seq: int, fields: dict[str, Any]) -> int:
-    """Note that a record is archived; its number."""
     number, was = _number(fields), fields.get("was")
     if number and isinstance(was, int):
         rows.set_archive(copy, was, number, device.next_version())
@@ -192,7 +181,6 @@ def _archive(rows: Rows, device: DeviceRow, copy: LogRow, seq: int, fields: dict
 
 
 def _forget(rows: Rows, device: DeviceRow, copy: LogRow, fields: dict[str, Any], now: int) -> None:
-    """Forget an archived record. Where the board could not know whose it is, only who may see it can forget it."""
     number = _number(fields)
     found = [fields_of(line) for _, _, _, line in rows.marked(copy, number)] if number else []
     scopes = fields.get("scopes")
@@ -204,7 +192,7 @@ def _forget(rows: Rows, device: DeviceRow, copy: LogRow, fields: dict[str, Any],
 def _unarchive_record(
     rows: Rows, device: DeviceRow, copy: LogRow, number: int, newest: int, now: int, is_forgotten: bool = False
 ) -> None:
-    """A record is archived no more: what only the companion has of it goes, but for the line `newest`."""
+    """Remove a record from the archive, and lines that only the companion has, except `newest`."""
     found = [one for one in rows.marked(copy, number) if one[0] != newest] if number else []
     for seq, _, is_beyond, _ in found:
         if not is_beyond:
@@ -225,7 +213,6 @@ def _purge(
 
 
 def _number(fields: dict[str, Any]) -> int:
-    """The number of the record that a line is about, 0 if it names none."""
     ref = fields.get("id")
     return int(ref[1:]) if isinstance(ref, str) and ref[:1] == "m" and ref[1:].isdecimal() else 0
 
@@ -234,11 +221,10 @@ def _number(fields: dict[str, Any]) -> int:
 
 
 _AT_ONCE = 1000
-"""Lines looked at together: bounds what is in RAM."""
 
 
 def is_redaction(line: bytes, old: bytes) -> bool:
-    """Whether a line is what compaction left of another: it says that the text has gone, or says nothing new."""
+    """True if compaction left `line` of `old`: its text is gone, or it adds nothing."""
     new, was = fields_of(line), fields_of(old)
     if new.get("gone") is True:
         return True
@@ -246,10 +232,7 @@ def is_redaction(line: bytes, old: bytes) -> bool:
 
 
 def redacted(rows: Rows, copy: LogRow, taken_out: Iterable[Line]) -> list[Line]:
-    """The turns that had left the board and of which lines that go now said that they were forgotten.
-
-    `taken_out` are rising; a later line of the copy may have taken back what an earlier one said.
-    """
+    """Return departed turns that removed lines had redacted; `taken_out` must ascend."""
     turns: dict[int, int] = {}
     for seq, line in taken_out:
         if b'"op":"' in line:
@@ -270,11 +253,7 @@ def _note_redaction(turns: dict[int, int], seq: int, fields: dict, oldest: int) 
 
 
 def forgotten_beyond_board(rows: Rows, copy: LogRow) -> list[Line]:
-    """The forgotten lines that are older than all that the board has.
-
-    A board's records leave it by compaction alone. Turns leave the journal for lack of room, too, and stay here: but for
-    those of which the copy itself says that they, or their sessions, were forgotten.
-    """
+    """Return forgotten lines older than the board's oldest; turns only if the copy says so."""
     if copy.log == "records":
         return rows.lines_between(copy, 0, copy.oldest - 1)
     operations = list(_containing(rows, copy, 0, copy.oldest - 1, b'"op":"'))
@@ -293,7 +272,6 @@ def _of_deleted_sessions(rows: Rows, copy: LogRow) -> Iterator[Line]:
 
 
 def _containing(rows: Rows, copy: LogRow, after: int, to: int, part: bytes) -> Iterator[Line]:
-    """The lines of a copy that have some bytes, read a few at a time."""
     while found := rows.lines_between(copy, after, to, _AT_ONCE, part):
         yield from found
         after = found[-1][0]

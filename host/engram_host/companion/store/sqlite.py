@@ -18,29 +18,23 @@ from engram_host.companion.store.queries import Rows
 from engram_host.companion.vector_types import Vector
 
 DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-"""Errors of SQLite for a damaged file."""
 
 BUSY_SECONDS = 10
-"""How long a call waits for another process that writes."""
 
 LEAST_FREE = 16 << 20
-"""Bytes on the database's disk below which a person is warned: a write-ahead log may take 4 MB, and a batch of lines some."""
+"""Free bytes on disk below which to warn: a write-ahead log may take 4 MB, plus a batch of lines."""
 
 _MISTAKES = (sqlite3.IntegrityError, sqlite3.ProgrammingError)
 _FAILURES = (sqlite3.DatabaseError, TypeError, ValueError, AttributeError)
-"""Of a transaction. The last three are mistakes in this code, or come of values that no column of ours can have."""
+"""Errors of a transaction; the last three are bugs, or come from values that damage made."""
 
 _LOOK_SECONDS, _LOOK_EVERY = 5.0, 60.0
-"""How long the pages are looked at after such an error, and how often at most."""
 
 _CHECK_STEPS = 5000
-"""Steps of SQLite, some tenths of a millisecond, between two looks whether a check is in the way of others."""
 
 _CHECK_TRIES, _CHECK_PAUSE = 20, 0.5
-"""How often a check of one table begins again after it was in the way, and the seconds between."""
 
 READERS = 8
-"""Connections for reading that are kept open; each has a page cache of about 2 MB."""
 
 _LOG_IS_READ = (
     "the write-ahead log beside the database, which another process reads now: it is emptied at the next change, or at the "
@@ -48,7 +42,6 @@ _LOG_IS_READ = (
 )
 
 _BEGIN_TRIES, _BEGIN_PAUSE = 50, 0.1
-"""How often a new file is asked to have a write-ahead log while others begin it too, and the seconds between."""
 
 _UNREADABLE = (
     sqlite3.SQLITE_IOERR_READ,
@@ -59,27 +52,24 @@ _UNREADABLE = (
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 _SAYS_DAMAGED = ("Could not decode to UTF-8", "already exists")
-"""Parts of other errors that damage makes: a text has become something else, or the list of migrations is lost."""
 
 
 class SqliteRows(Rows):
-    """Rows on one connection of SQLite; a vector is its float32 numbers, little-endian."""
+    """Rows on one connection of SQLite; a vector is little-endian float32."""
 
     def __init__(self, connection: sqlite3.Connection):
         super().__init__()
         self._connection = connection
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Execute a statement; its rows."""
         return self._connection.execute(sql, values).fetchall()
 
     def run_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Execute a statement for each row of values."""
         if rows:
             self._connection.executemany(sql, rows)
 
     def script(self, sql: str) -> None:
-        """Execute several statements; not by executescript(), which would commit what came before."""
+        """Execute statements one by one, as executescript() would commit first."""
         statement = ""
         for line in sql.splitlines(keepends=True):
             statement += line
@@ -88,26 +78,22 @@ class SqliteRows(Rows):
                 statement = ""
 
     def count(self, sql: str, values: Sequence[Any] = ()) -> int:
-        """Execute a statement; how many rows it changed."""
         return self._connection.execute(sql, values).rowcount
 
     def size(self) -> int:
-        """Bytes of the file; the write-ahead log beside it is left out."""
         ((pages,),) = self.run("PRAGMA page_count")
         ((each,),) = self.run("PRAGMA page_size")
         return pages * each
 
     def pack(self, vector: Vector) -> bytes:
-        """A vector as the database takes it."""
         return np.asarray(vector, "<f4").tobytes()
 
     def unpack_all(self, values: Sequence[bytes]) -> Vector:
-        """Some vectors of one identity as the database gives them, a row each."""
         return np.frombuffer(b"".join(values), "<f4").reshape(len(values), -1).astype(np.float32)
 
 
 class SqliteDatabase(Database):
-    """A database in a file. Several processes may use it at once; it has to be on a disk of this machine."""
+    """A database file, on a local disk; several processes may use it."""
 
     name = "SQLite"
     dialect = "sqlite"
@@ -119,13 +105,12 @@ class SqliteDatabase(Database):
         self._readers: LifoQueue[sqlite3.Connection] = LifoQueue(READERS)
         self._is_wiping = False
         self._next_look = 0.0
-        self._has_old_bytes = True  # in the write-ahead log; a process that was killed may have left some
+        self._has_old_bytes = True  # in the write-ahead log; a killed process may have left some
 
     def connect(self) -> None:
-        """Make sure that the file is there; StoreUnavailable."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            # What people said is nobody else's to read; the files beside it get the same mode.
+            # Private data; the files beside it get the same mode.
             self.path.touch(mode=0o600)
         except OSError as error:
             raise StoreUnavailable(f"{self.path} cannot be made: {error.strerror}. Choose another place.") from error
@@ -134,7 +119,6 @@ class SqliteDatabase(Database):
                 self._writer = self._connection()
 
     def close(self) -> None:
-        """Let all connections go."""
         with self._writing:
             writer, self._writer = self._writer, None
             while True:
@@ -149,7 +133,7 @@ class SqliteDatabase(Database):
     def _connection(self) -> sqlite3.Connection:
         try:
             connection = sqlite3.connect(self.path, BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-            # Bytes of what is deleted are overwritten with zeros, in the file and in all that is written from now on.
+            # Deleted bytes are overwritten with zeros.
             for pragma in ("secure_delete = ON", "synchronous = FULL"):
                 connection.execute(f"PRAGMA {pragma}").fetchall()
             _use_write_ahead_log(connection)
@@ -160,7 +144,6 @@ class SqliteDatabase(Database):
         return connection
 
     def write(self, work: Callable[[Rows], Result]) -> Result:
-        """Do work in one transaction that is on disk at the end; one at a time."""
         with self._writing:
             if self._writer is None:
                 raise StoreUnavailable("the companion's database is closed.")
@@ -176,7 +159,6 @@ class SqliteDatabase(Database):
             return result
 
     def read(self, work: Callable[[Rows], Result]) -> Result:
-        """Do work that only reads, on one state of the file; no writer keeps it waiting."""
         if self._writer is None:
             raise StoreUnavailable("the companion's database is closed.")
         try:
@@ -197,7 +179,6 @@ class SqliteDatabase(Database):
             self._readers.put_nowait(connection)
 
     def scrub(self) -> list[str]:
-        """Rewrite the file, and empty the write-ahead log; a sentence if another process reads what that still has."""
         with self._writing:
             if self._writer is None:
                 raise StoreUnavailable("the companion's database is closed.")
@@ -209,20 +190,17 @@ class SqliteDatabase(Database):
             return [_LOG_IS_READ] if self._has_old_bytes else []
 
     def _wipe(self, writer: sqlite3.Connection) -> None:
-        """Write all of the write-ahead log to the file and empty it: it still has bytes of what was removed. While another
-        process reads that is not possible, and is done after a later change.
-        """
+        """Empty the write-ahead log of removed bytes; retried after a later write if others read it."""
         self._is_wiping = True
         try:
             (is_busy, _, _) = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         except sqlite3.DatabaseError:
-            is_busy = True  # what was asked for is committed; the next change will report what is wrong
+            is_busy = True  # the transaction is committed; the next write will report the problem
         finally:
             self._is_wiping = False
         self._has_old_bytes = bool(is_busy)
 
     def check(self) -> None:
-        """Look at all pages and indexes, table by table; StoreDamaged, StoreUnavailable."""
         if self._writer is None:
             raise StoreUnavailable("the companion's database is closed.")
         with contextlib.closing(self._connection()) as connection:
@@ -237,7 +215,6 @@ class SqliteDatabase(Database):
                 raise self._problem(error) from error
 
     def _must_yield(self) -> bool:
-        """Whether a check has to let the log beside the file be emptied, or the database be closed."""
         return self._is_wiping or self._writer is None
 
     def _check_table(self, connection: sqlite3.Connection, name: str) -> None:
@@ -258,7 +235,6 @@ class SqliteDatabase(Database):
             return
 
     def _damage_behind(self) -> StoreDamaged | None:
-        """What is damaged, as far as a look of some seconds, once a minute, can tell."""
         if time.monotonic() < self._next_look:
             return None
         self._next_look = time.monotonic() + _LOOK_EVERY
@@ -270,11 +246,10 @@ class SqliteDatabase(Database):
         except UnicodeDecodeError:
             return self._note_garbled()
         except sqlite3.DatabaseError:
-            return None  # it took too long, or says what it has to say to the next one who asks
+            return None  # a timeout, or an error that the next call reports
         return self.note_damage(f"{self.path} is damaged ({verdict})") if verdict != "ok" else None
 
     def warnings(self) -> list[str]:
-        """Whether its disk is nearly full."""
         try:
             free = shutil.disk_usage(self.path.parent).free
         except OSError as error:
@@ -284,13 +259,11 @@ class SqliteDatabase(Database):
         return [f"the disk of {self.path} has only {free >> 20} MB left: make room; boards keep what is not copied."]
 
     def _note_garbled(self) -> StoreDamaged:
-        """Note that SQLite's own message about the schema, which quotes it, is no text."""
         return self.note_damage(f"{self.path} is damaged (its schema is garbled)")
 
     def _problem(self, error: Exception) -> Exception:
-        """The error for a caller; one that is a mistake in this code stays what it is."""
         if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, _MISTAKES):
-            # Rows that are not as any transaction leaves them make such errors, too.
+            # Damaged rows cause such errors, too.
             return self._damage_behind() or error
         extended = getattr(error, "sqlite_errorcode", 0)
         code = extended & 0xFF
@@ -306,7 +279,6 @@ class SqliteDatabase(Database):
 def _transaction(
     connection: sqlite3.Connection, rows: SqliteRows, begin: str, work: Callable[[Rows], Result]
 ) -> Result:
-    """Do work in one transaction: all of it has happened, or nothing."""
     connection.execute(begin)
     try:
         result = work(rows)
@@ -321,7 +293,7 @@ def _transaction(
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """Two that begin a database at once may find it locked: SQLite does not wait for the other one here."""
+    """Enable the log with retries: SQLite does not wait here for another process."""
     for again in reversed(range(_BEGIN_TRIES)):
         try:
             connection.execute("PRAGMA journal_mode = WAL").fetchall()

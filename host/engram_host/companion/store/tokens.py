@@ -1,6 +1,4 @@
-"""What the database keeps of who may come and how much they used: tokens, what operators did, and the gateway's counts of each
-day.
-"""
+"""Tokens, the audit log, and daily usage of the gateway."""
 
 import hmac
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,13 +10,10 @@ from engram_host.companion.store.queries import Rows
 from engram_host.companion.types import AuditEntry, DeviceToken, GatewayUse, OperatorToken
 
 DAYS_KEPT = 400
-"""Days that the gateway's counts are kept."""
 
 ENTRIES_KEPT = 10000
-"""Entries of the audit log: protects the database from whoever has a token and asks without end."""
 
 ALL = ""
-"""Stands for all boards together."""
 
 _TOKEN, _FORMER, _OPERATOR, _ENTRY = (
     CHECKED[name].columns for name in ("device_tokens", "former_tokens", "operator_tokens", "audit")
@@ -26,20 +21,19 @@ _TOKEN, _FORMER, _OPERATOR, _ENTRY = (
 
 
 class TokenTable(DatabaseTable):
-    """The token of each board, and those of operators, as their digests."""
+    """Tokens of boards and operators, by digest."""
 
     @writes
     def add_token(self, rows: Rows, token: DeviceToken) -> bool:
-        """Keep the token of a board that has none; whether it had none."""
         values = (token.device, token.digest, token.mosquitto, token.made)
         sql = f"INSERT INTO device_tokens ({_TOKEN}, crc) VALUES (?, ?, ?, ?, ?) ON CONFLICT (device) DO NOTHING"
         rows.run(sql, (*values, row_check(values)))
-        return _device_of(rows, token.digest) == token.device  # true also when it is done again
+        return _device_of(rows, token.digest) == token.device  # true also for a repeat
 
     @writes
     def replace_token(self, rows: Rows, token: DeviceToken, former_ends: int = 0) -> bool:
-        """Put a token in the place of a device's old one, which is taken until `former_ends`; whether there was one."""
-        is_new = _device_of(rows, token.digest) != token.device  # false when it is done again
+        """Replace a board's token; the old one works until `former_ends`. False if there was none."""
+        is_new = _device_of(rows, token.digest) != token.device  # false for a repeat
         if is_new:
             rows.run("DELETE FROM former_tokens WHERE device = ?", (token.device,))
         if is_new and former_ends:
@@ -53,54 +47,47 @@ class TokenTable(DatabaseTable):
 
     @writes
     def remove_token(self, rows: Rows, device: str) -> bool:
-        """Forget the tokens of a board; whether there was one."""
         rows.run("DELETE FROM former_tokens WHERE device = ?", (device,))
         return rows.count("DELETE FROM device_tokens WHERE device = ?", (device,)) == 1
 
     @reads
     def tokens(self, rows: Rows) -> list[DeviceToken]:
-        """The tokens of all boards, by name."""
         return [DeviceToken(*row) for row in rows.run(f"SELECT {_TOKEN} FROM device_tokens ORDER BY device")]
 
     @reads
     def damaged_rows(self, rows: Rows) -> list[str]:
-        """A sentence for each table of tokens, and for the audit log, with damaged rows: such a token is not taken."""
         return damaged_rows(rows)
 
     @reads
     def former_tokens(self, rows: Rows, now: int) -> dict[str, int]:
-        """The boards whose former token is still taken, and until when."""
         return dict(rows.run("SELECT device, ends FROM former_tokens WHERE ends > ?", (now,)))
 
     @reads
     def device_of(self, rows: Rows, digest: bytes, now: int = 0) -> str:
-        """The board that has the token with a SHA-256, or had it before and may still use it `now`; "" if none has."""
+        """Return the board of a token by SHA-256, a former one if still valid `now`; "" if none."""
         return _device_of(rows, digest) or (_former_device_of(rows, digest, now) if now else "")
 
     # --- operators
 
     @writes
     def add_operator_token(self, rows: Rows, token: OperatorToken) -> bool:
-        """Keep a token under a name that no other one has; whether none had it."""
         values = (token.name, token.digest, int(token.is_read_only), token.made, token.ends)
         sql = f"INSERT INTO operator_tokens ({_OPERATOR}, crc) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING"
         rows.run(sql, (*values, row_check(values)))
         kept = _operator_of(rows, token.digest)
-        return kept is not None and kept.name == token.name  # true also when it is done again
+        return kept is not None and kept.name == token.name  # true also for a repeat
 
     @writes
     def remove_operator_token(self, rows: Rows, name: str) -> bool:
-        """Forget the token with a name; whether there was one."""
         return rows.count("DELETE FROM operator_tokens WHERE name = ?", (name,)) == 1
 
     @reads
     def operator_tokens(self, rows: Rows) -> list[OperatorToken]:
-        """The tokens of operators, by name."""
         return [_operator(row) for row in rows.run(f"SELECT {_OPERATOR} FROM operator_tokens ORDER BY name")]
 
     @reads
     def operator_of(self, rows: Rows, digest: bytes, now: int) -> OperatorToken | None:
-        """The operator's token with a SHA-256, None if there is none, or it has ended `now`."""
+        """Return the operator token of a SHA-256, None if it is unknown or has ended `now`."""
         token = _operator_of(rows, digest)
         return None if token and token.ends and token.ends <= now else token
 
@@ -131,15 +118,13 @@ def _operator(row: Sequence[Any]) -> OperatorToken:
 
 
 DAMAGED = "damaged"
-"""The outcome of an entry of the audit log that is not as it was written."""
 
 
 class AuditTable(DatabaseTable):
-    """Who did what."""
+    """The audit log."""
 
     @writes
     def add_audit(self, rows: Rows, entry: AuditEntry) -> None:
-        """Keep an entry; the oldest beyond ENTRIES_KEPT go."""
         values = (entry.at, entry.who, entry.action, entry.outcome, entry.address)
         sql = "INSERT INTO audit (at, who, action, outcome, address, crc) VALUES (?, ?, ?, ?, ?, 0) RETURNING number"
         ((number,),) = rows.run(sql, values)
@@ -149,7 +134,7 @@ class AuditTable(DatabaseTable):
 
     @reads
     def audit(self, rows: Rows, limit: int, before: int = 0) -> list[AuditEntry]:
-        """Entries, newest first; with `before` those with lower numbers. One that is damaged has DAMAGED as its outcome."""
+        """Return entries below `before`, newest first; damaged ones have the outcome DAMAGED."""
         where, values = ("WHERE number < ?", (before,)) if before else ("", ())
         sql = f"SELECT {_ENTRY}, crc FROM audit {where} ORDER BY number DESC LIMIT ?"
         return [_entry(row) for row in rows.run(sql, (*values, limit))]
@@ -161,20 +146,17 @@ def _entry(row: Sequence[Any]) -> AuditEntry:
 
 
 class GatewayUseTable(DatabaseTable):
-    """Calls and tokens of each board and of all, by days since 1970."""
+    """Calls and tokens per board and in total, by days since 1970."""
 
     @reads
     def gateway_used(self, rows: Rows, day: int) -> dict[str, GatewayUse]:
-        """What each board used of the gateway on a day, and under ALL what all did."""
         return _used(rows, day)
 
     @writes
     def begin_call(self, rows: Rows, day: int, device: str, tokens: int, limits: Mapping[str, GatewayUse]) -> str:
-        """Count a call of the gateway, and the tokens that are set aside for it, unless one of the limits of `device` and
-        `all` (0: none) is reached; which one is, such as "device calls", else "".
-        """
+        """Count a call and reserve tokens; return the limit reached, such as "device calls", else ""."""
         names = {"all": ALL, "device": device}
-        for key in sorted(set(names.values())):  # in one order: so two transactions never wait for each other
+        for key in sorted(set(names.values())):  # in one order, so that two transactions never deadlock
             rows.run(
                 "INSERT INTO gateway_use (day, device, calls, tokens) VALUES (?, ?, 0, 0) "
                 "ON CONFLICT (day, device) DO NOTHING",
@@ -194,7 +176,7 @@ class GatewayUseTable(DatabaseTable):
 
     @writes
     def end_call(self, rows: Rows, day: int, device: str, tokens: int, cost: int = 0) -> None:
-        """Count what a call used beyond what was set aside for it, less than 0 if it used less; and what it cost."""
+        """Add a call's cost and the difference to its reserved tokens."""
         _add(rows, day, device, GatewayUse(0, tokens, cost))
 
 

@@ -1,7 +1,4 @@
-"""The vectors of lines, and notes on how far the index of them is.
-
-A vector belongs to a line and the model that made it, and leaves with its line.
-"""
+"""Vectors of lines, and notes on the state of their index."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,10 +13,8 @@ from engram_host.companion.types import LogName
 from engram_host.companion.vector_types import Identity, StoredVector, Vector, VectorRows
 
 _DIGESTS_AT_ONCE = 500
-"""Values in one statement: SQLite takes 32766; older builds took 999."""
 
 _DROPPED_AT_ONCE = 2000
-"""Vectors that are removed in one transaction: what comes meanwhile waits some ms."""
 
 
 class VectorTable(DatabaseTable):
@@ -29,7 +24,7 @@ class VectorTable(DatabaseTable):
     def vectors(
         self, rows: Rows, device: str, identity: Identity, after: int, limit: int = 4000
     ) -> list[tuple[int, StoredVector]]:
-        """The vectors of lines of the present epochs that came since a version, oldest first, each with its version."""
+        """Return (version, vector) of present lines since a version, oldest first."""
         sql = (
             "SELECT vectors.version, vectors.log, vectors.seq, vectors.digest, vectors.vector "
             f"FROM vectors {PRESENT.format('vectors')} AND vectors.identity = ? ORDER BY vectors.version LIMIT ?"
@@ -41,7 +36,6 @@ class VectorTable(DatabaseTable):
     def vectors_at(
         self, rows: Rows, identity: Identity, wanted: Mapping[tuple[str, LogName, int], Sequence[int]]
     ) -> dict[tuple[str, LogName, int], VectorRows]:
-        """The vectors of some lines, by (board, log, epoch) and seq: none of a line that has none."""
         found: dict[tuple[str, LogName, int], VectorRows] = {}
         for copy, seqs in wanted.items():
             read: list[tuple[Any, ...]] = []
@@ -60,11 +54,7 @@ class VectorTable(DatabaseTable):
     def put_vectors(
         self, rows: Rows, device: str, identity: Identity, vectors: Sequence[StoredVector], seen: int | None = None
     ) -> None:
-        """Keep vectors of lines of the present epochs; of lines that have gone meanwhile none is kept, and of those that have
-        changed since the version `seen`, up to which the texts were read, none either. Each gets a version of its own.
-
-        A vector leaves with its line, and when its line becomes another one: who reads changes() drops it then.
-        """
+        """Store vectors of lines that still exist and have not changed since version `seen`."""
         row = rows.lock([device]).get(device) if vectors else None
         if row is None:
             return
@@ -77,7 +67,6 @@ class VectorTable(DatabaseTable):
 
     @reads
     def cached(self, rows: Rows, identity: Identity, digests: Sequence[bytes]) -> dict[bytes, Vector]:
-        """The vectors of texts that were embedded before, by the text's digest."""
         found: dict[bytes, Vector] = {}
         wanted = list(dict.fromkeys(digests))
         for start in range(0, len(wanted), _DIGESTS_AT_ONCE):
@@ -88,7 +77,6 @@ class VectorTable(DatabaseTable):
         return found
 
     def drop_vectors(self, identity: Identity) -> int:
-        """Remove the vectors of all other identities than this one, some in each transaction; how many there were."""
         removed = 0
         for device in self._names():
             while part := self._drop_some_vectors(device, identity):
@@ -106,17 +94,15 @@ class VectorTable(DatabaseTable):
 
 
 class NoteTable(DatabaseTable):
-    """Values by name, which outlive a restart: how far the index is, and who keeps it."""
+    """Named values that outlive a restart, such as the state of the index."""
 
     @reads
     def get(self, rows: Rows, name: str) -> str:
-        """The value of a note, "" if there is none."""
         found = rows.run("SELECT value FROM notes WHERE name = ?", (name,))
         return found[0][0] if found else ""
 
     @writes
     def put(self, rows: Rows, name: str, value: str) -> None:
-        """Keep a note in the place of a former one."""
         rows.run(
             "INSERT INTO notes (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
             (name, value),
@@ -124,13 +110,11 @@ class NoteTable(DatabaseTable):
 
     @writes
     def put_first(self, rows: Rows, name: str, value: str) -> str:
-        """Keep a note unless there is one of that name; the one that is kept."""
         rows.run("INSERT INTO notes (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", (name, value))
         return rows.run("SELECT value FROM notes WHERE name = ?", (name,))[0][0]
 
 
 def _versions(rows: Rows, copy: LogRow, seqs: Sequence[int]) -> dict[int, int]:
-    """Those of some seqs that have a line, each with its version."""
     if not seqs:
         return {}
     condition, values = rows.condition_in("seq", seqs)

@@ -1,1 +1,1 @@
-"""What boards tell of themselves: how each is, and its days."""
+"""Status of boards, and daily figures."""

@@ -1,4 +1,4 @@
-"""What happens to the copy of a board, in sentences that a board and its person read."""
+"""Events of a board's copy, in sentences for its person."""
 
 from engram_host.sentences import SentenceTable
 
@@ -55,4 +55,4 @@ EVENTS = SentenceTable(
         ),
     },
 )
-"""The database keeps the sentences. One whose text is changed here stays as it was, and is shown in English only."""
+"""The database stores these sentences; ones from before a change of text stay in English."""

@@ -1,4 +1,4 @@
-"""How a board is, as it tells its companion: what stands now, and counts since its start."""
+"""Status of a board as it reports it: current values, and counts since its start."""
 
 import json
 from dataclasses import dataclass, fields
@@ -10,10 +10,7 @@ TELEGRAM_STATES: tuple[TelegramState, ...] = ("off", "on", "away", "stopped")
 
 @dataclass(frozen=True)
 class BoardStatus:
-    """The figures of the message `status`; 0 and "" stand for what a board does not tell. Sizes are bytes.
-
-    `run` differs for each start of the board, `seconds` are those since then, and so are the counts from `turns` on.
-    """
+    """Figures of a `status` message; 0 and "" are unknown, sizes are bytes, `run` differs per start."""
 
     run: int = 0
     seconds: int = 0
@@ -40,34 +37,28 @@ class BoardStatus:
     searches_empty: int = 0
     errors: int = 0
     pins: str = ""
-    """Values of its pins by name, as a JSON object."""
     pins_simulated: int = 0
-    """1 if its pins are simulated."""
 
     @property
     def pin_values(self) -> dict[str, str | int | None]:
-        """Values of its pins by name; None where one could not be read."""
         return json.loads(self.pins) if self.pins else {}
 
     @property
     def flash_percent(self) -> int | None:
-        """How full its flash is, None if it does not tell."""
         return percent(self.flash, self.flash_size)
 
     @property
     def problem(self) -> str:
-        """What its model, or else Telegram, failed with last; "" if neither did."""
         return self.model_problem or self.telegram_problem
 
 
 STATUS_FIELDS = tuple(field.name for field in fields(BoardStatus))
 COUNTS = ("turns", "failed", "calls", "tokens", "searches", "searches_empty", "errors")
-"""The counts since a board's start."""
 
 
 @dataclass(frozen=True)
 class ToldStatus:
-    """A board's status, and when it told it in Unix seconds."""
+    """A board's status and the Unix time of its report."""
 
     at: int
     status: BoardStatus
@@ -75,10 +66,7 @@ class ToldStatus:
 
 @dataclass(frozen=True)
 class BoardDay:
-    """A board on a day in UTC (days since 1970): what stood last, the most that it was, and what happened on this day.
-
-    A count that came after a time without a link belongs to the day on which it came.
-    """
+    """A board's day in UTC (days since 1970); counts belong to the day on which they arrived."""
 
     day: int
     flash: int = 0
@@ -101,5 +89,5 @@ DAY_FIELDS = tuple(field.name for field in fields(BoardDay))
 
 
 def percent(used: int, size: int) -> int | None:
-    """How much of a size is used, rounded down; None if there is no size."""
+    """Return the percentage used, rounded down, or None without a size."""
     return min(used, size) * 100 // size if size else None

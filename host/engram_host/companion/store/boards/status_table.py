@@ -1,4 +1,4 @@
-"""How boards are: of each what it told last, and its figures of each day in UTC."""
+"""Last status of each board, and its figures per day in UTC."""
 
 from collections.abc import Sequence
 
@@ -18,21 +18,20 @@ from engram_host.companion.store.sql.statements import placeholders
 from engram_host.companion.types import Sender
 
 STATUS_DAYS_KEPT = 400
-"""Days that figures are kept."""
 
 MOST = (1 << 53) - 1
-"""The most of a day's count: a hostile board does not get beyond what a database can keep."""
+"""Bound of a day's count: a hostile board cannot overflow a column."""
 
 _STATUS = ", ".join(STATUS_FIELDS)
 _DAY = ", ".join(DAY_FIELDS)
 
 
 class BoardStatusTable(DatabaseTable):
-    """What boards tell of themselves."""
+    """Status and days of boards."""
 
     @writes
     def put_status(self, rows: Rows, sender: Sender, device: str, status: BoardStatus, now: int) -> None:
-        """Keep what a board tells, and add what happened since it told something before to the day. Refused, Stale."""
+        """Store a status and add its new counts to the day; may raise Refused or Stale."""
         admit_sender(rows, sender, device)
         before = _status(rows, device)
         _put(rows, "board_status", "device", ("device", "at", *STATUS_FIELDS), (device, now, *_values(status)))
@@ -41,29 +40,25 @@ class BoardStatusTable(DatabaseTable):
 
     @reads_once
     def board_status(self, rows: Rows, device: str) -> ToldStatus | None:
-        """What a board told last, None if it has told nothing."""
         return _status(rows, device)
 
     @reads_once
     def board_statuses(self, rows: Rows, first: str = "", last: str = "") -> dict[str, ToldStatus]:
-        """What each board told last, by its name; of the boards from one name to another one, if these are given."""
         where, names = ("WHERE device BETWEEN ? AND ?", (first, last)) if first else ("", ())
         return _statuses(rows, where, names)
 
     @reads
     def statuses_of(self, rows: Rows, names: Sequence[str]) -> dict[str, ToldStatus]:
-        """What some boards told last, by name; those that have told nothing are left out."""
         return _statuses(rows, f"WHERE device IN ({placeholders(names)})", names) if names else {}
 
     @reads_once
     def board_days(self, rows: Rows, device: str, since: int) -> list[BoardDay]:
-        """The days of a board from one on (days since 1970), in order; those on which it told nothing are left out."""
+        """Return the days of a board from `since` (days since 1970) on, without days that had no report."""
         sql = f"SELECT {_DAY} FROM board_days WHERE device = ? AND day >= ? ORDER BY day"
         return [BoardDay(*values) for values in rows.run(sql, (device, since))]
 
     @reads_once
     def flash_uses(self, rows: Rows) -> dict[str, tuple[int, int]]:
-        """(bytes used, bytes in all) of the flash of each board that tells it, by its name."""
         found = rows.run("SELECT device, flash, flash_size FROM board_status WHERE flash_size > 0 ORDER BY device")
         return {device: (used, size) for device, used, size in found}
 
@@ -86,7 +81,6 @@ def _day(rows: Rows, device: str, day: int) -> BoardDay:
 
 
 def _grown(day: BoardDay, before: BoardStatus, now: BoardStatus) -> BoardDay:
-    """A day after one more status."""
     return BoardDay(
         day.day,
         now.flash,
@@ -101,7 +95,6 @@ def _grown(day: BoardDay, before: BoardStatus, now: BoardStatus) -> BoardDay:
 
 
 def _new(before: BoardStatus, now: BoardStatus, name: str) -> int:
-    """How much a count grew since the status before: all of it after a restart."""
     count, counted = getattr(now, name), getattr(before, name)
     return max(0, count - counted) if before.run == now.run else count
 
@@ -111,7 +104,6 @@ def _values(status: BoardStatus) -> Sequence[int | str]:
 
 
 def _put(rows: Rows, table: str, key: str, columns: Sequence[str], values: Sequence[int | str]) -> None:
-    """Write a row in the place of the one with the same key."""
     kept = ", ".join(f"{name} = excluded.{name}" for name in columns if name not in key.split(", "))
     marks = ", ".join("?" * len(columns))
     rows.run(

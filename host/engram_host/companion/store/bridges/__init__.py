@@ -1,1 +1,1 @@
-"""Who may talk through bridges, in which chats, and what these are owed."""
+"""People and chats of bridges, and deliveries to them."""

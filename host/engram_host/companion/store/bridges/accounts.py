@@ -1,16 +1,14 @@
-"""The accounts of bridges: up to where each took messages, and what is removed once a bridge has another account."""
+"""Accounts of bridges: their position in the network's messages, and the rows to remove on a change."""
 
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
 
 MOST_MARK = 2000
-"""Characters of what a bridge keeps to know up to where it took messages."""
 
 _TABLES = ("bridge_marks", "bridge_chats", "bridge_deliveries", "bridge_files")
-"""What is kept of a bridge's account."""
 
 _MARKED = "+"
-"""What stands before a user in whose messages' ids the user stands: those of former versions have none."""
+"""Prefix of users whose message ids contain the user; users of former versions have none."""
 
 
 class BridgeAccountTable(DatabaseTable):
@@ -18,19 +16,17 @@ class BridgeAccountTable(DatabaseTable):
 
     @reads
     def bridge_mark(self, rows: Rows, bridge: str) -> str:
-        """Up to where a bridge took messages, as it said last; "" before."""
         found = rows.run("SELECT mark FROM bridge_marks WHERE bridge = ?", (bridge,))
         return found[0][0] if found else ""
 
     @writes
     def save_bridge_mark(self, rows: Rows, bridge: str, mark: str) -> None:
-        """Keep up to where a bridge took messages."""
         sql = "INSERT INTO bridge_marks (bridge, mark) VALUES (?, ?) ON CONFLICT (bridge) DO UPDATE SET mark = excluded.mark"
         rows.run(sql, (bridge, mark[:MOST_MARK]))
 
     @writes
     def claim_bridge(self, rows: Rows, bridge: str, account: str) -> bool:
-        """Keep which account a bridge has; whether it had another one, whose rows are removed."""
+        """Bind a bridge to an account; True if it replaced another one, whose rows are removed."""
         found = rows.run("SELECT value FROM notes WHERE name = ?", (_account_note(bridge),))
         if found == [(account,)]:
             return False
@@ -41,9 +37,7 @@ class BridgeAccountTable(DatabaseTable):
 
     @writes
     def claim_user(self, rows: Rows, bridge: str, user: str) -> str:
-        """Keep as which user a bridge is signed in, and nothing any more of another one that it was; what stands in the ids of
-        its messages, so that they are none of another user's: "" for one whose messages have been here without it.
-        """
+        """Bind a bridge to a user; return the marker for message ids, "" for ids of former versions."""
         found = rows.run("SELECT value FROM notes WHERE name = ?", (_user_note(bridge),))
         is_unmarked = found == [(user,)] or (not found and _has_rows(rows, bridge))
         if found in ([(user,)], [(_MARKED + user,)]):
@@ -57,7 +51,6 @@ class BridgeAccountTable(DatabaseTable):
 
     @writes
     def forget_bridge(self, rows: Rows, bridge: str) -> None:
-        """Remove all that is kept of a bridge; people and groups stay."""
         _forget(rows, bridge)
 
 

@@ -1,8 +1,6 @@
-"""The chats of bridges, and what they are owed: rows that a bridge and the companion may die beside at any moment.
+"""Chats of bridges and open deliveries; a bridge or the companion may die between any two changes.
 
-A message of a network has one row, found by an id that is made of bridge, chat and the network's own id: what comes again
-changes nothing as long as the row is there. A row is `open` until its chat has the answer, or never will; expire_deliveries()
-removes it a while after that, and the message counts as a new one from then on.
+A network message has one row by its id, which makes repeats harmless until expire_deliveries() removes it.
 """
 
 import json
@@ -24,19 +22,15 @@ from engram_host.companion.store.sql.statements import placeholders
 from engram_host.companion.types import FOLDER, ConversationLimits, Said
 
 MOST_OPEN_CHAT = 50
-"""What one chat is owed: if there is more, the oldest goes, and the chat gets a notice."""
+"""Open deliveries per chat; beyond that the oldest is dropped, and the chat gets a notice."""
 
 MOST_OPEN = 2000
-"""What all chats are owed: bounds the memory of a companion whose networks are away."""
 
 MOST_CHATS = 5000
-"""Chats of all bridges whose board and room are known; those in which nobody has talked for longest go."""
 
 _AT_ONCE = 500
-"""Rows that one transaction goes through."""
 
 PLACE = "bridge = ? AND chat = ? AND thread = ?"
-"""The rows of a chat, or of a thread in it; see place_key()."""
 _COLUMNS = (
     "number, bridge, chat, thread, is_group, ref, message, device, mid, text, at, "
     "messages, part, start, upto, digest, heading, sending, told"
@@ -45,18 +39,16 @@ _SHOWN = ("messages", "part", "start", "upto", "digest", "heading", "sending", "
 
 
 class DeliveryTable(DatabaseTable):
-    """Chats of bridges, and what they are owed."""
+    """Chats of bridges, and deliveries to them."""
 
-    # --- what people say
+    # --- messages of people
 
     @reads
     def is_known(self, rows: Rows, mid: str) -> bool:
-        """Whether a message of a network was here before."""
         return _is_known(rows, mid)
 
     @reads
     def kept_message(self, rows: Rows, mid: str) -> KeptMessage | None:
-        """A message of a network that was here before."""
         found = rows.run(f"SELECT {_COLUMNS} FROM bridge_deliveries WHERE mid = ? LIMIT 1", (mid,))
         if not found:
             return None
@@ -72,9 +64,7 @@ class DeliveryTable(DatabaseTable):
     def add_message(
         self, rows: Rows, delivery: Delivery, said: Said, limits: ConversationLimits, now: int
     ) -> Delivery | None:
-        """Keep a message for a board, and that its chat is owed the answer; None if it came before. UnknownDevice,
-        TooManyWaiting.
-        """
+        """Store a message and its delivery, None if it is a repeat; UnknownDevice, TooManyWaiting."""
         if delivery.device not in rows.lock([delivery.device]):
             raise UnknownDevice(delivery.device)
         if _is_known(rows, delivery.mid):
@@ -86,16 +76,14 @@ class DeliveryTable(DatabaseTable):
 
     @writes
     def add_text(self, rows: Rows, delivery: Delivery, now: int, *, is_sent: bool = False) -> Delivery | None:
-        """Keep that a chat is owed a text, unless it `is_sent`; None if the message that it answers came before."""
+        """Store a text to deliver, already sent with `is_sent`; None if the message it answers is a repeat."""
         if _is_known(rows, delivery.mid):
             return None
         return insert_delivery(rows, delivery, now, "done" if is_sent else "open")
 
     @writes
     def add_pushes(self, rows: Rows, bridges: Collection[str], now: int) -> tuple[list[Delivery], list[Delivery]]:
-        """Let the chats of some bridges have what boards have begun to say in their rooms: what is new; and what they are owed
-        that neither answers a message nor comes from a board.
-        """
+        """Queue new pushes of boards for chats; return these, and open texts that answer no message."""
         some = placeholders([*bridges])
         sql = (
             "SELECT device, mid, room, text, at FROM conversations c WHERE is_push = 1 AND EXISTS "
@@ -116,26 +104,23 @@ class DeliveryTable(DatabaseTable):
 
     @reads
     def board_names(self, rows: Rows) -> list[str]:
-        """The boards that the companion knows."""
         sql = f"SELECT name FROM devices WHERE substr(name, 1, {len(FOLDER)}) <> ? ORDER BY name"
         return [name for (name,) in rows.run(sql, (FOLDER,))]
 
     @reads
     def chosen_board(self, rows: Rows, place: ChatPlace) -> str:
-        """The board that was chosen for a thread, or else for its chat; "" if none was."""
         sql = "SELECT chosen FROM bridge_chats WHERE bridge = ? AND chat = ? AND thread IN (?, '') ORDER BY thread DESC"
         found = [chosen for (chosen,) in rows.run(sql, (place.bridge, place.chat, place.thread)) if chosen]
         return found[0] if found else ""
 
     @writes
     def choose_board(self, rows: Rows, place: ChatPlace, ref: str, room: str, device: str, now: int) -> None:
-        """Let a board answer in a chat from now on, or in a thread of it, as somebody with an id asked."""
         _touch_chat(rows, place, ref, room, now)
         rows.run(f"UPDATE bridge_chats SET chosen = ? WHERE {PLACE}", (device, *place_key(place)))
 
     @reads
     def is_kept_as_private(self, rows: Rows, bridge: str, chat: str) -> bool:
-        """Whether a chat was private when somebody talked there last, or something is owed to it as to a private one."""
+        """True if a chat was private last, or still has deliveries or files from that time."""
         private = "bridge = ? AND chat = ? AND is_group = 0"
         sql = (
             f"SELECT 1 FROM bridge_chats WHERE {private} UNION ALL "
@@ -146,7 +131,7 @@ class DeliveryTable(DatabaseTable):
 
     @writes
     def note_group(self, rows: Rows, bridge: str, chat: str, now: int) -> int:
-        """A chat is a group now: others would read what is owed to it as to a private one, so that is dropped; how much."""
+        """Mark a chat as a group and drop its private deliveries and files; return how many."""
         private = "bridge = ? AND chat = ? AND is_group = 0"
         rows.run(f"UPDATE bridge_chats SET is_group = 1 WHERE {private}", (bridge, chat))
         sql = (
@@ -159,7 +144,7 @@ class DeliveryTable(DatabaseTable):
 
     @reads
     def open_answers(self, rows: Rows, place: ChatPlace) -> list[tuple[str, str, str]]:
-        """(board, id, principal) of the messages of a chat that boards have not answered yet."""
+        """Return (board, id, principal) of a chat's messages that boards have not answered yet."""
         sql = (
             "SELECT c.device, c.mid, c.principal FROM bridge_deliveries d JOIN conversations c ON c.device = d.device AND "
             f"c.mid = d.mid WHERE d.bridge = ? AND d.chat = ? AND d.thread = ? AND d.state = 'open' AND c.{OPEN} "
@@ -169,7 +154,6 @@ class DeliveryTable(DatabaseTable):
 
     @reads
     def dropped_answers(self, rows: Rows, place: ChatPlace) -> int:
-        """How many answers a chat will not get, without a notice so far."""
         found = rows.run(f"SELECT dropped FROM bridge_chats WHERE {PLACE}", place_key(place))
         return found[0][0] if found else 0
 
@@ -177,21 +161,17 @@ class DeliveryTable(DatabaseTable):
 
     @reads
     def open_deliveries(self, rows: Rows, bridge: str) -> list[Delivery]:
-        """What the chats of a bridge are owed, the oldest first."""
         sql = f"SELECT {_COLUMNS} FROM bridge_deliveries WHERE bridge = ? AND state = 'open' ORDER BY number"
         return [_delivery(row) for row in rows.run(sql, (bridge,))]
 
     @reads
     def open_delivery(self, rows: Rows, number: int) -> Delivery | None:
-        """Something that is owed, as it stands now; None if it is owed no more."""
         found = rows.run(f"SELECT {_COLUMNS} FROM bridge_deliveries WHERE number = ? AND state = 'open'", (number,))
         return _delivery(found[0]) if found else None
 
     @writes
     def save_shown(self, rows: Rows, delivery: Delivery, shown: Shown, now: int, told_dropped: int = 0) -> bool:
-        """Keep how much of an answer its chat has; with `told_dropped`, that it is told of so many dropped ones. False if it is
-        owed no more.
-        """
+        """Save an answer's progress and the dropped ones it reports; False if it is no longer open."""
         names = ", ".join(f"{name} = ?" for name in (*_SHOWN, "changed"))
         sql = f"UPDATE bridge_deliveries SET {names} WHERE number = ? AND state = 'open'"
         if not rows.count(sql, (*_shown(shown), now, delivery.number)):
@@ -205,17 +185,14 @@ class DeliveryTable(DatabaseTable):
 
     @writes
     def end_delivery(self, rows: Rows, number: int, end: DeliveryEnd, now: int) -> None:
-        """Nothing more is owed."""
         rows.run("UPDATE bridge_deliveries SET state = ?, changed = ?, text = '' WHERE number = ?", (end, now, number))
         rows.let_go = True
 
-    # --- what goes
+    # --- expiry
 
     @writes
     def expire_deliveries(self, rows: Rows, open_since: int, ended_since: int, now: int) -> list[int]:
-        """Drop what has been owed since before a time, remove what ended before another, and the oldest chats of too many; the
-        numbers of what was dropped.
-        """
+        """Drop old open deliveries, remove ended ones and excess chats; return the numbers dropped."""
         sql = (
             f"SELECT {_COLUMNS} FROM bridge_deliveries WHERE state = 'open' AND at < ? ORDER BY number LIMIT {_AT_ONCE}"
         )
@@ -237,7 +214,7 @@ def _is_known(rows: Rows, mid: str) -> bool:
 
 
 def place_key(place: ChatPlace) -> tuple[str, str, str]:
-    """What `PLACE` asks for."""
+    """Return the values of PLACE."""
     return place.bridge, place.chat, place.thread
 
 
@@ -252,7 +229,6 @@ def _touch_chat(rows: Rows, place: ChatPlace, ref: str, room: str, now: int, ask
 
 
 def _place_of_room(rows: Rows, room: str, device: str, bridges: Collection[str]) -> tuple[ChatPlace, str]:
-    """The chat with a room, and whom that is for: of several, the one where the board was asked last."""
     some = placeholders([*bridges])
     sql = (
         f"SELECT bridge, chat, thread, is_group, ref FROM bridge_chats WHERE room = ? AND bridge IN ({some}) "
@@ -263,7 +239,7 @@ def _place_of_room(rows: Rows, room: str, device: str, bridges: Collection[str])
 
 
 def insert_delivery(rows: Rows, delivery: Delivery, now: int, state: str = "open") -> Delivery | None:
-    """Add a row, and drop the oldest open ones if there are too many."""
+    """Insert a delivery and drop the oldest open ones beyond the limits; None if it exists."""
     place = delivery.place
     values: dict[str, Any] = {
         "bridge": place.bridge,
@@ -283,7 +259,7 @@ def insert_delivery(rows: Rows, delivery: Delivery, now: int, state: str = "open
     marks = ", ".join("?" * len(values))
     sql = f"INSERT INTO bridge_deliveries ({', '.join(values)}) VALUES ({marks}) ON CONFLICT DO NOTHING"
     if not rows.count(sql, (*values.values(),)):
-        return None  # another process has just done so
+        return None  # another process has just inserted it
     key = (delivery.mid, delivery.device)
     ((number,),) = rows.run("SELECT number FROM bridge_deliveries WHERE mid = ? AND device = ?", key)
     if state == "open":

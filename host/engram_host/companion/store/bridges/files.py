@@ -1,4 +1,4 @@
-"""The rows of files that the owner sent into chats, until a board has them: one in each chat."""
+"""Files that the owner sent into chats for /import, one per chat, until a board has them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,7 +10,6 @@ from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
 
 MOST_FILES = 32
-"""In all chats: the oldest that no board is given goes."""
 
 _COLUMNS = "bridge, chat, thread, name, data, at, device, mid, message, ref, room, answered, report"
 
@@ -20,18 +19,16 @@ class ChatFileTable(DatabaseTable):
 
     @reads
     def chat_file(self, rows: Rows, place: ChatPlace) -> ChatFile | None:
-        """The file of a chat."""
         return _find(rows, place)
 
     @reads
     def open_imports(self, rows: Rows, bridge: str) -> list[ChatFile]:
-        """The files that boards are given, of one bridge."""
         sql = f"SELECT {_COLUMNS} FROM bridge_files WHERE bridge = ? AND device <> '' ORDER BY chat, thread"
         return [_file(row) for row in rows.run(sql, (bridge,))]
 
     @writes
     def add_chat_file(self, rows: Rows, file: ChatFile) -> bool:
-        """Keep a file in place of the former one of its chat; False if a board is given that now."""
+        """Store a file in place of the chat's former one; False while that one is being imported."""
         former = _find(rows, file.place)
         if former and former.is_imported:
             return False
@@ -47,7 +44,7 @@ class ChatFileTable(DatabaseTable):
 
     @writes
     def begin_import(self, rows: Rows, file: ChatFile) -> bool:
-        """Note that a board is given a file from now on; False if it is gone, or a board is given it already."""
+        """Start an import; False if the file is gone or its import runs already."""
         former = _find(rows, file.place)
         if former is None or former.is_imported:
             return False
@@ -57,9 +54,7 @@ class ChatFileTable(DatabaseTable):
 
     @writes
     def save_import(self, rows: Rows, file: ChatFile, answered: int, report: str, mid: str) -> ChatFile | None:
-        """Note that the board has answered so far, and keep nothing any more of the message `mid` that it answered last; None
-        if the file is not to be imported any more.
-        """
+        """Save an import's progress and remove the answered message; None if the import was cancelled."""
         rows.run("DELETE FROM conversation_pieces WHERE device = ? AND mid = ?", (file.device, mid))
         rows.run("DELETE FROM conversations WHERE device = ? AND mid = ?", (file.device, mid))
         rows.let_go = True
@@ -70,13 +65,11 @@ class ChatFileTable(DatabaseTable):
 
     @reads
     def is_being_imported(self, rows: Rows, file: ChatFile) -> bool:
-        """Whether a board is still given a file: it was not cancelled, and its chat is private."""
         sql = f"SELECT 1 FROM bridge_files WHERE {PLACE} AND mid = ?"
         return bool(rows.run(sql, (*place_key(file.place), file.mid)))
 
     @writes
     def end_import(self, rows: Rows, file: ChatFile, delivery: Delivery, now: int) -> Delivery | None:
-        """Remove a file that a board has whole, and let its chat be owed the report; None if it is gone."""
         if not rows.count(f"DELETE FROM bridge_files WHERE {PLACE} AND mid = ?", (*place_key(file.place), file.mid)):
             return None
         rows.let_go = True
@@ -84,7 +77,6 @@ class ChatFileTable(DatabaseTable):
 
     @writes
     def cancel_import(self, rows: Rows, place: ChatPlace) -> ChatFile | None:
-        """Remove a file that a board is given; None if there is none such."""
         found = _find(rows, place)
         if found is None or not found.is_imported:
             return None
@@ -93,7 +85,6 @@ class ChatFileTable(DatabaseTable):
 
     @writes
     def expire_chat_files(self, rows: Rows, since: int) -> None:
-        """Remove files from before a time that no board is given."""
         rows.let_go |= bool(rows.count("DELETE FROM bridge_files WHERE device = '' AND at < ?", (since,)))
 
 

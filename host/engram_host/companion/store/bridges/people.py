@@ -1,6 +1,6 @@
-"""The rows of people, of groups and of strangers with a code: the rules of the board's engram.channels.people, in a database.
+"""People, groups and pairing codes in the database, by the rules of engram.channels.people.
 
-A `ref` is `network:id`. All changes wait for one another, so that no bound is passed.
+A `ref` is `network:id`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,28 +20,22 @@ from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.sql.notices import Notice
 
 MOST_PEOPLE = 1000
-"""People who were approved or blocked: bounds a list that is shown as a whole."""
 
 MOST_GROUPS = 256
-"""Groups in which boards answer."""
 
 MOST_IDS = 16
-"""Network accounts of one person."""
 
 CODE_SECONDS = 3600
-"""How long a code is valid, and how long a stranger gets no other message."""
+"""Lifetime of a code; a stranger gets no other message meanwhile."""
 
 MOST_WAITING = 3
-"""Strangers of a network who have a code: nobody else is answered, so a flood costs nothing."""
+"""Codes per network: other strangers get no answer, so a flood costs nothing."""
 
 WELCOME_IDS = "welcome:"
-"""How the ids of deliveries begin that say so."""
 
 MOST_CLOSED = 1000
-"""Groups that are known to be closed; of more the newest."""
 
 _CLOSED = "people.closed."
-"""How the names of notes begin that have the id of a closed group, with the number of its closing."""
 
 _LOCK = "INSERT INTO notes (name, value) VALUES ('people', '') ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 _CODE = "code, ref, name, at, bridge, chat, is_sent"
@@ -50,9 +44,7 @@ _PERSON, _ID, _GROUP = (CHECKED[name].columns for name in ("people", "people_ids
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a sender: the person, or the code that they have; how many of their network have one; and the mode of
-    the group, "" if it is closed.
-    """
+    """A sender's person or pairing request, the network's open codes, and the group's mode ("": closed)."""
 
     person: Person | None
     request: PairingRequest | None
@@ -61,13 +53,12 @@ class Known:
 
 
 class PeopleTable(DatabaseTable):
-    """Who may talk through networks, and where."""
+    """People and groups who may talk to boards; changes are serialized, so limits hold."""
 
     # --- for messages
 
     @reads
     def known_sender(self, rows: Rows, ref: str, group: str, now: int) -> Known:
-        """What is known of who sent a message, and of the group it was sent in ("" for none)."""
         person = _with_id(rows, ref)
         modes = _groups(rows, "WHERE ref = ?", (group,)) if group else {}
         network = ref.partition(":")[0]
@@ -77,13 +68,12 @@ class PeopleTable(DatabaseTable):
 
     @reads
     def is_blocked(self, rows: Rows, principal: str) -> bool:
-        """Whether a principal is one, or an id of one, whom nobody answers any more."""
         person = _with_principal(rows, principal) or _with_id(rows, principal)
         return person is not None and person.is_blocked
 
     @writes
     def add_code(self, rows: Rows, request: PairingRequest) -> bool:
-        """Keep the code of a stranger; False if they have one, or too many others of the network do."""
+        """Store a pairing code; False if the stranger has one, or the network too many."""
         _lock(rows)
         rows.run("DELETE FROM pairing_codes WHERE at <= ? OR at > ?", _ended(request.at))
         waiting = [each for each in _waiting(rows, request.at) if each.network == request.network]
@@ -96,24 +86,21 @@ class PeopleTable(DatabaseTable):
 
     @writes
     def mark_code_sent(self, rows: Rows, code: str) -> None:
-        """Note that a stranger got their code: it is not sent again."""
         rows.run("UPDATE pairing_codes SET is_sent = 1 WHERE code = ?", (code,))
 
     # --- lists
 
     @reads
     def people(self, rows: Rows) -> list[Person]:
-        """All people, by principal."""
         return _people(rows)
 
     @reads
     def groups(self, rows: Rows) -> dict[str, GroupMode]:
-        """The groups in which boards answer, and when."""
         return _groups(rows)
 
     @reads
     def silenced_refs(self, rows: Rows) -> list[str]:
-        """The ids of people who are blocked, and the groups that were closed: boards say nothing to these."""
+        """Return the ids of blocked people and closed groups: boards send nothing to these."""
         blocked = [ref for person in _people(rows) if person.is_blocked for ref in person.ids]
         sql = "SELECT substr(name, ?) FROM notes WHERE substr(name, 1, ?) = ?"
         closed = rows.run(sql, (len(_CLOSED) + 1, len(_CLOSED), _CLOSED))
@@ -121,24 +108,23 @@ class PeopleTable(DatabaseTable):
 
     @reads
     def pairing_requests(self, rows: Rows, now: int) -> list[PairingRequest]:
-        """Strangers whose code is valid, the first one first."""
         return _waiting(rows, now)
 
     @reads
     def person(self, rows: Rows, ref: str) -> Person:
-        """The person with an id, a principal or a name. NotFound."""
+        """Return a person by id, principal or name, or raise NotFound."""
         return _find(rows, ref)
 
     @reads
     def person_of(self, rows: Rows, principal: str) -> Person | None:
-        """The person with a principal, None if there is none; not one who is called so in lists."""
+        """Return a person by principal alone, never by name."""
         return _with_principal(rows, principal)
 
     # --- changes
 
     @writes
     def approve_person(self, rows: Rows, ref: str, name: str, now: int) -> Person:
-        """Let somebody talk, by the code that they have or by their id. ArgumentError, NotFound."""
+        """Approve a person by code or id; may raise ArgumentError or NotFound."""
         _lock(rows)
         waiting = _waiting(rows, now)
         person = _set_blocked(rows, _known_or_new(rows, ref, name, now), is_blocked=False)
@@ -147,13 +133,12 @@ class PeopleTable(DatabaseTable):
 
     @writes
     def block_person(self, rows: Rows, ref: str, now: int) -> Person:
-        """Answer somebody no more, whom a code, an id or a name tells. ArgumentError, NotFound."""
+        """Block a person by code, id or name; may raise ArgumentError or NotFound."""
         _lock(rows)
         return _set_blocked(rows, _found(rows, ref) or _known_or_new(rows, ref, "", now), is_blocked=True)
 
     @writes
     def remove_person(self, rows: Rows, ref: str) -> Person:
-        """Forget that somebody was approved or blocked; who it was. NotFound."""
         _lock(rows)
         person = _find(rows, ref)
         _remove(rows, person)
@@ -161,14 +146,13 @@ class PeopleTable(DatabaseTable):
 
     @writes
     def rename_person(self, rows: Rows, ref: str, name: str) -> Person:
-        """Call somebody by another name in lists; the principal stays. ArgumentError, NotFound."""
         _lock(rows)
         person = _find(rows, ref)
         return _save(rows, replace(person, name=checked_name(name)))
 
     @writes
     def link_person(self, rows: Rows, ref: str, other: str, now: int) -> Person:
-        """Take another id, or another person's ids, for one person's. ArgumentError, NotFound."""
+        """Add an id, or another person's ids, to a person; may raise ArgumentError or NotFound."""
         _lock(rows)
         person, second = _find(rows, ref), _found(rows, other)
         if second and (second.principal == person.principal or second.is_owner):
@@ -186,7 +170,7 @@ class PeopleTable(DatabaseTable):
 
     @writes
     def make_owner(self, rows: Rows, ref: str) -> Person:
-        """Let somebody be the owner, with the memory of the console. ArgumentError if another one is; NotFound."""
+        """Make a person the owner, with the console's memory; ArgumentError if there is one, NotFound."""
         _lock(rows)
         person = _find(rows, ref)
         owner = OWNER.principal
@@ -198,7 +182,7 @@ class PeopleTable(DatabaseTable):
 
     @writes
     def set_group(self, rows: Rows, ref: str, mode: str) -> None:
-        """Answer in a group when a board is mentioned, always, or not at all (off). ArgumentError, NotFound."""
+        """Set a group to mention, always or off; may raise ArgumentError or NotFound."""
         _lock(rows)
         checked_id(ref)
         if mode == "off":
@@ -218,7 +202,6 @@ class PeopleTable(DatabaseTable):
 
 
 def _note_closed(rows: Rows, ref: str) -> None:
-    """Keep that a group was closed: what is owed to a group says nowhere that it is one."""
     sql = "SELECT name, value FROM notes WHERE substr(name, 1, ?) = ?"
     closed = sorted(rows.run(sql, (len(_CLOSED), _CLOSED)), key=lambda row: int(row[1]))
     number = int(closed[-1][1]) + 1 if closed else 1
@@ -228,7 +211,6 @@ def _note_closed(rows: Rows, ref: str) -> None:
 
 
 def _lock(rows: Rows) -> None:
-    """Let nobody else change people until the transaction ends."""
     rows.run(_LOCK)
 
 
@@ -254,7 +236,7 @@ def _people(rows: Rows) -> list[Person]:
 
 
 def _person(row: Sequence[Any], ids: Iterable[str]) -> Person:
-    """A person of a row; if that is damaged, they count as blocked."""
+    """Build a person from a row; one with a damaged row counts as blocked."""
     principal, name, is_blocked, _ = row
     return Person(principal, name, tuple(ids), bool(is_blocked) or not is_sound(row))
 
@@ -310,7 +292,6 @@ def _find(rows: Rows, ref: str) -> Person:
 
 
 def _id_of(rows: Rows, ref: str, now: int) -> str:
-    """The id of the stranger with a code, or the id that was given."""
     for waiting in _waiting(rows, now):
         if ref.upper() == waiting.code or ref == waiting.ref:
             return waiting.ref
@@ -320,9 +301,7 @@ def _id_of(rows: Rows, ref: str, now: int) -> str:
 
 
 def _known_or_new(rows: Rows, ref: str, name: str, now: int) -> Person:
-    """The person with a code or an id, who is added if there is none. The name that strangers give themselves is not theirs:
-    somebody else could be found by it.
-    """
+    """Return or add the person with a code or id; strangers' own names are ignored as spoofable."""
     ref = _id_of(rows, ref, now)
     if person := _with_id(rows, ref):
         return person
@@ -346,7 +325,6 @@ def _add_ids(rows: Rows, principal: str, ids: Iterable[str]) -> None:
 
 
 def _welcome(rows: Rows, waiting: Iterable[PairingRequest], person: Person, now: int) -> None:
-    """Owe those who waited with a code, and are let in now, a sentence that says so where they wrote."""
     for request in waiting:
         if request.bridge and request.ref in person.ids and not person.is_blocked:
             place = ChatPlace(request.bridge, request.chat)

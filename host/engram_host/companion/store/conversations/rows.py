@@ -1,4 +1,4 @@
-"""The rows of messages to boards and of their answers, as one transaction changes them."""
+"""Rows of messages to boards and of their answers, within one transaction."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,6 @@ COLUMNS = (
     "number, device, mid, principal, text, room, is_group, workspace, is_command, state, turn, at, changed, offers, "
     "begun, unnamed, forwarded, quoted, edits, is_cancelled, is_push"
 )
-"""Those that as_conversation() reads."""
 
 ONE = "device = ? AND mid = ?"
 OPEN = "state IN ('waiting', 'taken', 'answering')"
@@ -29,30 +28,28 @@ _TOO_LONG = "the answer is longer than the companion keeps; all of it stands in 
 
 
 def admit_board(rows: Rows, sender: Sender, device: str) -> None:
-    """Refuse a board that is not the one of this name, or whose connection is not known. A message that came late is taken:
-    what it says of one conversation is in order by itself.
-    """
+    """Raise Refused for an unknown board or connection; late messages pass, as each has its own order."""
     row = rows.lock([device]).get(device)
     if row is None or row.board != sender.board or sender.link > row.link:
         raise Refused(HELLO_FIRST, again=0)
 
 
 def offer_message(rows: Rows, found: Conversation, now: int) -> Conversation:
-    """Count one more offer of a message, and number it."""
+    """Count one more offer of a message and return the message."""
     offers = "unnamed = unnamed + 1, offers = CASE WHEN offers < attempt THEN attempt ELSE offers END + 1"
     rows.run(f"UPDATE conversations SET {offers}, changed = ? WHERE {ONE}", (now, found.device, found.said.mid))
     return known_conversation(rows, found.device, found.said.mid)
 
 
 def note_begun(rows: Rows, found: Conversation) -> None:
-    """The board has named a message: it has got the newest offer of it."""
+    """Note that the board received the newest offer of a message."""
     if found.unnamed:
         sql = f"UPDATE conversations SET begun = begun + 1, unnamed = 0 WHERE {ONE}"
         rows.run(sql, (found.device, found.said.mid))
 
 
 def check_room(rows: Rows, device: str, said: Said, limits: ConversationLimits) -> None:
-    """Refuse a message for which there is no room. TooManyWaiting."""
+    """Raise TooManyWaiting if a board or person has too many open messages."""
     sql = f"SELECT principal, length(text) FROM conversations WHERE device = ? AND {OPEN}"
     waiting = rows.run(sql, (device,))
     own = sum(principal == said.principal for principal, _ in waiting)
@@ -66,7 +63,7 @@ def check_room(rows: Rows, device: str, said: Said, limits: ConversationLimits) 
 def insert_conversation(
     rows: Rows, device: str, said: Said, state: ConversationState, now: int, *, is_push: bool = False
 ) -> None:
-    """Add a row."""
+    """Insert a message."""
     values: dict[str, Any] = {
         "device": device,
         "mid": said.mid,
@@ -91,7 +88,7 @@ def insert_conversation(
 
 
 def remove_oldest_pushes(rows: Rows, device: str, kept: int) -> None:
-    """Remove what a board said by itself but the newest of it. It has no pieces."""
+    """Keep only the newest `kept` pushes of a board; these have no pieces."""
     newest = "SELECT number FROM conversations WHERE device = ? AND is_push = 1 ORDER BY number DESC LIMIT 1 OFFSET ?"
     if beyond := rows.run(newest, (device, kept)):
         rows.run("DELETE FROM conversations WHERE device = ? AND is_push = 1 AND number <= ?", (device, beyond[0][0]))
@@ -99,13 +96,13 @@ def remove_oldest_pushes(rows: Rows, device: str, kept: int) -> None:
 
 
 def find_conversation(rows: Rows, device: str, mid: str) -> Conversation | None:
-    """A message to a board, None if it is not known."""
+    """Return a message, or None."""
     found = rows.run(f"SELECT {COLUMNS} FROM conversations WHERE {ONE}", (device, mid))
     return as_conversation(found[0]) if found else None
 
 
 def known_conversation(rows: Rows, device: str, mid: str) -> Conversation:
-    """A message to a board. UnknownConversation."""
+    """Return a message, or raise UnknownConversation."""
     found = find_conversation(rows, device, mid)
     if found is None:
         raise UnknownConversation(mid)
@@ -113,7 +110,7 @@ def known_conversation(rows: Rows, device: str, mid: str) -> Conversation:
 
 
 def as_conversation(row: Sequence[Any]) -> Conversation:
-    """A row of COLUMNS."""
+    """Parse a row of COLUMNS."""
     (
         number,
         device,
@@ -141,7 +138,7 @@ def as_conversation(row: Sequence[Any]) -> Conversation:
 
 
 def begin_answer(rows: Rows, found: Conversation, offer: int) -> None:
-    """Begin the answer to an offer, in place of one with some pieces already."""
+    """Begin the answer to an offer and void pieces of an earlier one."""
     key = (found.device, found.said.mid)
     rows.run(f"UPDATE conversations SET attempt = ? WHERE {ONE}", (offer, *key))
     if last := _last_piece(rows, found):
@@ -159,7 +156,7 @@ def _last_piece(rows: Rows, found: Conversation) -> int:
 def add_pieces(
     rows: Rows, found: Conversation, pieces: Sequence[tuple[PieceKind, str]], most_bytes: int = 1 << 30
 ) -> None:
-    """Keep pieces of an answer as far as there is room for them."""
+    """Append pieces to an answer, up to `most_bytes`."""
     key = (found.device, found.said.mid)
     sql = f"SELECT coalesce(sum(length(text)), 0), coalesce(max(piece), 0) FROM conversation_pieces WHERE {ONE}"
     ((size, last),) = rows.run(sql, key)
@@ -173,7 +170,7 @@ def add_pieces(
 
 
 def end_conversation(rows: Rows, found: Conversation, state: ConversationState, now: int) -> None:
-    """Nothing more is to come of a message; a secret in it goes."""
+    """End a message in a state and remove its secret."""
     key = (found.device, found.said.mid)
     rows.run(f"UPDATE conversations SET state = ?, changed = ? WHERE {ONE}", (state, now, *key))
     kept = without_secret(found.said).text

@@ -1,12 +1,11 @@
-"""Messages to boards and their answers: rows that the companion, its broker and the board may die beside at any moment.
+"""Messages to boards and their answers; the companion, its broker or the board may die between any two changes.
 
     waiting -> taken (the board has it on flash) -> answering -> done
     waiting, taken, answering -> cancelled | undeliverable
 
-A board is offered its oldest open message whenever it has nothing to do, so what it lost by a restart is offered again; it
-answers an id once. Each offer has a number, which the messages of the answer repeat, beside their own from 1 on. The first
-one for a later offer starts the answer again: what was kept of it before goes. Anything else that is not the next one came
-twice or late, and changes nothing.
+An idle board is offered its oldest open message, again after a restart; it answers an id once. The messages of an answer
+repeat the number of their offer and are numbered from 1 on. The first one for a later offer restarts the answer and voids
+earlier pieces; all others that are not the next one are repeated or late, and ignored.
 """
 
 from collections.abc import Sequence
@@ -46,33 +45,23 @@ from engram_host.companion.types import (
 )
 
 MOST_BEGUN = 20
-"""Times that a board begins to answer one message: one that brings it down each time must not do so for ever."""
+"""Times that a board may begin one message: a crash in each attempt must not repeat for ever."""
 
 MOST_UNNAMED = 200
-"""Times in a row that a board is given a message and does not say that it has got it: most offers are lost on the way, but
-one may bring the board down before it can say so.
-"""
+"""Unacknowledged offers in a row before giving up: one may crash the board each time."""
 
 DONE_KEPT = 1000
-"""Answered messages of a board that are kept in each room: one in which much is said, such as that of imports, drives out
-nothing of another one.
-"""
 
 PUSHES_KEPT = 200
-"""Of what a board said by itself: bounds what one that does not stop can fill between two sweeps."""
 
 _LATELY_SECONDS = 3600
-"""How long after something has happened to a board's messages these are counted: far longer than from sweep to sweep."""
 
 _BOARDS_AT_ONCE = 128
-"""Boards of one statement."""
 
 _LOCK_PUSHES = (
     "INSERT INTO notes (name, value) VALUES ('pushes', '') ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 )
-"""Lets one board at a time add a push. Readers go on after the highest number that they have seen, so a push must not become
-visible after one with a higher number.
-"""
+"""Serializes pushes: readers resume after the highest number, so numbers must commit in order."""
 
 NEVER_ENDED = "the board began {} times to answer this and never came to an end: it is not given it any more."
 NEVER_BEGUN = "the board was given this {} times and never said that it had got it: it is not given it any more."
@@ -80,9 +69,7 @@ NEVER_BEGUN = "the board was given this {} times and never said that it had got 
 
 @dataclass(frozen=True)
 class Reply:
-    """A message of an answer: the offer that it answers, its number, its pieces, whether it is the last one, and then the
-    board's id of what was answered.
-    """
+    """One message of an answer: the answered offer, its number `k`, and its pieces."""
 
     offer: int
     k: int
@@ -92,17 +79,15 @@ class Reply:
 
 
 class ConversationTable(DatabaseTable):
-    """Keeps messages to boards, and their answers piece by piece."""
+    """Messages to boards, and their answers piece by piece."""
 
-    # --- for who says something
+    # --- for people
 
     @writes
     def add_conversation(
         self, rows: Rows, device: str, said: Said, limits: ConversationLimits, now: int
     ) -> Conversation:
-        """Keep a message for a board; the one that is there if it came before. UnknownDevice, TooManyWaiting;
-        MessageIdTaken if another message has its id.
-        """
+        """Store a message once; may raise UnknownDevice, TooManyWaiting or MessageIdTaken."""
         if device not in rows.lock([device]):
             raise UnknownDevice(device)
         if known := find_conversation(rows, device, said.mid):
@@ -116,7 +101,7 @@ class ConversationTable(DatabaseTable):
 
     @writes
     def cancel_conversation(self, rows: Rows, device: str, mid: str, now: int) -> Conversation:
-        """Ask for no answer any more: at once if the board has not got the message. UnknownConversation."""
+        """Cancel a message, at once if the board has not got it; may raise UnknownConversation."""
         rows.lock([device])
         found = known_conversation(rows, device, mid)
         if found.state == "waiting" and not found.offers:
@@ -129,18 +114,15 @@ class ConversationTable(DatabaseTable):
 
     @reads
     def conversation(self, rows: Rows, device: str, mid: str) -> Conversation:
-        """A message to a board. UnknownConversation."""
         return known_conversation(rows, device, mid)
 
     @reads
     def conversation_after(self, rows: Rows, device: str, mid: str, piece: int) -> tuple[Conversation, list[Piece]]:
-        """A message and the pieces of its answer after one. UnknownConversation."""
         sql = f"SELECT piece, kind, text FROM conversation_pieces WHERE {ONE} AND piece > ? ORDER BY piece LIMIT 500"
         return known_conversation(rows, device, mid), [Piece(*row) for row in rows.run(sql, (device, mid, piece))]
 
     @reads
     def conversations(self, rows: Rows, device: str, limit: int, before: int = 0, room: str = "") -> list[Conversation]:
-        """Messages to a board, newest first: those with lower numbers than `before`, of one room if it is given."""
         where, values = "device = ?", [device]
         if before:
             where, values = where + " AND number < ?", [*values, before]
@@ -151,13 +133,13 @@ class ConversationTable(DatabaseTable):
 
     @reads
     def pushes_after(self, rows: Rows, number: int, limit: int) -> list[tuple[int, str, str]]:
-        """What boards began to say after a number: (number, board, text), oldest first."""
+        """Return (number, board, text) of pushes after a number, oldest first."""
         sql = "SELECT number, device, text FROM conversations WHERE is_push = 1 AND number > ? ORDER BY number LIMIT ?"
         return [(number, device, said) for number, device, said in rows.run(sql, (number, limit))]
 
     @reads
     def pushes_for_programs(self, rows: Rows, number: int, limit: int) -> list[Conversation]:
-        """What boards began to say after a number, oldest first, but for what the chat of a bridge gets."""
+        """Return pushes after a number, oldest first, without those for chats of bridges."""
         room = "SELECT 1 FROM bridge_chats WHERE bridge_chats.room = conversations.room"
         where = f"is_push = 1 AND number > ? AND NOT EXISTS ({room})"
         sql = f"SELECT {COLUMNS} FROM conversations WHERE {where} ORDER BY number LIMIT ?"
@@ -165,12 +147,10 @@ class ConversationTable(DatabaseTable):
 
     @reads
     def newest_conversation(self, rows: Rows) -> int:
-        """The highest number of a message, 0 if there is none."""
         return rows.run("SELECT coalesce(max(number), 0) FROM conversations")[0][0]
 
     @reads
     def unfinished_conversations(self, rows: Rows, prefix: str, ended_since: int, limit: int) -> list[Conversation]:
-        """Messages to all boards whose ids begin so: those that are open, then those that ended since a time, oldest first."""
         # Two conditions that have an index each.
         where = f"({OPEN} OR changed >= ?) AND substr(mid, 1, ?) = ?"
         sql = f"SELECT {COLUMNS} FROM conversations WHERE {where} ORDER BY CASE WHEN {OPEN} THEN 0 ELSE 1 END, number LIMIT ?"
@@ -178,25 +158,23 @@ class ConversationTable(DatabaseTable):
 
     @reads
     def boards_with_messages(self, rows: Rows) -> set[str]:
-        """The boards that have something to answer, or to stop answering."""
         return {name for (name,) in rows.run(f"SELECT DISTINCT device FROM conversations WHERE {OPEN}")}
 
     @reads
     def is_behind_another(self, rows: Rows, found: Conversation, since: int) -> bool:
-        """Whether the board has an earlier message in work, and has been heard about it since a time."""
+        """True if the board works on an earlier message and was heard about it since a time."""
         sql = f"SELECT 1 FROM conversations WHERE device = ? AND {OPEN} AND number < ? AND offers > 0 AND changed >= ? LIMIT 1"
         return bool(rows.run(sql, (found.device, found.number, since)))
 
     @reads
     def count_waiting(self, rows: Rows) -> int:
-        """How many messages are not answered yet."""
         return rows.run(f"SELECT count(*) FROM conversations WHERE {OPEN}")[0][0]
 
     # --- for the board
 
     @writes
     def next_message(self, rows: Rows, sender: Sender, device: str, now: int) -> Conversation | None:
-        """The board's oldest open message, None if there is none: it has nothing in work. Refused if it has not said hello."""
+        """Offer the oldest open message of an idle board, or return None; Refused before a hello."""
         admit_board(rows, sender, device)
         while True:
             sql = f"SELECT {COLUMNS} FROM conversations WHERE device = ? AND {OPEN} ORDER BY number LIMIT 1"
@@ -214,7 +192,7 @@ class ConversationTable(DatabaseTable):
 
     @writes
     def mark_taken(self, rows: Rows, sender: Sender, device: str, mid: str, turn: str, now: int) -> bool:
-        """Note that the board has a message in work, and on flash if it names a turn; whether it is to stop. Refused."""
+        """Note that the board works on a message, saved if `turn` is given; True if it must stop."""
         admit_board(rows, sender, device)
         found = find_conversation(rows, device, mid)
         if found is None:
@@ -231,7 +209,7 @@ class ConversationTable(DatabaseTable):
     def add_reply(
         self, rows: Rows, sender: Sender, device: str, mid: str, reply: Reply, limits: ConversationLimits, now: int
     ) -> bool:
-        """Keep a message of an answer; whether the board is to stop. Refused if it has not said hello."""
+        """Store one message of an answer; True if the board must stop. Refused before a hello."""
         admit_board(rows, sender, device)
         found = find_conversation(rows, device, mid)
         if found is None:
@@ -240,7 +218,7 @@ class ConversationTable(DatabaseTable):
             return found.state != "done"
         ((attempt, k),) = rows.run(f"SELECT attempt, k FROM conversations WHERE {ONE}", (device, mid))
         if (reply.offer, reply.k) <= (attempt, k):
-            return found.is_cancelled  # it came late or twice
+            return found.is_cancelled  # late or repeated
         note_begun(rows, found)
         if reply.offer > attempt:
             begin_answer(rows, found, reply.offer)
@@ -248,7 +226,7 @@ class ConversationTable(DatabaseTable):
         sql = f"UPDATE conversations SET state = 'answering', k = ?, changed = ? WHERE {ONE}"
         rows.run(sql, (reply.k, now, device, mid))
         if reply.is_end:
-            # A short answer is over before the board has said that it has the message.
+            # A short answer may end before the board has acknowledged the message.
             if reply.turn and not found.turn:
                 rows.run(f"UPDATE conversations SET turn = ? WHERE {ONE}", (reply.turn, device, mid))
             end_conversation(rows, found, "cancelled" if found.is_cancelled else "done", now)
@@ -257,9 +235,7 @@ class ConversationTable(DatabaseTable):
 
     @writes
     def add_push(self, rows: Rows, sender: Sender, device: str, said: Said, now: int) -> None:
-        """Keep what a board says by its own initiative, once, in place of the oldest if there is much. Refused if it has not
-        said hello.
-        """
+        """Store a push once and evict the oldest beyond the limit; Refused before a hello."""
         admit_board(rows, sender, device)
         if find_conversation(rows, device, said.mid):
             return
@@ -268,15 +244,13 @@ class ConversationTable(DatabaseTable):
         remove_oldest_pushes(rows, device, PUSHES_KEPT)
         rows.notify(Notice("pushed").encode())
 
-    # --- what goes
+    # --- expiry
 
     @writes
     def end_old_conversations(
         self, rows: Rows, waiting_since: int, done_since: int, why: str, now: int
     ) -> list[tuple[str, str]]:
-        """Give up messages that wait since before a time, for the reason `why`, and remove answered ones that ended before
-        another; (board, id) of each one that was given up.
-        """
+        """End messages waiting too long, remove old answered ones; return (board, id) of the former."""
         sql = f"SELECT {COLUMNS} FROM conversations WHERE {OPEN} AND at < ? ORDER BY number LIMIT 1000"
         given_up = [as_conversation(row) for row in rows.run(sql, (waiting_since,))]
         for each in given_up:
@@ -298,7 +272,6 @@ class ConversationTable(DatabaseTable):
 
 
 def _crowded_boards(rows: Rows, now: int) -> list[str]:
-    """The boards with more messages than a room keeps, of those in which something has happened lately."""
     sql = "SELECT DISTINCT device FROM conversations WHERE changed >= ? ORDER BY device"
     lately = [device for (device,) in rows.run(sql, (now - _LATELY_SECONDS,))]
     found: list[str] = []
@@ -311,7 +284,6 @@ def _crowded_boards(rows: Rows, now: int) -> list[str]:
 
 
 def _why_given_up(found: Conversation) -> str:
-    """Why a board is not given a message any more, "" if it is."""
     if found.begun >= MOST_BEGUN:
         return NEVER_ENDED.format(found.begun)
     return NEVER_BEGUN.format(found.unnamed) if found.unnamed >= MOST_UNNAMED else ""

@@ -1,4 +1,4 @@
-"""The rows of photos and sounds that the companion keeps for boards; their bytes are files, see companion/media/."""
+"""Rows of photos and sounds of boards; their bytes are files, see companion/media/."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,6 @@ from engram_host.companion.store.sql.statements import OF_COPY, placeholders
 from engram_host.companion.types import LOGS, LogName, MediaLimits
 
 PREFIX = "media/"
-"""How the reference to one begins in a turn or memory; its id follows."""
 
 _ID_CHARS = 16
 _COLUMNS = "device, id, sha, type, size, scope, at, number, used"
@@ -23,7 +22,7 @@ _LINES_AT_ONCE = 500
 
 @dataclass(frozen=True)
 class StoredMedia:
-    """A photo or a sound: its type is that of its bytes, `scope` says who may see it, `at` is when it came, in Unix seconds."""
+    """A photo or sound; `type` is detected from its bytes, `at` is Unix seconds."""
 
     device: str
     id: str
@@ -37,15 +36,12 @@ class StoredMedia:
 
     @property
     def reference(self) -> str:
-        """What a turn or memory has of it."""
         return PREFIX + self.id
 
 
 @dataclass(frozen=True)
 class Mention:
-    """A line of a board that names media: `is_present` if it is of the present copy of its log, which got it at `received`, in
-    Unix seconds.
-    """
+    """A line that names media; `received` is Unix seconds for a line of a present copy."""
 
     log: LogName
     is_present: bool
@@ -54,16 +50,15 @@ class Mention:
 
 
 def media_id(sha: str, scope: str) -> str:
-    """The id of some bytes for those who see a scope: the same content twice is one photo, but never one of two people."""
+    """Return the id for a scope: equal bytes are one photo, but never one of two people."""
     return hashlib.sha256(f"{sha}\0{scope}".encode()).hexdigest()[:_ID_CHARS]
 
 
 class MediaTable(DatabaseTable):
-    """Photos and sounds of boards. What leaves answers with the names of files that no row has any more."""
+    """Photos and sounds of boards; removals return the files that no row needs any more."""
 
     @writes
     def keep_media(self, rows: Rows, media: StoredMedia, limits: MediaLimits) -> tuple[StoredMedia, list[str]]:
-        """Keep one as its board's newest, and remove the oldest beyond the limits. UnknownDevice."""
         if not rows.lock([media.device]):
             raise UnknownDevice(media.device)
         ((number,),) = rows.run("SELECT coalesce(max(number), 0) + 1 FROM media WHERE device = ?", (media.device,))
@@ -84,20 +79,17 @@ class MediaTable(DatabaseTable):
 
     @reads
     def find_media(self, rows: Rows, device: str, media: str) -> StoredMedia:
-        """One of a board. UnknownMedia."""
         for row in rows.run(f"SELECT {_COLUMNS} FROM media WHERE device = ? AND id = ?", (device, media)):
             return _media(row)
         raise UnknownMedia(media)
 
     @reads
     def list_media(self, rows: Rows, device: str, limit: int, before: int = _MOST_NUMBER) -> list[StoredMedia]:
-        """Those of a board with numbers below `before`, newest first."""
         sql = f"SELECT {_COLUMNS} FROM media WHERE device = ? AND number < ? ORDER BY number DESC LIMIT ?"
         return [_media(row) for row in rows.run(sql, (device, before, limit))]
 
     @reads
     def known_media(self, rows: Rows, device: str, ids: Sequence[str]) -> dict[str, StoredMedia]:
-        """Those of some ids that there are."""
         if not ids:
             return {}
         sql = f"SELECT {_COLUMNS} FROM media WHERE device = ? AND id IN ({placeholders(ids)})"
@@ -105,7 +97,7 @@ class MediaTable(DatabaseTable):
 
     @writes
     def forget_media(self, rows: Rows, media: Sequence[StoredMedia]) -> list[str]:
-        """Remove some that have not come again since they were read."""
+        """Delete media unless they were sent again since they were read."""
         gone: list[str] = []
         for each in media:
             sql = "DELETE FROM media WHERE device = ? AND id = ? AND number = ?"
@@ -116,23 +108,20 @@ class MediaTable(DatabaseTable):
 
     @writes
     def note_used_media(self, rows: Rows, media: Sequence[StoredMedia], now: int) -> None:
-        """Note that lines name some."""
         for each in media:
             sql = "UPDATE media SET used = ? WHERE device = ? AND id = ? AND number = ?"
             rows.run(sql, (now, each.device, each.id, each.number))
 
     @reads
     def boards_with_media(self, rows: Rows) -> list[str]:
-        """The boards that have any."""
         return [name for (name,) in rows.run("SELECT DISTINCT device FROM media ORDER BY device")]
 
     @reads
     def media_files(self, rows: Rows) -> set[str]:
-        """The names of all files that rows have."""
         return {sha for (sha,) in rows.run("SELECT DISTINCT sha FROM media")}
 
     def media_mentions(self, device: str) -> Iterator[Mention]:
-        """The lines of a board that name media: of all copies of its logs, and of what was set aside of them."""
+        """Yield the lines of a board that name media, from all epochs and from the set-aside lines."""
         for log in LOGS:
             for epoch, is_present in self._epochs(device, log):
                 after = -1

@@ -1,1 +1,1 @@
-"""What the page needs of the database: sessions of browsers, and lists of boards."""
+"""Sessions of browsers and lists of boards, for the page."""

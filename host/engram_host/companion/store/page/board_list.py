@@ -1,4 +1,4 @@
-"""Boards as a person looks through them: some of many, by name, by when they were heard, or by what waits for them."""
+"""Lists of boards with search, sorting and paging."""
 
 from engram_host.companion.store.conversations.rows import OPEN
 from engram_host.companion.store.database import DatabaseTable, reads
@@ -42,11 +42,11 @@ _ORDERS = {
 
 
 class BoardListTable(DatabaseTable):
-    """Boards with figures of each, from the tables of others."""
+    """Boards with figures from other tables."""
 
     @reads
     def list_boards(self, rows: Rows, query: BoardQuery) -> tuple[int, list[BoardRow]]:
-        """How many boards fit a query, and some of them; Markdown folders are no boards."""
+        """Return (matching boards, one page of them), without Markdown folders."""
         where, values = f"WHERE substr(name, 1, {len(FOLDER)}) <> ?", [FOLDER]
         if query.find:
             where, values = where + " AND name LIKE ? ESCAPE '!'", [*values, f"%{_escaped(query.find)}%"]
@@ -61,7 +61,6 @@ class BoardListTable(DatabaseTable):
 
     @reads
     def board_row(self, rows: Rows, name: str) -> BoardRow | None:
-        """The figures of one board, None if there is none of that name."""
         found = rows.run(f"SELECT {_COLUMNS} {_FROM_ONE} WHERE name = ?", (name,) * 3)
         return next((_row(*each) for each in found), None)
 
@@ -71,5 +70,4 @@ def _row(name: str, rule: str, heard: int, standard: int, *numbers: int) -> Boar
 
 
 def _escaped(part: str) -> str:
-    """A part of a name, for LIKE."""
     return "".join(f"!{sign}" if sign in "!%_" else sign for sign in part.lower())

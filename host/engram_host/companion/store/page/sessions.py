@@ -1,4 +1,4 @@
-"""Browsers that are signed in on the page, and the codes of links that sign one in."""
+"""Browser sessions of the page, and one-time codes of sign-in links."""
 
 import hmac
 from collections.abc import Sequence
@@ -9,21 +9,18 @@ from engram_host.companion.store.page.types import PageCode, PageSession
 from engram_host.companion.store.queries import Rows
 
 MOST_SESSIONS = 1000
-"""Sessions that are kept, the ones used longest ago go first: bounds what a browser without cookies can fill."""
 
 MOST_CODES = 100
-"""Codes that are kept, likewise."""
 
 _SESSION = "digest, token, is_read_only, made, used, ends, principal"
 _CODE = "digest, token, is_local, ends, principal"
 
 
 class PageSessionTable(DatabaseTable):
-    """Sessions and codes of the page, as their digests."""
+    """Sessions and codes of the page, by digest."""
 
     @writes
     def add_session(self, rows: Rows, session: PageSession) -> None:
-        """Keep a session; those that have ended go."""
         sql = f"INSERT INTO page_sessions ({_SESSION}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO NOTHING"
         flag = int(session.is_read_only)
         values = (session.digest, session.token, flag, session.made, session.used, session.ends, session.principal)
@@ -34,31 +31,26 @@ class PageSessionTable(DatabaseTable):
 
     @reads
     def page_session(self, rows: Rows, digest: bytes, now: int) -> PageSession | None:
-        """The session of a cookie with a SHA-256, None if there is none, or it has ended `now`."""
+        """Return the session by its cookie's SHA-256, None if it is unknown or has ended `now`."""
         found = map(_session, rows.run(f"SELECT {_SESSION} FROM page_sessions WHERE digest = ?", (digest,)))
         return next((each for each in found if hmac.compare_digest(each.digest, digest) and each.ends > now), None)
 
     @writes
     def mark_session_used(self, rows: Rows, digest: bytes, now: int) -> None:
-        """Note that a session was used."""
         rows.run("UPDATE page_sessions SET used = ? WHERE digest = ? AND used < ?", (now, digest, now))
 
     @writes
     def end_session(self, rows: Rows, digest: bytes) -> bool:
-        """Forget a session; whether there was one."""
         return rows.count("DELETE FROM page_sessions WHERE digest = ?", (digest,)) == 1
 
     @writes
     def end_sessions_of(self, rows: Rows, token: bytes) -> int:
-        """Forget all sessions that began by the token with a SHA-256, and the codes of its links; how many sessions there
-        were.
-        """
+        """Delete the sessions and links of a token, by SHA-256; return the number of sessions."""
         rows.run("DELETE FROM page_codes WHERE token = ?", (token,))
         return rows.count("DELETE FROM page_sessions WHERE token = ?", (token,))
 
     @writes
     def add_page_code(self, rows: Rows, code: PageCode, now: int) -> None:
-        """Keep a code; those that have ended go."""
         rows.run("DELETE FROM page_codes WHERE ends <= ?", (now,))
         kept = "SELECT digest FROM page_codes ORDER BY ends DESC, digest LIMIT ?"
         rows.run(f"DELETE FROM page_codes WHERE digest NOT IN ({kept})", (MOST_CODES - 1,))
@@ -69,13 +61,11 @@ class PageSessionTable(DatabaseTable):
     def take_page_code(
         self, rows: Rows, digest: bytes, now: int, *, is_local: bool, may_be_persons: bool = True
     ) -> PageCode | None:
-        """Use up a code, None if there is none or it has ended `now`. It stays, and is not given, if who shows it would have to
-        be local and is not, or if it opens a person's page and may not.
-        """
+        """Use a code up, or return None; one that this client may not use stays valid."""
         where = "WHERE digest = ? AND ends > ? AND is_local <= ?" + ("" if may_be_persons else " AND principal = ''")
         values = (digest, now, int(is_local))
         found = rows.run(f"SELECT {_CODE} FROM page_codes {where}{rows.for_update}", values)
-        # Two that show it at once: the one whose DELETE counts has it.
+        # Of two concurrent uses, the one whose DELETE counts wins.
         if not found or rows.count(f"DELETE FROM page_codes {where}", values) != 1:
             return None
         kept, token, local, ends, principal = found[0]
@@ -88,6 +78,6 @@ def _session(row: Sequence[Any]) -> PageSession:
 
 
 def end_pages_of(rows: Rows, principal: str) -> None:
-    """Forget the sessions and links of a person's page."""
+    """Delete the sessions and links of a person's page."""
     for table in ("page_sessions", "page_codes"):
         rows.run(f"DELETE FROM {table} WHERE principal = ?", (principal,))

@@ -1,4 +1,4 @@
-"""The types of what the page shows and keeps: sessions of browsers, and lists of boards."""
+"""Types for browser sessions and lists of boards."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -8,9 +8,7 @@ from engram_host.time_zones import BoardZone
 
 @dataclass(frozen=True)
 class PageSession:
-    """A browser that is signed in, as it is kept: `digest` is the SHA-256 of its cookie's value, `token` that of the token by
-    which it began, empty where none was asked for; `made`, `used` and `ends` are Unix seconds.
-    """
+    """A stored session; `digest` is its cookie's SHA-256, `token` that of its token or empty."""
 
     digest: bytes = field(repr=False)
     token: bytes = field(repr=False)
@@ -19,14 +17,12 @@ class PageSession:
     used: int
     ends: int
     principal: str = ""
-    """Of whose page it is; "" for an operator's."""
+    """Person whose page it is; "" for an operator's."""
 
 
 @dataclass(frozen=True)
 class PageCode:
-    """The code of a link that signs a browser in once, as it is kept: as the session that it begins; `is_local` if it does
-    so on the companion's own computer only.
-    """
+    """A stored one-time code of a sign-in link; with `is_local` it works on this computer only."""
 
     digest: bytes = field(repr=False)
     token: bytes = field(repr=False)
@@ -49,14 +45,11 @@ BoardSort = Literal[
     "firmware",
     "-firmware",
 ]
-"""By what boards are sorted; with - before it the other way round."""
 
 
 @dataclass(frozen=True)
 class BoardQuery:
-    """Which boards are looked for: with `find` in their names, heard since a time, or silent since one (0: any); in which
-    order, how many, and after how many.
-    """
+    """Filters, order and page of a list of boards; a time of 0 is no filter."""
 
     find: str = ""
     sort: BoardSort = "name"
@@ -68,9 +61,7 @@ class BoardQuery:
 
 @dataclass(frozen=True)
 class BoardRow:
-    """A board in a list: when it was heard, its zone, up to which seq its logs are copied, how many lines are not copied yet,
-    how many messages wait for it, and since when the oldest one does (0: none).
-    """
+    """A board in a list; `records` and `journal` are copied seqs, `missing` lines are not copied yet."""
 
     name: str
     heard: int

@@ -1,1 +1,1 @@
-"""The tables of what boards perceive."""
+"""Tables of senses and readings."""

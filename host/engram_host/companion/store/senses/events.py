@@ -18,15 +18,15 @@ _PUT_EVENT = (
 )
 
 ANOMALIES = ("unusual", "drift", "stuck", "silent")
-"""Kinds of events: their numbers are below 0."""
+"""Kinds of anomalies; their events have numbers below 0."""
 
 
 class SenseTables(SenseTable):
-    """Senses, their readings, and what is unusual in these."""
+    """Senses, their readings, and anomalies."""
 
     @writes
     def put_anomalies(self, rows: Rows, device: str, sense: int, found: Sequence[Anomaly], newest: int) -> None:
-        """Keep what was found in a sense's readings up to a minute; what lasted before and is not found again has ended."""
+        """Store anomalies up to minute `newest`; open ones that are not found again end."""
         copy = read_copy(rows, device)
         if copy is None:
             return
@@ -42,7 +42,6 @@ class SenseTables(SenseTable):
 
     @reads
     def lasting_events(self, rows: Rows) -> dict[str, list[StoredEvent]]:
-        """The events that have not ended, oldest first, by the board."""
         found: dict[str, list[StoredEvent]] = {}
         sql = f"SELECT device, {_EVENT} FROM sense_events WHERE ended = 0 ORDER BY device, number"
         for device, *row, line in rows.run(sql):
@@ -53,7 +52,7 @@ class SenseTables(SenseTable):
     def sense_events(
         self, rows: Rows, device: str, sense: int = 0, since: int = 0, until: int = 1 << 40, limit: int = 100
     ) -> list[StoredEvent]:
-        """Events of a board's present senses, or of one of them, that lasted between two moments, newest first."""
+        """Return events of a board's present senses, or of one, that overlap a span, newest first."""
         where = "AND sense = ?" if sense else "AND sense IN (SELECT key FROM senses WHERE device = ? AND replaced = 0)"
         sql = (
             f"SELECT {_EVENT} FROM sense_events WHERE device = ? AND started < ? AND (ended = 0 OR ended >= ?) {where} "

@@ -1,4 +1,4 @@
-"""Which readings leave the store: old minutes, those of senses that their boards lost, and the oldest beyond a board's room."""
+"""Expiry of readings: old minutes, lost senses, and the oldest beyond a board's quota."""
 
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.senses.copies import read_copy
@@ -6,14 +6,12 @@ from engram_host.companion.store.senses.table import drop_senses
 from engram_host.companion.store.senses.types import FOLDED, MINUTES
 
 MOST_BLOCKS = 20_000
-"""Blocks of a level of a board that are known to have come: its flash has some hundreds at most."""
 
 OLD_MINUTES = f"level = {MINUTES} AND part < ?"
-"""The parts of minutes before a day, by the condition of their index."""
 
 
 def drop_lost_sense(rows: Rows, before: int) -> bool:
-    """Remove a sense that its board lost before a time, with all that is kept of it; whether there was one."""
+    """Delete a sense lost before a time, with its data; False if there is none."""
     found = rows.run("SELECT device, key FROM senses WHERE replaced > 0 AND replaced < ? LIMIT 1", (before,))
     for device, key in found:
         drop_senses(rows, device, [key])
@@ -21,9 +19,7 @@ def drop_lost_sense(rows: Rows, before: int) -> bool:
 
 
 def drop_much_read(rows: Rows, device: str, most_bytes: int, most_rows: int) -> int:
-    """Remove some of what is too much of a board: parts beyond `most_bytes` (0: none), and blocks that no longer count; how
-    many rows.
-    """
+    """Delete some excess parts beyond `most_bytes` (0: no limit) and old blocks; return the rows."""
     count = _drop_parts_beyond(rows, device, most_bytes, most_rows) if most_bytes else 0
     count += _drop_former_blocks(rows, device, most_rows)
     for level in range(FOLDED):
@@ -38,7 +34,6 @@ _BLOCK = "device, epoch, level, seq, block_check"
 
 
 def _drop_former_blocks(rows: Rows, device: str, most_rows: int) -> int:
-    """Remove blocks of former epochs that no sense is left of."""
     copy = read_copy(rows, device)
     if copy is None:
         return 0
@@ -53,7 +48,6 @@ def _drop_former_blocks(rows: Rows, device: str, most_rows: int) -> int:
 
 
 def _drop_parts_beyond(rows: Rows, device: str, most: int, most_rows: int) -> int:
-    """Remove some of a board's oldest parts that are too many bytes: minutes first, then hours, then days."""
     ((size,),) = rows.run("SELECT coalesce(sum(size), 0) FROM sense_parts WHERE device = ?", (device,))
     if size <= most:
         return 0

@@ -1,4 +1,4 @@
-"""Parts of readings: rows as compressed JSON Lines, a line `[slot,count,min,max,mean,last]` each, in the order of the slots."""
+"""Parts of readings: compressed JSON Lines `[slot,count,min,max,mean,last]`, ordered by slot."""
 
 import json
 import logging
@@ -11,17 +11,16 @@ from engram_host.companion.store.senses.types import Row
 _log = logging.getLogger("engram.store")
 
 MOST_BYTES = 1 << 20
-"""Of a part's lines: a day of minutes has 80 KB."""
 
 
 def encode_part(rows: Mapping[int, Row]) -> bytes:
-    """The part that has some rows, by slot."""
+    """Encode rows by slot."""
     lines = "".join(json.dumps(rows[slot], separators=(",", ":")) + "\n" for slot in sorted(rows))
     return zlib.compress(lines.encode(), 6)
 
 
 def decode_part(content: bytes) -> dict[int, Row]:
-    """The rows of a part by slot, in their order; none of one that is damaged, which goes to the log."""
+    """Decode rows by slot; log a damaged part and return nothing."""
     reader = zlib.decompressobj()
     try:
         lines = reader.decompress(content, MOST_BYTES)
@@ -34,7 +33,7 @@ def decode_part(content: bytes) -> dict[int, Row]:
 
 
 def add_rows(known: Iterable[Row], new: Iterable[Row]) -> dict[int, Row]:
-    """Rows by slot of readings that were there and of some that come: a slot that is met twice has the readings of both."""
+    """Merge rows by slot; a slot in both has the readings of both."""
     found: dict[int, list[int]] = {}
     for row in (*known, *new):
         add_to(found, row[0], row[1:])
@@ -42,7 +41,7 @@ def add_rows(known: Iterable[Row], new: Iterable[Row]) -> dict[int, Row]:
 
 
 def fold(rows: Iterable[Row], slot_of: "Mapping[int, int] | None" = None, size: int = 60) -> dict[int, Row]:
-    """Rows of a coarser level: `slot_of` has the slot of each, else a number of slots become one."""
+    """Aggregate rows to a coarser level, by `slot_of` or `size` slots each."""
     found: dict[int, list[int]] = {}
     for row in rows:
         add_to(found, slot_of[row[0]] if slot_of is not None else row[0] // size, row[1:])
@@ -54,7 +53,7 @@ def _rows(found: Mapping[int, list[int]]) -> dict[int, Row]:
 
 
 def fuller(one: Mapping[int, Row], other: Mapping[int, Row]) -> dict[int, Row]:
-    """Of each slot the row with more readings; that of the first if both have as many."""
+    """Merge rows by slot, taking the one with more readings, or `one` on a tie."""
     found = dict(other)
     for slot, row in one.items():
         if slot not in found or row.readings >= found[slot].readings:

@@ -1,7 +1,6 @@
-"""The senses of boards and their readings: what a board lists, the blocks of its rings, and what is kept of them.
+"""Senses of boards and their readings: a board's list, the blocks of its rings, and the stored parts.
 
-A block is known by its level, seq and check, and counts once, however often it comes: so it does no harm if a message is
-doubled, a board goes back to an older state of its flash, or this database does.
+A block counts once by its level, seq and check, so repeats do no harm, nor does an older state of a flash or of this database.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,30 +26,25 @@ from engram_host.companion.store.senses.types import (
 from engram_host.companion.types import LineQuota, Sender
 
 MOST_SENSES = 500
-"""Senses of one board, those included that it lost: beyond that the oldest of the latter go. A board has 16."""
 
 CLOCK_SECONDS = 600
-"""How far a board's clock may be ahead: a reading of later than that was taken with a wrong clock."""
+"""Seconds that a board's clock may be ahead; later readings come from a wrong clock."""
 
 PART_BYTES = 128
-"""What a part that is written counts at least in the quota: a row that has one of its own takes as much here."""
+"""Least quota bytes of a written part, as its row takes about as much."""
 
 _LIST_FIRST = "the board's senses are not known here: it lists them again."
 _SENSE = "key, number, name, unit, decimals, at, value, shared"
 
 
 class SenseTable(DatabaseTable):
-    """What boards perceive."""
+    """Senses and readings of boards."""
 
     # --- from boards
 
     @writes
     def put_senses(self, rows: Rows, sender: Sender, device: str, said: SenseList, now: int) -> HeldReadings:
-        """Let the senses of a board be those that it lists; what there is of them. Refused, Stale.
-
-        A sense that it does not list any more was forgotten, and goes with its readings; unless the board has lost some of
-        its list: then it is set aside.
-        """
+        """Replace a board's senses; unlisted ones go, or are set aside if the list is incomplete."""
         admitted(rows, sender, device, "records", said.epoch)
         copy = read_copy(rows, device)
         if copy is None or copy.epoch != said.epoch:
@@ -67,7 +61,7 @@ class SenseTable(DatabaseTable):
     def put_readings(
         self, rows: Rows, sender: Sender, device: str, block: ReadingBlock, now: int, quota: LineQuota
     ) -> HeldReadings:
-        """Keep a block of readings once; what there is then. Refused, also by the `quota` of lines, and Stale."""
+        """Store a block once; raise Stale, or Refused, as beyond the `quota` of lines."""
         admitted(rows, sender, device, "records", block.epoch)
         copy = read_copy(rows, device)
         if copy is None or copy.epoch != block.epoch:
@@ -96,13 +90,11 @@ class SenseTable(DatabaseTable):
 
     @reads
     def senses_of(self, rows: Rows, device: str) -> list[StoredSense]:
-        """The senses that a board has, in the order in which it got them."""
         found = rows.run(f"SELECT {_SENSE} FROM senses WHERE device = ? AND replaced = 0 ORDER BY number", (device,))
         return [StoredSense(*each) for each in found]
 
     @reads
     def senses_of_boards(self, rows: Rows) -> dict[str, list[StoredSense]]:
-        """The senses of all boards that have some, by the board."""
         found: dict[str, list[StoredSense]] = {}
         sql = f"SELECT device, {_SENSE} FROM senses WHERE replaced = 0 ORDER BY device, number"
         for device, *each in rows.run(sql):
@@ -111,7 +103,6 @@ class SenseTable(DatabaseTable):
 
     @reads
     def reading_rows(self, rows: Rows, device: str, sense: int, level: int, first: int, last: int) -> list[Row]:
-        """The rows of a sense's level from a slot to another one, in their order."""
         span = SPANS[level]
         sql = "SELECT content FROM sense_parts WHERE device = ? AND sense = ? AND level = ? AND part BETWEEN ? AND ?"
         found = rows.run(f"{sql} ORDER BY part", (device, sense, level, first // span, last // span))
@@ -120,7 +111,7 @@ class SenseTable(DatabaseTable):
 
     @reads
     def slots_known(self, rows: Rows, device: str, sense: int) -> dict[int, tuple[int, int]]:
-        """The first slot and the last possible one of each level that has readings."""
+        """Return (first, last possible) slot of each level with readings."""
         sql = "SELECT level, min(part), max(part) FROM sense_parts WHERE device = ? AND sense = ? GROUP BY level"
         found = rows.run(sql, (device, sense))
         return {level: (first * SPANS[level], (last + 1) * SPANS[level] - 1) for level, first, last in found}
@@ -164,7 +155,7 @@ def _insert(rows: Rows, device: str, key: int, epoch: int, sense: Listed) -> Non
 
 
 def drop_senses(rows: Rows, device: str, keys: Iterable[int]) -> None:
-    """Remove senses of a board with all that is kept of them."""
+    """Delete senses of a board with their readings and events."""
     for key in keys:
         for table, column in (("senses", "key"), ("sense_parts", "sense"), ("sense_events", "sense")):
             rows.run(f"DELETE FROM {table} WHERE device = ? AND {column} = ?", (device, key))
@@ -179,7 +170,6 @@ def _present(rows: Rows, device: str) -> Sequence[tuple[int, int]]:
 
 
 def _keep(rows: Rows, device: str, key: int, level: int, found: Sequence[Row]) -> int:
-    """Add rows to the parts of a sense, and work out the hours of its minutes; how many parts of the level there were."""
     by_part: dict[int, list[Row]] = {}
     for row in found:
         by_part.setdefault(row.slot // SPANS[level], []).append(row)
@@ -192,7 +182,6 @@ def _keep(rows: Rows, device: str, key: int, level: int, found: Sequence[Row]) -
 
 
 def _note_latest(rows: Rows, device: str, key: int, found: Sequence[Row], now: int) -> None:
-    """Note the latest reading of a sense: a later one, or any after one that was read while the board's clock was wrong."""
     latest = now + CLOCK_SECONDS
     newest = max([row for row in found if row.slot * 60 <= latest] or found)
     rows.run(

@@ -1,20 +1,19 @@
-"""Senses of boards, and what is kept of them."""
+"""Types of senses, readings and anomalies."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 MINUTES, HOURS, DAYS, FOLDED = range(4)
-"""The levels of parts: as the blocks of boards have them; FOLDED has the hours that were worked out from minutes."""
+"""Levels of parts, as in boards' blocks; FOLDED has hours computed from minutes."""
 
 SPANS = (1440, 24, 64, 24)
-"""Slots of a part: a day in UTC; of DAYS, which are those of the board's time zone, 64."""
+"""Slots per part: a day in UTC, or 64 DAYS of the board's time zone."""
 
 SECONDS = (60, 3600, 86400, 3600)
-"""Seconds of a slot."""
 
 
 class Row(NamedTuple):
-    """What the readings of a slot are together. Values are integers: the reading times 10 to the sense's decimals."""
+    """Aggregate of a slot; values are integers, scaled by 10 to the sense's decimals."""
 
     slot: int
     readings: int
@@ -26,7 +25,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Listed:
-    """A sense as its board lists it; `is_shared` if all who reach the board may see it, else the owner alone."""
+    """A sense in a board's list; only the owner sees it unless `is_shared`."""
 
     number: int
     name: str
@@ -38,9 +37,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class SenseList:
-    """All senses of a board in an epoch of its records. `next` is the number of the next new one; `whole` says that none is
-    missing because the board's list was damaged.
-    """
+    """All senses of a board in an epoch; `whole` is False if the board's list was damaged."""
 
     epoch: int
     next: int
@@ -50,7 +47,7 @@ class SenseList:
 
 @dataclass(frozen=True)
 class ReadingBlock:
-    """A block of a board's ring of a level: rows by the numbers of senses."""
+    """A block of a board's ring of a level; rows by sense number."""
 
     epoch: int
     level: int
@@ -62,9 +59,7 @@ class ReadingBlock:
 
 @dataclass
 class Anomaly:
-    """What the companion finds in readings. Times are minutes; `end` is 0 while it lasts, `usual` what would have been, or the
-    usual minutes.
-    """
+    """An anomaly; times are minutes, `end` is 0 while open, `usual` is a range of values or minutes."""
 
     kind: str
     start: int
@@ -75,9 +70,7 @@ class Anomaly:
 
 @dataclass(frozen=True)
 class HeldReadings:
-    """What there is of a board's senses: of each level (seq, check) of the newest block, and a text that is another one if
-    anything of that is.
-    """
+    """(seq, check) of each level's newest block, and a digest of the whole state."""
 
     newest: tuple[tuple[int, str], ...]
     state: str
@@ -85,9 +78,7 @@ class HeldReadings:
 
 @dataclass(frozen=True)
 class StoredSense:
-    """A sense of a board; `at` is when its latest known reading `value` was taken, 0 if none is known. `shared` is 1 if all who
-    reach the board may see it, else 0.
-    """
+    """A sense; `at` is the time of its latest reading `value`, 0 if none is known."""
 
     key: int
     number: int
@@ -99,13 +90,12 @@ class StoredSense:
     shared: int = 0
 
     def number_of(self, scaled: int) -> float:
-        """A kept value as the number that was read."""
         return scaled / 10**self.decimals if self.decimals else scaled
 
 
 @dataclass(frozen=True)
 class StoredEvent:
-    """An anomaly of a sense; `ended` is 0 while it lasts, `fields` are its value and what was usual."""
+    """An anomaly of a sense; `ended` is 0 while it lasts."""
 
     number: int
     sense: int
@@ -116,11 +106,9 @@ class StoredEvent:
 
     @property
     def ref(self) -> str:
-        """The id that is shown."""
         return f"c{-self.number}"
 
     @property
     def value(self) -> int | None:
-        """The reading that stands for it, as it is kept."""
         found = self.fields.get("value")
         return found if isinstance(found, int) else None

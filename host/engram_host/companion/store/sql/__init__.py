@@ -1,1 +1,1 @@
-"""Statements, and what a server says of itself."""
+"""SQL statements, notices, and sessions of PostgreSQL."""

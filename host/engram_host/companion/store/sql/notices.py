@@ -1,4 +1,4 @@
-"""Notices: short messages of processes to each other, sent with the transaction that they are about."""
+"""Notices: short messages between processes, sent with the transaction that they announce."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,30 +9,27 @@ from engram_host.companion.store.queries import Rows
 CHANNEL = "engram"
 
 MOST_BYTES = 500
-"""Of a notice: PostgreSQL takes 7,999, and no board and no id of a message is longer than a part of this."""
 
 NoticeKind = Literal["", "board", "message", "pushed", "settings"]
-"""board: there is something for a board that listens; message: one to a board, or its answer, has changed; pushed: a board has
-begun to say something; settings: they are to be read again. "": notices may have been lost, so anything may have changed.
-"""
+"""Kinds: news for a board, a changed message, a new push, changed settings; "": anything changed."""
 
 
 @dataclass(frozen=True)
 class Notice:
-    """What happened, and to which board or message, "" where that is not said."""
+    """A change of a board or message, "" if unspecified."""
 
     kind: NoticeKind
     device: str = ""
     mid: str = ""
 
     def encode(self) -> str:
-        """The notice as it is sent; one that is too long is sent without its content."""
+        """Encode the notice; one that is too long becomes ""."""
         found = " ".join((self.kind, self.device, self.mid)).rstrip()
         return found if len(found.encode()) <= MOST_BYTES else ""
 
 
 def parse_notice(payload: str) -> Notice:
-    """A notice as it came; one of a later version is one of which nothing is known."""
+    """Parse a notice; unknown ones parse as "anything may have changed"."""
     kind, _, rest = payload.partition(" ")
     device, _, mid = rest.partition(" ")
     if kind == "board" or kind == "message" or kind == "pushed" or kind == "settings":
@@ -41,15 +38,14 @@ def parse_notice(payload: str) -> Notice:
 
 
 _SETTINGS_CHANGES = "settings.changes"
-"""The note that counts the notices about settings."""
 
 
 class NoticeTable(DatabaseTable):
-    """Sends notices that are about no other change."""
+    """Sends notices of changed settings."""
 
     @writes
     def notify_settings(self, rows: Rows) -> int:
-        """Let the other processes read their settings again; how many such changes there were, with this one."""
+        """Notify other processes of changed settings; return the count of changes so far."""
         sql = (
             "INSERT INTO notes (name, value) VALUES (?, '1') ON CONFLICT (name) DO UPDATE "
             "SET value = CAST(CAST(notes.value AS BIGINT) + 1 AS TEXT) RETURNING value"
@@ -60,6 +56,5 @@ class NoticeTable(DatabaseTable):
 
     @reads_once
     def settings_changes(self, rows: Rows) -> int:
-        """How many changes of settings there were: for whoever may not have heard the notices."""
         found = rows.run("SELECT value FROM notes WHERE name = ?", (_SETTINGS_CHANGES,))
         return int(found[0][0]) if found else 0

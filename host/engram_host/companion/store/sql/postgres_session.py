@@ -1,4 +1,4 @@
-"""What a process keeps a connection of its own to PostgreSQL for: notices, and advisory locks."""
+"""Long-lived PostgreSQL connections for notices and advisory locks."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,14 +12,13 @@ from engram_host.companion.store.sql.notices import CHANNEL
 _CONNECT_SECONDS = 5
 
 _LOCKS = 0x656E6773
-"""The first half of each advisory lock's key; a number that nothing else of the database should use."""
 
 _SERVER_KEEPALIVE = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
-"""A process that is cut off from the server finds its locks lost before the server frees them for others."""
+"""A process cut off from the server detects lost locks before the server frees them."""
 
 
 async def hear_notices(url: str) -> AsyncGenerator[str, None]:
-    """The notices that come from now on; "" first, since what came before was not heard. StoreUnavailable when it ends."""
+    """Yield "" and then all notices from now on; ends with StoreUnavailable."""
     try:
         connection = await psycopg.AsyncConnection.connect(url, autocommit=True, connect_timeout=_CONNECT_SECONDS)
         async with connection:
@@ -33,29 +32,26 @@ async def hear_notices(url: str) -> AsyncGenerator[str, None]:
 
 
 class PostgresLocks:
-    """The advisory locks that one connection holds."""
+    """Advisory locks of one connection."""
 
     def __init__(self, connection: psycopg.AsyncConnection[Any]):
         self._connection = connection
 
     async def take(self, name: str) -> bool:
-        """Take a lock that this connection does not hold; False if another one holds it."""
         cursor = await self._connection.execute("SELECT pg_try_advisory_lock(%s, hashtext(%s))", (_LOCKS, name))
         found = await cursor.fetchone()
         return bool(found and found[0])
 
     async def give_back(self, name: str) -> None:
-        """Let another connection take a lock."""
         await self._connection.execute("SELECT pg_advisory_unlock(%s, hashtext(%s))", (_LOCKS, name))
 
     async def check(self) -> None:
-        """Find out whether the connection still holds."""
         await self._connection.execute("SELECT 1")
 
 
 @asynccontextmanager
 async def advisory_locks(url: str) -> AsyncIterator[PostgresLocks]:
-    """Locks that are held until the block ends. StoreUnavailable, also within the block once the connection is lost."""
+    """Hold locks while the context is open; StoreUnavailable, also inside, on a lost connection."""
     try:
         connection = await psycopg.AsyncConnection.connect(
             url,

@@ -1,4 +1,4 @@
-"""One transaction of PostgreSQL, and whether it has happened if its connection broke at the COMMIT."""
+"""Transactions of PostgreSQL, with a check of the outcome if the connection broke at COMMIT."""
 
 import time
 from collections.abc import Callable
@@ -11,19 +11,18 @@ from engram_host.companion.store.database import Result
 from engram_host.companion.store.queries import Rows
 
 WRITE = b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_current_xact_id()::text"
-"""It gives the number of the transaction, by which the server knows later whether it has happened."""
+"""Returns the transaction's number, for pg_xact_status() later."""
 
 READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 STATUS_SECONDS = 10.0
-"""How long the end of a transaction is waited for whose connection broke."""
 
 _PAUSE_SECONDS = 0.05
 _STATUS = b"SELECT pg_xact_status(%s::xid8)"
 
 
 class ConnectionLost(psycopg.OperationalError):
-    """The connection broke; `number` is that of the transaction if it broke at its COMMIT, `result` what its work gave."""
+    """A broken connection; at COMMIT, `number` is its transaction and `result` the work's result."""
 
     def __init__(self, error: psycopg.Error, number: str, result: Any):
         super().__init__(*error.args)
@@ -34,9 +33,7 @@ class ConnectionLost(psycopg.OperationalError):
 def run_transaction(
     connection: "psycopg.Connection[Any]", begin: bytes, rows: Rows, work: Callable[[Rows], Result]
 ) -> Result:
-    """Do work in one transaction: all of it has happened, or nothing. With no `begin` each statement is one by itself, which
-    spares the way to the server and back twice. ConnectionLost, and what psycopg raises.
-    """
+    """Run `work` atomically; with an empty `begin`, each statement commits by itself."""
     number = ""
     result: Any = None
     try:
@@ -55,13 +52,13 @@ def run_transaction(
 
 
 def is_committed(connection: "psycopg.Connection[Any]", number: str) -> bool:
-    """Whether the transaction of a number has happened, after its connection was lost at its COMMIT."""
+    """True if a transaction committed whose connection broke at COMMIT."""
     until = time.monotonic() + STATUS_SECONDS
     while True:
         try:
             ((status,),) = connection.execute(_STATUS, (number,)).fetchall()
         except errors.InvalidParameterValue:
-            return False  # another server has taken over, and has not seen it
+            return False  # another server has taken over without it
         if status != "in progress":
             return status == "committed"
         if time.monotonic() > until:
@@ -70,7 +67,6 @@ def is_committed(connection: "psycopg.Connection[Any]", number: str) -> bool:
 
 
 def _begin(connection: "psycopg.Connection[Any]", begin: bytes) -> str:
-    """Begin a transaction; the number of one that writes, else ""."""
     if begin:
         cursor = connection.execute(begin)
         if cursor.nextset():
@@ -80,7 +76,6 @@ def _begin(connection: "psycopg.Connection[Any]", begin: bytes) -> str:
 
 
 def _roll_back(connection: "psycopg.Connection[Any]") -> None:
-    """End a transaction, or the connection with it if that cannot be."""
     try:
         if not connection.closed:
             connection.execute("ROLLBACK")

@@ -1,6 +1,6 @@
-"""Whether PostgreSQL's VACUUM keeps up: what was forgotten stays in the server's files until it has run, and tables grow.
+"""State of PostgreSQL's VACUUM: until it runs, forgotten data stays in the server's files, and tables grow.
 
-Autovacuum does all of it. It does not if it is switched off, or while something keeps an old state of the database open.
+Autovacuum runs it, unless it is off or something keeps an old snapshot of the database open.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,18 +10,13 @@ from typing import Any
 from engram_host.wording import format_size, format_time
 
 DEAD_SHARE = 0.5
-"""Dead rows for each live one from which a table is reported: autovacuum begins at 0.2 or less."""
 
 DEAD_LEAST = 50_000
-"""Dead rows below which a table is not reported: a burst of changes is cleaned up within minutes."""
 
 MOST_AGE = 1_000_000_000
-"""Transactions since the oldest one that the server remembers. At 2,000,000,000 it takes no more; autovacuum begins at
-200,000,000 to make it forget them.
-"""
+"""Transaction age to report: autovacuum begins at 200,000,000, and the server stops at 2,000,000,000."""
 
 LONG_SECONDS = 3600
-"""How long a transaction may be open until a person may want to know."""
 
 _TABLES = (
     "SELECT coalesce(parent.relname, stat.relname) AS name, sum(n_live_tup)::bigint, sum(n_dead_tup)::bigint, "
@@ -44,7 +39,7 @@ _AUTOVACUUM_OFF = (
 
 @dataclass(frozen=True)
 class TableRows:
-    """Rows of a table as the server counts them, and when it was vacuumed last (Unix seconds, 0: never)."""
+    """Row counts of a table, and its last vacuum (Unix seconds, 0: never)."""
 
     name: str
     live: int
@@ -53,13 +48,12 @@ class TableRows:
 
     @property
     def is_behind(self) -> bool:
-        """Whether autovacuum does not keep up with it."""
         return self.dead >= DEAD_LEAST and self.dead >= DEAD_SHARE * self.live
 
 
 @dataclass(frozen=True)
 class VacuumState:
-    """How far VACUUM is: `age` in transactions, `open_seconds` of the transaction that is open longest, `size` in bytes."""
+    """State of VACUUM: `age` in transactions, `open_seconds` of the oldest one, `size` in bytes."""
 
     is_automatic: bool
     age: int
@@ -69,7 +63,6 @@ class VacuumState:
 
     @property
     def problems(self) -> list[str]:
-        """What somebody has to do, a sentence each."""
         found = [] if self.is_automatic else [_AUTOVACUUM_OFF]
         if self.age >= MOST_AGE:
             found.append(
@@ -81,7 +74,6 @@ class VacuumState:
 
     @property
     def summary(self) -> str:
-        """Rows and bytes in all, dead rows, and the last vacuum."""
         live, dead = sum(table.live for table in self.tables), sum(table.dead for table in self.tables)
         last = max((table.vacuumed for table in self.tables), default=0)
         when = f"last vacuumed {format_time(last)}" if last else "not vacuumed yet"
@@ -89,7 +81,7 @@ class VacuumState:
 
 
 def read_vacuum_state(ask: Callable[[str], Sequence[tuple[Any, ...]]]) -> VacuumState:
-    """How far VACUUM is, as a server answers: `ask` executes a statement and gives its rows."""
+    """Read the state of VACUUM; `ask` executes a statement and returns its rows."""
     ((is_automatic, age, open_seconds, size),) = ask(_SERVER)
     return VacuumState(is_automatic, age, open_seconds, size, [TableRows(*row) for row in ask(_TABLES)])
 
