@@ -1,8 +1,8 @@
 """Replication rules of boards' logs; functions that take `rows` run inside one transaction.
 
-A batch replaces its span of the copy; one that begins after `have` is not applied, and the answer has that seq. A replaced line is set aside
-unless a compaction redacted it, which forgets it. A missing line was forgotten if the board compacted the log since both sides
-agreed; otherwise its flash lost it, and it is set aside. Lines below the board's `oldest` stay.
+A batch replaces its span of the copy; one that begins after `have` is not applied, and the answer has that seq. A replaced
+line is set aside unless a compaction redacted it, which forgets it. A missing line was forgotten if the board compacted the
+log since both sides agreed; otherwise its flash lost it, and it is set aside. Lines below the board's `oldest` stay.
 """
 
 from collections.abc import Mapping, Sequence
