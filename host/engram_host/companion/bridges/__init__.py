@@ -1,1 +1,1 @@
-"""Bridges to IM networks: one file for each network, which knows its library and nothing of boards or memory."""
+"""Bridges to IM networks; each network has its own module, which knows nothing of boards or memory."""

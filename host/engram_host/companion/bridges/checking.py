@@ -1,4 +1,4 @@
-"""Whether an account works: signs in and out again, for commands."""
+"""Check of a bridge's account: signs in and out again, for commands."""
 
 import asyncio
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from engram_host.companion.supervisor import describe_error
 
 
 async def check_account(kind: NetworkKind, values: Mapping[str, str], seconds: float) -> str:
-    """The account's own name; BridgeError, whatever the library raises, with no secret in it."""
+    """Return the account's own name, or raise BridgeError for any failure, with no secret in it."""
     try:
         async with asyncio.timeout(seconds):
             return await make_network(kind.name, values).check()

@@ -1,4 +1,4 @@
-"""A bridge as its network's module takes it: the settings of companion.toml, completed by defaults and secrets."""
+"""A bridge's settings from companion.toml, completed by defaults and secrets."""
 
 from collections.abc import Mapping
 
@@ -7,12 +7,11 @@ from engram_host.companion.bridge_settings import BRIDGES_TABLE, BridgeSettings
 from engram_host.companion.bridges.kinds import KINDS, BridgeField, NetworkKind
 from engram_host.companion.errors import SettingError
 
-LEAST_REDACTED = 4
-"""Characters of a secret that is taken out of errors: a shorter one is part of many words."""
+LEAST_REDACTED = 4  # shorter secrets stay in errors, since they are part of many words
 
 
 def check_bridge(settings: BridgeSettings) -> NetworkKind:
-    """The network of a bridge; SettingError if there is none such, or a setting is none of its own, or a secret."""
+    """Return the bridge's network, or raise SettingError for an unknown network, setting or secret."""
     kind = KINDS.get(settings.network)
     if kind is None:
         raise SettingError(settings.setting_name("network"), f"must be one of {', '.join(KINDS)}.")
@@ -30,23 +29,23 @@ def check_bridge(settings: BridgeSettings) -> NetworkKind:
 
 
 def complete_values(settings: BridgeSettings, secrets: SecretStore) -> dict[str, str]:
-    """Each field of a bridge's network, "" where nothing is given. Blocks, as a keyring may. SettingError."""
+    """Return a value for each field of the network, "" if unset; blocks, may raise SettingError."""
     return {field.name: _value(settings, field, secrets) for field in check_bridge(settings).fields}
 
 
 def account_of(settings: BridgeSettings) -> str:
-    """Whose chats a bridge has: its network, and what names the account there if that is no secret. SettingError."""
+    """Return the network and the account's public name; may raise SettingError."""
     fields = [field for field in check_bridge(settings).fields if field.is_account]
     return " ".join((settings.network, *(settings.fields.get(field.name, "") for field in fields)))
 
 
 def secret_name(bridge: str, field: str) -> str:
-    """The name of a bridge's secret in the SecretStore."""
+    """Return the name of a bridge's secret in the SecretStore."""
     return f"{BRIDGES_TABLE}.{bridge}.{field}"
 
 
 def redact_values(text: str, kind: NetworkKind, values: Mapping[str, str]) -> str:
-    """A text without the secrets of a bridge."""
+    """Return a text without the secrets of a bridge."""
     hidden = (values.get(field.name, "") for field in kind.fields if field.is_secret)
     for secret in sorted(hidden, key=len, reverse=True):
         text = text.replace(secret, "***") if len(secret) >= LEAST_REDACTED else text

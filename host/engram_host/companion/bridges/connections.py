@@ -1,4 +1,4 @@
-"""What networks have in common that are spoken over TCP: their addresses, TLS, files, and the end of one of several tasks."""
+"""Helpers for networks over TCP: addresses, TLS, bounded reads, and tasks that end together."""
 
 import asyncio
 import ssl
@@ -11,7 +11,7 @@ _MOST_PORT = 65535
 
 
 def host_and_port(value: str, default_port: int) -> tuple[str, int]:
-    """The two parts of "host:port", "host" or "[address]:port"; BridgeUnavailable if it is none of these."""
+    """Split "host:port", "host" or "[address]:port"; raise BridgeUnavailable for anything else."""
     host, _, port = (
         value.rpartition(":") if not value.endswith("]") and ":" in value else (value, "", str(default_port))
     )
@@ -22,7 +22,7 @@ def host_and_port(value: str, default_port: int) -> tuple[str, int]:
 
 
 def tls_context(authority: str) -> ssl.SSLContext:
-    """TLS that checks the server's certificate, by the authority in a file if one is given; BridgeUnavailable."""
+    """Build a TLS context that checks certificates, by the authorities in a file if one is given."""
     try:
         return ssl.create_default_context(cafile=authority or None)
     except OSError as error:  # ssl.SSLError is one
@@ -32,7 +32,7 @@ def tls_context(authority: str) -> ssl.SSLContext:
 
 
 async def read_bounded(pieces: AsyncIterable[bytes], most: int) -> bytes:
-    """The bytes of a file; of one that has more than `most`, somewhat more than `most`."""
+    """Read a file, and stop soon after `most` bytes."""
     data = bytearray()
     async for piece in pieces:
         data += piece
@@ -42,7 +42,7 @@ async def read_bounded(pieces: AsyncIterable[bytes], most: int) -> bytes:
 
 
 async def run_until_one_ends(*coroutines: Coroutine[Any, Any, object]) -> None:
-    """Run all of these at once until one of them ends or raises; the others are cancelled, and nothing is left behind."""
+    """Run coroutines until the first ends or raises, then cancel the others."""
     tasks = [asyncio.create_task(coroutine) for coroutine in coroutines]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

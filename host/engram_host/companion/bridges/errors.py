@@ -1,53 +1,40 @@
-"""What goes wrong between a bridge and its network.
-
-BridgeError
-  BridgeUnavailable   the network's library is not installed, or a setting of the bridge is wrong: a person has to act
-  SignInRefused       the network does not know the account or its secret: a person has to act
-  NetworkAway         the network cannot be reached now, or has ended the connection: trying later may help
-  FileNotFetched      a file that came with a message cannot be had
-  SendFailed          a message was not sent
-    SendRefused       and never will be: the chat has gone, or the person has blocked the account
-    MarksRefused      the network does not take its formatting: the same text goes plain
-    SlowDown          now; the network wants a pause (retry_after)
-    SendUncertain     nobody knows: the connection broke before the network confirmed it
-"""
+"""Errors between a bridge and its network."""
 
 from engram_host.companion.errors import CompanionError
 
 
 class BridgeError(CompanionError):
-    """Base of what goes wrong between a bridge and its network."""
+    """Base of all errors of bridges."""
 
 
 class BridgeUnavailable(BridgeError):
-    """A bridge cannot run before a person has installed or set something."""
+    """The library is not installed or a setting is wrong: a person has to act."""
 
 
 class SignInRefused(BridgeError):
-    """The network refuses the account or its secret: trying again unchanged does not help."""
+    """The network refuses the account or its secret: a person has to act."""
 
 
 class NetworkAway(BridgeError):
-    """The network cannot be reached now, or has ended the connection."""
+    """The network is unreachable or has closed the connection; a retry may help."""
 
 
 class FileNotFetched(BridgeError):
-    """A file that came with a message cannot be had, now or for good."""
+    """A message's file cannot be fetched."""
 
 
 class SendFailed(BridgeError):
-    """A message was not sent: it certainly did not arrive, unless it is doubtful."""
+    """A message was not sent; if `is_doubtful`, it may have arrived in part."""
 
     is_doubtful: bool = False
-    """Whether it may have arrived, or a part of it."""
 
 
 class SendRefused(SendFailed):
-    """The network will never take this message."""
+    """The network will never accept the message: the chat is gone, or the person has blocked the account."""
 
 
 class MarksRefused(SendFailed):
-    """The network does not take a message's formatting."""
+    """The network refuses the formatting; the same text is sent plain."""
 
 
 class SlowDown(SendFailed):
@@ -60,6 +47,6 @@ class SlowDown(SendFailed):
 
 
 class SendUncertain(SendFailed):
-    """Nobody knows whether a message arrived."""
+    """The connection broke before the network confirmed the message."""
 
     is_doubtful: bool = True

@@ -1,6 +1,6 @@
-"""The networks that there are bridges for: what a person sets for each, and the module that speaks it.
+"""The supported networks: their settings, and the module of each.
 
-A network's library is imported when a bridge of it is made, not before.
+A network's library is imported once a bridge of it is made.
 """
 
 import importlib
@@ -16,24 +16,19 @@ from engram_host.extras import missing_package
 
 @dataclass(frozen=True)
 class BridgeField:
-    """A setting of a bridge: its name in companion.toml, what `engram bridge add` asks, its default ("" if it must be given,
-    unless it `is_optional`), whether it is a secret, which companion.toml never has, and whether it `is_account`: with another
-    value the bridge has other people and chats.
-    """
+    """A setting of a bridge; with another value of an `is_account` field it has other people and chats."""
 
     name: str
     question: str
-    default: str = ""
-    is_secret: bool = False
+    default: str = ""  # "": must be given, unless optional
+    is_secret: bool = False  # never in companion.toml
     is_optional: bool = False
     is_account: bool = False
 
 
 @dataclass(frozen=True)
 class NetworkKind:
-    """A network: what it is called, its settings, and the module of this folder that speaks it. `hint` says where a person gets
-    what is asked for.
-    """
+    """A network: its title, settings and module; `hint` says where to get its credentials."""
 
     name: str
     title: str
@@ -126,15 +121,12 @@ KINDS: dict[str, NetworkKind] = {
 
 
 def make_network(kind: str, values: Mapping[str, str]) -> Network:
-    """The connection of a bridge; `values` has each field of the network's kind, "" where nothing was given.
-
-    BridgeUnavailable if its library is not installed, or a value cannot be meant.
-    """
+    """Create a network's connection from all its fields, or raise BridgeUnavailable."""
     return cast(Callable[[Mapping[str, str]], Network], load_network(kind).connect)(values)
 
 
 def load_network(kind: str) -> ModuleType:
-    """The module of a network, with its library: loading it may take seconds of a core. BridgeUnavailable."""
+    """Import a network's module and library, which takes seconds; may raise BridgeUnavailable."""
     try:
         return importlib.import_module(f"engram_host.companion.bridges.{KINDS[kind].name}.bridge")
     except ModuleNotFoundError as error:

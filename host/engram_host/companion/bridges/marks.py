@@ -1,6 +1,6 @@
-"""A reply's Markdown in the marks of networks that have simpler ones of their own: bold, italic, struck out, code.
+"""Markdown converted to simpler marks of networks: bold, italic, struck out, code.
 
-Written for what models write, not for all of Markdown: headings, lists, quotes, fences, links, and the marks in a line.
+Covers what models write: headings, lists, quotes, fences, links and inline marks.
 """
 
 import re
@@ -8,17 +8,16 @@ from dataclasses import dataclass
 
 from engram.text.cutting import closes, fence_of
 
-MOST_MARKED = 1000
-"""How many characters a mark may span: bounds the work for a text full of stray asterisks."""
+MOST_MARKED = 1000  # characters that a mark may span: bounds the work for stray asterisks
 
 
+# Longer runs of backticks stay as they are, or a text of nothing else would take seconds.
 MOST_TICKS = 8
-"""Backticks around code in a line: a longer run stays as it is, or a text of nothing else would take seconds."""
 
 
 @dataclass(frozen=True)
 class Marks:
-    """What a network writes before and after a marked text ("" where it has no such mark), and whether it knows fences."""
+    """Marks of a network around formatted text ("" for none), and whether it knows fences."""
 
     bold: str = ""
     italic: str = ""
@@ -43,7 +42,7 @@ _BULLET = re.compile(r"^(?P<indent>\s*)[*+]\s+(?=\S)")
 
 
 def with_marks(text: str, marks: Marks) -> str:
-    """Markdown in a network's own marks."""
+    """Convert Markdown to a network's own marks."""
     lines: list[str] = []
     fence = b""
     for line in text.split("\n"):
@@ -56,7 +55,7 @@ def with_marks(text: str, marks: Marks) -> str:
                 lines.append(line)
         elif fence := fence_of(data):
             lines += _FENCE if marks.has_fences else []
-            # The first word is the language; what stands behind it is no less a text than the code.
+            # The first word is the language; the rest of the line belongs to the code.
             lines += [rest] if (rest := line.strip()[len(fence) :].strip().partition(" ")[2].strip()) else []
         else:
             lines.append(_line(line, marks))

@@ -1,14 +1,10 @@
-"""Whose words a message has: lines that quote others, and who wrote what is forwarded."""
+"""Quoted and forwarded text in messages."""
 
 from engram import text
 from engram.link.messages import FORWARDED_CHARS, QUOTED_CHARS
 
 SOMEBODY = "somebody"
-"""Who wrote a text of which no name is known."""
-
-_QUOTED_BYTES = 600
-"""A message to a board has 2,048 bytes, with a piece of the text among them."""
-
+_QUOTED_BYTES = 600  # A message to a board has 2,048 bytes, with a piece of the text among them
 _FENCE = "```"
 _CUT = "…"
 
@@ -16,7 +12,7 @@ _CUT = "…"
 def separate(
     written: str, quoted: str = "", forwarded: str = "", *, has_attachments: bool = False
 ) -> tuple[str, str, str]:
-    """Split a message into (text, quoted, forwarded); one that only quotes passes on somebody's words."""
+    """Split a message into (text, quoted, forwarded); a message of quotes alone counts as forwarded."""
     if not forwarded:
         written, lines = split_quotes(written)
         if (lines or quoted) and not (written or has_attachments):
@@ -26,7 +22,7 @@ def separate(
 
 
 def split_quotes(written: str, mark: str = "> ") -> tuple[str, str]:
-    """Split a text into the writer's own words and its quoted lines without their marks; code keeps its lines."""
+    """Split a text into its own words and its quoted lines without marks; code stays unchanged."""
     own: list[str] = []
     quoted: list[str] = []
     is_code = False
@@ -52,12 +48,12 @@ def mark_quoted_rest(written: str) -> str:
 
 
 def shorten(words: str) -> str:
-    """Cut a text to the one line that a board takes as quoted."""
+    """Cut a quotation to the single line that a board accepts."""
     line = " ".join(text.printable(words).split())
     cut = text.cut_bytes(text.cut(line, QUOTED_CHARS - len(_CUT)), _QUOTED_BYTES - len(_CUT.encode()))
     return line if len(line) <= QUOTED_CHARS and len(line.encode()) <= _QUOTED_BYTES else cut + _CUT
 
 
 def origin(name: str) -> str:
-    """Name who wrote a forwarded message, as a board takes it."""
+    """Return the author of a forwarded message in the form that a board accepts."""
     return text.cut(" ".join(text.printable(name).split()), FORWARDED_CHARS) or SOMEBODY

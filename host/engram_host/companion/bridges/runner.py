@@ -1,7 +1,6 @@
-"""Runs the bridges of a companion, each in a background task of its own, and tells how each one is.
+"""Background tasks of a companion's bridges, and their status.
 
-Several processes may have the same bridge: one of them runs it, the one that holds its lease, since a network takes one
-connection of an account, or gives each message to any of several.
+One process runs a bridge, the holder of its lease: a network accepts one connection of an account.
 """
 
 import asyncio
@@ -23,11 +22,10 @@ _log = logging.getLogger("engram.bridges")
 
 TASK = "bridges"
 LEASE = "bridge {}"
-"""The lease of a bridge by its name."""
 
 
 class BridgeRunner:
-    """The bridges of a companion. It does nothing, and loads nothing, while there are none."""
+    """Runs the bridges of a companion."""
 
     def __init__(
         self,
@@ -38,7 +36,7 @@ class BridgeRunner:
         lease_of: Callable[[str], Lease],
         count: Callable[[Counted], None] = lambda what: None,
     ):
-        """`lease_of(name)` is the lease of a name; `count` is called for each message and each failure. SettingError."""
+        """`count` is called for each message and failure. Raise SettingError for invalid settings."""
         self.check(bridges)
         self._lease_of = lease_of
         self._secrets = secrets
@@ -50,16 +48,13 @@ class BridgeRunner:
         self._watch: BackgroundTask | None = None
         self._changing = asyncio.Lock()
         self._named = set(self._wanted)
-        """The bridges that there were before the last change, and those that could not be forgotten yet."""
         self._began = int(time.time())
 
     def start(self) -> None:
-        """Begin to run the bridges."""
         if self._wanted and not self._watch:
             self._watch = self._supervisor.start(TASK, self._run)
 
     async def stop(self) -> None:
-        """End all of them; each one has some seconds for it."""
         if self._watch:
             await self._watch.stop()
             self._watch = None
@@ -67,9 +62,7 @@ class BridgeRunner:
             await asyncio.gather(*(self._stop_bridge(name) for name in list(self._running)))
 
     async def reload(self, bridges: Sequence[BridgeSettings]) -> None:
-        """Run these bridges from now on: what did not change goes on, what was stopped starts again. SettingError, and nothing
-        has changed then.
-        """
+        """Apply new settings: unchanged bridges go on. SettingError changes nothing."""
         self.check(bridges)
         self._wanted = {each.name: each for each in bridges}
         self.start()
@@ -77,32 +70,27 @@ class BridgeRunner:
 
     @staticmethod
     def check(bridges: Sequence[BridgeSettings]) -> None:
-        """Refuse settings that cannot be meant. SettingError."""
         for each in bridges:
             check_bridge(each)
 
     def boards_of(self, name: str) -> tuple[str, ...]:
-        """The boards that people reach through a bridge; none for all that there are."""
         return self._wanted[name].boards if name in self._wanted else ()
 
     def boards_of_networks(self, networks: Collection[str]) -> tuple[str, ...] | None:
-        """The boards that people of some networks reach, by name; None for all that there are."""
+        """Return the boards that people of some networks reach, by name; None for all."""
         reached = [each.boards for each in self._wanted.values() if each.is_on and each.network in networks]
         return None if () in reached else tuple(sorted({board for boards in reached for board in boards}))
 
     def statuses_of_board(self, device: str) -> list[BridgeStatus]:
-        """How each bridge is through which people reach a board, by name; those that are switched off are left out."""
         reach = {
             name for name, each in self._wanted.items() if each.is_on and (not each.boards or device in each.boards)
         }
         return [status for status in self._statuses() if status.name in reach]
 
     def statuses(self) -> list[BridgeStatus]:
-        """How each bridge is, by name."""
         return list(self._statuses())
 
     def problems(self) -> list[str]:
-        """What does not work, a sentence for each bridge."""
         return [status.problem for status in self._statuses() if status.problem]
 
     def _statuses(self) -> Iterator[BridgeStatus]:
@@ -118,7 +106,6 @@ class BridgeRunner:
         await asyncio.get_running_loop().create_future()  # until it is cancelled
 
     async def _apply(self) -> None:
-        """Stop what is not wanted any more or has changed, and start what is wanted."""
         async with self._changing:
             wanted = {name: each for name, each in self._wanted.items() if each.is_on}
             states = {name: await asyncio.to_thread(self._fingerprint, each) for name, each in wanted.items()}
@@ -131,7 +118,7 @@ class BridgeRunner:
                 self._start_bridge(wanted[name], states[name])
 
     async def _forget_gone(self) -> None:
-        """Of a bridge that was removed nothing is kept. Others in the database may be another companion's."""
+        """Remove the data of former bridges; unknown ones may be another companion's."""
         for name in sorted(self._named - self._wanted.keys()):
             try:
                 await self._engine.forget(name)
@@ -144,7 +131,6 @@ class BridgeRunner:
         return states.get(bridge.settings.name) == state and bridge.status.state != "stopped"
 
     def _fingerprint(self, settings: BridgeSettings) -> object:
-        """What a bridge is made of: another one is another bridge."""
         values: object = None
         with contextlib.suppress(CompanionError):  # the bridge says what is wrong with them
             values = complete_values(settings, self._secrets)

@@ -1,7 +1,6 @@
-"""One bridge while it runs: starts its network's connection again whenever that ends, and knows how it is.
+"""One running bridge: reconnects its network, and keeps its status.
 
-What a person has to mend stops it. Everything else counts as an outage, whatever the library raises: after a pause, which
-grows to a minute, it is tried again.
+Errors that a person has to fix stop it; any other error is retried with backoff up to a minute.
 """
 
 import asyncio
@@ -34,47 +33,38 @@ BRIDGE_PROBLEMS = SentenceTable(
 )
 
 FIRST_PAUSE = 1.0
+# Backoff limit in seconds; up to half of a pause is left out at random to spread reconnections.
 LONGEST_PAUSE = 60.0
-"""Seconds before a connection that ended is tried again; each failure doubles them, and up to half of it is left out by
-chance, so that not all bridges come at once."""
-
 STEADY_SECONDS = 60.0
-"""A bridge that was connected for so long works: its next pause is the first."""
-
 STOP_SECONDS = 5.0
-"""How long a connection may take to end; then nobody waits for it any more."""
 
 _sleep = asyncio.sleep
 
+# away: will be retried; stopped: a person has to act; elsewhere: another process has the lease.
 BridgeState = Literal["starting", "connected", "away", "stopped", "off", "elsewhere"]
-"""away: it is tried again; stopped: a person has to act; elsewhere: another process runs it, or is asked for its lease."""
 
 
 class Engine(Protocol):
-    """What bridges ask of the engine (conversations/)."""
+    """The engine, as bridges see it."""
 
     async def claim(self, bridge: str, account: str) -> None:
-        """A bridge has this account from now on: what is kept of another one that it had is removed. StoreUnavailable."""
+        """Bind a bridge to an account and remove data of a former one; may raise StoreUnavailable."""
         ...
 
     async def forget(self, bridge: str) -> None:
-        """There is no such bridge any more: what is kept of it is removed. StoreUnavailable."""
+        """Remove all data of a former bridge; may raise StoreUnavailable."""
         ...
 
     def attach(self, bridge: str, kind: str, network: Network) -> BridgeHost:
-        """A bridge's side of the engine, which speaks to its network from now on."""
+        """Connect a bridge's network to the engine, and return its host."""
         ...
 
-    async def detach(self, bridge: str) -> None:
-        """The network of a bridge is spoken to no more."""
-        ...
+    async def detach(self, bridge: str) -> None: ...
 
 
 @dataclass(frozen=True)
 class BridgeStatus:
-    """How a bridge is: since when (Unix seconds), why it does not work ("" if it does), the account that it is signed in as,
-    how often its connection was started, messages of people and those sent to them, when something was last heard (0: never).
-    """
+    """A bridge's status; `since` and the last activity are Unix seconds, 0 for never."""
 
     name: str
     network: str
@@ -89,7 +79,6 @@ class BridgeStatus:
 
     @property
     def problem(self) -> str:
-        """What does not work, as a sentence; "" if all does."""
         if self.state == "stopped":
             return BRIDGE_PROBLEMS.say("stopped", bridge=self.name, reason=self.reason)
         if self.state == "away":
@@ -101,7 +90,7 @@ class BridgeStatus:
 
 
 class RunningBridge:
-    """A bridge that runs until it is cancelled, or cannot."""
+    """A bridge that runs until cancelled, or until a person has to act."""
 
     def __init__(
         self,
@@ -110,9 +99,7 @@ class RunningBridge:
         engine: Engine,
         count: Callable[[Counted], None],
     ):
-        """`values()` gives the fields of its network; it blocks, and may raise SettingError. `count` is called for each message
-        and each failure.
-        """
+        """`values()` blocks and may raise SettingError; `count` is called for each message and failure."""
         self.settings = settings
         self._values = values
         self._engine = engine
@@ -125,17 +112,14 @@ class RunningBridge:
         self._starts = 0
         self._connected_at = 0.0
         self._left: asyncio.Task[None] | None = None
-        """A connection that did not end when it was asked to."""
 
     @property
     def status(self) -> BridgeStatus:
-        """How it is now."""
         settings, traffic = self.settings, self._traffic
         shown = self._state, int(self._since), self._reason, self._account, self._starts
         return BridgeStatus(settings.name, settings.network, *shown, traffic.received, traffic.sent, int(traffic.heard))
 
     async def run(self) -> None:
-        """Run until cancelled; returns if a person has to act."""
         pause = FIRST_PAUSE
         while True:
             values: Mapping[str, str] = {}
@@ -154,7 +138,6 @@ class RunningBridge:
             pause = min(LONGEST_PAUSE, pause * 2)
 
     async def _connect(self, values: Mapping[str, str]) -> None:
-        """Run one connection to its end; raises why it ended."""
         if self._left and not self._left.done():
             raise NetworkAway("its former connection does not end; restart the companion if that lasts.")
         name, kind = self.settings.name, self.settings.network
@@ -164,7 +147,7 @@ class RunningBridge:
         host = CountedHost(self._engine.attach(name, kind, CountedNetwork(network, self._traffic)), self._traffic)
         host.on_connected = self._on_connected
         self._starts += 1
-        # A task of its own: what a library does to it, such as cancelling it, is not done to this one.
+        # A separate task, so that a library that cancels its task does not cancel this one.
         task = asyncio.get_running_loop().create_task(_run_network(network, host), name=f"bridges {name} connection")
         try:
             await asyncio.wait([task])
@@ -198,7 +181,7 @@ class RunningBridge:
         if self._state != state:
             self._enter(state, reason)
         self._reason = reason
-        # One that fails again and again for the same reason fills no log.
+        # A repeated failure is logged once.
         level = logging.DEBUG if reason == self._logged else logging.WARNING
         _log.log(level, "%s", self.status.problem)
         self._logged = reason
@@ -220,6 +203,5 @@ async def _run_network(network: Network, host: BridgeHost) -> None:
 
 
 def _forget_outcome(task: asyncio.Task[None]) -> None:
-    """Read how a task ended, so that asyncio does not complain of it."""
     if not task.cancelled():
         task.exception()

@@ -1,7 +1,6 @@
-"""Discord, over its gateway and REST API: private chats, channels of guilds, their threads, and slash commands.
+"""Discord, over its gateway and REST API: private chats, guild channels, threads and slash commands.
 
-The gateway is resumed after a short break. After a longer one, the messages since the mark are fetched, up to a
-number in each channel. The mark is the newest message taken, and the private chats: Discord gives a bot no list of them.
+After a long break, messages since the mark are fetched, up to a number in each channel.
 """
 
 import asyncio
@@ -25,27 +24,24 @@ from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway,
 from engram_host.companion.bridges.network import BridgeHost, Chat, Features, Incoming
 
 _URL = "https://discord.com/api"
-_MOST_UNITS = 1900
-"""Less than a message may have: marks that Discord does not know become longer ones."""
+_MOST_UNITS = 1900  # leaves room for marks that Discord does not know, which become longer ones
 _CAUGHT_UP_CHANNELS = 50
+# Limit for channels, and for messages of each channel, fetched after a break.
 _CAUGHT_UP_MESSAGES = 100
-"""How much is fetched after a break: channels, and messages of each."""
+# Newest private chats kept in the mark, since Discord gives bots no list of them.
 _PRIVATE_CHATS = 60
-"""Private chats in the mark, the newest: 60 ids of 20 digits fit into it."""
 _OPEN_COMMANDS = 100
-_COMMAND_SECONDS = 14 * 60
-"""A slash command's token is good for 15 minutes."""
-_ACKNOWLEDGE_SECONDS = 2.0
-"""Discord wants a sign of life within 3."""
+_COMMAND_SECONDS = 14 * 60  # Discord accepts a command's token for 15 minutes
+_ACKNOWLEDGE_SECONDS = 2.0  # Discord wants an acknowledgement within 3 seconds
 _MOST_COMMANDS = 100
+# Allows commands in the bot's guilds and private chats only.
 _WHERE: Mapping[str, Any] = {"contexts": [0, 1], "integration_types": [0]}
-"""Commands are for guilds that have the bot, and its own private chats, not for those of other people with each other."""
 
 _log = logging.getLogger(__name__)
 
 
 def connect(values: Mapping[str, str]) -> "Discord":
-    """The connection of a bridge to Discord."""
+    """Create the connection of a bridge."""
     token, url = values["token"].strip(), values["url"].rstrip("/")
     if not url.startswith(("https://", "http://")):
         raise BridgeUnavailable("the address of Discord's API begins with https://.")
@@ -55,16 +51,16 @@ def connect(values: Mapping[str, str]) -> "Discord":
 
 
 class Discord:
-    """One bot."""
+    """Connection of one bot."""
 
     def __init__(self, token: str, url: str):
         self._token = token
         self._url = url
         self._client: Client | None = None
+        # Slash commands without an answer yet, by id.
         self._commands: OrderedDict[str, tuple[float, Chat, discord.Interaction]] = OrderedDict()
-        """Slash commands whose answer is not sent yet, by their id."""
+        # Ids of the newest commands, which are not messages and cannot be replied to.
         self._asked: deque[str] = deque(maxlen=_OPEN_COMMANDS)
-        """The newest commands, answered or not: an id of one is that of no message, and cannot be replied to."""
 
     @property
     def features(self) -> Features:
@@ -111,7 +107,7 @@ class Discord:
                 more["reference"] = discord.MessageReference(
                     message_id=int(reply_to), channel_id=target.id, fail_if_not_exists=False
                 )
-            # Discord shows a nonce once "in the past few minutes", as it was sent first: that is not for every restart.
+            # Discord drops a repeated nonce only "in the past few minutes", so not after every restart.
             nonce = hashlib.blake2s(key.encode(), digest_size=12).hexdigest()
             sent = await target.send(content, nonce=nonce, suppress_embeds=True, **more)
         return str(sent.id)
@@ -145,7 +141,7 @@ class Discord:
                     yield client
         finally:
             client.failure.cancel()
-            # The library waits on for guilds when it is closed.
+            # The library keeps waiting for guilds after it is closed.
             await _end([task for task in (getattr(client._connection, "_ready_task", None),) if task is not None])
 
     def _open_client(self) -> Client:
@@ -179,7 +175,6 @@ class Discord:
         mark.add(message)
 
     async def _catch_up(self, client: Client, host: BridgeHost, mark: "_Mark") -> None:
-        """Take what came since the mark: Discord gives it to nobody who was not there."""
         since = mark.at_start
         for place in self._places_since(client, since, mark) if since else ():
             count = 0
@@ -196,7 +191,6 @@ class Discord:
         await mark.save(host)
 
     def _places_since(self, client: Client, since: int, mark: "_Mark") -> list[Any]:
-        """Where something may have been said since, the latest first: channels, threads and private chats."""
         found = [
             place
             for guild in client.guilds
@@ -210,7 +204,6 @@ class Discord:
     # --- slash commands
 
     async def _set_menu(self, client: Client, host: BridgeHost) -> None:
-        """Register the commands, if they are not what is registered: Discord counts what is new."""
         said = {"type": 3, "name": "text", "description": "what to give the command", "required": False}
         wanted = [
             {"name": one.name, "description": one.description[:100] or one.name, "type": 1, "options": [said], **_WHERE}
@@ -229,10 +222,9 @@ class Discord:
             await self._take_command(await client.commands.get(), host)
 
     async def _take_command(self, interaction: discord.Interaction, host: BridgeHost) -> None:
-        """Take a slash command, and say within three seconds that an answer comes."""
         data: Any = interaction.data or {}
         options = [str(one.get("value", "")) for one in data.get("options", []) if one.get("name") == "text"]
-        # Of a chat between other people, Discord says no guild either.
+        # A chat between other people has no guild either.
         is_group = interaction.guild_id is not None or interaction.context.private_channel
         chat = chat_of(interaction.channel, interaction.channel_id, is_group=is_group)
         message = Incoming(
@@ -259,7 +251,6 @@ class Discord:
             keeping.cancel()
 
     def _open_command(self, chat: Chat, reply_to: str) -> str | None:
-        """The slash command that a message answers: the one of its id, or the oldest of its chat if it names none."""
         now = time.monotonic()
         for number, (since, _chat, _interaction) in list(self._commands.items()):
             if now - since > _COMMAND_SECONDS:
@@ -268,7 +259,6 @@ class Discord:
         return next((number for number in found if reply_to in ("", number)), None)
 
     async def _answer_command(self, command: str, content: str) -> str:
-        """Show a text as the answer of a slash command, which may be repeated; its id, "" if the command's time is over."""
         sent = ""
         with contextlib.suppress(discord.NotFound):
             sent = str((await self._commands[command][2].edit_original_response(content=content)).id)
@@ -277,18 +267,16 @@ class Discord:
 
 
 class _Mark:
-    """Up to which message all were taken, and the private chats: NEWEST CHAT CHAT ..."""
+    """Newest message up to which all were received, and private chats: NEWEST CHAT CHAT ..."""
 
     def __init__(self, saved: str):
         numbers = [int(part) for part in saved.split() if part.isdecimal()]
         self.at_start = self._newest = numbers[0] if numbers else 0
         self.private_chats: deque[int] = deque(numbers[1:], _PRIVATE_CHATS)
         self.is_caught_up = not self.at_start
-        """Whether all that came before is taken, too: before, the mark stays. There is nothing before the first session."""
         self._saved = saved
 
     def begin_session(self) -> None:
-        """What is said from now on comes; what was said since the newest message is to be fetched."""
         if self.is_caught_up:
             self.at_start, self.is_caught_up = self._newest, not self._newest
 
@@ -308,7 +296,6 @@ class _Mark:
 
 
 def _kept_of(command: Mapping[str, Any]) -> tuple[str, ...]:
-    """What a registered command is compared by."""
     return tuple(str(command.get(name)) for name in ("name", "description", *_WHERE))
 
 

@@ -1,4 +1,4 @@
-"""What Discord's bridge takes of its library: the client, what comes in, and the library's errors as ours."""
+"""Discord's client, its messages, and the library's errors as errors of a bridge."""
 
 import asyncio
 import contextlib
@@ -24,12 +24,10 @@ from engram_host.companion.bridges.errors import (
 from engram_host.companion.bridges.network import Attachment, Chat, Incoming, edit_id
 from engram_host.companion.bridges.quotes import SOMEBODY, mark_quoted_rest, split_quotes
 
-_WAITING = 1000
-"""Messages that wait for the engine; protects the memory, and beyond it the bridge begins again from its mark."""
-_WAITING_COMMANDS = 100
-"""Slash commands that wait likewise: Discord says of one more that the bot does not answer."""
+_WAITING = 1000  # messages queued for the engine; beyond it the bridge restarts from its mark
+_WAITING_COMMANDS = 100  # slash commands queued; Discord reports one more as unanswered
+# More breaks within these seconds are an outage, since the library retries without a pause.
 _BREAKS, _BREAK_SECONDS = 5, 60.0
-"""More breaks within that time are an outage: the library tries again without a pause."""
 _READY_SECONDS = 1.0
 _TAKEN_TYPES = (discord.MessageType.default, discord.MessageType.reply)
 _NO_INTENT = (
@@ -42,7 +40,7 @@ logging.getLogger("discord").propagate = False  # what matters of it comes as an
 
 
 class Client(discord.Client):
-    """The library's client; what it gives goes into queues, commands into their own: they may not wait for three seconds."""
+    """Client that puts messages and slash commands into separate queues."""
 
     def __init__(self) -> None:
         intents = discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=True)
@@ -98,11 +96,11 @@ class Client(discord.Client):
             self.fail("Discord ends the connection again and again.")
 
 
-# --- what comes in
+# --- incoming messages
 
 
 def incoming_of(message: discord.Message, client: discord.Client, *, is_edit: bool = False) -> Incoming | None:
-    """The message of a person, or their edit of it; None for what is none."""
+    """Parse a person's message or edit; None for anything else."""
     me = client.user
     if me is None or message.author.bot or message.webhook_id or message.type not in _TAKEN_TYPES:
         return None
@@ -135,21 +133,19 @@ def incoming_of(message: discord.Message, client: discord.Client, *, is_edit: bo
 
 
 def chat_of(channel: Any, number: int | None, *, is_group: bool) -> Chat:
-    """The place of a message in a channel; a thread has that of its channel."""
+    """Return the chat of a channel or thread."""
     if isinstance(channel, discord.Thread):
         return Chat(str(channel.parent_id), str(channel.id), is_group)
     return Chat(str(number), "", is_group)
 
 
 def _origin(message: discord.Message, client: discord.Client) -> str:
-    """Where a forwarded message is from: Discord does not say who wrote it."""
     channel = client.get_channel(message.reference.channel_id) if message.reference else None
     name = getattr(channel, "name", "")
     return f"the channel {name}" if name else SOMEBODY
 
 
 def _answered(message: discord.Message) -> str:
-    """What a message replies to."""
     replied = message.reference.resolved if message.reference else None
     if not isinstance(replied, discord.Message):
         return ""
@@ -158,7 +154,6 @@ def _answered(message: discord.Message) -> str:
 
 
 def _without_mention(text: str, message: discord.Message, me: int) -> str:
-    """The text without the bot's name at its beginning, and with the names of others in place of their ids."""
     for own in (f"<@{me}>", f"<@!{me}>"):
         if text.startswith(own):
             text = text[len(own) :].lstrip(" ,:\n") or f"@{message.guild.me.name if message.guild else ''}"
@@ -181,7 +176,6 @@ def _attachment(file: discord.Attachment) -> Attachment:
     kind: Any = kinds.get((file.content_type or "").partition("/")[0], "file")
 
     async def fetch(_most: int) -> bytes:
-        """The library reads all of a file, whose size Discord itself has said."""
         try:
             return await file.read()
         except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
@@ -190,12 +184,12 @@ def _attachment(file: discord.Attachment) -> Attachment:
     return Attachment(kind, file.filename, file.size, fetch)
 
 
-# --- what goes wrong
+# --- errors
 
 
 @contextlib.contextmanager
 def connect_errors() -> Iterator[None]:
-    """Signing in and listening: the library's errors as ours."""
+    """Convert errors of signing in and listening."""
     try:
         yield
     except discord.LoginFailure:
@@ -216,7 +210,7 @@ def connect_errors() -> Iterator[None]:
 
 @contextlib.contextmanager
 def send_errors() -> Iterator[None]:
-    """Sending: the library's errors as ours."""
+    """Convert errors of sending."""
     try:
         yield
     except discord.RateLimited as error:

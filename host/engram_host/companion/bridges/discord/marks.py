@@ -1,4 +1,4 @@
-"""A reply's Markdown as Discord shows it: nearly all of it is Discord's own."""
+"""Markdown for Discord, which knows most of it."""
 
 from collections.abc import Iterator
 
@@ -6,20 +6,18 @@ import discord
 
 from engram.text.cutting import closes, fence_of
 
-LONGEST_TEXT = 2000
-"""Characters of a message."""
-_HEADING_LEVELS = 3
-"""Deeper headings are no marks of Discord."""
+LONGEST_TEXT = 2000  # characters of a message
+_HEADING_LEVELS = 3  # Discord shows no deeper headings
 
 
 def escaped(text: str) -> str:
-    """A text that is shown as it is; if the signs for that do not fit, without them."""
+    """Escape marks in a text, unless the result is too long."""
     marked = discord.utils.escape_markdown(text)
     return marked if len(marked) <= LONGEST_TEXT else text
 
 
 def rendered(markdown: str) -> str:
-    """Markdown in Discord's marks: tables become code, deep headings bold; as it is if that does not fit."""
+    """Render Markdown: tables as code, deep headings bold; unchanged if the result is too long."""
     shown = "\n".join(_lines(markdown.split("\n")))
     return shown if len(shown) <= LONGEST_TEXT else markdown
 

@@ -1,15 +1,7 @@
 """IRC: channels and private messages, on any network.
 
-Who somebody is. A nickname proves nothing: whoever is first has it. Where the server says which account a person is signed in
-to, that account is their id ("account:ann"). Elsewhere their id is the whole mask ("ann!~ann@host.example"): whoever wants
-to pass for them has to come from the same host, too. A person whose host changes has to pair again, which is the safe way
-to be wrong; networks with accounts spare them that. A private answer is sent to a nickname only after the server has said,
-within the last minute, that it still is that person's.
-
-Why a message does not come twice. A server sends each line once, over a connection that loses what it loses: there is no
-history, and nothing is sent again. So a message without an id of the server's (`msgid`) gets a number of this connection.
-Bouncers are the exception: they play back what was said while nobody was there, with the time at which it was said
-(`server-time`); with such a time the id is made of what was said, by whom, where and when, and is the same in each playback.
+A nickname proves nothing: a person's id is the account that the server names ("account:ann"), or
+else the whole mask ("ann!~ann@host.example"), so that whoever changes the host has to pair again.
 """
 
 import asyncio
@@ -37,20 +29,10 @@ log = logging.getLogger(__name__)
 
 MOST_CHANNELS = 50
 LONGEST_PAUSE = 10
-"""Seconds between two lines that can be asked for."""
-
-MOST_BYTES = 1500
-"""Of one message: four lines, which go at once."""
-
-KNOWN_SECONDS = 60.0
-"""How long the server's word on who has a nickname counts."""
-
-SEEN_SECONDS = 3600.0
-"""How long it counts for people of a channel: who leaves is seen to leave, and asked about again."""
-
-MOST_KNOWN = 500
-"""Of how many people the nickname is kept, and of how many messages who asked."""
-
+MOST_BYTES = 1500  # four lines, which are sent at once
+KNOWN_SECONDS = 60.0  # lifetime of the server's answer about a nickname
+SEEN_SECONDS = 3600.0  # the same for people of a shared channel, who are seen to leave
+MOST_KNOWN = 500  # limit for known nicknames, and for messages whose sender is kept
 _NICKNAME = re.compile(r"[A-Za-z\[\]\\`_^{|}][A-Za-z0-9\[\]\\`_^{|}-]*")
 _CHANNEL = re.compile(r"[#&+!][^\s,\x00-\x1f:]+")
 _PAUSE = re.compile(r"\d{1,2}(?:\.\d{1,3})?")
@@ -62,7 +44,7 @@ Value = TypeVar("Value")
 
 
 def connect(values: Mapping[str, str]) -> "IrcNetwork":
-    """The connection of a nickname; BridgeUnavailable for a value that cannot be meant."""
+    """Create the connection of a nickname, or raise BridgeUnavailable for an invalid setting."""
     is_tls = values["tls"] != "off"
     channels = values["channels"].split()
     if not _NICKNAME.fullmatch(values["nickname"]):
@@ -85,14 +67,13 @@ def connect(values: Mapping[str, str]) -> "IrcNetwork":
 
 
 def _pause(value: str) -> float:
-    """The seconds between two lines."""
     if not _PAUSE.fullmatch(value) or float(value) > LONGEST_PAUSE:
         raise BridgeUnavailable(f'"{value}" is no pause between lines: write seconds, 0 to {LONGEST_PAUSE}.')
     return float(value)
 
 
 class IrcNetwork:
-    """One nickname on one network."""
+    """Connection of one nickname to one network."""
 
     features = Features(MOST_BYTES, utf8_bytes, has_typing=False, command_signs="/!", heading_end=" ")
 
@@ -108,7 +89,6 @@ class IrcNetwork:
         self._begin = f"{time.time_ns():x}"
 
     async def run(self, host: BridgeHost) -> None:
-        """Sign in, join the channels, and pass on messages until cancelled."""
         session = IrcSession(self._login, self._pause, self._forget)
         try:
             await session.open()
@@ -119,7 +99,6 @@ class IrcNetwork:
             await session.close()
 
     async def check(self) -> str:
-        """Sign in and out again; the nickname that the account got."""
         session = IrcSession(self._login, self._pause, self._forget)
         try:
             await session.open()
@@ -128,7 +107,6 @@ class IrcNetwork:
             await session.close()
 
     async def send(self, chat: Chat, text: str, key: str, reply_to: str = "", is_plain: bool = False) -> str:
-        """Send a message as one or more lines, in a channel to who asked; the key, as IRC has no ids."""
         session = self._session
         if session is None:
             raise SendFailed("IRC is not connected now.")
@@ -140,11 +118,10 @@ class IrcNetwork:
         return key
 
     async def edit(self, chat: Chat, message: str, text: str, is_plain: bool = False) -> None:
-        """Nothing that was said on IRC can be changed."""
         raise SendFailed("IRC has no edits.")
 
     async def show_typing(self, chat: Chat, is_typing: bool) -> None:
-        """IRC does not show it."""
+        """Do nothing: IRC has no typing sign."""
 
     async def _stay(self, session: IrcSession, host: BridgeHost) -> None:
         try:
@@ -164,7 +141,6 @@ class IrcNetwork:
                 await host.receive(message)
 
     async def _incoming(self, session: IrcSession, line: Line) -> Incoming | None:
-        """A line as a message of a person; None for what servers, bots and the account itself say, and for CTCP."""
         mask, target = line.source, line.parameter(0)
         text = said(line.parameter(-1))
         is_bot = "bot" in line.tags or "draft/bot" in line.tags
@@ -188,10 +164,10 @@ class IrcNetwork:
         at = _seconds(line.tags.get("time", ""))
         return Incoming(message_id, chat, sender, mask.nick, text, is_mentioned, at=at, forwarded=forwarded)
 
-    # --- who is who
+    # --- identities
 
     async def _sender(self, session: IrcSession, line: Line) -> str:
-        """Who wrote a line, for good (see above)."""
+        """Return the sender's lasting id: the account if the server names it, or else the mask."""
         if "account-tag" in session.capabilities:
             account = line.tags.get("account", "")
         else:
@@ -202,25 +178,23 @@ class IrcNetwork:
         return sender
 
     async def _account(self, session: IrcSession, mask: NickMask, seconds: float) -> str:
-        """Which account a person is signed in to, where the server says so only when it is asked."""
         account, at = self._accounts.get(lower(mask), ("", 0.0))
         if at and time.monotonic() - at < seconds:
             return account
         person = await session.who_is(mask.nick)
-        # Another one has the nickname by now if the mask is another one: nothing is known of who wrote.
+        # A different mask means that somebody else has the nickname now: the sender is unknown.
         account = person.account if person is not None and lower(person.mask) == lower(mask) else ""
         _keep(self._accounts, lower(mask), (account, time.monotonic()))
         return account
 
     def _forget(self, nickname: str) -> None:
-        """Ask the server again who has a nickname."""
         for mask in [mask for mask in self._accounts if NickMask(mask).nick == lower(nickname)]:
             del self._accounts[mask]
         for sender in [sender for sender, (known, _) in self._nicknames.items() if lower(known) == lower(nickname)]:
             del self._nicknames[sender]
 
     async def _nickname_of(self, session: IrcSession, sender: str) -> str:
-        """The nickname that a person has now, on the server's word; SendFailed if they cannot be found."""
+        """Return the person's current nickname by the server's word, or raise SendFailed."""
         guess = sender.removeprefix(_ACCOUNT) if sender.startswith(_ACCOUNT) else NickMask(sender).nick
         nickname, at = self._nicknames.get(sender, (guess, 0.0))
         if at and time.monotonic() - at < KNOWN_SECONDS:
@@ -237,7 +211,7 @@ class IrcNetwork:
         return nickname
 
     def _id_of(self, line: Line) -> str:
-        """The id of a message (see above)."""
+        """Return msgid, or a hash of a played-back line (same each time), or a number of this connection."""
         if line.tags.get("msgid"):
             return line.tags["msgid"]
         if line.tags.get("time"):
@@ -247,7 +221,6 @@ class IrcNetwork:
 
 
 def _is_private(target: str, session: IrcSession) -> bool:
-    """Whether a line was said to the account alone: a line that waited may name the nickname that the account had then."""
     return lower(target) == lower(session.nickname) or _NICKNAME.fullmatch(target) is not None
 
 
@@ -256,7 +229,6 @@ def _id(mask: NickMask, account: str) -> str:
 
 
 def _seconds(stamp: str) -> int:
-    """A time of server-time in Unix seconds, 0 for none."""
     try:
         return int(datetime.fromisoformat(stamp).timestamp())
     except (ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""IRC's lines: read by the parts of the library `irc`, and written. Knows nothing of connections."""
+"""Parser and writer of IRC's lines, by parts of the library `irc`, without connections."""
 
 import asyncio
 import re
@@ -11,33 +11,27 @@ from irc.strings import lower
 
 from engram_host.companion.bridges.marks import Marks
 
+# Text of one line; the 512 bytes of a line include the sender's mask, known to the server only.
 MOST_LINE_BYTES = 400
-"""Of a text in one line. A line has 512 bytes with the sender's mask before it, whose length only the server knows."""
-
-WIRE_BYTES = 510
-"""Of a whole line as others get it, without its end."""
-
+WIRE_BYTES = 510  # whole line as others receive it, without its end
 MOST_HOST_BYTES = 63
 MOST_USER_BYTES = 10
-"""What the account's own mask may have before every line of it that others get."""
 
+# Formatting that most clients show; code stays as it is.
 CODES = Marks(bold="\x02", italic="\x1d", struck="\x1e", code="", has_fences=False)
-"""Formatting that most clients show; code goes as it is."""
-
 _LINE = re.compile(
     r"(?:@(?P<tags>[^ ]*) +)?(?::(?P<source>[^ ]*) +)?(?P<command>[A-Za-z0-9]+)(?P<parameters> .*)?$", re.DOTALL
 )
 _FORMATTING = re.compile(r"\x03(?:\d{1,2}(?:,\d{1,2})?)?|\x04(?:[0-9a-fA-F]{6})?|[\x02\x0f\x11\x16\x1d\x1e\x1f]")
+# A line as clients show and log it, such as `[12:30] <@ann> hello`.
 _PASTED = re.compile(r"(?:\[?\d\d?:\d\d(?::\d\d)?\]?\s+)?<[ ~&@%+]?(?P<nick>[^\s<>]{1,32})>\s+(?P<words>.+)")
-"""A line as clients show and log it, such as `[12:30] <@ann> hello`."""
-
 _NEVER_SENT = re.compile("[\x00\x01\r]")
 _ACTION = "\x01ACTION "
 
 
 @dataclass(frozen=True)
 class Line:
-    """What the server sent: a command or a number, its parameters, whom it comes from, and what it was tagged with."""
+    """A line from the server: command or number, parameters, source and tags."""
 
     command: str
     parameters: tuple[str, ...] = ()
@@ -45,12 +39,12 @@ class Line:
     tags: Mapping[str, str] = field(default_factory=dict)
 
     def parameter(self, number: int) -> str:
-        """A parameter, "" where there is none; -1 is the last."""
+        """Return a parameter, or "" if missing; -1 is the last."""
         return self.parameters[number] if -len(self.parameters) <= number < len(self.parameters) else ""
 
 
 def parse_line(raw: bytes) -> Line | None:
-    """A line from the server; None for one that is none. Old clients do not write UTF-8."""
+    """Parse a line from the server; None if invalid. Bytes that are not UTF-8 come from old clients."""
     try:
         text = raw.decode()
     except UnicodeDecodeError:
@@ -64,7 +58,7 @@ def parse_line(raw: bytes) -> Line | None:
 
 
 def said(text: str) -> str:
-    """What a person wrote, without colours and other formatting; "" for a question of their client (CTCP)."""
+    """Return a message without formatting, "" for a CTCP query."""
     if text.startswith(_ACTION):
         text = text.removeprefix(_ACTION).rstrip("\x01")
     elif text.startswith("\x01"):
@@ -73,19 +67,19 @@ def said(text: str) -> str:
 
 
 def pasted(text: str) -> tuple[str, str]:
-    """Whose line somebody pasted from a log, and what it says; ("", "") for words of their own."""
+    """Split a line pasted from a log into its author and text; ("", "") for other text."""
     found = _PASTED.match(text)
     return (found["nick"], found["words"]) if found else ("", "")
 
 
 def room_for(nickname: str, target: str) -> int:
-    """How many bytes of text a line to somebody may have, so that it is not cut on its way."""
+    """Return the bytes of text that a line to a target may have without being cut."""
     before = f":{nickname}!@ PRIVMSG {target} :"
     return min(MOST_LINE_BYTES, WIRE_BYTES - len(before.encode()) - MOST_USER_BYTES - MOST_HOST_BYTES)
 
 
 def lines_of(text: str, most_bytes: int) -> list[str]:
-    """A text as lines of a most number of bytes of UTF-8, split between words where it can be."""
+    """Split a text into lines of at most so many UTF-8 bytes, between words if possible."""
     lines = []
     for line in _NEVER_SENT.sub("", text).split("\n"):
         rest = line.rstrip()
@@ -101,10 +95,7 @@ def lines_of(text: str, most_bytes: int) -> list[str]:
 
 
 class TokenBucket:
-    """Lets `burst` lines go at once, and then one in `seconds`, as servers want it that end a connection which sends more.
-
-    All go at once if `seconds` is 0.
-    """
+    """Rate limit: `burst` lines at once, then one in `seconds`; no limit if `seconds` is 0."""
 
     def __init__(self, burst: int, seconds: float, now: Callable[[], float]):
         self._burst = burst
@@ -114,7 +105,7 @@ class TokenBucket:
         self._at = now()
 
     def delay(self) -> float:
-        """Take the next place; how long until it has come."""
+        """Take the next place and return the seconds until it comes."""
         if not self._seconds:
             return 0.0
         now = self._now()
@@ -123,7 +114,6 @@ class TokenBucket:
         return max(0.0, -self._tokens * self._seconds)
 
     async def wait(self) -> None:
-        """Wait until the next line may go."""
         delay = self.delay()
         if delay:
             await asyncio.sleep(delay)

@@ -1,4 +1,4 @@
-"""Signing in to an IRC server: capabilities, SASL, a nickname, NickServ."""
+"""Sign-in to an IRC server: capabilities, SASL, nickname, NickServ."""
 
 import base64
 import ssl
@@ -10,11 +10,9 @@ from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway,
 from engram_host.companion.bridges.irc.lines import Line, lower
 
 MOST_NICKNAMES = 4
-"""How many nicknames are tried where others have the first."""
 
+# Capabilities requested: account names, ids and times of messages.
 WANTED = ("account-notify", "account-tag", "extended-join", "message-tags", "server-time")
-"""The capabilities that are asked for: who is signed in, ids and times of messages."""
-
 _SASL_CHUNK = 400
 _ACCEPTED = ("now identified", "password accepted", "now recognized", "now logged in", "already ")
 _REJECTED = ("incorrect", "invalid", "denied", "registered", "failed", "wrong")
@@ -26,7 +24,7 @@ _BANNED = {"464", "465", "466"}
 
 @dataclass(frozen=True)
 class Login:
-    """Where to connect, under which nickname, and how to sign in: "sasl", "nickserv" or "none"."""
+    """Server, nickname and method of signing in: "sasl", "nickserv" or "none"."""
 
     host: str
     port: int
@@ -38,7 +36,7 @@ class Login:
 
 
 class SignIn:
-    """The first lines of a connection; complete() gives the nickname and the capabilities that it has then."""
+    """First lines of a connection."""
 
     def __init__(self, login: Login, read: Callable[[], Awaitable[Line]], write: Callable[[str], None]):
         self._login = login
@@ -48,14 +46,13 @@ class SignIn:
         self.capabilities: set[str] = set()
 
     async def complete(self) -> Self:
-        """Sign in; SignInRefused, BridgeUnavailable, NetworkAway."""
+        """Sign in; raise SignInRefused, BridgeUnavailable or NetworkAway."""
         await self._register()
         if self._login.kind == "nickserv":
             await self._identify()
         return self
 
     async def _register(self) -> None:
-        """Negotiate capabilities, sign in by SASL where that is wanted, and get a nickname."""
         self._write("CAP LS 302")
         self._write(f"NICK {self.nickname}")
         self._write("USER engram 0 * :Engram")
@@ -77,7 +74,6 @@ class SignIn:
                 self._take_refusal(line)
 
     def _take_refusal(self, line: Line) -> None:
-        """Try another nickname if it is the nickname that the server refuses."""
         if line.command in _SASL_REFUSED or line.command in _BANNED:
             raise SignInRefused(f"{self._login.host} refuses the account: {line.parameter(-1)}")
         if line.command in _NICKNAME_WRONG:
@@ -89,7 +85,6 @@ class SignIn:
             self._write(f"NICK {self.nickname}")
 
     def _negotiate(self, line: Line, offered: dict[str, str]) -> None:
-        """Take the server's capabilities, ask for those that are wanted, and go on."""
         kind, names = line.parameter(1).upper(), line.parameter(-1).split()
         if kind == "LS":
             offered.update((name, value) for name, _, value in (word.partition("=") for word in names))
@@ -114,7 +109,6 @@ class SignIn:
             self._write(f"AUTHENTICATE {secret[start : start + _SASL_CHUNK] or '+'}")
 
     async def _identify(self) -> None:
-        """Sign in by NickServ, which answers in sentences of its own."""
         account = f"{self._login.account} " if self._login.account else ""
         self._write(f"PRIVMSG NickServ :IDENTIFY {account}{self._login.password}")
         while True:

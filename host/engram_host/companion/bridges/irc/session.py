@@ -1,7 +1,7 @@
-"""A connection to an IRC server: what comes, what goes, and the answers to what was asked.
+"""Connection to an IRC server, over asyncio's streams.
 
-The library's own asyncio client cannot sign in by SASL, ends in silence when a write fails, and has no bound for what it
-reads: its parts read the lines (lines.py), asyncio's streams carry them.
+The library's own asyncio client lacks SASL, ignores failed writes and reads without a bound: only
+its parser is used.
 """
 
 import asyncio
@@ -18,31 +18,14 @@ from engram_host.companion.bridges.irc.login import Login, SignIn
 from engram_host.companion.bridges.mentions import without_mention
 
 CONNECT_SECONDS = 30.0
-"""How long each step of signing in may take."""
-
 SILENCE_SECONDS = 120.0
-"""How long the server may be silent before it is asked whether it is there."""
-
 ANSWER_SECONDS = 30.0
-"""How long an answer of the server may take."""
-
 CLOSE_SECONDS = 1.0
-"""How long saying goodbye may take."""
-
-LINE_BYTES = 16384
-"""Of one line of the server's, its tags included; the protocol allows 8,703."""
-
-MOST_WAITING = 500
-"""How many messages wait for the engine; more are dropped. Reading goes on: the engine waits for answers of the server."""
-
-MOST_CHATTER = MOST_WAITING // 2
-"""How many may wait where another message of a channel is one that does not name the account."""
-
+LINE_BYTES = 16384  # limit of a received line with its tags; the protocol allows 8,703
+MOST_WAITING = 500  # messages queued for the engine; more are dropped, since reading has to go on
+MOST_CHATTER = MOST_WAITING // 2  # limit for queued channel messages that do not name the account
 BURST_LINES = 5
-"""How many lines may go at once: RFC 1459's flood control."""
-
 WAIT_WHEN_BUSY = 30.0
-"""How long a server that wants a pause is left alone; it does not say how long."""
 
 _log = logging.getLogger(__name__)
 
@@ -53,20 +36,17 @@ _NOT_TAKEN = {"404", "407", "408", "415", "477", "489", "531", "716", "718"} | _
 
 @dataclass(frozen=True)
 class Person:
-    """Who has a nickname: the mask, and the account that the server vouches for ("" for none)."""
+    """Owner of a nickname: the mask, and the account that the server names ("" for none)."""
 
     mask: NickMask
     account: str
 
 
 class IrcSession:
-    """One connection, signed in once open() has returned. listen() has to run for all that waits for an answer.
-
-    After the first lines one goes every `pause` seconds. `on_gone` is called with a nickname that is perhaps somebody else's
-    from now on, or not seen any more, or of somebody who is signed in to another account.
-    """
+    """A signed-in connection; `listen()` must run while anything waits for an answer."""
 
     def __init__(self, login: Login, pause: float, on_gone: Callable[[str], None]):
+        """Call `on_gone` with a nickname that may have changed hands or is no longer seen."""
         self._login = login
         self._on_gone = on_gone
         self._reader: asyncio.StreamReader | None = None
@@ -82,10 +62,10 @@ class IrcSession:
         self.channels: set[str] = set()
         self.messages: asyncio.Queue[Line] = asyncio.Queue(MOST_WAITING)
 
-    # --- beginning and end
+    # --- open and close
 
     async def open(self) -> None:
-        """Connect and sign in; SignInRefused, BridgeUnavailable, NetworkAway."""
+        """Connect and sign in; raise SignInRefused, BridgeUnavailable or NetworkAway."""
         login = self._login
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
@@ -101,7 +81,6 @@ class IrcSession:
         self.nickname, self.capabilities = signed_in.nickname, signed_in.capabilities
 
     async def close(self) -> None:
-        """Say goodbye, and end the connection."""
         for future in [*self._pongs.values(), *([self._whois[2]] if self._whois else [])]:
             if not future.done():
                 future.set_exception(NetworkAway("the connection has ended."))
@@ -123,12 +102,10 @@ class IrcSession:
         except TimeoutError:
             raise NetworkAway(f"{self._login.host} does not answer.") from None
 
-    # --- what comes
+    # --- incoming lines
 
     async def listen(self) -> None:
-        """Read lines for ever: answers go to who waits for them, messages into the queue. Never waits for who takes messages,
-        as that waits for answers. NetworkAway at the end.
-        """
+        """Read lines until NetworkAway; never waits for the engine, which itself waits for answers."""
         while True:
             line = await self._read()
             if line.command == "PRIVMSG":
@@ -137,7 +114,6 @@ class IrcSession:
                 self._note(line)
 
     def _queue(self, line: Line) -> None:
-        """Let a message wait for the engine, if there is a place; IRC takes none back, and knows no "later"."""
         is_private = lower(line.parameter(0)) == lower(self.nickname)
         is_meant = is_private or without_mention(line.parameter(-1), self.nickname)[1]
         if self.messages.qsize() < (MOST_WAITING if is_meant else MOST_CHATTER):
@@ -164,7 +140,6 @@ class IrcSession:
             self._on_gone(line.source.nick)
 
     def _note_move(self, line: Line) -> None:
-        """Keep where the account is, and under which nickname, and who is gone."""
         nickname = line.parameter(1) if line.command == "KICK" else line.source.nick
         is_own = lower(nickname) == lower(self.nickname)
         if line.command == "JOIN":
@@ -185,7 +160,6 @@ class IrcSession:
             future.set_result(None)
 
     async def _read(self) -> Line:
-        """The next line that is no PING; NetworkAway once the connection has ended, or is silent for too long."""
         while True:
             line = parse_line(await self._read_bytes())
             if line is None:
@@ -212,7 +186,7 @@ class IrcSession:
         except (EOFError, OSError):  # TimeoutError is an OSError
             raise NetworkAway(f"the connection to {self._login.host} broke.") from None
 
-    # --- what goes
+    # --- outgoing lines
 
     def _write(self, line: str) -> None:
         assert self._writer is not None
@@ -228,7 +202,6 @@ class IrcSession:
             await self._writer.drain()
 
     async def join(self, channels: Sequence[str]) -> list[str]:
-        """Join channels; those that did not let the account in."""
         async with self._sending:
             for channel in channels:
                 await self._send_line(f"JOIN {channel}")
@@ -236,7 +209,7 @@ class IrcSession:
         return [channel for channel in channels if lower(channel) not in self.channels]
 
     async def say(self, target: str, lines: Sequence[str]) -> None:
-        """Send lines to a nickname or a channel, and wait until the server has taken them; SendFailed and its subclasses."""
+        """Send lines and wait until the server has processed them; may raise SendFailed."""
         async with self._sending:
             self._refusals.clear()
             is_begun = False
@@ -262,7 +235,7 @@ class IrcSession:
         raise SendFailed(f"{target} is not on IRC now, or the account is not in it.")
 
     async def _synchronise(self) -> None:
-        """Wait until the server has dealt with all that was sent: it does so in order, so that refusals come before this."""
+        # The server processes lines in order, so all refusals arrive before this answer.
         token = f"engram-{next(self._numbers)}"
         future = self._pongs[token] = asyncio.get_running_loop().create_future()
         try:
@@ -273,7 +246,7 @@ class IrcSession:
             del self._pongs[token]
 
     async def who_is(self, nickname: str) -> Person | None:
-        """Who has a nickname now; None if nobody has. NetworkAway."""
+        """Return the current owner of a nickname, None if nobody has it; may raise NetworkAway."""
         async with self._sending:  # else a refusal could be the answer to this or to a message
             future = asyncio.get_running_loop().create_future()
             answers: list[Line] = []

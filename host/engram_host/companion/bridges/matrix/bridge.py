@@ -1,13 +1,7 @@
-"""A bridge to Matrix, by its client-server API.
+"""Matrix, by its client-server API, with a device and a sync token that outlive restarts.
 
-The account signs in with a password, as a device that is the same at each start, or with an access token. A sync token is
-kept once all that came before it was taken, so that what people write while the companion is away is answered once.
-
-Answers are m.text, not m.notice, though a bot sends them: clients announce no notice on a phone. What other bots say as
-m.notice is not answered. A room is private as long as it has two members and cannot be joined without an invitation; a
-third makes a group of it. rooms.py has the rules of joining.
-
-Encrypted rooms need a part of the library that is not installed with Engram: there one sentence says so, once.
+Answers are m.text, since phones do not announce m.notice; a room is private while it has two
+members and needs an invitation.
 """
 
 import json
@@ -37,26 +31,19 @@ from engram_host.companion.bridges.matrix.rooms import MatrixRooms
 from engram_host.companion.bridges.network import BridgeHost, Chat, Features, utf8_bytes
 
 POLL_MS = 30_000
-"""How long the homeserver keeps a look open while nothing comes."""
-
 TYPING_MS = 20_000
-"""How long an account is shown typing, unless it says so again."""
 
+# Text limit; an event of 65,536 bytes holds an edit's text twice, plain and as HTML.
 MOST_BYTES = 8000
-"""An event has at most 65,536 bytes, and that of an edit has its text twice, as plain text and as HTML."""
-
-_HTML_BYTES = 24_000
-"""A text whose HTML is longer goes without."""
-
+_HTML_BYTES = 24_000  # longer HTML is left out
 _EVENTS_AT_ONCE = 50
-_ROOMS_TOLD = 60
-"""Of how many rooms a bridge knows that it has said there that it cannot read them."""
-
+_ROOMS_TOLD = 60  # rooms that were told once that they cannot be read
 _CANNOT_READ = (
     "This room is encrypted, and I cannot read encrypted messages. Please invite me to a room without encryption: it can only "
     "be left off while a room is made."
 )
 
+# Sync filter that loads only members who speak.
 FILTER: dict[str, Any] = {
     "presence": {"types": []},
     "account_data": {"types": []},
@@ -67,17 +54,15 @@ FILTER: dict[str, Any] = {
         "timeline": {"types": [*matrix_events.TYPES], "limit": _EVENTS_AT_ONCE},
     },
 }
-"""What a look at the account's rooms gives: members only of whom speaks."""
 
 _WITHOUT_CONTROLS = {code: None for code in range(32) if chr(code) not in "\t\n"}
-"""Homeservers refuse some of them, and each takes six bytes of an event."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What a bridge keeps: its account, its device, the sync token, and the rooms where it said that it cannot read."""
+    """Saved state: account, device, sync token, and rooms told that they cannot be read."""
 
     account: str = ""
     device: str = ""
@@ -86,7 +71,6 @@ class Mark:
 
     @classmethod
     def parse(cls, text: str, account: str) -> "Mark":
-        """A mark as it was kept; an empty one if it was another account's."""
         try:
             kept = cls(**json.loads(text or "{}"))
             kept = replace(kept, told=tuple(kept.told))
@@ -97,21 +81,20 @@ class Mark:
 
     @property
     def text(self) -> str:
-        """The mark, to be kept."""
         return json.dumps(asdict(self), separators=(",", ":"))
 
 
 class _SyncRefused(NetworkAway):
-    """The homeserver gives nothing from a token on."""
+    """The homeserver refuses to sync from a token."""
 
 
 class Matrix:
-    """One account on one homeserver."""
+    """Connection of one account to one homeserver."""
 
     features = Features(
         most_units=MOST_BYTES,
         count_units=utf8_bytes,
-        # Synapse takes ten events at once and then one in five seconds, unless it is set otherwise.
+        # Synapse's default rate limit: ten events at once, then one in five seconds.
         edit_seconds=3.0,
         is_repeatable=True,
         command_signs="/!",
@@ -145,7 +128,7 @@ class Matrix:
             await client.close()
 
     async def check(self) -> str:
-        # As a device of its own, which is gone afterwards: signing in again as that of a running bridge would end its token.
+        # A separate device, removed afterwards: signing in with a running bridge's device ends its token.
         client = MatrixClient(self._server, self._account, "")
         try:
             if self._given_token:
@@ -172,7 +155,7 @@ class Matrix:
 
     async def edit(self, chat: Chat, message: str, text: str, is_plain: bool = False) -> None:
         content = _message(text, is_plain)
-        # A client that knows no edits shows the star and the new text as a message.
+        # Clients without edits show the star and the new text as a message.
         fallback = {"msgtype": "m.text", "body": f"* {content['body']}", "m.mentions": {}}
         relation = {"rel_type": "m.replace", "event_id": message}
         await self._send(chat, {**fallback, "m.new_content": content, "m.relates_to": relation}, uuid.uuid4().hex)
@@ -195,7 +178,6 @@ class Matrix:
     # --- signing in
 
     async def _sign_in(self, client: MatrixClient) -> None:
-        """Sign in with the token that there is, which saves the homeserver a sign-in at each reconnection, or by password."""
         if self._token:
             try:
                 return await self._use_token(client, self._token)
@@ -223,7 +205,6 @@ class Matrix:
     # --- listening
 
     async def _listen(self, client: MatrixClient, host: BridgeHost, mark: Mark) -> None:
-        """Pass on what comes, until cancelled."""
         account = Account(client.user_id, await _shown_name(client))
 
         async def cannot_read(room: str) -> None:
@@ -246,7 +227,6 @@ class Matrix:
             await rooms.note_members(response, mark.since)
 
     async def _first_look(self, client: MatrixClient, since: str) -> tuple[SyncResponse, str]:
-        """What has come since a token, and that token: "" if the homeserver does not know it."""
         try:
             return await self._look(client, since, 0), since
         except _SyncRefused:
@@ -265,7 +245,6 @@ class Matrix:
         return response
 
     async def _say_unreadable(self, room: str, mark: Mark) -> Mark:
-        """Say in a room, once, that it cannot be read; the mark that knows it."""
         told = f"{zlib.crc32(room.encode()):08x}"
         if told in mark.told:
             return mark
@@ -281,7 +260,7 @@ class Matrix:
 
 
 def connect(values: Mapping[str, str]) -> Matrix:
-    """The connection of a bridge's settings; BridgeUnavailable if they cannot be meant."""
+    """Create a bridge's connection, or raise BridgeUnavailable for an invalid setting."""
     server = values["server"].strip().rstrip("/")
     try:
         address = urlsplit(server)
@@ -303,7 +282,6 @@ async def _shown_name(client: MatrixClient) -> str:
 
 
 def _message(text: str, is_plain: bool) -> dict[str, Any]:
-    """The content of a message that mentions nobody, whatever its text says."""
     text = text.translate(_WITHOUT_CONTROLS)
     content: dict[str, Any] = {"msgtype": "m.text", "body": text, "m.mentions": {}}
     html = "" if is_plain else render(text)

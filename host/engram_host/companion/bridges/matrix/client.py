@@ -1,4 +1,4 @@
-"""Matrix' client library, asked so that each failure is an error of a bridge."""
+"""Matrix' client library, with failures as errors of a bridge."""
 
 import functools
 import logging
@@ -24,27 +24,21 @@ from engram_host.companion.bridges.errors import (
 from engram_host.companion.bridges.network import FileFetch
 
 REQUEST_SECONDS = 30
-"""How long a request may take."""
-
 FIRST_LOOK_SECONDS = 120
-"""How long a look may take that does not wait for anything: the first one, at all rooms."""
-
-_PAUSE_SECONDS = 5.0
-"""How long to wait if the homeserver wants a pause and does not say how long."""
-
+_PAUSE_SECONDS = 5.0  # pause if the homeserver names none
 _REASON_CHARACTERS = 200
 _TOKEN_PROBLEMS = ("M_UNKNOWN_TOKEN", "M_MISSING_TOKEN")
 _BROKEN = (aiohttp.ClientError, TimeoutError, OSError)
+# Address of a file, checked strictly since it becomes part of a path.
 _MEDIA = re.compile(r"mxc://([A-Za-z0-9.:\[\]-]{1,255})/([A-Za-z0-9_=-]{1,255})")
-"""The address of a file: it becomes a part of a path, so that no sign of another meaning may stand in it."""
 _Answer = TypeVar("_Answer", bound=Response)
 
-# It warns of each event that is not as it should be, with what strangers wrote in it.
+# The library logs each malformed event, with text of strangers.
 logging.getLogger("nio").setLevel(logging.CRITICAL)
 
 
 class RateLimited(NetworkAway):
-    """The homeserver takes nothing more of the account for `retry_after` seconds."""
+    """The homeserver accepts nothing from the account for `retry_after` seconds."""
 
     def __init__(self, retry_after: float):
         super().__init__(f"the homeserver asks to wait {retry_after:.0f} seconds.")
@@ -52,11 +46,11 @@ class RateLimited(NetworkAway):
 
 
 class TokenRefused(SignInRefused):
-    """The homeserver does not know the access token, or no more."""
+    """The homeserver does not accept the access token."""
 
 
 class MatrixClient(AsyncClient):
-    """The library's client, which tries nothing again by itself and keeps nothing of rooms and their members."""
+    """Client without retries of its own, and without state of rooms and members."""
 
     def __init__(self, server: str, account: str, device: str):
         config = AsyncClientConfig(
@@ -73,17 +67,15 @@ class MatrixClient(AsyncClient):
         trace_context: Any = None,
         timeout: float | None = None,
     ) -> aiohttp.ClientResponse:
-        """Send a request; called by the library, which sets no end to a look that waits for nothing."""
         seconds = FIRST_LOOK_SECONDS if timeout == 0 else timeout
         return await super().send(method, path, data, headers, trace_context, seconds)
 
     def fetch_of(self, address: str) -> FileFetch | None:
-        """What fetches a file of an address; None for one that is none, such as that of an encrypted file."""
+        """Return a fetch for an address; None for an invalid one, such as of an encrypted file."""
         found = _MEDIA.fullmatch(address)
         return functools.partial(self._fetch, found[1], found[2]) if found else None
 
     async def _fetch(self, server: str, media: str, most: int) -> bytes:
-        """A file. The library's own call reads one of any size, from a path that homeservers give no new files at."""
         path = f"/_matrix/client/v1/media/download/{server}/{media}"
         try:
             response = await self.send("GET", path, headers={"Authorization": f"Bearer {self.access_token}"})
@@ -99,14 +91,13 @@ class MatrixClient(AsyncClient):
             ) from None
 
     async def receive_response(self, response: Response) -> None:
-        """Take over what an answer says of the account; called by the library."""
         if not isinstance(response, SyncResponse | JoinedMembersResponse | ErrorResponse):
             await super().receive_response(response)
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why the homeserver did not do what it was asked; `is_known` if it said so as Matrix does."""
+    """Reason for a refusal; `is_known` if it has Matrix' own form."""
 
     status: int
     code: str
@@ -123,7 +114,7 @@ class Refusal:
 
 
 def refusal_in(response: Response) -> Refusal | None:
-    """The refusal that an answer is, if it is one."""
+    """Return the refusal in a response, or None."""
     if not isinstance(response, ErrorResponse):
         return None
     pause = response.retry_after_ms
@@ -136,10 +127,7 @@ def refusal_in(response: Response) -> Refusal | None:
 
 
 async def ask(request: Awaitable[_Answer]) -> _Answer:
-    """The answer to a request that has to come through: an ErrorResponse only if the homeserver refuses just this.
-
-    NetworkAway, RateLimited, TokenRefused.
-    """
+    """Return a response or this request's refusal; may raise NetworkAway, RateLimited, TokenRefused."""
     try:
         response = await request
     except aiohttp.ClientConnectorError as error:
@@ -162,7 +150,7 @@ async def ask(request: Awaitable[_Answer]) -> _Answer:
 
 
 async def deliver(request: Awaitable[_Answer]) -> _Answer:
-    """The answer to a request that sends a message; SendFailed and its subclasses."""
+    """Return the response to a sent message, or raise SendFailed."""
     try:
         response = await request
     except aiohttp.ClientConnectorError:

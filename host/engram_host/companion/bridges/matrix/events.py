@@ -1,4 +1,4 @@
-"""Reads events of Matrix' rooms. An event is JSON that a stranger wrote: any field may be of any type, or missing."""
+"""Parser of Matrix events: JSON by strangers, in which any field may have any type or be missing."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -12,11 +12,9 @@ Event = Mapping[str, Any]
 
 MESSAGE, ENCRYPTED, MEMBER = "m.room.message", "m.room.encrypted", "m.room.member"
 TYPES = (MESSAGE, ENCRYPTED, MEMBER)
-"""The events of a room that a bridge reads."""
 
+# Homeservers do not check ids in relations: they may be any text.
 _EVENT_ID = re.compile(r"\$[!-~]{1,254}")
-"""What a client names as a thread, or as what it replies to, is not looked at by homeservers: it may be any text."""
-
 _TEXTS = ("m.text", "m.emote", "m.location")
 _FILES: dict[str, Literal["photo", "audio", "video", "file"]] = {
     "m.image": "photo",
@@ -24,26 +22,25 @@ _FILES: dict[str, Literal["photo", "audio", "video", "file"]] = {
     "m.video": "video",
     "m.file": "file",
 }
-_REPLY_HEADS = ("> <@", "> * <@")
-"""How the quotation begins that clients of former years put before a reply."""
+_REPLY_HEADS = ("> <@", "> * <@")  # begin the quotation that older clients put before a reply
 
 
 @dataclass(frozen=True)
 class Account:
-    """The account of the bridge: its id, and the name that people see."""
+    """The bridge's account: its id and display name."""
 
     id: str
     name: str = ""
 
 
 def content_of(event: Event) -> Event:
-    """The content of an event, empty where it has none: a redacted one."""
+    """Return an event's content, empty for a redacted one."""
     content = event.get("content")
     return content if isinstance(content, Mapping) else {}
 
 
 def text_at(fields: Event, name: str) -> str:
-    """A field if it is a text, else ""."""
+    """Return a field if it is a string, else ""."""
     value = fields.get(name)
     return value if isinstance(value, str) else ""
 
@@ -59,7 +56,7 @@ def _event_id_at(relation: Event) -> str:
 
 
 def is_spoken(event: Event) -> bool:
-    """Whether somebody says something new: no notice, which is a bot's, no edit of what was said, no reaction, no state."""
+    """True for a new message: no notice (bots send those), edit, reaction or state."""
     content = content_of(event)
     return (
         event.get("type") == MESSAGE
@@ -70,7 +67,7 @@ def is_spoken(event: Event) -> bool:
 
 
 def as_edited(event: Event) -> tuple[Event, str]:
-    """An edit as the message that it makes, and the id of the one that it corrects; other events as they are, and ""."""
+    """Return an edit as a message with the id that it corrects; other events unchanged with ""."""
     content = content_of(event)
     relation = _fields_at(content, "m.relates_to")
     if event.get("type") != MESSAGE or relation.get("rel_type") != "m.replace":
@@ -79,10 +76,7 @@ def as_edited(event: Event) -> tuple[Event, str]:
 
 
 def forwarded_from(event: Event) -> str:
-    """Who wrote a message that its sender forwards, as far as clients mark it; "" if it is not marked.
-
-    `m.forwarded` is a proposal, which clients have under names of their own, such as com.famedly.app.forwarded.
-    """
+    """Return the author of a forwarded message, "" if unmarked; m.forwarded is only a proposal."""
     for name, value in content_of(event).items():
         if value and name.rpartition(".")[2] in ("forward", "forwarded"):
             return text_at(value, "sender") if isinstance(value, Mapping) and text_at(value, "sender") else SOMEBODY
@@ -90,13 +84,13 @@ def forwarded_from(event: Event) -> str:
 
 
 def thread_of(event: Event) -> str:
-    """The id of the event that a message's thread began with, "" outside of threads."""
+    """Return the id of the event that began the thread, "" outside of threads."""
     relation = _fields_at(content_of(event), "m.relates_to")
     return _event_id_at(relation) if relation.get("rel_type") == "m.thread" else ""
 
 
 def replied_to(event: Event) -> str:
-    """The id of the event that a message replies to, "" if it is none: in a thread each names the one before."""
+    """Return the id that a message replies to, "" if none; in a thread each names the one before."""
     relation = _fields_at(content_of(event), "m.relates_to")
     if relation.get("rel_type") == "m.thread" and relation.get("is_falling_back") is True:
         return ""
@@ -104,7 +98,7 @@ def replied_to(event: Event) -> str:
 
 
 def attachments_of(event: Event, fetch_of: Callable[[str], FileFetch | None]) -> tuple[Attachment, ...]:
-    """The file that a message is, if it is one; `fetch_of` gives what fetches a file of an address."""
+    """Return the message's file, if it is one."""
     content = content_of(event)
     kind = _FILES.get(text_at(content, "msgtype"))
     if kind is None:
@@ -116,7 +110,7 @@ def attachments_of(event: Event, fetch_of: Callable[[str], FileFetch | None]) ->
 
 
 def words_of(event: Event) -> str:
-    """What a message says: a file's caption, and without the quotation that may stand before a reply."""
+    """Return a message's text or caption, without the quotation before a reply."""
     content = content_of(event)
     body = text_at(content, "body")
     if text_at(content, "msgtype") in _FILES:
@@ -126,19 +120,18 @@ def words_of(event: Event) -> str:
 
 
 def shown_in(event: Event) -> str:
-    """What a message shows to who replies to it: its file, and its words."""
+    """Return a message as replies quote it: its file and text."""
     files = attachments_of(event, lambda address: None)
     return " ".join([*(f"[{each.kind}]" for each in files), words_of(event)]).strip()
 
 
 def quoted_in(event: Event) -> str:
-    """The quotation before a reply, without its marks and the name of who is quoted; "" if there is none."""
+    """Return the quotation before a reply, without marks and author; "" if none."""
     lines = text_at(content_of(event), "body").split("\n")[: _quoted_lines(event)]
     return "\n".join(line.lstrip("> ") for line in lines).partition("> ")[2]
 
 
 def _quoted_lines(event: Event) -> int:
-    """How many lines of a message are the quotation before a reply."""
     body = text_at(content_of(event), "body")
     if not replied_to(event) or not body.startswith(_REPLY_HEADS):
         return 0
@@ -147,7 +140,6 @@ def _quoted_lines(event: Event) -> int:
 
 
 def _marked(event: Event) -> list[Any] | None:
-    """Whom the client of a message says that it mentions, None if it says nothing of that."""
     mentions = content_of(event).get("m.mentions")
     if not isinstance(mentions, Mapping):
         return None
@@ -156,7 +148,7 @@ def _marked(event: Event) -> list[Any] | None:
 
 
 def names(event: Event, account: Account) -> bool:
-    """Whether a message mentions the account; only where the client does not say whom it mentions, its words tell."""
+    """True if a message mentions the account: by the client's list, or without one by its text."""
     marked = _marked(event)
     if marked is not None:
         return account.id in marked
@@ -167,10 +159,7 @@ def names(event: Event, account: Account) -> bool:
 
 
 def words_to(event: Event, account: Account) -> str:
-    """What a message says, without the mention of the account at its beginning, as clients write one.
-
-    A bare name is a mention only where the client says so: "kitchen light on" and "@kitchen hello" are whole as they are.
-    """
+    """Return a message without the account's mention; a bare name counts only if the client marks it."""
     id_, name = re.escape(account.id), re.escape(account.name)
     forms = [rf"\[[^\]\n]{{0,255}}\]\(https://matrix\.to/#/{id_}\)[:,]?", rf"{id_}[:,]?"]
     if name:
@@ -179,7 +168,6 @@ def words_to(event: Event, account: Account) -> str:
 
 
 def _membership(event: Event, account_id: str) -> tuple[str, str]:
-    """What an event makes of an account's membership, and what it was before; ("", "") if it is about something else."""
     if event.get("type") != MEMBER or event.get("state_key") != account_id:
         return "", ""
     before = _fields_at(_fields_at(event, "unsigned"), "prev_content")
@@ -187,21 +175,18 @@ def _membership(event: Event, account_id: str) -> tuple[str, str]:
 
 
 def joins(event: Event, account_id: str) -> bool:
-    """Whether an account comes into a room by an event, which no change of its name is."""
+    """True if the account enters a room; a change of its name does not count."""
     now, before = _membership(event, account_id)
     return now == "join" != before
 
 
 def lets_in_another(event: Event, account_id: str) -> bool:
-    """Whether somebody else comes into a room by an event."""
+    """True if another person enters a room."""
     member = text_at(event, "state_key")
     return member != account_id and joins(event, member)
 
 
 def begins_membership(event: Event, account_id: str) -> bool:
-    """Whether an account's time in a room begins or ends with an event: what stands before it was not said to the account.
-
-    It begins with the invitation if there was one.
-    """
+    """True if a membership begins or ends here: earlier messages were not said to the account."""
     now, before = _membership(event, account_id)
     return now != "" and (now != "join" or before not in ("invite", "join"))

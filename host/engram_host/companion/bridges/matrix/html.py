@@ -1,4 +1,4 @@
-"""Markdown as the HTML that Matrix' clients show."""
+"""HTML of Markdown for Matrix' clients."""
 
 from html import escape
 
@@ -12,13 +12,13 @@ def _is_link(url: str) -> bool:
 
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])
-# An image would be fetched from wherever a text says, or not be shown at all: Matrix shows its own uploads only.
+# No images: clients would fetch them from any address, or show none but Matrix' own uploads.
 _MARKDOWN.disable("image")
 _MARKDOWN.validateLink = _is_link
 
 
 def render(text: str) -> str:
-    """The HTML of a Markdown text, "" if it says no more than the text does. Tags in the text are shown as they are."""
+    """Render Markdown as HTML with tags escaped, "" if it adds nothing to the text."""
     html = str(_MARKDOWN.render(text)).strip()
     inner = html.removeprefix("<p>").removesuffix("</p>")
     if len(inner) == len(html) - len("<p></p>") and "</p>" not in inner:

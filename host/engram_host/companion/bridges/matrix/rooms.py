@@ -1,10 +1,7 @@
-"""The rooms of a bridge's account: which it is in, what is said there, and what was said while nobody looked.
+"""Rooms of a bridge's account: joining, incoming messages, and messages missed while away.
 
-The account joins each room that it is invited to: who may talk is the engine's to judge. Against abuse it declines an
-invitation once it is in MOST_ROOMS rooms, and leaves a room that has more than MOST_MEMBERS members, or nobody else.
-
-What was said before the invitation is not answered, nor what the server had before a first start. Where more came than
-the server gives at once, the newest MOST_MISSED messages of a room are asked for.
+The account joins where it is invited, up to MOST_ROOMS, and leaves rooms of more than MOST_MEMBERS
+or of nobody else.
 """
 
 import logging
@@ -33,22 +30,14 @@ from engram_host.companion.bridges.quotes import shorten
 
 MOST_ROOMS = 200
 MOST_MEMBERS = 1000
-MOST_MISSED = 500
-"""How much was said in a room at most while the companion was away; older messages stay unanswered."""
-
+MOST_MISSED = 500  # missed messages read per room; older ones stay unanswered
 _PAGE = 100
-_MOST_PAGES = 50
-"""How many pages of a room are asked for, empty ones among them."""
-
+_MOST_PAGES = 50  # pages requested per room, empty ones included
 _NOT_OPEN = ("M_FORBIDDEN", "M_NOT_FOUND")
+# Join rules that need a member's consent; others, such as "restricted", do not.
 _CLOSED = ("invite", "private", "knock")
-"""The rules under which nobody joins whom no member has let in. By others, such as "restricted", members of another room do."""
-_MOST_INVITATIONS = 100
-"""How many invitations wait for the homeserver to let the account join."""
-
-_MOST_SAID = 500
-"""How many messages of its rooms a bridge knows, for replies to them."""
-
+_MOST_INVITATIONS = 100  # invitations that wait for the homeserver
+_MOST_SAID = 500  # messages known for replies to them
 _MOST_FAILED_LOOKS = 100
 
 _log = logging.getLogger(__name__)
@@ -56,19 +45,12 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class _Said:
-    """A message of a room: who wrote it, and how it begins."""
-
     sender: str = ""
     words: str = ""
 
 
 class MatrixRooms:
-    """Passes on what is said in an account's rooms.
-
-    `receive` takes a message, and `cannot_read` a room's id when somebody wrote there what is encrypted.
-    `became_group` takes a chat where somebody has come in. `failed_looks` keeps, over several connections, which events the
-    homeserver failed to give.
-    """
+    """Reads an account's rooms; `failed_looks` outlives connections and has events that failed to load."""
 
     def __init__(
         self,
@@ -91,13 +73,11 @@ class MatrixRooms:
         self._said: OrderedDict[str, _Said] = OrderedDict()
 
     async def load(self) -> None:
-        """Ask the homeserver which rooms the account is in."""
         response = await ask(self._client.joined_rooms())
         if isinstance(response, JoinedRoomsResponse):
             self._joined = set(response.rooms)
 
     def remember_own(self, event: str) -> None:
-        """Know an event as the account's own."""
         self._keep_said(event, _Said(self._account.id))
 
     def _keep_said(self, event: str, said: "_Said") -> None:
@@ -106,10 +86,7 @@ class MatrixRooms:
             self._said.popitem(last=False)
 
     async def note_members(self, response: SyncResponse, since: str) -> None:
-        """Take in who has come since a token, before anything more is sent: whoever came reads along.
-
-        Whoever comes makes a group of a private chat, even if another one has left it: what is owed was for that one.
-        """
+        """Note who has joined, before any further send: a private chat becomes a group for good."""
         for room, info in response.rooms.join.items():
             members = _members_in(info)
             if members or info.timeline.limited:
@@ -119,7 +96,7 @@ class MatrixRooms:
                 await self._became_group(Chat(room, is_group=True))
 
     async def take(self, response: SyncResponse, since: str) -> None:
-        """Pass on what has come since a token, "" for a first look, which passes on nothing; then join where invited."""
+        """Pass on the messages since a token ("" at first: none), then accept invitations."""
         for room in response.rooms.leave:
             self._drop(room)
         for room, info in response.rooms.join.items():
@@ -148,18 +125,17 @@ class MatrixRooms:
             await self._leave_if_empty(room)
 
     async def _since_begun(self, room: str, events: list[Event], info: RoomInfo, since: str) -> Sequence[Event]:
-        """The events since the account was invited or joined, and since the token; those before a gap are asked for."""
         for place in range(len(events) - 1, -1, -1):
             if matrix_events.begins_membership(events[place], self._account.id):
                 return events[place + 1 :]
         if not info.timeline.limited or not info.timeline.prev_batch:
             return events
-        # What stood in the room between invitation and joining may be older than the token, and was said to the account.
+        # Messages between invitation and joining may be older than the token; they count.
         has_just_joined = any(matrix_events.joins(event, self._account.id) for event in events)
         return [*await self._missed(room, info.timeline.prev_batch, "" if has_just_joined else since), *events]
 
     async def _missed(self, room: str, newest: str, oldest: str) -> list[Event]:
-        """The events between two tokens, the newest MOST_MISSED of them, oldest first; NetworkAway."""
+        """Load the newest MOST_MISSED events between two tokens, oldest first; may raise NetworkAway."""
         found: list[Event] = []
         token: str | None = newest
         for _ in range(_MOST_PAGES):
@@ -173,7 +149,7 @@ class MatrixRooms:
             if not isinstance(page, RoomMessagesResponse):
                 refusal = refusal_in(page)
                 if refusal is None or refusal.code not in _NOT_OPEN:
-                    # The sync token stays where it is, and all is asked for again.
+                    # The sync token stays, so that all is loaded again.
                     reason = f"{refusal.code}, {refusal.reason}" if refusal else "no answer that can be read"
                     raise NetworkAway(f"the homeserver does not give what a room missed: {reason}.")
                 _log.warning("Matrix: the homeserver does not let the account read what was said in a room meanwhile")
@@ -184,7 +160,7 @@ class MatrixRooms:
                 found.append(event.source)
             if len(found) >= MOST_MISSED:
                 break
-            # A page may be empty, and others follow: its events are such as the account may not see, or does not read.
+            # An empty page may have successors: the account may not see its events, or does not read them.
             token = page.end if page.end != token else None
         _log.warning("Matrix: a room has more than %d missed messages; older ones are passed over", MOST_MISSED)
         return found[::-1]
@@ -223,7 +199,6 @@ class MatrixRooms:
             )
 
     async def _look_up(self, room: str, original: str) -> "_Said":
-        """What a message replies to, if it has an id."""
         if not original:
             return _Said()
         if original in self._said:
@@ -247,7 +222,6 @@ class MatrixRooms:
         return said
 
     async def _is_group(self, room: str) -> bool:
-        """Whether others read along, or may join by themselves. Asked for again after each change of the members."""
         known = self._groups.get(room)
         if known is None:
             members = await self._members(room)
@@ -256,7 +230,6 @@ class MatrixRooms:
         return known
 
     async def _members(self, room: str) -> list[str] | None:
-        """Who is in a room, None if the homeserver does not say so: the account was just removed from it."""
         response = await ask(self._client.joined_members(room))
         if isinstance(response, JoinedMembersResponse):
             return [member.user_id for member in response.members]
@@ -296,13 +269,11 @@ class MatrixRooms:
 
 
 def _members_in(info: RoomInfo) -> list[Event]:
-    """What has changed of a room's members."""
     events = [event.source for event in info.timeline.events]
     return [event for event in events if event.get("type") == matrix_events.MEMBER]
 
 
 def _names(events: Sequence[Any]) -> dict[str, str]:
-    """The names that members show, by their ids."""
     shown = {}
     for event in events:
         if event.get("type") == matrix_events.MEMBER:

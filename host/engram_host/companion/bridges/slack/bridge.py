@@ -1,8 +1,7 @@
-"""Slack, over Socket Mode and the Web API: private chats, channels, threads, and one slash command.
+"""Slack, over Socket Mode and the Web API: private chats, channels, threads and a slash command.
 
-Slack sends an event again, up to three times, until it is acknowledged: that is done once the engine has it. What came while
-the bridge was away longer than that is fetched, up to a number in each conversation, and in the threads of the mark. The mark
-is the newest message taken, and the newest threads: TS CHANNEL/THREAD CHANNEL/THREAD ... Slack shows no typing of bots.
+An event is acknowledged once the engine has it; after an outage, messages since the mark are
+fetched up to limits.
 """
 
 import asyncio
@@ -38,26 +37,20 @@ from engram_host.companion.bridges.slack.socket import (
 )
 from engram_host.companion.bridges.slack.words import edited, whose
 
-_MOST_UNITS = 3900
-"""Less than a message may have: a table becomes code, whose signs are more."""
+_MOST_UNITS = 3900  # leaves room for a table as code, with its escapes
 _CALL_SECONDS = 20
+# Slack wants an acknowledgement within 3 seconds: look-ups have to be shorter.
 _NAME_SECONDS, _PARENT_SECONDS = 1.5, 1.0
-"""Slack wants an acknowledgement within 3 seconds: a person's name, and what a thread began with, are not worth more."""
-_NAMES = 200
-"""Of people, and beginnings of threads, that are known."""
+_NAMES = 200  # limit for known names, and for known first messages of threads
 _CAUGHT_UP_PLACES = 40
+# Limit for conversations, and for messages of each, fetched after an outage.
 _CAUGHT_UP_MESSAGES = 100
-"""How much is fetched after an outage: conversations, and messages of each."""
 _FETCH_TRIES = 5
-_FETCH_PAUSE = 60.0
-"""How often Slack may ask to wait before one answer, and the longest wait in seconds."""
+_FETCH_PAUSE = 60.0  # limit for the pauses before one answer, and for their seconds
+# Permanent errors of one conversation, which is skipped; others abort the catch-up.
 _NOT_OPEN = ("channel_not_found", "not_in_channel", "missing_scope", "thread_not_found")
-"""Errors of a place that stay: it is left out. After any other one all is fetched again by the next connection."""
-_THREADS = 30
-"""Threads in the mark: each has some 30 characters of its 2,000."""
-
-_MARK = re.compile(r"[0-9]+\.[0-9]+( |$)")
-"""How a mark of Slack begins: one that another network's bridge kept says nothing."""
+_THREADS = 30  # threads in the mark: each has some 30 characters of its 2,000
+_MARK = re.compile(r"[0-9]+\.[0-9]+( |$)")  # form of a mark; a mark of another network is ignored
 _TAKEN_SUBTYPES = (None, "file_share", "thread_broadcast")
 _PLACES = "im,mpim,public_channel,private_channel"
 
@@ -65,7 +58,7 @@ _log = logging.getLogger(__name__)
 
 
 def connect(values: Mapping[str, str]) -> "Slack":
-    """The connection of a bridge to Slack."""
+    """Create the connection of a bridge."""
     url = values["url"]
     if not url.startswith(("https://", "http://")):
         raise BridgeUnavailable("the address of Slack's Web API begins with https://.")
@@ -76,7 +69,7 @@ def connect(values: Mapping[str, str]) -> "Slack":
 
 
 class Slack:
-    """One app in one workspace."""
+    """Connection of one app in one workspace."""
 
     def __init__(self, token: str, app_token: str, url: str):
         self._token = token
@@ -85,8 +78,7 @@ class Slack:
         self._web: AsyncWebClient | None = None
         self._me = self._team = self._account = ""
         self._names: OrderedDict[str, str] = OrderedDict()
-        self._parents: OrderedDict[str, str] = OrderedDict()
-        """What threads began with."""
+        self._parents: OrderedDict[str, str] = OrderedDict()  # first messages of threads
 
     @property
     def features(self) -> Features:
@@ -130,12 +122,12 @@ class Slack:
             )
 
     async def show_typing(self, chat: Chat, is_typing: bool) -> None:
-        """Slack has no such sign for bots."""
+        """Do nothing: Slack has no typing sign for bots."""
 
     @contextlib.asynccontextmanager
     async def _signed_in(self) -> AsyncIterator[AsyncWebClient]:
         async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=_CALL_SECONDS)) as session:
-            # Without its handlers of retries, which would send a message twice.
+            # No retry handlers: they would send a message twice.
             web = AsyncWebClient(self._token, base_url=self._url, session=session, retry_handlers=[], logger=QUIET)
             with connect_errors():
                 found = await web.auth_test()
@@ -148,10 +140,10 @@ class Slack:
             raise SendFailed("the bridge is not connected to Slack now.")
         return self._web
 
-    # --- what comes in
+    # --- incoming messages
 
     async def incoming(self, web: AsyncWebClient, event: dict[str, Any]) -> Incoming | None:
-        """The message of a person, or their edit of it; None for what is none."""
+        """Parse a person's message or edit; None for anything else."""
         change = edited(event)
         event = change or event
         sender, ts, channel = (str(event.get(name) or "") for name in ("user", "ts", "channel"))
@@ -186,7 +178,7 @@ class Slack:
         )
 
     def command(self, payload: dict[str, Any], host: BridgeHost) -> Incoming:
-        """A slash command: `/engram recall bike` is the command /recall, `/engram hello` a message."""
+        """Parse a slash command: `/engram recall bike` is the command /recall, `/engram hello` a message."""
         text = str(payload.get("text") or "").strip() or "/help"
         if text.split()[0] in [command.name for command in host.menu]:
             text = f"/{text}"
@@ -208,7 +200,7 @@ class Slack:
         return Attachment(kind, str(file.get("name") or ""), size if isinstance(size, int) else 0, fetch)
 
     def _is_slacks(self, address: str) -> bool:
-        """Whether a file is Slack's own: the token goes to nobody else, as a file that is kept elsewhere has its address."""
+        """True for Slack's own files; the token must not be sent to other addresses."""
         try:
             own, there = urlsplit(self._url), urlsplit(address)
         except ValueError:
@@ -217,14 +209,13 @@ class Slack:
         return own.scheme == there.scheme and (is_one_of_slack or own.netloc == there.netloc)
 
     async def _fetch(self, address: str, most: int) -> bytes:
-        """A file; the library has no call for it."""
         session = self._web.session if self._web is not None else None
         if session is None:
             raise FileNotFetched("the bridge is not connected to Slack now: send it again.")
         headers = {"Authorization": f"Bearer {self._token}"}
         try:
             async with session.get(address, headers=headers, allow_redirects=False) as response:
-                # Slack shows a page to sign in to an app that lacks the scope files:read.
+                # Without the scope files:read Slack returns a sign-in page.
                 if response.status != 200 or response.content_type == "text/html":
                     raise FileNotFetched("Slack does not give it: does the app have the scope files:read?")
                 return await read_bounded(response.content.iter_any(), most)
@@ -232,7 +223,6 @@ class Slack:
             raise FileNotFetched(f"Slack cannot be reached ({type(error).__name__}): send it again.") from None
 
     async def _parent(self, web: AsyncWebClient, chat: Chat) -> str:
-        """What a thread began with; "" where the app may not look, or Slack takes too long to say."""
         key = f"{chat.id}/{chat.thread}"
         if key not in self._parents:
             text = ""
@@ -257,8 +247,6 @@ class Slack:
 
 
 class _Inbox:
-    """Takes what the socket gives, one after the other, and keeps the mark."""
-
     def __init__(self, slack: Slack, web: AsyncWebClient, host: BridgeHost, mark: str):
         self._slack, self._web, self._host = slack, web, host
         self._since, *threads = mark.split() if _MARK.match(mark) else [""]
@@ -268,13 +256,11 @@ class _Inbox:
         self._is_caught_up = False
 
     async def greet(self) -> None:
-        """The socket is there."""
         self._host.connected(self._slack._account)
         if not self._is_caught_up:
             await self._catch_up()
 
     async def take(self, request: SocketModeRequest) -> SocketModeResponse:
-        """Take an envelope; the acknowledgement that it may be given now."""
         if request.type == "slash_commands":
             await self._host.receive(self._slack.command(request.payload, self._host))
             return SocketModeResponse(request.envelope_id, {"response_type": "in_channel"})  # others see what was asked
@@ -302,7 +288,7 @@ class _Inbox:
             self._saved = mark
 
     async def _catch_up(self) -> None:
-        """Take what came since the mark, and was given up by Slack meanwhile. The mark stays if that fails."""
+        """Fetch messages since the mark, which stays if that fails."""
         if self._since:
             threads = dict.fromkeys(self._threads)
             for channel in await self._places():
@@ -319,7 +305,6 @@ class _Inbox:
         return sorted(places, key=lambda place: not place.startswith("D"))[:_CAUGHT_UP_PLACES]
 
     async def _take_history(self, channel: str) -> list[str]:
-        """Take what was said in a conversation since the mark; the threads that began then."""
         window: Any = {"channel": channel, "oldest": self._since, "limit": _CAUGHT_UP_MESSAGES}
         found = await _fetched(self._web.conversations_history, **window)
         if found.get("has_more"):
@@ -340,7 +325,7 @@ class _Inbox:
 
 
 async def _fetched(call: Callable[..., Awaitable[AsyncSlackResponse]], **arguments: Any) -> Mapping[str, Any]:
-    """Slack's answer, after the pauses that it wants; an empty one where the app may not look. SlackApiError, NetworkAway."""
+    """Call the API with the pauses that it wants; empty if the app lacks access. May raise NetworkAway."""
     for _ in range(_FETCH_TRIES):
         try:
             return cast(Mapping[str, Any], (await call(**arguments)).data)

@@ -1,11 +1,10 @@
-"""A reply's Markdown in Slack's mrkdwn, and what people write in Slack as plain text."""
+"""Slack's mrkdwn: rendering of replies, and plain text of messages."""
 
 import re
 
 from engram.channels.telegram.markup import to_html
 
-LONGEST_TEXT = 4000
-"""Characters of a message that may be edited, with what stands for &, < and >."""
+LONGEST_TEXT = 4000  # characters of an editable message, escapes included
 _ESCAPES = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"))
 _TAGS = {
     "b": "*",
@@ -23,25 +22,24 @@ _LINK = re.compile(r"<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>")
 
 
 def escaped_length(text: str) -> int:
-    """How many characters a text has for Slack."""
+    """Count the characters of a text with its escapes."""
     return len(text) + 4 * text.count("&") + 3 * (text.count("<") + text.count(">"))
 
 
 def escaped(text: str) -> str:
-    """A text without links and without names that notify somebody."""
+    """Escape a text, so that it has no links and notifies nobody."""
     for sign, entity in _ESCAPES:
         text = text.replace(sign, entity)
     return text
 
 
 def rendered(markdown: str) -> str:
-    """Markdown as mrkdwn; only escaped if it does not fit otherwise."""
+    """Render Markdown as mrkdwn; only escaped if the result is too long."""
     shown = _mrkdwn(to_html(markdown))
     return shown if len(shown) <= LONGEST_TEXT else escaped(markdown)
 
 
 def _mrkdwn(html: str) -> str:
-    """The marks of Telegram's HTML in Slack's signs: it has the same escapes, but for the quote."""
     out: list[str] = []
     quote = code = ""
     for number, part in enumerate(re.split("<([^<>]*)>", html)):
@@ -65,7 +63,7 @@ def _mrkdwn(html: str) -> str:
 
 
 def readable(text: str, names: dict[str, str]) -> str:
-    """What a person wrote, with links, names and escapes resolved; `names` has those of people, by their id."""
+    """Resolve links, names (by id) and escapes in a person's message."""
     text = _LINK.sub(lambda found: _named(found, names), text)
     for sign, entity in reversed(_ESCAPES):
         text = text.replace(entity, sign)

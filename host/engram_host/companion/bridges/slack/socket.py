@@ -1,4 +1,4 @@
-"""The socket of Socket Mode, which is opened again when Slack asks for it; and Slack's errors as ours."""
+"""Socket Mode's connection, reopened at Slack's request, and Slack's errors as errors of a bridge."""
 
 import asyncio
 import contextlib
@@ -26,17 +26,15 @@ from engram_host.companion.bridges.errors import (
     SlowDown,
 )
 
+# Silences the library's log: its errors are raised.
 QUIET = logging.getLogger("engram_host.companion.bridges.slack.library")
-"""What the library logs: what matters of it comes as an error."""
 QUIET.addHandler(logging.NullHandler())
 QUIET.propagate = False
 
 _PING_SECONDS = 30
 _CONNECT_SECONDS = 20
-_WAITING = 500
-"""Envelopes that wait to be taken; more are not acknowledged, and come again. Protects the memory."""
-_BREAKS, _BREAK_SECONDS = 5, 60.0
-"""More sockets within that time are an outage."""
+_WAITING = 500  # envelopes queued; more are not acknowledged, so that Slack repeats them
+_BREAKS, _BREAK_SECONDS = 5, 60.0  # more reconnections within these seconds are an outage
 _NO_ACCOUNT = (
     "invalid_auth",
     "not_authed",
@@ -49,10 +47,7 @@ _IN_TROUBLE = ("internal_error", "fatal_error", "request_timeout", "service_unav
 
 
 class Socket(SocketModeClient):
-    """The library's client, which tells when its connection is lost, in place of trying again by itself.
-
-    take(request) gives the acknowledgement, once a message is kept; greet() is called when Slack says hello.
-    """
+    """Client that reports a lost connection instead of retrying; take() returns the acknowledgement."""
 
     def __init__(
         self,
@@ -63,15 +58,15 @@ class Socket(SocketModeClient):
     ):
         super().__init__(app_token, QUIET, web, auto_reconnect_enabled=False, ping_interval=_PING_SECONDS)
         self._take, self._greet = take, greet
+        # Done when the connection has ended; true if Slack asked for a new one.
         self._lost: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        """Done when the connection has ended: whether Slack had asked for another one."""
         self._one_at_a_time = asyncio.Lock()
         self._at_work: set[asyncio.Task[Any]] = set()
         self.message_listeners.append(self._on_message)
         self.socket_mode_request_listeners.append(self._on_request)
 
     async def stay_connected(self) -> None:
-        """Listen until the connection is lost; never returns."""
+        """Listen until the connection is lost, then raise."""
         starts: deque[float] = deque(maxlen=_BREAKS)
         while True:
             now = time.monotonic()
@@ -89,7 +84,6 @@ class Socket(SocketModeClient):
                 raise NetworkAway("Slack has ended the connection.")
 
     async def end(self) -> None:
-        """Close the connection, and end all that belongs to it."""
         self._lost.cancel()
         ours = [self.message_processor, self.current_session_monitor, self.message_receiver, *self._at_work]
         tasks = [task for task in ours if task is not None]
@@ -100,7 +94,6 @@ class Socket(SocketModeClient):
             await self.close()
 
     async def receive_messages(self) -> None:
-        """The library's, but that it says when the connection has ended."""
         session = self.current_session
         assert session is not None
         try:
@@ -114,7 +107,6 @@ class Socket(SocketModeClient):
                 self._end_wait(lambda waiting: waiting.set_result(False))
 
     async def connect_to_new_endpoint(self, force: bool = False) -> None:
-        """Slack asks for another connection: stay_connected() makes it."""
         self._end_wait(lambda waiting: waiting.set_result(True))
 
     def _end_wait(self, end: Callable[[asyncio.Future[bool]], None]) -> None:
@@ -135,7 +127,6 @@ class Socket(SocketModeClient):
             await self._alone(take)
 
     async def _alone(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do something after all that came before it; what fails ends the bridge."""
         task = asyncio.current_task()
         assert task is not None
         self._at_work.add(task)
@@ -157,14 +148,14 @@ class Socket(SocketModeClient):
 
 
 def error_code(error: SlackApiError) -> str:
-    """Slack's own name of an error, "" if it gave none."""
+    """Return Slack's code of an error, or ""."""
     data = getattr(error.response, "data", None)
     return str(data.get("error", "")) if isinstance(data, dict) else ""
 
 
 @contextlib.contextmanager
 def connect_errors() -> Iterator[None]:
-    """Signing in and connecting: the library's errors as ours."""
+    """Convert errors of signing in and connecting."""
     try:
         yield
     except SlackApiError as error:
@@ -186,7 +177,7 @@ def _connect_error(error: SlackApiError) -> BridgeError:
 
 @contextlib.contextmanager
 def send_errors() -> Iterator[None]:
-    """Sending: the library's errors as ours."""
+    """Convert errors of sending."""
     try:
         yield
     except SlackApiError as error:
@@ -198,7 +189,7 @@ def send_errors() -> Iterator[None]:
 
 
 def wanted_pause(error: SlackApiError) -> float | None:
-    """How many seconds Slack wants to be left alone, if an error says that."""
+    """Return the seconds that Slack asks to wait, or None."""
     response = error.response
     if error_code(error) != "ratelimited" and getattr(response, "status_code", 0) != 429:
         return None

@@ -1,4 +1,4 @@
-"""Whose words a message of Slack has: edits, shared messages, and lines of quotes."""
+"""Text of Slack messages: edits, shared messages and quotes."""
 
 import re
 from typing import Any
@@ -10,7 +10,7 @@ _AUTHORS = ("author_name", "author_subname", "author_id")
 
 
 def edited(event: dict[str, Any]) -> dict[str, Any] | None:
-    """Give the message of an event about an edit as it is now; None for other events, and for a preview that was added."""
+    """Return the edited message of an event; None for other events and added previews."""
     message = event.get("message")
     if event.get("subtype") != "message_changed" or not isinstance(message, dict):
         return None
@@ -20,7 +20,7 @@ def edited(event: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def whose(event: dict[str, Any], *, has_files: bool) -> tuple[str, str, str]:
-    """Split a message into (text, quoted, forwarded): what is shared is forwarded, or quoted beside words of one's own."""
+    """Split a message into (text, quoted, forwarded); a share beside own words is quoted."""
     written = mark_quoted_rest(_QUOTE.sub(lambda found: ">" * (len(found[0]) // 4), str(event.get("text") or "")))
     attached = event.get("attachments")
     shared = [one for one in attached if _is_shared(one)] if isinstance(attached, list) else []
@@ -33,5 +33,4 @@ def whose(event: dict[str, Any], *, has_files: bool) -> tuple[str, str, str]:
 
 
 def _is_shared(attachment: Any) -> bool:
-    """Tell a message that somebody shares from the preview of a page."""
     return isinstance(attachment, dict) and bool(attachment.get("is_share") or attachment.get("is_msg_unfurl"))

@@ -1,8 +1,7 @@
-"""Telegram, over its Bot API: long polls for messages, in private chats, groups and topics.
+"""Telegram, over its Bot API: long polls, in private chats, groups and topics.
 
-Telegram forgets an update when a later one is asked for: that is done once the engine has it. The mark is the number of the
-next update. A group that becomes a supergroup gets another id: what is still to be sent goes there, and as a place where people
-talk it is a new group.
+The mark is the next update's number: Telegram forgets earlier updates, so it is requested once the
+engine has those.
 """
 
 import asyncio
@@ -36,24 +35,19 @@ from engram_host.companion.bridges.telegram.client import get_updates, is_addres
 from engram_host.companion.bridges.telegram.errors import UNREADABLE, not_telegram, poll_errors, says, send_errors
 from engram_host.companion.bridges.telegram.words import forwarded_from, full_name, quoted_in, without_blockquotes
 
-LONGEST_TEXT = 4096
-"""UTF-16 units of a message."""
+LONGEST_TEXT = 4096  # UTF-16 units of a message
 _POLL_SECONDS = 50
 _AT_ONCE = 50
-_RECENT = 1000
-"""Updates before the mark that count as known; numbers that are further back are new ones."""
-_FORGOTTEN_SECONDS = 6 * 86_400
-"""After a week without an update Telegram chooses other numbers."""
+_RECENT = 1000  # updates this far before the mark are repeats; lower numbers are new
+_FORGOTTEN_SECONDS = 6 * 86_400  # Telegram picks new numbers after a week without updates
 _MOVED = 100
-_HOPS = 3
-"""Times that a message is sent as a refusal asks: to another chat, to no topic."""
+_HOPS = 3  # redirections followed per message: to another chat, or out of a topic
 _MOST_COMMANDS = 100
 _COMMAND_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
 _DESCRIPTION = 256
 _NO_TOPIC = ("thread not found", "topic_deleted")
 _MESSAGE, _EDITED = "message", "edited_message"
-_ALBUM_SECONDS = 1.0
-"""Telegram gives the messages of an album one after the other."""
+_ALBUM_SECONDS = 1.0  # wait for the rest of an album, whose messages come one after the other
 _HELD: tuple[tuple[str, Literal["photo", "audio", "video", "file"]], ...] = (
     *(("photo", "photo"), ("animation", "video"), ("video", "video"), ("video_note", "video")),
     *(("audio", "audio"), ("voice", "audio"), ("document", "file")),
@@ -64,7 +58,7 @@ _log = logging.getLogger(__name__)
 
 
 def connect(values: Mapping[str, str]) -> "Telegram":
-    """The connection of a bridge to Telegram."""
+    """Create the connection of a bridge."""
     token, url = values["token"].strip(), values["url"].rstrip("/")
     if not is_address(url):
         raise BridgeUnavailable("the address of Telegram's Bot API is https:// and a host.")
@@ -75,15 +69,15 @@ def connect(values: Mapping[str, str]) -> "Telegram":
 
 
 class Telegram:
-    """One bot."""
+    """Connection of one bot."""
 
     def __init__(self, token: str, url: str):
         self._token = token
         self._url = url
         self._bot: Bot | None = None
         self._me: dict[str, Any] = {}
+        # Supergroups by the id of the former group.
         self._moved: OrderedDict[str, str] = OrderedDict()
-        """The supergroups that groups became."""
 
     @property
     def features(self) -> Features:
@@ -121,7 +115,7 @@ class Telegram:
         bot = self._connected()
         with send_errors(self._token, is_plain):
             number = str((await self._follow(bot.send_message, chat, fields)).message_id)
-        # A supergroup counts its messages from 1: those that are sent to where a group went to have it in their id.
+        # Supergroups count messages from 1, so ids of a moved group's messages include its new id.
         return f"{self._moved[chat.id]}:{number}" if chat.id in self._moved else number
 
     async def edit(self, chat: Chat, message: str, text: str, is_plain: bool = False) -> None:
@@ -177,7 +171,6 @@ class Telegram:
             _log.info("Telegram did not take the menu of commands (%s)", type(error).__name__)
 
     async def _updates(self, bot: Bot, offset: int) -> list[Any]:
-        """Give the next updates, up to an album of which more may come; that one is given after a moment, whole."""
         found = await self._poll(bot, offset, _POLL_SECONDS)
         before = _before_album(found)
         if found and not before:
@@ -194,7 +187,6 @@ class Telegram:
         return found
 
     async def _take(self, updates: list[Any], host: BridgeHost) -> None:
-        """Take an update, or those of one album."""
         pieces: list[Incoming] = []
         for update in updates:
             message = part(update, _MESSAGE, dict) or part(update, _EDITED, dict)
@@ -217,13 +209,12 @@ class Telegram:
             )
 
     async def _fetch(self, file: str, _most: int) -> bytes:
-        """A file by its id; the client bounds what it reads."""
         if self._bot is None:
             raise FileNotFetched("the bridge is not connected to Telegram now: send it again.")
         try:
             return bytes(await (await self._bot.get_file(file)).download_as_bytearray())
         except (TelegramError, *UNREADABLE) as error:
-            # Not the error's own words, which may have the address, and that the token.
+            # Not the error's text: it may have the address, and so the token.
             raise FileNotFetched(f"Telegram does not give it ({type(error).__name__}): send it again.") from None
 
     def _connected(self) -> Bot:
@@ -232,7 +223,6 @@ class Telegram:
         return self._bot
 
     async def _follow(self, send: Callable[..., Awaitable[Any]], chat: Chat, fields: dict[str, Any]) -> Any:
-        """Send to a chat, and follow it to where a refusal says that it is now."""
         for hop in range(_HOPS):
             if chat.id in self._moved:
                 fields.pop("reply_parameters", None)  # there another message has that number
@@ -257,13 +247,10 @@ class Telegram:
         return int(self._moved.get(chat.id, chat.id))
 
 
-# --- what comes in: nothing in it is trusted, each field has its kind or counts as absent
+# --- incoming messages: a field of a wrong type counts as absent
 
 
 def _incoming(message: dict[str, Any], me: dict[str, Any], fetch_of: Callable[[str], FileFetch]) -> Incoming | None:
-    """The message of a person; None for what is none, is for another bot, or is said in the name of a chat. `fetch_of` gives
-    what fetches a file of an id.
-    """
     chat, sender = part(message, "chat", dict), part(message, "from", dict)
     kind, number = part(chat, "type", str), part(message, "message_id", int)
     if kind not in ("private", "group", "supergroup") or not part(sender, "id", int) or number <= 0:
@@ -302,20 +289,17 @@ def _number(update: Any) -> int:
 
 
 def _album(update: Any) -> str:
-    """Give the id of the album that an update belongs to, "" for none."""
     message = part(update, _MESSAGE, dict)
     group = part(message, "media_group_id", str)
     return f"{part(part(message, 'chat', dict), 'id', int)} {group}" if group else ""
 
 
 def _before_album(updates: list[Any]) -> list[Any]:
-    """Give the updates before the album that they end with, all if they end with none."""
     last = _album(updates[-1]) if updates else ""
     return updates[: list(map(_album, updates)).index(last)] if last else updates
 
 
 def _by_album(updates: Iterable[Any]) -> list[list[Any]]:
-    """Put the updates of an album together."""
     found: dict[str, list[Any]] = {}
     for update in updates:
         found.setdefault(_album(update) or f"update {_number(update)}", []).append(update)
@@ -323,7 +307,7 @@ def _by_album(updates: Iterable[Any]) -> list[list[Any]]:
 
 
 def _addressed(written: str, entities: list[Any], me: dict[str, Any]) -> tuple[str | None, bool]:
-    """The text without the bot's name at its beginning, None if it is a command for another bot; whether it names this one."""
+    """Return the text without the bot's name (None: for another bot), and whether it names the bot."""
     name = "@" + part(me, "username", str).lower()
     text, is_named = written, False
     for entity in entities:
@@ -348,7 +332,6 @@ def _utf16_slice(text: str, at: int, length: int) -> str:
 
 
 def _replies_to(message: dict[str, Any], thread: int, me: dict[str, Any]) -> bool:
-    """Whether a message replies to one of the bot. In a topic each one replies to what began the topic."""
     replied = part(message, "reply_to_message", dict)
     if thread and part(replied, "message_id", int) == thread:
         return False
@@ -366,7 +349,7 @@ def _attachments(message: dict[str, Any], fetch_of: Callable[[str], FileFetch]) 
     return tuple(Attachment("file", name) for name in _NAMED if message.get(name))
 
 
-# --- what goes out
+# --- outgoing messages
 
 
 def _text(text: str, is_plain: bool) -> dict[str, Any]:

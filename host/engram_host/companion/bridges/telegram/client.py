@@ -1,6 +1,6 @@
-"""Bots of python-telegram-bot: connections that wait and read within bounds, and a library that keeps quiet.
+"""Bots of python-telegram-bot with timeouts, bounded reads and a silent library.
 
-The bot's token stands in the address of each call, and in no error and no log.
+The bot's token is part of each call's address; it appears in no error and no log.
 """
 
 import logging
@@ -15,12 +15,9 @@ from telegram.request import HTTPXRequest
 from telegram.warnings import PTBUserWarning
 
 _CONNECT_SECONDS = 10
-_ANSWER_SECONDS = 20
-"""The longest silence of Telegram, besides the wait of a long poll."""
-_CONNECTIONS = 20
-"""Calls at once; what is more waits for _ANSWER_SECONDS."""
-_LONGEST_ANSWER = 8 * 1024 * 1024
-"""Bytes; protects the memory against an answer without end: 100 updates have a few MB at most."""
+_ANSWER_SECONDS = 20  # timeout of an answer, besides the wait of a long poll
+_CONNECTIONS = 20  # concurrent calls; others wait for _ANSWER_SECONDS
+_LONGEST_ANSWER = 8 * 1024 * 1024  # bytes of an answer; 100 updates have a few MB at most
 
 for _name in ("httpx", "httpcore"):  # they log each call with its address
     logging.getLogger(_name).setLevel(logging.WARNING)
@@ -29,7 +26,7 @@ warnings.filterwarnings("ignore", "Please use 'Bot.getUpdates'", PTBUserWarning)
 
 
 def is_address(url: str) -> bool:
-    """Whether a Bot API can be asked at an address."""
+    """True for a valid base URL of a Bot API."""
     try:
         return httpx.URL(url).scheme in ("https", "http") and bool(httpx.URL(url).host)
     except httpx.InvalidURL:
@@ -37,8 +34,8 @@ def is_address(url: str) -> bool:
 
 
 def make_bot(url: str, token: str) -> Bot:
-    """A bot of a Bot API at an address; initialize() signs it in, shutdown() ends its connections."""
-    # Without TLS there is no certificate to check, and reading all authorities takes 40 ms.
+    """Create a bot; initialize() signs it in, shutdown() closes its connections."""
+    # Plain HTTP needs no authorities, and loading them takes 40 ms.
     verify = httpx.create_ssl_context() if url.startswith("https:") else False
     return Bot(
         token,
@@ -50,7 +47,7 @@ def make_bot(url: str, token: str) -> Bot:
 
 
 async def get_updates(bot: Bot, offset: int, limit: int, wait_seconds: int, kinds: list[str]) -> Any:
-    """What Telegram answers, as it is: the library's own get_updates fails as a whole, and for ever, if it cannot read one."""
+    """Return raw updates: the library's own get_updates fails for good if it cannot parse one."""
     asked = {"offset": offset, "limit": limit, "timeout": wait_seconds, "allowed_updates": kinds}
     return await bot.do_api_request("getUpdates", asked, read_timeout=_ANSWER_SECONDS + wait_seconds)
 
@@ -71,15 +68,13 @@ def _request(connections: int, verify: ssl.SSLContext | bool) -> HTTPXRequest:
 
 
 async def _bound(response: httpx.Response) -> None:
-    """Let an answer be read up to its bound; one that is packed has none."""
+    """Bound the body of a response; a compressed one is refused."""
     if response.headers.get("Content-Encoding", "identity") != "identity":
         raise httpx.DecodingError("the answer is packed, though none was asked for", request=response.request)
     response.stream = _Bounded(response)
 
 
 class _Bounded(httpx.AsyncByteStream):
-    """The body of an answer."""
-
     def __init__(self, response: httpx.Response):
         self._request = response.request
         self._stream = cast(httpx.AsyncByteStream, response.stream)

@@ -1,7 +1,7 @@
-"""What python-telegram-bot's errors mean for a bridge.
+"""Errors of python-telegram-bot as errors of a bridge.
 
-The library has one error of the network for all that leaves open what Telegram has done, for calls that never went out, and for
-texts that Telegram refuses. What the httpx error under it says, and the words of Telegram, tell them apart.
+The library has one network error for several cases; the httpx error below and Telegram's text tell
+them apart.
 """
 
 import contextlib
@@ -35,9 +35,8 @@ from engram_host.companion.bridges.errors import (
     SlowDown,
 )
 
+# The library raises these for JSON of wrong types.
 UNREADABLE = (TypeError, ValueError, KeyError, AttributeError)
-"""What the library raises for JSON that is not the Bot API's: it looks at no type."""
-
 _WORDS = 200
 _BAD_MARKS = ("parse entities", "is empty", "must be non-empty")
 _NOT_THE_MARKS = ("message to edit not found", "message can't be edited", "is too long")
@@ -46,13 +45,13 @@ _REFUSED = (InvalidToken, EndPointNotFound, Conflict)
 
 
 def says(error: TelegramError, *phrases: str) -> bool:
-    """Whether Telegram's description has one of some phrases."""
+    """True if Telegram's description has one of the phrases."""
     return any(phrase in error.message.lower() for phrase in phrases)
 
 
 @contextlib.contextmanager
 def poll_errors(token: str) -> Iterator[None]:
-    """Signing in and polling: the library's errors as ours."""
+    """Convert errors of signing in and polling."""
     try:
         yield
     except TelegramError as error:
@@ -63,7 +62,7 @@ def poll_errors(token: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def send_errors(token: str, is_plain: bool) -> Iterator[None]:
-    """Sending: the library's errors as ours."""
+    """Convert errors of sending."""
     try:
         yield
     except TelegramError as error:
@@ -75,7 +74,7 @@ def send_errors(token: str, is_plain: bool) -> Iterator[None]:
 
 
 def not_telegram() -> NetworkAway:
-    """For an answer that is not Telegram's."""
+    """Create the error for an answer that is not Telegram's."""
     return NetworkAway("what answers is not Telegram's Bot API: check the bridge's url.")
 
 
@@ -117,10 +116,9 @@ def _problem(error: TelegramError, token: str) -> str:
 
 
 def _seconds(wait: Any) -> float:
-    """A wait as the library has it: a number now, a timedelta in its next version."""
+    """Accept a number, or a timedelta as in the library's next version."""
     return wait.total_seconds() if isinstance(wait, timedelta) else wait
 
 
 def _is_about_marks(error: BadRequest) -> bool:
-    """Whether the same text may be taken without marks. What is final is so for the board's own channel, too."""
     return says(error, *_BAD_MARKS) or not (is_final(BotError(400, error.message)) or says(error, *_NOT_THE_MARKS))

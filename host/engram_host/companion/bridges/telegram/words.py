@@ -1,4 +1,4 @@
-"""Whose words a message of Telegram has. Nothing in it is trusted: each field has its kind, or counts as absent."""
+"""Quoted and forwarded text of Telegram messages; a field of a wrong type counts as absent."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ _HELD = (
 
 
 def forwarded_from(message: dict[str, Any]) -> str:
-    """Name who wrote a message that its sender passes on, or the bot that made it for them; "" for their own words."""
+    """Return the author of a forwarded or bot-made message, "" for own words."""
     if bot := part(message, "via_bot", dict):
         return f"the bot @{part(bot, 'username', str)}"
     if not any(message.get(name) for name in _FORWARDED):
@@ -31,7 +31,7 @@ def forwarded_from(message: dict[str, Any]) -> str:
 
 
 def quoted_in(message: dict[str, Any], thread: int) -> str:
-    """Give what a message replies to: the part that is quoted, or all of it. In a topic each one replies to what began it."""
+    """Return the quoted part or whole message replied to; in a topic the first message does not count."""
     if quote := part(part(message, "quote", dict), "text", str):
         return quote
     replied = part(message, "reply_to_message", dict)
@@ -43,7 +43,7 @@ def quoted_in(message: dict[str, Any], thread: int) -> str:
 
 
 def without_blockquotes(written: str, entities: list[Any]) -> tuple[str, str]:
-    """Split a text from its quotation blocks: spaces take their place, so that the other entities stay where they are."""
+    """Split off quotation blocks; spaces replace them, so that other entities keep their offsets."""
     units, quoted = written.encode("utf-16-le", "surrogatepass"), list[str]()
     for entity in entities:
         if part(entity, "type", str) in ("blockquote", "expandable_blockquote"):
@@ -55,12 +55,11 @@ def without_blockquotes(written: str, entities: list[Any]) -> tuple[str, str]:
 
 
 def full_name(user: dict[str, Any]) -> str:
-    """Give the name that a person shows."""
+    """Return the name that a person shows."""
     return " ".join(f"{part(user, 'first_name', str)} {part(user, 'last_name', str)}".split())
 
 
 def _author(message: dict[str, Any], origin: dict[str, Any]) -> str:
-    """Name who wrote what is forwarded; Bot API before 7.0 says so in fields of the message."""
     chat = part(origin, "chat", dict) or part(origin, "sender_chat", dict) or part(message, "forward_from_chat", dict)
     if chat:
         kind = "channel" if part(chat, "type", str) == "channel" else "group"

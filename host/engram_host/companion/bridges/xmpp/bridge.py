@@ -1,7 +1,6 @@
 """XMPP: an account on any server, direct chats and rooms.
 
-No threads: clients that send <thread/> make one for each window, which nobody sees; a person would lose their session by
-closing one.
+Threads are ignored: clients create one for each window, which people do not see.
 """
 
 import asyncio
@@ -33,36 +32,25 @@ from engram_host.companion.supervisor import describe_error
 
 log = logging.getLogger(__name__)
 
-MOST_ROOMS = 40
-"""How many rooms an account may be in: the mark has a place for each."""
+MOST_ROOMS = 40  # rooms of an account: the mark has a place for each
 
+# Text limit; servers may refuse stanzas of more than 10,000 bytes, and escapes take more.
 MOST_BYTES = 6000
-"""Of one message; a server may refuse a stanza of more than 10,000 bytes, and escaped signs take more."""
-
 PING_SECONDS = 120.0
-"""How long the connection may be silent before the server is asked whether it is there."""
-
 PONG_SECONDS = 30.0
-"""How long that answer, or the one to joining a room, may take."""
 
+# Overlap of room history before the mark: clocks differ, and some servers are late.
 HISTORY_SECONDS = 120
-"""How much of a room's history before the mark is taken again: clocks differ, and messages of servers far away come late."""
-
-MARK_SECONDS = 30
-"""How far a room's mark may be behind."""
-
-MOST_IDS = 1000
-"""How many messages are known by their senders' own ids, for corrections."""
-
+MARK_SECONDS = 30  # limit for the age of a room's mark
+MOST_IDS = 1000  # messages known by their senders' ids, for corrections
 MOST_NICKNAMES = 3
-"""How many nicknames are tried in a room where others have the first."""
 
+# Fixed resources, so that a new session replaces a broken one at once.
 RESOURCE, CHECKING = "engram", "engram-check"
-"""The resources under which the account is signed in: by one name always, so that a session that broke makes room at once."""
 
 
 def connect(values: Mapping[str, str]) -> "XmppNetwork":
-    """The connection of an account; BridgeUnavailable for a value that cannot be meant."""
+    """Create an account's connection, or raise BridgeUnavailable for an invalid setting."""
     address = _address(values["address"])
     rooms = [_address(room) for room in values["rooms"].split()]
     if len(rooms) > MOST_ROOMS:
@@ -81,7 +69,7 @@ def _address(value: str) -> str:
 
 
 class XmppNetwork:
-    """One account."""
+    """Connection of one account."""
 
     features = Features(MOST_BYTES, utf8_bytes, edit_seconds=2.0, command_signs="/!")
 
@@ -95,11 +83,10 @@ class XmppNetwork:
         self._fetch_of = fetcher(self._context)
         self._client: XmppClient | None = None
         self._rooms: dict[str, stanzas.Room] = {}
+        # Message ids by chat, sender and the sender's own id.
         self._ids: OrderedDict[tuple[str, str, str], str] = OrderedDict()
-        """The ids of messages, by chat, sender and the sender's own id."""
 
     async def run(self, host: BridgeHost) -> None:
-        """Sign in, and pass on messages until cancelled."""
         client = self._new_client(RESOURCE)
         marks = RoomMarks(host)
         self._rooms.clear()
@@ -114,7 +101,6 @@ class XmppNetwork:
             await client.end()
 
     async def check(self) -> str:
-        """Sign in and out again; the account's address."""
         client = self._new_client(CHECKING)
         try:
             await client.sign_in()
@@ -123,16 +109,14 @@ class XmppNetwork:
             await client.end()
 
     async def send(self, chat: Chat, text: str, key: str, reply_to: str = "", is_plain: bool = False) -> str:
-        """Send a message; its id is the key, so that a client that knows it already may leave it out."""
+        """Send a message with the key as its id, so that clients can drop a repeat."""
         await self._deliver(chat, text, key, is_plain)
         return key
 
     async def edit(self, chat: Chat, message: str, text: str, is_plain: bool = False) -> None:
-        """Correct a message (XEP-0308)."""
         await self._deliver(chat, text, "", is_plain, corrects=message)
 
     async def show_typing(self, chat: Chat, is_typing: bool) -> None:
-        """Say that the account is composing, or has stopped."""
         if self._client is None or not self._client.is_up:
             return
         message = self._message(self._client, chat, "")
@@ -163,7 +147,6 @@ class XmppNetwork:
         return XmppClient(f"{self._address}/{resource}", self._password, self._context, self._server, self._rooms.get)
 
     async def _stay(self, client: XmppClient, host: BridgeHost, marks: "RoomMarks") -> None:
-        """Sign in, join the rooms, and take up a connection that breaks; returns never."""
         await client.sign_in()
         try:
             await client.get_roster(timeout=PONG_SECONDS)
@@ -183,7 +166,6 @@ class XmppNetwork:
 
     @staticmethod
     async def _watch(client: XmppClient) -> None:
-        """Return once the server does not answer; the connection is then broken."""
         while True:
             await asyncio.sleep(PING_SECONDS)
             try:
@@ -215,7 +197,6 @@ class XmppNetwork:
         log.warning("The room %s cannot be joined: others have the nicknames up to %s.", room, nickname)
 
     def _note_presence(self, client: XmppClient, presence: Presence) -> None:
-        """Keep who is in a room, and under which nickname the account itself is."""
         address, nickname = presence["from"].bare, presence["from"].resource
         room = self._rooms.get(address)
         if room is None or presence["type"] == "error":
@@ -262,7 +243,6 @@ class XmppNetwork:
             receipt.send()
 
     def _with_ids(self, message: Incoming, xml: ElementTree.Element) -> Incoming:
-        """A message whose correction is named by the id that the engine knows: a person names it by their client's."""
         own, replaced = (
             (message.chat.id, message.sender, id_) for id_ in (xml.get("id", ""), stanzas.replaced_id(xml))
         )
@@ -275,54 +255,49 @@ class XmppNetwork:
 
 
 def _read(read: Callable[[], Incoming | None]) -> Incoming | None:
-    """The message of a stanza, None for one that cannot be read."""
     try:
         return read()
-    # A boundary against what a stranger wrote: the server gives a stanza that is not confirmed again after each sign-in, so
-    # that the bridge would never get beyond it.
+    # Guards against malformed stanzas: the server repeats an unconfirmed one after each sign-in,
+    # and the bridge would never get beyond it.
     except Exception as error:  # noqa: BLE001
         log.error("XMPP: the bridge passes over a stanza that it cannot read: %s", describe_error(error))
         return None
 
 
-_MOST_SECONDS = 1 << 36
-"""A later time is none that was kept: datetime has no years beyond 9999."""
+_MOST_SECONDS = 1 << 36  # later times are invalid: datetime ends in 9999
 
 
 class RoomMarks:
-    """Up to when each room's messages were taken, as one mark of the bridge."""
+    """Times up to which each room's messages were received, saved as the bridge's mark."""
 
     def __init__(self, host: BridgeHost):
         self._host = host
         self._seconds: dict[str, int] = {}
 
     async def load(self) -> None:
-        """Read what was kept."""
         mark = await self._host.load_mark()
         self._seconds = _seconds_in(mark)
 
     def since(self, room: str) -> datetime | None:
-        """From when on a room's history is wanted; None for a room that the account was never in: nothing of it."""
+        """Return the start of the history to request; None for a new room, which needs none."""
         seconds = self._seconds.get(_short(room))
         return None if seconds is None else datetime.fromtimestamp(seconds - HISTORY_SECONDS, UTC)
 
     async def begin(self, room: str) -> None:
-        """Keep that the account is in a room from now on, and wants nothing of what was said before."""
         await self.note(room, int(time.time()) + HISTORY_SECONDS)
 
     async def note(self, room: str, seconds: int) -> None:
-        """Keep that all was taken up to a time, 0 for now, unless what is kept is nearly as late."""
+        """Move a room's mark forward to a time (0: now), unless the saved one is nearly as late."""
         seconds = seconds or int(time.time())
         if seconds - self._seconds.get(_short(room), 0) >= MARK_SECONDS:
             former = {key: kept for key, kept in self._seconds.items() if key != _short(room)}
-            # Rooms that were left go first.
+            # Left rooms are dropped first.
             kept = list(former.items())[-(MOST_ROOMS - 1) :]
             self._seconds = {**dict(kept), _short(room): seconds}
             await self._host.save_mark(json.dumps(self._seconds, separators=(",", ":")))
 
 
 def _seconds_in(mark: str) -> dict[str, int]:
-    """What a mark says of rooms; nothing if it was kept by another bridge, or is damaged."""
     try:
         kept = json.loads(mark or "{}")
     except ValueError:
@@ -332,5 +307,4 @@ def _seconds_in(mark: str) -> dict[str, int]:
 
 
 def _short(room: str) -> str:
-    """A room's name in the mark, which has no place for long addresses."""
     return hashlib.sha256(room.encode()).hexdigest()[:16]

@@ -1,7 +1,7 @@
-"""slixmpp's client as the bridge wants it: one that confirms what was kept, knows what was sent, and ends as a whole.
+"""slixmpp's client that confirms saved messages, tracks sent ones and closes completely.
 
-slixmpp counts a message as handled when it has read it; here it is confirmed (XEP-0198) once the engine has it, so that the
-server keeps it for a companion that ends in between.
+A message is confirmed (XEP-0198) once the engine has it, not once it is read, so that the server
+keeps it until then.
 """
 
 import asyncio
@@ -34,30 +34,19 @@ from engram_host.companion.bridges.errors import (
 from engram_host.companion.bridges.xmpp.stanzas import FORWARDED, Room
 
 CONNECT_SECONDS = 30.0
-"""How long signing in may take."""
-
 RESUME_SECONDS = 10.0
-"""How long a broken connection is tried to be resumed before the bridge counts as away."""
-
 CONFIRM_SECONDS = 30.0
-"""How long a message that was sent waits for the server's or the room's word."""
-
 CLOSE_SECONDS = 1.0
-"""How long the server may take to close a stream."""
+MOST_WAITING = 200  # messages queued for the engine before reading stops
+WAIT_WHEN_BUSY = 30.0  # pause for a busy server, since XMPP names none
 
-MOST_WAITING = 200
-"""How many messages wait for the engine before no more are read from the connection."""
-
-WAIT_WHEN_BUSY = 30.0
-"""How long a server that is too busy for a message is left alone; XMPP does not say."""
-
-# It writes of every broken connection, and at its lowest level the password: the bridge's errors say what a person needs.
+# The library logs every broken connection, and at debug level the password.
 logging.getLogger("slixmpp").setLevel(logging.CRITICAL + 1)
 
 
 @dataclass(eq=False)
 class Arrived:
-    """A message stanza, its number in the stream, and the room that it came from, as it was then."""
+    """A message stanza, its stream number, and its room at that time."""
 
     stanza: Message
     number: int
@@ -65,7 +54,7 @@ class Arrived:
 
 
 class XmppClient(ClientXMPP):
-    """One account's connection. A direct TLS connection is tried where the port is not the one of STARTTLS."""
+    """Connection of one account; it tries direct TLS unless the port is STARTTLS's."""
 
     def __init__(
         self,
@@ -108,29 +97,26 @@ class XmppClient(ClientXMPP):
     # --- the connection
 
     async def sign_in(self) -> None:
-        """Connect, and sign in; SignInRefused, BridgeUnavailable, NetworkAway."""
+        """Connect and sign in; raise SignInRefused, BridgeUnavailable or NetworkAway."""
         await self._connect_until(self._started, CONNECT_SECONDS)
         self.enable_direct_tls = "starttls" not in self.features  # if it is resumed, by the way that was found
 
     @property
     def is_up(self) -> bool:
-        """Whether stanzas can be sent now."""
         return self._is_up
 
     @property
     def can_resume(self) -> bool:
-        """Whether the server keeps the session of a broken connection for a while."""
         return bool(self._acks.sm_id)
 
     async def resume(self) -> None:
-        """Take up the session of a broken connection; NetworkAway if that cannot be done at once."""
+        """Resume the session of a broken connection, or raise NetworkAway."""
         self._resumed.clear()
         if self._run_out_filters is not None:
             await asyncio.gather(self._run_out_filters, return_exceptions=True)
         await self._connect_until(self._resumed, RESUME_SECONDS)
 
     async def wait_for_cut(self) -> str:
-        """Wait until the connection breaks; why."""
         await self._cut.wait()
         self._raise_problem()
         return self._reason
@@ -156,21 +142,19 @@ class XmppClient(ClientXMPP):
             raise self._problem
 
     def reschedule_connection_attempt(self) -> None:
-        """Give up: the one who runs the bridge waits, and tries again."""
+        """Override the library's reconnection: the bridge retries by itself."""
         self._current_connection_attempt = None
         self._cut.set()
 
     def exception(self, exception: Exception) -> None:
-        """End with whatever a handler of the library raised."""
+        """Override the library's handling of exceptions in handlers."""
         self.fail(exception)
 
     def fail(self, problem: Exception) -> None:
-        """End with a problem."""
         self._problem = self._problem or problem
         self._cut.set()
 
     async def end(self) -> None:
-        """Close the stream, and end all that the library has running."""
         try:
             if self.transport is not None and not self._cut.is_set():
                 if self._acks.enabled_in:
@@ -199,7 +183,7 @@ class XmppClient(ClientXMPP):
                 outcome.set_exception(SendUncertain("the connection ended before the server confirmed the message."))
 
     def _owns(self, task: asyncio.Task[Any]) -> bool:
-        """Whether slixmpp has started a task for this client. It keeps no list of them: they are known by what they run."""
+        """True if slixmpp started a task for this client; it keeps no list of its tasks."""
         frame = getattr(task.get_coro(), "cr_frame", None)
         if frame is None or not frame.f_globals.get("__name__", "").startswith("slixmpp."):
             return False
@@ -214,7 +198,7 @@ class XmppClient(ClientXMPP):
     def _listen(self) -> None:
         self.add_event_handler("session_start", self._on_started)
         self.add_event_handler("session_resumed", self._on_resumed)
-        # slixmpp looks for an element of rooms in a room's refusal, which prosody leaves out.
+        # slixmpp expects an element in a room's refusal that prosody leaves out.
         refusal = Callback("Refused presence", StanzaPath("presence@type=error"), self._on_presence_error)
         self.register_handler(refusal)
         self.add_event_handler("disconnected", self._on_disconnected)
@@ -238,7 +222,7 @@ class XmppClient(ClientXMPP):
         self._started.set()
 
     def _on_resumed(self, _: object) -> None:
-        # slixmpp has sent again what the server has not; nothing else would let the server confirm it.
+        # slixmpp has sent unconfirmed stanzas again; only a request makes the server confirm them.
         self.send(RequestAck(self))
         self._is_up = True
         self._resumed.set()
@@ -248,7 +232,7 @@ class XmppClient(ClientXMPP):
 
     def _on_disconnected(self, reason: object) -> None:
         self._reason = self._reason or (f"{reason}." if reason else "the connection broke.")
-        # What was not kept yet comes again when the session is resumed, or is kept by the server.
+        # Unconfirmed messages come again on resumption, or the server keeps them.
         self._acks.handled = self._confirmed()
         self._arrived.clear()
         self._unkept.clear()
@@ -257,7 +241,7 @@ class XmppClient(ClientXMPP):
         self._cut.set()
 
     def _drop_unsent(self) -> None:
-        """Empty the library's queue, which it would send over the next connection, before that one is secure."""
+        # The library would send its queue over the next connection before TLS.
         if self._run_out_filters is not None:
             self._run_out_filters.cancel()  # it may be at one of them; connect() starts it again
         while not self.waiting_queue.empty():
@@ -266,7 +250,6 @@ class XmppClient(ClientXMPP):
             self._settle(key, SendFailed("the connection broke before the message was sent."))
 
     def _note_written(self, stanza: StanzaBase) -> StanzaBase:
-        """As a filter after the one that numbers stanzas: from here on a message is sent, and sent again after a break."""
         if isinstance(stanza, Message) and stanza["id"] in self._outcomes:
             self._written.add(stanza["id"])
         return stanza
@@ -299,7 +282,7 @@ class XmppClient(ClientXMPP):
             self.fail(NetworkAway("another companion has signed in with this account: give each one of its own."))
         self._reason = f"the server says: {error['condition']}."
 
-    # --- what comes
+    # --- incoming messages
 
     def _on_message(self, stanza: Message) -> None:
         if stanza["body"]:
@@ -320,7 +303,6 @@ class XmppClient(ClientXMPP):
             self.transport.pause_reading()
 
     async def next_message(self) -> Arrived:
-        """The next message that came."""
         while not self._arrived:
             self._has_arrived.clear()
             await self._has_arrived.wait()
@@ -329,8 +311,8 @@ class XmppClient(ClientXMPP):
         return self._arrived.popleft()
 
     def kept(self, arrived: Arrived) -> None:
-        """Confirm a message to the server, after all before it."""
-        # After a break it is no more there, and comes again.
+        """Confirm a message to the server, together with all before it."""
+        # After a break it is gone from the queue, and comes again.
         if self._unkept and self._unkept[0] is arrived:
             self._unkept.popleft()
             if self._is_asked:
@@ -340,15 +322,14 @@ class XmppClient(ClientXMPP):
         return self._unkept[0].number - 1 if self._unkept else self._acks.handled
 
     def _confirm(self) -> None:
-        """Tell the server up to which stanza all was kept."""
         self._is_asked = bool(self._unkept)
         if self.transport is not None:
             self.send_raw(f"<a xmlns='urn:xmpp:sm:3' h='{self._confirmed()}'/>")
 
-    # --- what goes
+    # --- outgoing messages
 
     async def deliver(self, message: Message) -> None:
-        """Send a message, and wait until the server, or the room, has it; SendFailed and its subclasses."""
+        """Send a message and wait for the server's or room's confirmation; may raise SendFailed."""
         if not self._is_up:
             raise SendFailed("XMPP is not connected now.")
         key = message["id"]
@@ -368,11 +349,10 @@ class XmppClient(ClientXMPP):
             self._written.discard(key)
 
     def reflected(self, key: str) -> None:
-        """Note that a room has sent a message of this account to all who are in it."""
         self._settle(key, None)
 
     def _on_acked(self, stanza: object) -> None:
-        # A room refuses a message after the server has taken it, and confirms it by sending it to all.
+        # A room refuses a message after the server's confirmation; its broadcast confirms it.
         if isinstance(stanza, Message) and stanza["type"] != "groupchat":
             self._settle(stanza["id"], None)
 

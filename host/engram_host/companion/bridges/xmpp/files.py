@@ -1,7 +1,7 @@
-"""Files that people link in XMPP (XEP-0066), mostly on their server's own store (XEP-0363): fetched over https.
+"""Fetches of files linked in XMPP messages (XEP-0066, XEP-0363), over https.
 
-The library has no call for it. The address is what the sender writes, so that it is fetched for the owner only, and nothing
-but a plain answer counts: no redirect is followed.
+The address is the sender's, so files are fetched for the owner only, and redirects are not
+followed.
 """
 
 import functools
@@ -16,11 +16,10 @@ from engram_host.companion.bridges.errors import FileNotFetched
 from engram_host.companion.bridges.network import FileFetch
 
 _SECONDS = 20.0
-"""The longest silence of a server."""
 
 
 def fetcher(context: ssl.SSLContext) -> Callable[[str], FileFetch | None]:
-    """Gives what fetches a file of an address with these authorities; None for one that is not https."""
+    """Make a function that returns an address's fetch, None if the address is not https."""
 
     def fetch_of(link: str) -> FileFetch | None:
         try:

@@ -1,4 +1,4 @@
-"""XMPP's stanzas as messages of the engine, and back. Knows the formats of XMPP, and nothing of connections."""
+"""Conversion between XMPP's stanzas and messages of the engine, without connections."""
 
 import hashlib
 import itertools
@@ -18,28 +18,19 @@ from engram_host.companion.bridges.mentions import without_mention
 from engram_host.companion.bridges.network import Attachment, Chat, FileFetch, Incoming
 from engram_host.companion.bridges.quotes import SOMEBODY, split_quotes
 
-STYLING = Marks(bold="*", italic="_", struck="~")
-"""XEP-0393's marks, which most clients show, and which read well in those that do not."""
-
+STYLING = Marks(bold="*", italic="_", struck="~")  # marks of XEP-0393, readable as plain text too
 MOST_ID = 256
-"""Characters of a message's id."""
+MOST_LINKS = 10  # files read per message: each link is searched for in the text
 
-MOST_LINKS = 10
-"""Files of a message that are taken: each is looked for in all of its text."""
-
+# Known occupants per room; the oldest are dropped, and then known by room id or nickname.
 MOST_OCCUPANTS = 10_000
-"""Of a room that are known: who came first goes, and is known by the id that the room gives, or by the nickname."""
-
 UNSTYLED = "urn:xmpp:styling:0"
 NO_STORE = "urn:xmpp:hints"
 CHAT_STATES = "http://jabber.org/protocol/chatstates"
 CORRECTION = "urn:xmpp:message-correct:0"
 UNIQUE_IDS = "urn:xmpp:sid:0"
 RECEIPTS = "urn:xmpp:receipts"
-
 FORWARDED = "{urn:xmpp:forward:0}forwarded/{jabber:client}message"
-"""What a message forwards (XEP-0297)."""
-
 _DELAY = "{urn:xmpp:delay}delay"
 _OCCUPANT = "{urn:xmpp:occupant-id:0}occupant-id"
 _REPLY = "{urn:xmpp:reply:0}reply"
@@ -51,7 +42,6 @@ _MUC_USER = "{http://jabber.org/protocol/muc#user}x"
 _BODY = "{jabber:client}body"
 
 FetchOf = Callable[[str], FileFetch | None]
-"""Gives what fetches a file of an address, None for one that nothing fetches."""
 
 _ENCRYPTED_LINK = "aesgcm://"
 _KINDS = {
@@ -59,15 +49,13 @@ _KINDS = {
     "video": {"mp4", "webm", "mov", "mkv"},
     "audio": {"ogg", "oga", "opus", "mp3", "m4a", "wav", "flac", "aac"},
 }
-_MOST_DIGITS = 9
-"""Of a place in a text; int() refuses thousands of them."""
-
+_MOST_DIGITS = 9  # digits of a text offset; int() refuses thousands
 _FORBIDDEN_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True)
 class Occupant:
-    """Who has a nickname in a room now: the address, if the room tells it, and the id that the room gives them for good."""
+    """Owner of a nickname: the address if the room shows it, and the room's lasting id."""
 
     address: str = ""
     id: str = ""
@@ -75,13 +63,12 @@ class Occupant:
 
 @dataclass
 class Room:
-    """A room that the account is in: its nickname there, and who has which nickname."""
+    """A joined room: the account's nickname, and the occupants."""
 
     nickname: str
     occupants: dict[str, Occupant] = field(default_factory=dict)
 
     def note(self, nickname: str, occupant: Occupant | None, is_own: bool) -> None:
-        """A nickname is somebody's now, or nobody's."""
         self.occupants.pop(nickname, None)
         if occupant is None:
             return
@@ -92,20 +79,19 @@ class Room:
             del self.occupants[next(name for name in self.occupants if name != self.nickname)]
 
     def as_seen_from(self, nickname: str) -> "Room":
-        """What a message of a nickname is judged by, as it is now: somebody else may have the nickname soon."""
+        """Copy the room for a message, since its nickname may change hands soon."""
         names = {nickname, self.nickname} & self.occupants.keys()
         return Room(self.nickname, {name: self.occupants[name] for name in names})
 
     def has_sent(self, nickname: str, message: ElementTree.Element) -> bool:
-        """Whether a message of the room is the account's own."""
         own = self.occupants.get(self.nickname, Occupant())
         return nickname == self.nickname or bool(own.id and own.id == occupant_id(message))
 
 
 def private_message(message: ElementTree.Element, account: str, fetch_of: FetchOf) -> Incoming | None:
-    """A message that was sent to the account alone; None for what is no message of a person."""
+    """Parse a person's direct message; None for other stanzas."""
     sender = _bare(message.get("from", ""))
-    # An address without a part before the @ is a server; the account's own address is another client of it.
+    # Without a part before the @ it is a server; the account's own address is another client.
     if message.get("type", "normal") not in ("chat", "normal") or "@" not in sender or sender == account:
         return None
     if message.find(_MUC_USER) is not None:
@@ -123,7 +109,7 @@ def private_message(message: ElementTree.Element, account: str, fetch_of: FetchO
 
 
 def room_message(message: ElementTree.Element, room: Room, fetch_of: FetchOf) -> Incoming | None:
-    """A message to a room that the account is in; None for the account's own, and for what the room itself says."""
+    """Parse a room's message; None for the account's own and the room's."""
     address, _, nickname = message.get("from", "").partition("/")
     if not nickname or room.has_sent(nickname, message):
         return None
@@ -156,7 +142,7 @@ def _incoming(
     words = passed_on.findtext(_BODY, "") if passed_on is not None else ""
     quoted = "\n".join(part for part in (quoted, words, lines) if part)
     if any(message.find(tag) is not None for tag in _ENCRYPTED):
-        # Its body says, in the sender's language, that it cannot be read.
+        # The body only says that it cannot be read.
         text, attachments = "", (Attachment("file", "an encrypted message"),)
     else:
         text, attachments = _text_and_files(message, body, fetch_of)
@@ -182,23 +168,18 @@ def _incoming(
 
 
 def replaced_id(message: ElementTree.Element) -> str:
-    """The sender's id of the message that another one corrects (XEP-0308), "" if it corrects none."""
+    """Return the sender's id of the corrected message (XEP-0308), or ""."""
     replaced = message.find(f"{{{CORRECTION}}}replace")
     return replaced.get("id", "") if replaced is not None else ""
 
 
 def _author(message: ElementTree.Element) -> str:
-    """Who wrote a forwarded message: of a room, the nickname."""
     address, _, resource = message.get("from", "").partition("/")
     return (resource if message.get("type") == "groupchat" else "") or address or SOMEBODY
 
 
 def stamp_of(message: ElementTree.Element, place: str) -> int:
-    """When a message was sent, in Unix seconds, at most now; 0 for one that comes at once.
-
-    `place` is the room that it comes from, or the account that it comes to: only these, and the account's server, say when.
-    Whoever writes can put any time into a message.
-    """
+    """Return the Unix seconds of a delay stamp by `place` or the server, 0 for none; others may lie."""
     for delay in message.iterfind(_DELAY):
         if _bare(delay.get("from", "")) not in (place, place.partition("@")[2]):
             continue
@@ -210,29 +191,29 @@ def stamp_of(message: ElementTree.Element, place: str) -> int:
 
 
 def occupant_id(stanza: ElementTree.Element) -> str:
-    """The id that a room gives the sender of a stanza for good, "" where it gives none."""
+    """Return the lasting id that a room gives the sender, or ""."""
     element = stanza.find(_OCCUPANT)
     return element.get("id", "") if element is not None else ""
 
 
 def occupant_of(presence: ElementTree.Element) -> Occupant:
-    """Who sent a presence from a room."""
+    """Return the sender of a room's presence."""
     item = presence.find(f"{_MUC_USER}/{{http://jabber.org/protocol/muc#user}}item")
     return Occupant(_bare(item.get("jid", "")) if item is not None else "", occupant_id(presence))
 
 
 def wants_receipt(message: ElementTree.Element) -> bool:
-    """Whether a message's sender asks to be told when it has arrived (XEP-0184)."""
+    """True if the sender wants a receipt (XEP-0184)."""
     return message.find(f"{{{RECEIPTS}}}request") is not None and bool(message.get("id"))
 
 
 def body_of(text: str, *, is_plain: bool) -> str:
-    """A reply as the body of a message, without what XML cannot have."""
+    """Return a reply as a message body, without characters that XML forbids."""
     return _FORBIDDEN_IN_XML.sub("", text if is_plain else with_marks(text, STYLING))
 
 
 def element(namespace: str, name: str, attributes: Mapping[str, str] | None = None) -> ElementTree.Element:
-    """An empty element, to be appended to a stanza."""
+    """Create an empty element to append to a stanza."""
     return ElementTree.Element(f"{{{namespace}}}{name}", dict(attributes or {}))
 
 
@@ -241,20 +222,17 @@ def _bare(address: str) -> str:
 
 
 def _private_id(message: ElementTree.Element, account: str) -> str:
-    """The id of a message in a chat of two: the sender's, which stays when a server sends it again or keeps it meanwhile."""
     origin = message.find(f"{{{UNIQUE_IDS}}}origin-id")
     origin_id = origin.get("id", "") if origin is not None else ""
     return _bounded(origin_id or _stanza_id(message, account) or message.get("id", "") or _unknown_id())
 
 
 def _room_id(message: ElementTree.Element, room: str) -> str:
-    """The id of a message in a room: the room's own, or the sender's, which two senders may both use."""
     own = message.get("id", "")
     return _bounded(_stanza_id(message, room) or (f"{message.get('from')} {own}" if own else _unknown_id()))
 
 
 def _bounded(message_id: str) -> str:
-    """An id as it is, or what stands for one that a sender made long."""
     return message_id if len(message_id) <= MOST_ID else hashlib.sha256(message_id.encode(errors="replace")).hexdigest()
 
 
@@ -266,16 +244,13 @@ def _stanza_id(message: ElementTree.Element, by: str) -> str:
 
 
 def _unknown_id() -> str:
-    # Old clients give no id. Such a message may be answered twice, if it comes twice; with an id made of its text, a second
+    # Old clients give no id. A repeat may be answered twice, but with an id made of the text a second
     # "yes" would never be answered.
     return uuid.uuid4().hex
 
 
 def _room_sender(message: ElementTree.Element, room: str, nickname: str, in_room: Room) -> str:
-    """Who wrote to a room: their address if the room tells it, else the room's id of them, else no more than the nickname.
-
-    What comes from the room's history was perhaps written by another one than who has that nickname now.
-    """
+    """Return the address if the room shows it, else the room's id, else the nickname."""
     occupant = in_room.occupants.get(nickname, Occupant())
     own_id = occupant_id(message)
     is_now = message.find(_DELAY) is None
@@ -285,7 +260,6 @@ def _room_sender(message: ElementTree.Element, room: str, nickname: str, in_room
 
 
 def _is_reply_to(message: ElementTree.Element, address: str) -> bool:
-    """Whether a message replies to one of an address (XEP-0461), or refers to it (XEP-0372)."""
     reply = message.find(_REPLY)
     if reply is not None and reply.get("to", "") == address:
         return True
@@ -293,7 +267,7 @@ def _is_reply_to(message: ElementTree.Element, address: str) -> bool:
 
 
 def _split_reply(message: ElementTree.Element, body: str) -> tuple[str, str]:
-    """A body, and the quote that stands in it for clients that do not know replies (XEP-0428)."""
+    """Split a body from its fallback quote (XEP-0428)."""
     for fallback in message.iterfind(_FALLBACK):
         part = fallback.find("{urn:xmpp:fallback:0}body")
         if fallback.get("for") == "urn:xmpp:reply:0" and part is not None:
@@ -305,7 +279,6 @@ def _split_reply(message: ElementTree.Element, body: str) -> tuple[str, str]:
 
 
 def _text_and_files(message: ElementTree.Element, body: str, fetch_of: FetchOf) -> tuple[str, tuple[Attachment, ...]]:
-    """The text of a message, and the files that it links: those sent beside it (XEP-0066), and encrypted ones (XEP-0454)."""
     beside = (url.text for url in message.iterfind(_OUT_OF_BAND) if url.text)
     inside = (word for word in body.split() if word.startswith(_ENCRYPTED_LINK))
     links = list(dict.fromkeys(itertools.chain(beside, inside)))[:MOST_LINKS]
