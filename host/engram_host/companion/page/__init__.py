@@ -1,1 +1,1 @@
-"""The page: what people see of a companion in a browser, made on the server; its script only adds to what is there."""
+"""The companion's web page, rendered on the server and enhanced by a script."""

@@ -1,4 +1,4 @@
-"""Style and script of the page: each has a hash of its content in its name, so that browsers keep it until it is another."""
+"""Style and script of the page, with content hashes in their names for long-term caching."""
 
 import hashlib
 from importlib import resources
@@ -9,12 +9,12 @@ _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=ut
 
 
 class Assets:
-    """The static files, read once."""
+    """Static files, read once."""
 
     def __init__(self) -> None:
         folder = resources.files("engram_host.companion.page") / "static"
         self.files: dict[str, tuple[bytes, str]] = {}
-        """Content and media type, by names with hashes."""
+        """Content and media type, by hashed name."""
         self._names: dict[str, str] = {}
         for file in sorted(folder.iterdir(), key=lambda file: file.name):
             stem, dot, ending = file.name.rpartition(".")
@@ -25,5 +25,4 @@ class Assets:
                 self._names[file.name] = name
 
     def url(self, name: str) -> str:
-        """Where a file is."""
         return STATIC + self._names[name]

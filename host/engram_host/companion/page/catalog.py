@@ -1,4 +1,4 @@
-"""The texts of the page in each language, from one file each, and which language a browser gets."""
+"""Texts of the page in each language, one file each, and the choice of a language."""
 
 import functools
 import tomllib
@@ -11,32 +11,31 @@ from engram_host.sentences import PLURAL, recognize
 
 DEFAULT = "en"
 NAMES = {"en": "English", "zh": "中文"}
-"""The languages, by what they call themselves."""
+"""Languages by their own names."""
 
 LANGUAGE_COOKIE = "engram_lang"
 
 
 class Texts:
-    """The texts of one language."""
+    """Texts of one language."""
 
     def __init__(self, language: str, texts: Mapping[str, str]):
         self.language = language
         self._texts = texts
 
     def __call__(self, key: str, **values: Any) -> str:
-        """A text with values in its placeholders; KeyError if there is none."""
+        """Format a text; raises KeyError if there is none."""
         return self._texts[key].format(**values)
 
     def count(self, key: str, number: int, **values: Any) -> str:
-        """A text of a number of things: `key.one` or `key.other`."""
+        """Format `key.one` or `key.other`, by the number."""
         return self(f"{key}.{'one' if number == 1 else 'other'}", n=self.number(number), **values)
 
     def number(self, number: float) -> str:
-        """A number with its thousands apart."""
         return f"{number:,}"
 
     def say(self, text: str) -> str:
-        """A sentence of the companion in this language; any other text as it is."""
+        """Translate a sentence of the companion; other text is returned unchanged."""
         if self.language == DEFAULT or (sentence := recognize(TABLES, text)) is None:
             return text
         values = {name: self.say(each) if isinstance(each, str) else each for name, each in sentence.values.items()}
@@ -45,21 +44,19 @@ class Texts:
         return self(f"{sentence.key}.{'one' if values[PLURAL] == 1 else 'other'}", **values)
 
     def keys(self) -> Sequence[str]:
-        """The keys of all texts."""
         return sorted(self._texts)
 
     def template(self, key: str) -> str:
-        """A text with its placeholders."""
         return self._texts[key]
 
 
 @functools.cache
 def load_catalogs() -> Mapping[str, Texts]:
-    """The texts of all languages."""
+    """Load the texts of all languages."""
     folder = resources.files("engram_host.companion.page") / "texts"
     found = {name: tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf-8")) for name in NAMES}
     texts = {name: dict(_flat(table, "")) for name, table in found.items()}
-    for table in TABLES:  # whose English stands in the code that says it
+    for table in TABLES:  # with English text in the code
         texts[DEFAULT] |= table.catalog()
     return {name: Texts(name, each) for name, each in texts.items()}
 
@@ -73,7 +70,7 @@ def _flat(table: Mapping[str, Any], before: str) -> list[tuple[str, str]]:
 
 
 def choose_language(asked: str, kept: str, accepted: str) -> str:
-    """The language that a person asked for, keeps in a cookie, or has in the browser's Accept-Language, in this order."""
+    """Return the language asked for, else of the cookie, else of Accept-Language."""
     for name in (asked, kept):
         if name in NAMES:
             return name

@@ -1,4 +1,4 @@
-"""What a conversation has to do with memories, as short as a view of it has room for."""
+"""Memories of a message in a conversation, shortened for a view."""
 
 from dataclasses import dataclass, replace
 
@@ -10,7 +10,7 @@ _TEXT_BYTES = 240
 
 @dataclass(frozen=True)
 class ShownExchangeMemory:
-    """What is shown beside an exchange; `key` is for a form that undoes something of it."""
+    """Memories shown beside a message; `key` identifies the form's undo."""
 
     recalled: tuple[RecalledItem, ...]
     remembered: tuple[RememberedItem, ...]
@@ -19,7 +19,7 @@ class ShownExchangeMemory:
 
 
 def shown_memory_of(found: ExchangeMemory) -> ShownExchangeMemory:
-    """What a view shows of it: texts are cut."""
+    """Return the memories of a message, with their texts cut."""
     return ShownExchangeMemory(
         tuple(replace(each, text=cut_html(each.text, _TEXT_BYTES)) for each in found.recalled),
         tuple(replace(each, text=cut_html(each.text, _TEXT_BYTES)) for each in found.remembered),

@@ -1,4 +1,4 @@
-"""How much fits in a view: its HTML is bounded, whatever people, models and files wrote."""
+"""Size limits of a view's HTML, whatever people, models and files wrote."""
 
 from collections.abc import Callable, Iterable
 from html import escape
@@ -8,12 +8,12 @@ Item = TypeVar("Item")
 
 
 def html_bytes(text: str) -> int:
-    """Bytes that a text takes as HTML."""
+    """Return the bytes of a text as HTML."""
     return len(escape(text).encode())
 
 
 def take_fitting(items: Iterable[Item], most: int, size: Callable[[Item], int]) -> list[Item]:
-    """The first items that together take at most `most` bytes, one at least."""
+    """Return the first items within `most` bytes in total, at least one."""
     taken: list[Item] = []
     for item in items:
         most -= size(item)
@@ -24,10 +24,10 @@ def take_fitting(items: Iterable[Item], most: int, size: Callable[[Item], int]) 
 
 
 def cut_text(text: str, most: int) -> str:
-    """A text of at most `most` characters, with a sign where it was cut."""
+    """Cut a text to `most` characters with an ellipsis."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def count_pages(total: int, at_once: int) -> int:
-    """The pages of a list of `total` things, one at least."""
+    """Return the number of pages, at least 1."""
     return max(1, -(-total // at_once))

@@ -1,10 +1,10 @@
-"""Markdown of people, models and boards as HTML in which nothing of theirs is markup but what Markdown has."""
+"""Renders untrusted Markdown as safe HTML."""
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 MOST_CHARACTERS = 20000
-"""Of a text that is shown as Markdown; a longer one is shown as it is, since parsing takes long."""
+"""Longer texts are shown unparsed, since parsing takes long."""
 
 _SCHEMES = ("http:", "https:", "mailto:")
 
@@ -16,7 +16,7 @@ def _is_safe_link(url: str) -> bool:
 def _make_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": 20})
     parser.enable(["table", "strikethrough"])
-    # An image would be fetched from another site as soon as the page is shown: it stands as its text.
+    # Show an image as text: it would be fetched from another site.
     parser.disable(["image", "html_block", "html_inline"])
     parser.validateLink = _is_safe_link  # pyright: ignore[reportAttributeAccessIssue]
     return parser
@@ -26,7 +26,7 @@ _PARSER = _make_parser()
 
 
 def render_markdown(text: str) -> Markup:
-    """A text's Markdown as HTML; links open without telling from where, nothing is loaded."""
+    """Render Markdown; links have no referrer, images are not loaded."""
     if len(text) > MOST_CHARACTERS:
         return Markup("<pre>{}</pre>").format(text)
     tokens = _PARSER.parse(text)
@@ -35,7 +35,7 @@ def render_markdown(text: str) -> Markup:
             # The page's own headings are above it.
             token.tag = f"h{min(6, int(token.tag[1]) + 3)}"
         if token.type == "table_open":
-            token.attrSet("tabindex", "0")  # a wide one scrolls: the keyboard has to reach it
+            token.attrSet("tabindex", "0")  # a wide one scrolls: it needs keyboard focus
         for child in token.children or ():
             if child.type == "link_open":
                 child.attrSet("rel", "noopener noreferrer nofollow")

@@ -1,4 +1,4 @@
-"""Photos and sounds beside the texts that name them: thumbnails of a fixed size, and links."""
+"""Photos and sounds beside the texts that refer to them: thumbnails of a fixed size, and links."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from engram_host.companion.page.fitting import cut_text
 from engram_host.companion.store.media.table import StoredMedia
 
 MOST_OF_TEXT = 2
-"""Shown beside one text: bounds the view."""
+"""Limit per text, to bound the view."""
 
 BYTES = 330
-"""What one takes as HTML, about."""
+"""Approximate HTML of one."""
 
 _CAPTION = 60
 _PHOTO = "image/"
@@ -19,7 +19,7 @@ _PHOTO = "image/"
 
 @dataclass(frozen=True)
 class ShownMedia:
-    """A photo or a sound beside a text; `caption` is what the text says of it, "" if nothing."""
+    """A photo or sound beside a text; `caption` is from the text, or ""."""
 
     id: str
     is_photo: bool
@@ -27,7 +27,7 @@ class ShownMedia:
 
 
 def media_in(text: str, known: Mapping[str, StoredMedia]) -> list[ShownMedia]:
-    """What a text names of known media, as far as it is shown."""
+    """Return known media of a text, up to MOST_OF_TEXT."""
     if not known:
         return []
     named = [each for each in ids_in(text) if each in known][:MOST_OF_TEXT]
@@ -36,4 +36,3 @@ def media_in(text: str, known: Mapping[str, StoredMedia]) -> list[ShownMedia]:
 
 
 _LONGEST = 4000
-"""Characters of a text that a caption is made of."""

@@ -1,4 +1,4 @@
-"""The navigation of the page: the views that stand in each page's head, in order."""
+"""Navigation links in the head of each view, in order."""
 
 NAVIGATION: tuple[tuple[str, str], ...] = (
     ("boards", "/"),
@@ -7,7 +7,7 @@ NAVIGATION: tuple[tuple[str, str], ...] = (
     ("people", "/people"),
     ("health", "/health"),
 )
-"""(key of its name in the texts below `nav`, address) of each."""
+"""(key below `nav` in the texts, address) of each link."""
 
 PERSONAL: tuple[tuple[str, str], ...] = (("mine", "/me"),)
-"""The same of the page of a person, who sees what is theirs."""
+"""Links of a person's own page."""

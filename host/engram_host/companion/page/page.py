@@ -1,4 +1,4 @@
-"""What all views share: templates, texts, headers, sessions; a refusal is a page as well."""
+"""Common parts of all views: templates, texts, headers, sessions, and errors as pages."""
 
 import functools
 from collections.abc import Callable, Coroutine
@@ -47,12 +47,12 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
-"""What a browser may do with the page: nothing of other sites, no script or style inside of a view."""
+"""Content security policy: nothing of other sites, no inline script or style."""
 
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
-    # With no-referrer a browser names no origin either when it sends a form, and the form is taken for another site's.
+    # With no-referrer a browser sends no origin with a form either, and the form looks like another site's.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -61,10 +61,10 @@ HEADERS = {
 }
 
 PART = "x-part"
-"""The header with which the page's script asks for a part of a view, without what stands around it."""
+"""Request header of the page's script for a part of a view, without its frame."""
 
 _KEPT_SECONDS = 365 * 86400
-"""How long a browser keeps the language and the theme."""
+"""Lifetime of the cookies for language and theme."""
 
 _SEE_OTHER = 303
 
@@ -82,31 +82,29 @@ _MISSING = (
 
 @dataclass(frozen=True)
 class Visit:
-    """What a view is made for: the language, and the session of the browser, None before it is signed in."""
+    """Language and session of a request; None before the sign-in."""
 
     texts: Texts
     session: BrowserSession | None
 
     @property
     def csrf(self) -> str:
-        """The session's CSRF token, which each form has in a field."""
         return self.session.csrf if self.session else ""
 
 
 def view(*, form: bool = False, reads: bool = False) -> dict[str, Any]:
-    """What a view's route says of who may use it: the operator; `form` of one that takes a form of the page, `reads` of
-    such a one that changes nothing.
-    """
+    """Return the operator's route metadata: `form` takes a form of the page, `reads` without
+    changes."""
     return requires(Role.OPERATOR, form=form, reads=reads)
 
 
 def personal_view() -> dict[str, Any]:
-    """What the route of a view says that shows a person what is theirs."""
+    """Return the route metadata of a person's view."""
     return requires(Role.PERSON, reads=True)
 
 
 class Page:
-    """Renders views, and answers what goes wrong in them."""
+    """Renderer of views and of their errors."""
 
     def __init__(self, access: HttpAccess):
         self.access = access
@@ -127,7 +125,7 @@ class Page:
         self._templates.globals |= {"themes": THEMES}
 
     def router(self) -> APIRouter:
-        """A router for a view: its routes begin sessions, have the page's headers, and answer errors with a page."""
+        """Make a router with sessions, the page's headers, and errors as pages."""
         return APIRouter(include_in_schema=False, route_class=self._route_class)
 
     @functools.cached_property
@@ -146,20 +144,20 @@ class Page:
         return PageRoute
 
     async def answer(self, request: Request, handler: Callable[[Request], Coroutine[Any, Any, Response]]) -> Response:
-        """Answer a request by a view's handler, with a session where none is needed to be shown."""
+        """Answer a request by a handler, within a session where none is required."""
         try:
             cookie = await self._opened(request)
             answer = await handler(request)
         except (CompanionError, EngramError, HTTPException, RequestValidationError) as problem:
             return self._problem(request, problem)
-        if cookie and not _sets_session(answer):  # a link has begun another one
+        if cookie and not _sets_session(answer):  # a sign-in link has begun another one
             self.set_session(request, answer, cookie)
         return self._finished(request, answer)
 
     async def _opened(self, request: Request) -> str:
-        """Begin a session for who may use the page without a token; its cookie's value, "" if there is none to set."""
+        """Begin a session without a token if allowed; returns its cookie, or ""."""
         is_visit = request.method == "GET" and request.state.session is None and not self.access.requires_tokens
-        # Whoever shows a token is a program: it needs no session.
+        # A program with a token needs no session.
         if not is_visit or request.state.caller.is_known or is_cross_site(request.headers):
             return ""
         begun = await self.sessions.begin(NO_TOKEN)
@@ -180,35 +178,31 @@ class Page:
         return answer
 
     def set_session(self, request: Request, answer: Response, cookie: str) -> None:
-        """Let a browser keep the cookie of a session."""
         secure = request.url.scheme == "https"
         answer.set_cookie(COOKIE, cookie, SESSION_SECONDS, secure=secure, httponly=True, samesite="strict")
 
     def drop_session(self, request: Request, answer: Response) -> None:
-        """Let a browser forget its session."""
         answer.delete_cookie(COOKIE, secure=request.url.scheme == "https", httponly=True, samesite="strict")
 
     def visit(self, request: Request) -> Visit:
-        """For whom a view is made."""
         asked, kept = request.query_params.get("lang", ""), request.cookies.get(LANGUAGE_COOKIE, "")
         language = choose_language(asked, kept, request.headers.get("accept-language", ""))
         return Visit(self.catalogs[language], getattr(request.state, "session", None))
 
     def principal(self, request: Request) -> str:
-        """The person whose page this is, "" for the operator's."""
+        """Return the person whose page this is, or "" for the operator's."""
         session = self.visit(request).session
         return session.caller.principal if session else ""
 
     def to_operator(self) -> Response:
-        """Lead whoever has opened a person's page without being one to the operator's."""
+        """Redirect an operator from a personal page to /."""
         return RedirectResponse("/", _SEE_OTHER)
 
     def render(self, request: Request, template: str, status: int = 200, /, **values: Any) -> Response:
-        """A view: a template with values."""
         return HTMLResponse(self.part(request, template, **values), status)
 
     def part(self, request: Request, template: str, /, **values: Any) -> Markup:
-        """What a template makes of values, for a view or for the page's script."""
+        """Render a template, for a view or for the page's script."""
         visit = self.visit(request)
         shared = {
             "t": visit.texts,
@@ -225,7 +219,6 @@ class Page:
         return Markup(self._templates.get_template(template).render(**shared, **values))
 
     def refuse(self, request: Request, status: int, sentence: str) -> Response:
-        """A page that says why there is no view."""
         answer = self.render(request, "problem.html", status, sentence=sentence, code=status, page_key="")
         return self._finished(request, answer)
 
@@ -252,33 +245,31 @@ def _sets_session(answer: Response) -> bool:
 
 
 def is_local(request: Request) -> bool:
-    """Whether a request comes from the companion's own computer."""
+    """True if the request is from the companion's own computer."""
     client = request.client.host if request.client else ""
     server = (request.scope.get("server") or ("", 0))[0]
     return is_loopback(client) or (bool(client) and client == server)
 
 
 def wants_page(request: Request) -> bool:
-    """Whether it is a browser that is to show what comes."""
+    """True if a browser asks for a page."""
     return "text/html" in request.headers.get("accept", "")
 
 
 def is_part(request: Request) -> bool:
-    """Whether the page's script asks for a part of a view."""
+    """True if the page's script asks for a part of a view."""
     return PART in request.headers
 
 
 def _link(request: Request, **changes: Any) -> str:
-    """The address of this view with other parameters; None takes one away."""
+    """Return this view's address with other parameters; None removes one."""
     query = dict(request.query_params) | changes
     left = {name: value for name, value in query.items() if value not in (None, "")}
     return f"?{urlencode(left)}" if left else request.url.path
 
 
 def time_tag(seconds: int, zone: BoardZone | None = None) -> Markup:
-    """A time in UTC, which the page's script shows in the browser's zone, with that of a board where they differ; without
-    the script that of a board is in its title.
-    """
+    """Format a UTC time for the script to localize, with the board's time where it differs."""
     try:
         at = datetime.fromtimestamp(seconds, UTC)
         minutes = zone.offset_minutes(seconds) if zone is not None else 0

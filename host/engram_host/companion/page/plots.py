@@ -1,16 +1,15 @@
-"""Plots as SVG: where each bar stands. The templates draw them, with a table of the same figures beside each."""
+"""Geometry of SVG bar plots; the templates draw them with a table of the figures beside."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 WIDTH, HEIGHT = 640, 164
 _LEFT, _TOP, _BOTTOM = 4, 30, 30
-"""Room beside the bars; above them stands how many the highest one is of."""
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar: where it stands, and what it is of."""
+    """A bar: position and label."""
 
     x: float
     y: float
@@ -22,7 +21,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class BarPlot:
-    """Bars beside each other, in a picture of WIDTH by HEIGHT; `base` is where they stand."""
+    """Bars in a picture of WIDTH by HEIGHT; `base` is their lower edge."""
 
     bars: tuple[Bar, ...]
     most: int
@@ -33,7 +32,7 @@ class BarPlot:
 
 
 def plot_bars(values: Sequence[tuple[str, int]]) -> BarPlot:
-    """Bars of some values, as high as the picture if it is the highest one."""
+    """Scale values to bars; the highest one fills the picture."""
     most = max((value for _, value in values), default=0)
     step = (WIDTH - 2 * _LEFT) / max(1, len(values))
     room = HEIGHT - _TOP - _BOTTOM
@@ -48,14 +47,14 @@ def plot_bars(values: Sequence[tuple[str, int]]) -> BarPlot:
 
 @dataclass(frozen=True)
 class DaySpan:
-    """Some days that one bar is of: days since 1970, both included."""
+    """Days of one bar: days since 1970, both inclusive."""
 
     first: int
     last: int
 
 
 def split_days(days: int, last: int) -> tuple[DaySpan, ...]:
-    """The days up to one as bars that are not too many: days of a month, weeks of some months, else spans of four weeks."""
+    """Split days into a bounded number of bars: days, weeks, or spans of four weeks."""
     step = next((step for step, most in ((1, 31), (7, 92)) if days <= most), 28)
     begins = range(last + 1 - step, last - days, -step)
     rest = last - days + 1
@@ -69,7 +68,7 @@ def plot_days(
     label: Callable[[int], str],
     combine: Callable[[Iterable[int]], int] = sum,
 ) -> BarPlot:
-    """Bars of the values of days, combined for each span; `label` names a day."""
+    """Plot days, combined for each span; `label` names a day."""
     found: list[tuple[str, int]] = []
     for span in spans:
         name = label(span.first) if span.first == span.last else f"{label(span.first)} – {label(span.last)}"

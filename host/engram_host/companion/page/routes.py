@@ -1,4 +1,4 @@
-"""All routes of the page, and what a browser is answered that may not use one."""
+"""All routes of the page, and the refusals that a browser gets."""
 
 from typing import Protocol
 from urllib.parse import quote
@@ -44,7 +44,7 @@ _KEPT = "public, max-age=31536000, immutable"
 
 
 class PageBackend(health.HealthBackend, Protocol):
-    """What the page asks of a companion; CompanionApp is one."""
+    """Companion as the page needs it; implemented by CompanionApp."""
 
     overviews: BoardOverviews
     conversations: ConversationService
@@ -86,7 +86,6 @@ def _make_static_router(page: Page) -> APIRouter:
 
     @router.get("/static/{name}", openapi_extra=requires(Role.ANYBODY))
     async def static(name: str) -> Response:
-        """A static file."""
         if name not in page.assets.files:
             raise HTTPException(404, "there is no such file")
         content, media = page.assets.files[name]
@@ -98,7 +97,7 @@ def _make_static_router(page: Page) -> APIRouter:
 
 
 def make_refusal(page: Page, otherwise: MakeRefusal) -> MakeRefusal:
-    """Refuse browsers with a page, or lead them to where they sign in; programs as `otherwise` does."""
+    """Refuse browsers with a page or a redirect to the sign-in, programs by `otherwise`."""
 
     def refuse(scope: Scope, status: int, sentence: str, headers: dict[str, str]) -> Response:
         request = Request(scope)

@@ -1,4 +1,4 @@
-"""The companion's own sentences that views show, which the catalogs of other languages translate."""
+"""The companion's own sentences in views, translated by the catalogs."""
 
 from engram_host.companion.alerts.board_warnings import BOARD_WARNINGS
 from engram_host.companion.alerts.outbox import ALERT_PROBLEMS
@@ -29,4 +29,4 @@ TABLES = (
     REASONS,
     ABSENCES,
 )
-"""In the order in which the sentence of a text is looked for: those that begin with what may be any text come last."""
+"""Tables in order of recognition: sentences that begin with a placeholder are last."""

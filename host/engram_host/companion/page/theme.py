@@ -1,4 +1,4 @@
-"""The colours of the page: those of the browser's system, or what a person has chosen, which a cookie keeps."""
+"""Colours of the page: the system's, or a person's choice in a cookie."""
 
 THEME_COOKIE = "engram_theme"
 
@@ -7,5 +7,5 @@ THEMES = ("auto", "light", "dark")
 
 
 def choose_theme(asked: str, kept: str) -> str:
-    """The theme that a person asks for now, or has asked for before."""
+    """Return the theme asked for, else that of the cookie."""
     return next((name for name in (asked, kept) if name in THEMES), THEMES[0])

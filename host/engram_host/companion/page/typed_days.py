@@ -1,4 +1,4 @@
-"""Days that a person has typed into a filter."""
+"""Days typed into filters."""
 
 from datetime import date
 
@@ -9,7 +9,7 @@ from engram_host.time_zones import BoardZone
 
 
 def day_seconds(day: str, zone: BoardZone, days_after: int = 0) -> int:
-    """The Unix seconds at which a day begins in a zone, or one some days after it; 0 for none. HTTPException."""
+    """Return Unix seconds of a day's start, `days_after` later; 0 for none; raises HTTPException."""
     if not day:
         return 0
     try:

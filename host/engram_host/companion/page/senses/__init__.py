@@ -1,1 +1,1 @@
-"""The views of what boards perceive."""
+"""Views of boards' sensor readings."""

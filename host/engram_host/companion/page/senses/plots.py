@@ -1,4 +1,4 @@
-"""Plots of readings as SVG: a line of means in a band from the lowest to the highest reading, and the time of each event."""
+"""SVG plots of readings: mean line, band from lowest to highest, and marks of events."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from engram_host.companion.store.senses.types import StoredEvent
 
 _TOP, _BOTTOM = 28, 22
 _GAP_STEPS = 2.5
-"""The line ends at a gap of this many times the shortest distance of two points."""
+"""Gap that breaks the line, in multiples of the shortest distance of points."""
 
 _LEAST_WIDTH = 2.0
-"""Of the mark of an event, so that a short one is seen."""
+"""Minimum width of an event's mark, to keep short ones visible."""
 
 
 @dataclass(frozen=True)
 class EventMark:
-    """Where an event stands in a plot."""
+    """Position of an event in a plot."""
 
     x: float
     width: float
@@ -27,7 +27,7 @@ class EventMark:
 
 @dataclass(frozen=True)
 class ReadingPlot:
-    """Lines and bands as SVG has the points of a path; a band and a line for each time without a gap."""
+    """SVG points of bands and lines, one each per period without a gap."""
 
     lines: tuple[str, ...]
     bands: tuple[str, ...]
@@ -43,7 +43,7 @@ class ReadingPlot:
 
 
 def plot_readings(points: Sequence[Point], events: Sequence[StoredEvent], since: int, until: int) -> ReadingPlot | None:
-    """A plot of a time; None if nothing was read in it."""
+    """Plot a period; None if it has no readings."""
     if not points:
         return None
     low, high = min(point.low for point in points), max(point.high for point in points)
@@ -77,7 +77,6 @@ def plot_readings(points: Sequence[Point], events: Sequence[StoredEvent], since:
 
 
 def _runs(points: Sequence[Point]) -> list[list[Point]]:
-    """The points between gaps."""
     steps = [after.at - before.at for before, after in pairwise(points)]
     longest = _GAP_STEPS * min(steps, default=0)
     runs = [[points[0]]]

@@ -1,4 +1,4 @@
-"""What a board perceives: a plot of each sense, and one sense with its figures and events."""
+"""Views of a board's senses: a plot of each, and one with its figures and events."""
 
 import asyncio
 import time
@@ -19,14 +19,14 @@ from engram_host.companion.types import Device
 DAYS = (1, 7, 30, 366)
 _DAY_SECONDS = 86400
 _POINTS, _POINTS_OF_ONE = 60, 96
-"""Of each plot: a view with 16 of them is of some 60 KB."""
+"""Points per plot: a view of 16 plots has some 60 KB."""
 
 Days = Annotated[int, Query(ge=1, le=3660)]
 
 
 @dataclass(frozen=True)
 class SensePlot:
-    """A sense with what was read in a time; `plot` is None if nothing was. `begin` and `end` are the ends of that time."""
+    """A sense with its readings of a period; `plot` is None if there are none."""
 
     series: Series
     plot: ReadingPlot | None
@@ -34,7 +34,6 @@ class SensePlot:
     end: str
 
     def value(self, number: float | None) -> str:
-        """A reading with its unit."""
         if number is None:
             return "–"
         sense = self.series.sense
@@ -42,25 +41,21 @@ class SensePlot:
 
     @property
     def latest(self) -> str:
-        """The latest known reading."""
         sense = self.series.sense
         return self.value(sense.number_of(sense.value) if sense.at else None)
 
 
 class SenseView:
-    """Shows readings."""
+    """Operator's views of readings."""
 
     def __init__(self, readings: ReadingService):
         self._readings = readings
 
     async def all(self, device: Device, days: int) -> list[SensePlot]:
-        """The plots of all senses of a board."""
         known = await self._readings.senses(device.name)
         return list(await asyncio.gather(*(self.one(device, sense.name, days, _POINTS) for sense in known)))
 
     async def one(self, device: Device, name: str, days: int, most: int = _POINTS_OF_ONE) -> SensePlot:
-        """The plot of one."""
-
         def read(since: int, until: int) -> Awaitable[Series]:
             return self._readings.series(device.name, name, since, until, None, most)
 
@@ -68,19 +63,16 @@ class SenseView:
 
 
 class PersonalSenseView:
-    """Shows a person the readings that they may see."""
+    """A person's views of readings."""
 
     def __init__(self, personal: PersonalMemory):
         self._personal = personal
 
     async def all(self, principal: str, device: Device, days: int) -> list[SensePlot]:
-        """The plots of all senses that the person may see."""
         known = await self._personal.senses(principal, device.name)
         return list(await asyncio.gather(*(self.one(principal, device, each.name, days, _POINTS) for each in known)))
 
     async def one(self, principal: str, device: Device, name: str, days: int, most: int = _POINTS_OF_ONE) -> SensePlot:
-        """The plot of one of these. UnknownSense."""
-
         def read(since: int, until: int) -> Awaitable[Series]:
             return self._personal.series(principal, device.name, name, since, until, None, most)
 
@@ -103,7 +95,6 @@ def make_router(page: Page, readings: ReadingService, personal: PersonalMemory) 
 
     @router.get("/boards/{device}/senses", openapi_extra=view())
     async def senses(request: Request, device: DeviceName, days: Days = 1) -> Response:
-        """All senses of a board over some days."""
         found = await readings.device(device)
         plots = await shown.all(found, days)
         return page.render(request, "senses.html", page_key="boards", device=found, plots=plots, days=days, spans=DAYS)
@@ -112,14 +103,12 @@ def make_router(page: Page, readings: ReadingService, personal: PersonalMemory) 
     async def sense(
         request: Request, device: DeviceName, sense: Annotated[str, Path(min_length=1, max_length=64)], days: Days = 1
     ) -> Response:
-        """One sense over some days, with its figures and events."""
         found = await readings.device(device)
         one = await shown.one(found, sense, days)
         return page.render(request, "sense.html", page_key="boards", device=found, one=one, days=days, spans=DAYS)
 
     @router.get("/me/boards/{device}/senses", openapi_extra=personal_view())
     async def my_senses(request: Request, device: DeviceName, days: Days = 1) -> Response:
-        """The senses that a person may see, over some days."""
         if not (principal := page.principal(request)):
             return page.to_operator()
         found = await personal.device(principal, device)
@@ -132,7 +121,6 @@ def make_router(page: Page, readings: ReadingService, personal: PersonalMemory) 
     async def my_sense(
         request: Request, device: DeviceName, sense: Annotated[str, Path(min_length=1, max_length=64)], days: Days = 1
     ) -> Response:
-        """One of these, with its figures."""
         if not (principal := page.principal(request)):
             return page.to_operator()
         found = await personal.device(principal, device)

@@ -1,1 +1,1 @@
-"""The views of the page, a module each: its routes, and what they read."""
+"""Views of the page, a module each with its routes."""

@@ -1,4 +1,4 @@
-"""One board: its state, what it reports of itself, what its copy has, plots over days, and what happened to it."""
+"""A board's view: state, reports, copied entries, plots over days, and events."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -15,14 +15,14 @@ from engram_host.companion.page.plots import BarPlot, plot_days, split_days
 from engram_host.companion.store.boards.status import BoardDay
 
 REPORTED = ("turns", "failed", "calls", "tokens", "searches", "searches_empty", "errors")
-"""What a board counts of each day, by the names of BoardDay."""
+"""Daily counts reported by a board, by their names in BoardDay."""
 
 Plots = Sequence[tuple[str, BarPlot]]
-"""Plots by the names that their texts have."""
+"""Plots by the names of their texts."""
 
 
 def plot_copy(counts: Sequence[DayCount]) -> Plots:
-    """Plots of what the copy of a board has."""
+    """Plot the entries copied from a board."""
     spans = split_days(len(counts), counts[-1].day)
     return [
         ("memories", plot_days(spans, {each.day: each.memories for each in counts}, day_name)),
@@ -31,7 +31,7 @@ def plot_copy(counts: Sequence[DayCount]) -> Plots:
 
 
 def plot_reports(reports: Sequence[BoardDay], days: int, last: int) -> Plots:
-    """Plots of what a board reported of the days up to one, none if it reported nothing."""
+    """Plot a board's reports of the `days` up to `last`; [] if there are none."""
     if not reports:
         return []
     spans = split_days(days, last)
@@ -51,7 +51,6 @@ def make_router(page: Page, overviews: BoardOverviews, bridges: BridgeRunner) ->
     async def board(
         request: Request, device: DeviceName, days: Annotated[int, Query(ge=7, le=MOST_DAYS)] = DAYS
     ) -> Response:
-        """One board over some days."""
         found = await overviews.overview(device, days)
         told = found.summary.told
         return page.render(

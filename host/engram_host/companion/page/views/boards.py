@@ -1,4 +1,4 @@
-"""Boards: all that have been here, paged, searched and sorted."""
+"""List of all boards, with pages, search and sorting."""
 
 from typing import Annotated, Literal
 
@@ -10,7 +10,6 @@ from engram_host.companion.page.page import Page, view
 from engram_host.companion.store.page.types import BoardQuery, BoardSort
 
 AT_ONCE = 50
-"""Boards of one page of the list."""
 
 _MOST_PAGES = 10000
 
@@ -27,7 +26,6 @@ def make_router(page: Page, overviews: BoardOverviews) -> APIRouter:
         state: Literal["", "connected", "away"] = "",
         at: Annotated[int, Query(ge=1, le=_MOST_PAGES)] = 1,
     ) -> Response:
-        """The boards, some at a time."""
         query = BoardQuery(find.strip(), sort, limit=AT_ONCE, offset=(at - 1) * AT_ONCE)
         found = await overviews.list(query, state)
         return page.render(

@@ -1,7 +1,7 @@
-"""Chat with a board: what was said and answered, newest last, and a form to say more.
+"""Chat with a board: messages and answers, newest last, and a form.
 
-Without the script a message is sent, kept, and shown with its state; with it the answer is shown as it comes, and replaced by
-what the server makes of its Markdown at the end.
+Without the script a message is saved and shown with its state; with it the answer is streamed,
+then replaced by the server's rendered Markdown.
 """
 
 import secrets
@@ -34,19 +34,19 @@ ROOM = "page"
 PRINCIPAL = "owner"
 
 AT_ONCE = 30
-"""Messages of one view, if they are short."""
+"""Messages of a view, if they are short."""
 
 MOST_BYTES = 36000
-"""Of the messages of a view, as HTML; earlier ones are on the next one. One message alone may take as much."""
+"""HTML of a view's messages; the next view has earlier ones."""
 
 _CUT = 4000
-"""Characters of an answer among others; all of it is in a view of its own."""
+"""Characters of an answer in a list; its own view has all."""
 
 _COMMANDS = [(f"/{name}", f"/{name} {usage}".strip(), purpose) for name, usage, purpose in commands()]
 _SEE_OTHER = 303
 _SESSIONS = 20
 _SETTLING_SECONDS = 60
-"""How long after an answer its view asks what was remembered: the board copies its memory, and learns, after the answer."""
+"""Polling time after an answer: the board learns and copies its memory later."""
 _MOST_WHOLE = 20000
 
 FormId = Annotated[str, Form(pattern=ID_PATTERN)]
@@ -54,9 +54,7 @@ FormId = Annotated[str, Form(pattern=ID_PATTERN)]
 
 @dataclass(frozen=True)
 class ShownExchange:
-    """A message with its answer as far as it is shown, why the board has not taken it yet, whether there is more, and what it
-    has to do with memories.
-    """
+    """A message with its shown answer, the reason of its wait, and its memories."""
 
     exchange: Exchange
     told: str
@@ -65,7 +63,7 @@ class ShownExchange:
 
     @property
     def is_settling(self) -> bool:
-        """Whether what it has to do with memories may change soon."""
+        """True if its memories may change soon."""
         message = self.exchange.message
         if message.is_open or message.is_push:
             return False
@@ -74,7 +72,7 @@ class ShownExchange:
 
 
 class ChatView:
-    """Shows conversations with boards."""
+    """Views of conversations with boards."""
 
     def __init__(
         self,
@@ -92,14 +90,13 @@ class ChatView:
         self._conversations = conversations
 
     async def choose(self, request: Request, find: str) -> Response:
-        """The boards to talk to; if there is only one, that one."""
+        """Show the boards to talk to, or redirect to the only one."""
         found = await self._overviews.list(BoardQuery(find, "-heard"))
         if found.total == 1 and not find:
             return RedirectResponse(f"/boards/{found.boards[0].row.name}/chat", _SEE_OTHER)
         return self.page.render(request, "chat_boards.html", page_key="chat", found=found, find=find)
 
     async def conversation(self, request: Request, device: str, before: int) -> Response:
-        """The newest messages, or those before one, as many as fit, and the form."""
         board = await self._overviews.summary(device)
         found = await self._conversations.exchanges(device, AT_ONCE, before, ROOM)
         memory = await self._memory.of_exchanges(device, found)
@@ -130,7 +127,7 @@ class ChatView:
         )
 
     async def message(self, request: Request, device: str, mid: str) -> Response:
-        """One message with all of its answer that fits; for the script as it stands among others."""
+        """Show a message with all of its answer that fits; for the script as in the list."""
         exchange = await self._conversations.exchange(device, mid)
         memory = await self._memory.of_exchanges(device, [exchange])
         media = await self._media.named_in(device, [exchange.message.said.text])
@@ -142,17 +139,16 @@ class ChatView:
         )
 
     async def say(self, device: str, mid: str, text: str) -> None:
-        """Keep a message for a board; one that begins with a slash is a command."""
+        """Save a message for a board; a leading slash makes it a command."""
         content = text.replace("\r\n", "\n").strip()
         is_command = content.startswith("/") and "\n" not in content
         await self._conversations.say(device, Said(mid, PRINCIPAL, content, ROOM, is_command=is_command))
 
     async def cancel(self, device: str, mid: str) -> None:
-        """Ask for no answer to a message any more."""
         await self._conversations.cancel(device, mid)
 
     async def after_form(self, request: Request, device: str, mid: str) -> Response:
-        """What a form is answered that changed a message."""
+        """Respond to a form that changed a message."""
         if is_part(request):
             return await self.message(request, device, mid)
         return RedirectResponse(f"/boards/{device}/chat#{quote(mid)}", _SEE_OTHER)
@@ -228,7 +224,6 @@ def make_router(
         to: Annotated[str, Form(pattern=r"^(s[0-9]{1,10})?$")] = "",
         title: Annotated[str, Form(max_length=60)] = "",
     ) -> Response:
-        """Go on in another session, or begin one."""
         await chat.say(device, id, f"/session switch {to}" if to else f"/session new {' '.join(title.split())}".strip())
         return await chat.after_form(request, device, id)
 

@@ -1,4 +1,4 @@
-"""Days of a board: a calendar of where something was said, and one day with its sessions, notes and memories."""
+"""Days of a board: a calendar, and a day with its sessions, notes and memories."""
 
 import calendar
 import itertools
@@ -31,19 +31,18 @@ from engram_host.companion.page.page import Page, view
 from engram_host.companion.store.media.table import StoredMedia
 
 _CUT_TURN, _CUT_MEMORY, _CUT_LINE = 1500, 200, 400
-"""Characters of a text among others."""
+"""Characters of a text in a list."""
 
 _TURNS_BYTES, _WHOLE_BYTES, _NOTE_BYTES, _MEMORIES_BYTES = 24000, 30000, 9000, 6000
-"""Of each part of a day's view, as HTML."""
+"""HTML of each part of a day's view."""
 
 _ROW_BYTES = 250
-"""What stands around a text."""
 
 _SEE_OTHER = 303
 _MOST_OFFSET = 10_000_000
 _LAST_LINE = 1 << 30
 _LEVELS = (1, 5, 20, 80)
-"""Turns and memories from which on a day is drawn darker."""
+"""Turns and memories that make a day darker in the calendar."""
 
 TurnId = Annotated[str, Query(pattern=r"^(t[0-9]{1,10})?$")]
 Month = Annotated[str, Query(pattern=r"^(\d{4}-\d{2})?$")]
@@ -51,7 +50,7 @@ Month = Annotated[str, Query(pattern=r"^(\d{4}-\d{2})?$")]
 
 @dataclass(frozen=True)
 class CalendarDay:
-    """A day of a calendar: its number in the month, 0 if it is of another one; what it has, and how dark it is drawn."""
+    """A day of a calendar, with the number 0 outside the month; its counts and shade."""
 
     number: int
     name: str
@@ -61,16 +60,16 @@ class CalendarDay:
 
 @dataclass(frozen=True)
 class Session:
-    """Turns of a session, one after the other; `title` is what it is called, "" if that is not known."""
+    """Consecutive turns of a session; `title` is "" if unknown."""
 
     name: str
     title: str
     turns: tuple[tuple[int, Turn, str], ...]
-    """(place among the day's turns, turn, its text as far as it is shown) of each."""
+    """(index within the day, turn, shown text) of each."""
 
 
 class DaysView:
-    """Shows the days of boards."""
+    """Views of a board's days."""
 
     def __init__(self, page: Page, journal: BoardJournal, sessions: SessionBrowser, media: MediaService):
         self._page = page
@@ -79,7 +78,7 @@ class DaysView:
         self._sessions = sessions
 
     async def month(self, request: Request, device: str, month: str) -> Response:
-        """The calendar of a month; of the last one that has something, if none is named."""
+        """Show the calendar of a month, by default of the latest with entries."""
         year, number = await self._chosen(device, month)
         first = days_from_civil(year, number, 1)
         last = first + calendar.monthrange(year, number)[1] - 1
@@ -98,7 +97,7 @@ class DaysView:
         )
 
     async def of_turn(self, device: str, turn: str) -> Response:
-        """Lead to the day of a turn."""
+        """Redirect to the day of a turn."""
         place = await self._journal.place_of_turn(device, turn)
         if place is None:
             raise HTTPException(404, f"{turn} is not in the copy of {device}, or was forgotten")
@@ -109,7 +108,7 @@ class DaysView:
     async def day(
         self, request: Request, device: str, name: str, principal: str, offset: int, line: int, *, is_one: bool
     ) -> Response:
-        """One day; with `is_one` one turn of it with all of its text that fits."""
+        """Show a day; with `is_one` a single turn with all of its text that fits."""
         limit = 1 if is_one else TURNS_AT_ONCE
         found = await self._journal.day(device, _parse_day(name), principal, offset, limit, line)
         titles = await self._sessions.titles(device, {turn.session for turn in found.turns})
@@ -144,7 +143,7 @@ class DaysView:
         )
 
     async def _chosen(self, device: str, month: str) -> tuple[int, int]:
-        """(year, month) that is to be shown. UnknownDevice, HTTPException."""
+        """Return (year, month) to show; raises UnknownDevice, HTTPException."""
         if month:
             year, _, number = month.partition("-")
             _parse_day(f"{month}-01")
@@ -158,7 +157,7 @@ class DaysView:
 
 
 def _parse_day(name: str) -> int:
-    """A day such as 2026-01-31 in days since 1970. HTTPException if there is none of that name."""
+    """Parse a day such as 2026-01-31 to days since 1970; raises HTTPException."""
     try:
         return day_number(name)
     except ValueError:
@@ -168,7 +167,7 @@ def _parse_day(name: str) -> int:
 def _sessions(
     turns: Iterable[Turn], titles: Mapping[str, str], offset: int, most: int, media: Mapping[str, StoredMedia]
 ) -> tuple[list[Session], int]:
-    """Turns by session, as many as fit, and how many these are."""
+    """Group turns by session up to the size limit, and return their number."""
 
     def size(placed: tuple[int, Turn, str]) -> int:
         _, turn, text = placed

@@ -1,4 +1,4 @@
-"""Health: whether the companion works, what does not, and what to do about it."""
+"""Health: state of the companion, problems and remedies."""
 
 import asyncio
 from typing import Protocol
@@ -22,7 +22,7 @@ FIGURES = (
     "folder_files",
     "folder_passages",
 )
-"""Numbers among the gauges, without their prefix."""
+"""Shown gauges, without their prefix."""
 
 SIZES = ("database_bytes", "disk_free_bytes", "index_bytes")
 
@@ -32,22 +32,21 @@ _SEE_OTHER = 303
 
 
 class HealthBackend(HealthSource, Protocol):
-    """What the view asks of a companion."""
+    """Companion as the view needs it."""
 
     async def reload_bridges(self) -> None:
-        """Run bridges, and send alerts, by the settings as they are now. SettingError."""
+        """Apply the current settings of bridges and alerts; raises SettingError."""
         ...
 
 
 class HealthView:
-    """Shows how a companion is."""
+    """Views of the companion's health."""
 
     def __init__(self, page: Page, companion: HealthBackend):
         self._page = page
         self._companion = companion
 
     async def show(self, request: Request) -> Response:
-        """The state of the companion, its tasks, bridges and figures, and what its checks found."""
         companion = self._companion
         look = await companion.look.look()
         gauges, checks = await asyncio.to_thread(self._read)
@@ -72,7 +71,6 @@ class HealthView:
         )
 
     async def reload(self) -> Response:
-        """Read the settings of bridges, people and alerts again."""
         await self._companion.reload_bridges()
         return RedirectResponse("/health#bridges", _SEE_OTHER)
 

@@ -1,4 +1,4 @@
-"""Import and export of a board: a file is looked at first, then sent line by line; an export is a download."""
+"""Import and export of a board: preview of a file, then line by line; exports are downloads."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal
@@ -14,7 +14,7 @@ from engram_host.companion.page.fitting import html_bytes, take_fitting
 from engram_host.companion.page.page import Page, is_part, view
 
 AT_ONCE = 50
-"""Lines of a preview in one view, if they are short."""
+"""Preview lines of a view, if they are short."""
 
 _LINES_BYTES = 24000
 _PROBLEMS_BYTES = 10000
@@ -28,7 +28,7 @@ Shown = Annotated[Outcome | Literal[""], Query()]
 
 
 class ImportView:
-    """Shows imports into boards."""
+    """Views of imports into boards."""
 
     def __init__(self, page: Page, imports: ImportService, overviews: BoardOverviews):
         self._page = page
@@ -36,7 +36,6 @@ class ImportView:
         self._overviews = overviews
 
     async def choose(self, request: Request, device: str) -> Response:
-        """The form for a file, earlier imports, and what an export gives."""
         board = await self._overviews.summary(device)
         return self._page.render(
             request,
@@ -49,7 +48,7 @@ class ImportView:
         )
 
     async def take(self, device: str, file: UploadFile) -> Response:
-        """Look at a file, and lead to what was found."""
+        """Read a file and redirect to its preview."""
         data = await file.read(MOST_BYTES + 1)
         name = (file.filename or "memories.jsonl").rpartition("/")[2].rpartition("\\")[2]
         status = await self._imports.preview(device, name, data)
@@ -58,7 +57,7 @@ class ImportView:
     async def show(
         self, request: Request, device: str, import_id: str, outcome: Outcome | Literal[""], at: int
     ) -> Response:
-        """How far an import is, with the lines of its preview; for the script how far it is alone."""
+        """Show an import's progress and preview; for the script the progress only."""
         status = await self._imports.find(device, import_id)
         progress = self._page.part(
             request, "parts/import_progress.html", device=device, status=status, problems=_fitting_problems(status)
@@ -84,12 +83,11 @@ class ImportView:
         )
 
     async def begin(self, device: str, import_id: str) -> Response:
-        """Start an import."""
         await self._imports.begin(device, import_id)
         return RedirectResponse(_address(device, import_id), _SEE_OTHER)
 
     async def cancel(self, device: str, import_id: str) -> Response:
-        """End an import that runs, or discard one that does not."""
+        """Cancel a running import, or discard another one."""
         is_open = (await self._imports.find(device, import_id)).is_open
         await self._imports.cancel(device, import_id)
         return RedirectResponse(_address(device, import_id if is_open else ""), _SEE_OTHER)

@@ -1,4 +1,4 @@
-"""The memories of a board: looking through them by filters, and what its trash has."""
+"""Memories of a board: a filtered list, and its trash."""
 
 import secrets
 import time
@@ -24,13 +24,12 @@ from engram_host.companion.page.page import Page, view
 from engram_host.companion.page.typed_days import day_seconds
 
 AT_ONCE = 25
-"""Memories of one view."""
 
 SHOWN_BYTES = 700
-"""Of a memory's text in a list, as HTML."""
+"""HTML of a memory's text in a list."""
 
 _SETTLING_SECONDS = 60
-"""How long after the board has made a change its copy is expected to follow."""
+"""Time in which the copy should follow a change on the board."""
 
 _CHANGES = 8
 _MOST_WORDS, _MOST_WORD = 8, 64
@@ -45,7 +44,7 @@ ListedState = MemoryState | Literal["trash"]
 
 @dataclass(frozen=True)
 class ShownMemory:
-    """A version of a memory with each field in the form that it has to have: a board may write anything."""
+    """A version of a memory, with validated fields: a board may write anything."""
 
     id: str
     seq: int
@@ -64,12 +63,11 @@ class ShownMemory:
 
     @property
     def changed(self) -> int:
-        """When it was changed last."""
         return self.updated or self.created
 
 
 def shown_memory(line: dict[str, Any]) -> ShownMemory:
-    """A line as a view shows it."""
+    """Convert a line for a view."""
     importance = line.get("importance", IMPORTANCE)
     return ShownMemory(
         id=_text(line, "id"),
@@ -120,14 +118,14 @@ class ListedMemory:
 
 
 def listed(id: str, state: str, line: dict[str, Any]) -> ListedMemory:
-    """A memory as a list shows it."""
+    """Convert a memory for a list."""
     memory = shown_memory(line)
     shown = cut_html(memory.content, SHOWN_BYTES)
     return ListedMemory(id, state, shown, len(shown) < len(memory.content), memory)
 
 
 def cut_html(text: str, most: int) -> str:
-    """The beginning of a text that takes at most `most` bytes in HTML."""
+    """Cut a text to `most` bytes of HTML."""
     size = 0
     for at, letter in enumerate(text):
         size += len(escape(letter).encode("utf-8", "replace"))
@@ -137,24 +135,24 @@ def cut_html(text: str, most: int) -> str:
 
 
 def is_leaving(changes: Sequence[MemoryChange], entry: str) -> bool:
-    """Whether the board has just forgotten a memory that its copy here may still have."""
+    """True if the board has just forgotten a memory that the copy may still have."""
     newest = next((change for change in changes if change.entry == entry), None)
-    # Later the board may have brought it back itself, which no change here says.
+    # Later the board may have restored it itself, which no change here shows.
     return newest is not None and newest.kind in ("forget", "drop") and is_settling(newest)
 
 
 def is_settling(change: MemoryChange) -> bool:
-    """Whether the board has just made a change that its copy here may not have yet."""
+    """True if the copy may not have the change yet."""
     return change.state == "done" and time.time() - change.ended < _SETTLING_SECONDS
 
 
 def new_key() -> str:
-    """A key for a change: the form that is sent twice asks for it once."""
+    """Return an idempotency key: a form sent twice makes one change."""
     return secrets.token_hex(4)
 
 
 class MemoryList:
-    """Shows lists of memories."""
+    """Views of lists of memories."""
 
     def __init__(
         self,
@@ -171,10 +169,11 @@ class MemoryList:
     async def show(
         self, request: Request, device: str, query: MemoryQuery, days: tuple[str, str], state: ListedState, at: int
     ) -> Response:
-        """A page of the list, with the filters and the latest changes; of the trash what the board said of it."""
+        """Show a page of the list with filters and latest changes, or the board's report on its
+        trash."""
         board = await self._overviews.summary(device)
         zone = board.row.zone
-        since, until = day_seconds(days[0], zone), day_seconds(days[1], zone, 1)  # with that day
+        since, until = day_seconds(days[0], zone), day_seconds(days[1], zone, 1)  # inclusive
         query = _with_times(query, since, until, at)
         changes = await self._changes.newest(device, _CHANGES)
         found = await self._browser.page(device, query)
@@ -212,7 +211,6 @@ class MemoryList:
         )
 
     async def ask_trash(self, device: str, key: str) -> Response:
-        """Ask the board what its trash has."""
         await self._trash.ask(device, key)
         return RedirectResponse(f"/boards/{device}/memories?state=trash", _SEE_OTHER)
 
@@ -248,7 +246,6 @@ def make_router(page: Page, overviews: BoardOverviews, services: MemoryServices)
         sort: MemorySort = "-changed",
         at: Annotated[int, Query(ge=1, le=_MOST_PAGES)] = 1,
     ) -> Response:
-        """Some memories that pass all filters."""
         query = MemoryQuery(
             "live" if state == "trash" else state,
             tag.strip(),
@@ -264,7 +261,6 @@ def make_router(page: Page, overviews: BoardOverviews, services: MemoryServices)
 
     @router.post("/boards/{device}/memories/trash", openapi_extra=view(form=True))
     async def ask_trash(device: DeviceName, key: Key) -> Response:
-        """Ask the board what its trash has."""
         return await lists.ask_trash(device, key)
 
     return router

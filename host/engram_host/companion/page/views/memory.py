@@ -1,4 +1,4 @@
-"""One memory: its text, where it came from, its history, and forms that ask the board to change it."""
+"""One memory: text, provenance, history, and forms to change it on the board."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from engram_host.companion.page.views.memories import Key, ShownMemory, cut_html
 from engram_host.time_zones import BoardZone
 
 HISTORY_BYTES = 20000
-"""Of the versions of a view, as HTML; earlier ones are in the API and on the command line."""
+"""HTML of the versions shown; the API and the command line have earlier ones."""
 
 _TURN_BYTES = 1000
 _TURNS = 8
@@ -43,7 +43,7 @@ Text = Annotated[str, Form(max_length=MOST_TEXT)]
 
 @dataclass(frozen=True)
 class ShownTurn:
-    """A turn that a memory came from; without a text it has gone, or is not copied yet."""
+    """A turn that a memory came from; without a text it is deleted or not copied yet."""
 
     id: str
     who: str
@@ -53,7 +53,7 @@ class ShownTurn:
 
 
 class MemoryView:
-    """Shows one memory, and takes its forms."""
+    """Views and forms of one memory."""
 
     def __init__(self, page: Page, overviews: BoardOverviews, services: MemoryServices):
         self._page = page
@@ -62,9 +62,8 @@ class MemoryView:
         self._changes = services.changes
 
     async def show(self, request: Request, device: str, entry: str) -> Response:
-        """A memory with everything that is known of it."""
         board = await self._overviews.summary(device)
-        # First the changes: a copy that follows in between then counts as behind, and is looked at again.
+        # Changes first: if the copy follows in between it counts as behind, and is polled again.
         changes = await self._changes.newest(device, _CHANGES, entry)
         found = await self._browser.detail(device, entry)
         conflict = _conflict(changes, entry)
@@ -97,7 +96,7 @@ class MemoryView:
         )
 
     def _versions(self, request: Request, found: MemoryDetail, zone: BoardZone) -> tuple[Sequence[str], bool]:
-        """The versions with what each changed, as many as fit; and whether there are more."""
+        """Render versions with their changes; the flag is True if there are more."""
         versions = [shown_memory(line) for line in found.versions]
         rendered: Iterator[str] = (
             self._page.part(
@@ -114,7 +113,7 @@ class MemoryView:
         return parts, len(parts) < len(versions)
 
     async def without_unchanged(self, device: str, entry: str, was: int, edit: MemoryEdit) -> MemoryEdit:
-        """An edit without the fields that are as the form showed them: a keyword may have a comma, or be cut there."""
+        """Drop fields unchanged in the form, which may have cut or split keywords."""
         found = await self._browser.detail(device, entry)
         line = next((each for each in found.versions if each["seq"] == was), None)
         if line is None:
@@ -129,12 +128,11 @@ class MemoryView:
         )
 
     def after(self, device: str, entry: str) -> Response:
-        """Where a form leads that changed a memory."""
         return RedirectResponse(f"/boards/{device}/memories/{entry}#changes", _SEE_OTHER)
 
 
 def _conflict(changes: list[MemoryChange], entry: str) -> MemoryChange | None:
-    """The edit that was not made because the board had another version, if it is the newest change of a memory."""
+    """Return the newest change if it is an edit that the board refused for another version."""
     newest = next((change for change in changes if change.entry == entry), None)
     is_one = newest and newest.state == "conflict" and newest.kind in ("edit", "merge")
     return newest if is_one else None
@@ -148,7 +146,7 @@ _SHOWN_FIELDS = ("tags", "keywords", "type", "importance", "scope", "is_pinned",
 
 
 def _changed_fields(older: ShownMemory, line: ShownMemory) -> list[tuple[str, str]]:
-    """(name, value) of the fields that a version changed."""
+    """Return (name, value) of the fields changed by a version."""
     return [
         (name, _value(getattr(line, name))) for name in _SHOWN_FIELDS if getattr(older, name) != getattr(line, name)
     ]
@@ -170,12 +168,12 @@ def _shown_turn(turn: SourceTurn) -> ShownTurn:
 
 
 def listed_words(words: str) -> tuple[str, ...]:
-    """The words of a field of a form that has commas between them."""
+    """Split a form field at its commas."""
     return tuple(word.strip() for word in words.split(",") if word.strip())
 
 
 def plain_text(text: str) -> str:
-    """The text of a field of a form, as a memory has it."""
+    """Normalize the text of a form field for a memory."""
     return text.replace("\r\n", "\n").strip()
 
 
@@ -228,7 +226,6 @@ def make_router(page: Page, overviews: BoardOverviews, services: MemoryServices)
 def _add_undoing(router: APIRouter, memories: MemoryView, changes: MemoryChanges) -> None:
     @router.post(_BASE + "/undo-newest", openapi_extra=view(form=True))
     async def undo_newest(device: DeviceName, entry: EntryId, key: Key, was: Was) -> Response:
-        """Undo the newest version, which was made on the board itself."""
         await changes.undo_newest(device, entry, was, key)
         return memories.after(device, entry)
 
@@ -236,7 +233,6 @@ def _add_undoing(router: APIRouter, memories: MemoryView, changes: MemoryChanges
     async def undo_entry(
         device: DeviceName, entry: EntryId, key: Key, was: Was, message: Annotated[str, Form(pattern=ID_PATTERN)]
     ) -> Response:
-        """Take back what was remembered of a message, beside which that is asked for."""
         await changes.undo_newest(device, entry, was, key)
         return RedirectResponse(f"/boards/{device}/chat#{quote(message)}", _SEE_OTHER)
 

@@ -1,4 +1,4 @@
-"""Merging two memories: a list to pick the other one from, both beside each other, and the form for the text of both."""
+"""Merge of two memories: a list of candidates, both side by side, and a form for the merged text."""
 
 from typing import Annotated
 
@@ -21,7 +21,7 @@ OtherId = Annotated[str, Query(pattern=r"^ ?(m[0-9]{1,9})? ?$")]
 
 
 class MergeView:
-    """Shows what a memory can be merged with, and the merge itself."""
+    """Views of candidates and of the merge."""
 
     def __init__(self, page: Page, overviews: BoardOverviews, services: MemoryServices):
         self._page = page
@@ -30,7 +30,6 @@ class MergeView:
         self._similar = services.similar
 
     async def pick(self, request: Request, device: str, entry: str, find: str) -> Response:
-        """The memories that are most like one, to choose from."""
         board = await self._overviews.summary(device)
         kept = await self._browser.detail(device, entry)
         similar = await self._similar.find(device, kept.entry, find) if kept.is_changeable else []
@@ -48,7 +47,6 @@ class MergeView:
         )
 
     async def show(self, request: Request, device: str, entry: str, other: str) -> Response:
-        """Two memories beside each other, and a form for the text of both."""
         if entry == other:
             raise UnknownEntry(other, "same_memory")
         board = await self._overviews.summary(device)

@@ -1,4 +1,4 @@
-"""People: strangers who wait to be let in, who may talk to boards or is blocked, their accounts, and groups."""
+"""People: pending strangers, approved and blocked people, their accounts, and groups."""
 
 from collections.abc import Awaitable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from engram_host.companion.page.fitting import count_pages
 from engram_host.companion.page.page import Page, view
 
 AT_ONCE = 50
-"""People of one page of the list, and groups beside them."""
+"""People of a page, and groups beside them."""
 
 _SEE_OTHER = 303
 _LONGEST = 200
@@ -26,7 +26,7 @@ Name = Annotated[str, Form(max_length=_LONGEST)]
 
 @dataclass(frozen=True)
 class FoundPeople:
-    """People and groups that fit what is looked for: some of each, and how many there are."""
+    """Some matching people and groups, with their total numbers."""
 
     total: int
     people: list[Person]
@@ -35,14 +35,13 @@ class FoundPeople:
 
 
 class PeopleView:
-    """Shows people, and what changes them."""
+    """Views and forms of people."""
 
     def __init__(self, page: Page, people: PeopleService):
         self.page = page
         self.people = people
 
     async def list(self, request: Request, find: str, group: str, at: int) -> Response:
-        """Who waits, who may talk, and in which groups boards answer."""
         found = await self._find(find, (at - 1) * AT_ONCE)
         return self.page.render(
             request,
@@ -58,11 +57,10 @@ class PeopleView:
         )
 
     async def person(self, request: Request, who: str) -> Response:
-        """One person."""
         return self._render_person(request, await self.people.find(who), "")
 
     async def make_page(self, request: Request, who: str) -> Response:
-        """One person, with a link to a page of their own, which is shown this once."""
+        """Show a person with a new link to their own page; it is shown only once."""
         person = await self.people.find_for_page(who)
         path = await self.page.sessions.make_person_path(person.principal)
         return self._render_person(request, person, str(request.base_url).rstrip("/") + path)
@@ -71,7 +69,6 @@ class PeopleView:
         return self.page.render(request, "person.html", page_key="people", person=person, page_link=page_link)
 
     async def changed(self, change: Awaitable[Person]) -> Response:
-        """Change somebody, and lead to what they are then."""
         return person_address((await change).principal)
 
     async def _find(self, find: str, offset: int) -> FoundPeople:
@@ -86,7 +83,7 @@ def _fits(person: Person, words: str) -> bool:
 
 
 def person_address(principal: str) -> Response:
-    """A redirect to the view of a person."""
+    """Redirect to the view of a person."""
     return RedirectResponse(f"/people/person?who={quote(principal, safe='')}", _SEE_OTHER)
 
 

@@ -1,6 +1,6 @@
-"""The page of a person: their memories, what was said with them by day, and a search in both, on the boards that they reach.
+"""A person's own page: memories, turns by day, and a search on the boards within reach.
 
-Texts are cut where many stand together; each leads to a view of all of it.
+Lists show cut texts with links to the whole ones.
 """
 
 from collections.abc import Sequence
@@ -21,20 +21,20 @@ from engram_host.companion.personal.service import PersonalMemory
 AT_ONCE = 25
 TURNS_AT_ONCE = 40
 SHOWN_BYTES = 900
-"""Of one text in a list, as HTML."""
+"""HTML of a text in a list."""
 
 WHOLE_BYTES = 40000
-"""Of a text that stands alone."""
+"""HTML of a text in its own view."""
 
 DAYS_SHOWN = 60
-"""Days that lead from one to others: those around it."""
+"""Linked days around the shown one."""
 
 _MOST_PAGES = 1000
 _DAY_SECONDS = 86400
 
 
 class PersonalView:
-    """Shows a person what is theirs. Whoever has the operator's page is led there: they are no person."""
+    """A person's views; the operator is redirected to the operator's page."""
 
     def __init__(self, page: Page, personal: PersonalMemory, media: MediaService):
         self._page = page
@@ -42,7 +42,6 @@ class PersonalView:
         self._personal = personal
 
     async def home(self, request: Request, find: str) -> Response:
-        """The boards that the person reaches, and what a search finds on them."""
         if not (principal := self._principal(request)):
             return self._page.to_operator()
         boards = await self._personal.boards(principal)
@@ -55,12 +54,11 @@ class PersonalView:
         return self._render(request, "personal.html", boards=boards, find=find, hits=hits, **more)
 
     async def memories(self, request: Request, device: str, at: int) -> Response:
-        """The memories of a board that the person may see."""
         if not (principal := self._principal(request)):
             return self._page.to_operator()
         found = await self._personal.memories(principal, device, (at - 1) * AT_ONCE, AT_ONCE)
         pages = count_pages(found.total, AT_ONCE)
-        if at > pages:  # some were forgotten since
+        if at > pages:  # some were deleted since
             at = pages
             found = await self._personal.memories(principal, device, (at - 1) * AT_ONCE, AT_ONCE)
         zone = await self._personal.zone(device)
@@ -69,7 +67,7 @@ class PersonalView:
         )
 
     async def days(self, request: Request, device: str, day: str, at: int) -> Response:
-        """What was said with the person on a day: its newest turns, or those before them."""
+        """Show a day's newest turns with the person, after an offset."""
         if not (principal := self._principal(request)):
             return self._page.to_operator()
         offset = (at - 1) * TURNS_AT_ONCE
@@ -87,7 +85,6 @@ class PersonalView:
         )
 
     async def entry(self, request: Request, device: str, entry: str) -> Response:
-        """All of a memory or a turn."""
         if not (principal := self._principal(request)):
             return self._page.to_operator()
         found = await self._personal.entry(principal, device, entry)
@@ -99,7 +96,6 @@ class PersonalView:
         )
 
     async def media(self, request: Request, device: str, media: str) -> Response:
-        """A photo or a sound that the person may see."""
         if not (principal := self._principal(request)):
             return self._page.to_operator()
         return await media_response(self._media, await self._personal.media(principal, device, media))
@@ -112,14 +108,14 @@ class PersonalView:
 
 
 def _around(days: Sequence[tuple[int, int]], shown: int) -> Sequence[tuple[int, int]]:
-    """The days that are next to one, newest first; those that are not shown are reached from these."""
+    """Return the days around the shown one, newest first."""
     newer = sum(day > shown for day, _ in days)
     first = max(0, min(newer - DAYS_SHOWN // 2, len(days) - DAYS_SHOWN))
     return days[first : first + DAYS_SHOWN]
 
 
 def _day_of(day: str) -> int | None:
-    """A day such as 2026-01-31 as days since 1970; None if it is none."""
+    """Parse a day such as 2026-01-31 to days since 1970, or None."""
     try:
         return int(datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()) // _DAY_SECONDS
     except ValueError:

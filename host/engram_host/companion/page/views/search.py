@@ -1,4 +1,4 @@
-"""Search: in all boards and folders, or in one board; each score explained, and why something is not there."""
+"""Search in all boards and folders or in one board, with explained scores and absences."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -25,28 +25,27 @@ from engram_host.companion.types import DEVICE_NAME
 from engram_host.time_zones import BoardZone
 
 AT_ONCE = 10
-"""Hits of one view, if they are short."""
+"""Hits of a view, if they are short."""
 
 MOST_BYTES = 44000
-"""Of the hits of a view, as HTML; those that do not fit are on the next one."""
+"""HTML of a view's hits; the next one has the rest."""
 
 OWNER = Caller("owner", "page", False, "")
-"""For whom the page searches."""
+"""Caller of the page's searches."""
 
 MOST_LINES = 100
 """Lines of a file in one view."""
 
 _CUT = 600
-"""Characters of a hit's text; all of it is where its link leads."""
 
 _BEFORE, _AROUND = 2, 7
-"""Lines of a file that are shown before a hit in it, and in all."""
+"""Lines of a file before a hit, and in all."""
 
 _MOST_LINE, _MOST_FILE_LINE = 300, 4000
-"""Characters of a line that are shown: around a hit, and in the view of a file."""
+"""Characters of a shown line, around a hit and in a file's view."""
 
 _LINE_BYTES = 30
-"""What stands around a line."""
+"""HTML around a line."""
 
 _MOST_BARS = 12
 _LAST_LINE = 1 << 30
@@ -56,7 +55,7 @@ _DAY = r"^(\d{4}-\d{2}-\d{2})?$"
 
 
 class SearchForm(BaseModel):
-    """What the form of a search has."""
+    """Form of a search."""
 
     q: Annotated[str, Field(max_length=MOST_QUERY)] = ""
     kind: Literal["", "records", "journal", "notes"] = ""
@@ -71,23 +70,21 @@ class SearchForm(BaseModel):
 
     @property
     def query(self) -> str:
-        """What is looked for, without what stands around it."""
         return self.q.strip()
 
     @property
     def wanted_entry(self) -> str:
-        """The entry of which a person wants to know why it is not there; "" for none."""
+        """Entry whose absence is to be explained, or ""."""
         return self.entry.strip() if self.query else ""
 
     @property
     def has_filters(self) -> bool:
-        """Whether anything but the words is asked for."""
         return bool(self.kind or self.tag or self.since or self.until or self.history or self.words)
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A part of a score or of a confidence: a key of the texts or, without one, a name of its own; and its value."""
+    """Part of a score or confidence; labelled by a key of the texts or by its own name."""
 
     key: str
     name: str
@@ -96,7 +93,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Context:
-    """Lines of a file around the one that a hit cites."""
+    """Lines of a file around a hit."""
 
     first: int
     lines: tuple[str, ...]
@@ -105,7 +102,7 @@ class Context:
 
 @dataclass(frozen=True)
 class ShownHit:
-    """A hit as it is shown: its rank, where its link leads, what its score is made of, and the lines around it."""
+    """A hit with rank, link, parts of its score, and surrounding lines."""
 
     rank: int
     hit: Hit
@@ -117,7 +114,7 @@ class ShownHit:
 
 
 class SearchView:
-    """Searches, and shows what was found."""
+    """Views of searches."""
 
     def __init__(self, page: Page, searching: SearchService, absences: AbsenceFinder, overviews: BoardOverviews):
         self._page = page
@@ -126,7 +123,7 @@ class SearchView:
         self._overviews = overviews
 
     async def show(self, request: Request, form: SearchForm, device: str = "") -> Response:
-        """The form with what is found; for the script what is found alone."""
+        """Show the form with the results; for the script the results only."""
         zone = (await self._overviews.summary(device)).row.zone if device else BoardZone()
         options = _options(form, device, zone)
         result = await self._search(request, form, options, device) if form.query else None
@@ -146,7 +143,6 @@ class SearchView:
         )
 
     async def file(self, request: Request, path: str, first: int, device: str) -> Response:
-        """Lines of what a hit cites."""
         found = await self._searching.read_lines(OWNER, path, first, MOST_LINES, device)
         cut = (cut_text(each, _MOST_FILE_LINE) for each in found.lines)
         lines = take_fitting(cut, MOST_BYTES, lambda each: html_bytes(each) + _LINE_BYTES)
@@ -163,15 +159,14 @@ class SearchView:
         )
 
     async def _search(self, request: Request, form: SearchForm, options: dict[str, Any], device: str) -> SearchResult:
-        # What is typed is not worth a model's call after each pause.
+        # Text being typed is not worth a model call after each pause.
         typed: dict[str, Any] = {"rerank": False, "expand": False} if is_part(request) else {}
-        # One search answers both what was found on a board, and why something else was not.
+        # One search serves the hits of a board and the explanation.
         limit = MOST_HITS if device and form.wanted_entry else min(MOST_HITS, form.after + AT_ONCE)
         devices = (device,) if device else ()
         return await self._searching.search(OWNER, devices=devices, limit=limit, explain=True, **options | typed)
 
     async def _found(self, request: Request, form: SearchForm, result: SearchResult, device: str) -> dict[str, Any]:
-        """What the template of the results has, of the hits after some."""
         parts: list[str] = []
         size = 0
         hits = list(enumerate(result.hits, 1))[form.after : form.after + AT_ONCE]
@@ -201,7 +196,7 @@ class SearchView:
         )
 
     async def _context(self, hit: Hit) -> Context | None:
-        """The lines around a hit in a file, None if it is in none, or the file has changed."""
+        """Return the lines around a hit; None without a file or if it has changed."""
         path, _, line = hit.citation.rpartition("#")
         if not path:
             return None
@@ -215,7 +210,7 @@ class SearchView:
     async def _absence(
         self, form: SearchForm, options: dict[str, Any], device: str, result: SearchResult | None
     ) -> Absence | str | None:
-        """Why what a person misses is not there, or in a sentence why that cannot be said; None if nothing was asked."""
+        """Explain an entry's absence, or return a sentence why that is impossible."""
         entry, board = form.wanted_entry, device or form.board
         if not entry or not board:
             return None
@@ -228,10 +223,10 @@ class SearchView:
 
 
 def _options(form: SearchForm, device: str, zone: BoardZone) -> dict[str, Any]:
-    """The options of a search; a day is one of the board, of all boards one in UTC. HTTPException."""
+    """Return search options; days in the board's zone, else UTC; raises HTTPException."""
     options: dict[str, Any] = {"query": form.query, "history": form.history, "folders": not device}
     options["since"] = day_seconds(form.since, zone)
-    options["until"] = day_seconds(form.until, zone, 1)  # with that day
+    options["until"] = day_seconds(form.until, zone, 1)  # inclusive
     if form.tag.strip():
         options["tags"] = (form.tag.strip(),)
     if form.kind:
@@ -242,7 +237,6 @@ def _options(form: SearchForm, device: str, zone: BoardZone) -> dict[str, Any]:
 
 
 def _address(hit: Hit) -> str:
-    """Where all of a hit stands."""
     if hit.kind == "memory":
         return f"/boards/{hit.device}/memories/{hit.id}"
     if hit.kind == "turn":
@@ -255,7 +249,7 @@ def _address(hit: Hit) -> str:
 
 
 def _points(explained: Explanation) -> tuple[Bar, ...]:
-    """What a score is made of, that which gives or takes most first."""
+    """Return the parts of a score, largest effect first."""
     bars = [Bar("word", word, value) for word, value in explained.words]
     bars += [Bar("beside", turn, value) for turn, value in explained.beside]
     bars += [Bar(name, "", getattr(explained, name)) for name in _POINTS]
@@ -263,7 +257,7 @@ def _points(explained: Explanation) -> tuple[Bar, ...]:
 
 
 def _certainty(result: SearchResult) -> str:
-    """How sure a search is: "sure", "weak" or "uncertain"; "" if it found nothing."""
+    """Return "sure", "weak" or "uncertain"; "" without hits."""
     thousandths = result.confidence * 1000
     if not result.hits:
         return ""

@@ -1,4 +1,4 @@
-"""Settings of a board: what there is to set, how it is set, and changes, which wait while the board is away."""
+"""Settings of a board: possible and current values, and changes, queued while the board is away."""
 
 from typing import Annotated, Literal
 
@@ -34,7 +34,7 @@ Value = Annotated[str, Form(max_length=_LONGEST)]
 
 
 class SettingsView:
-    """Shows the settings of boards, a section at a time."""
+    """Views of boards' settings by section."""
 
     def __init__(self, page: Page, overviews: BoardOverviews, settings: BoardSettingsService):
         self._page = page
@@ -42,7 +42,7 @@ class SettingsView:
         self._settings = settings
 
     async def show(self, request: Request, device: str, section: Section) -> Response:
-        """A section: each setting with its value as far as the board said, its bounds and what it is for."""
+        """Show each setting of a section with its known value, bounds and purpose."""
         found = await self._settings.find(device, _RECENT)
         return self._page.render(
             request,
@@ -60,12 +60,10 @@ class SettingsView:
         )
 
     async def read(self, device: str, section: Section) -> Response:
-        """Ask the board to list what is set."""
         await self._settings.read(device)
         return _back(device, section)
 
     async def change(self, request: Request, device: str, name: str, value: str, is_sure: bool) -> Response:
-        """Ask the board to change a setting."""
         info = all_settings().get(name)
         if info and info.is_risky and not is_sure:
             raise HTTPException(422, self._page.visit(request).texts("settings.not_sure", name=name))

@@ -1,4 +1,4 @@
-"""Signing in with an operator's token or a one-time link, and out, here or everywhere."""
+"""Sign-in with an operator's token or a one-time link, and sign-out, here or everywhere."""
 
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -26,9 +26,8 @@ def make_router(page: Page) -> APIRouter:
         code: Annotated[str, Query(max_length=_MOST_TOKEN)] = "",
         next: Annotated[str, Query(max_length=_MOST_PATH)] = "",
     ) -> Response:
-        """Ask for a token; with the code of a link, offer to sign in by it."""
         if code:
-            # Whatever shows a preview of a message asks for its links, too. On the companion's own computer `engram page` does.
+            # Link previews of chat programs must not use up the code; on the companion's own computer `engram page` opens it.
             if is_local(request) and not is_cross_site(request.headers):
                 begun = await page.sessions.begin_by_code(code, is_local=True, may_be_persons=False)
                 if begun:
@@ -45,7 +44,6 @@ def make_router(page: Page) -> APIRouter:
         code: Annotated[str, Form(max_length=_MOST_TOKEN)] = "",
         next: Annotated[str, Form(max_length=_MOST_PATH)] = "",
     ) -> Response:
-        """Sign in with a token, or the code of a link."""
         if code:
             begun = await page.sessions.begin_by_code(code, is_local=is_local(request))
         else:
@@ -62,18 +60,16 @@ def make_router(page: Page) -> APIRouter:
 def _add_session_routes(router: APIRouter, page: Page) -> None:
     @router.get("/session", openapi_extra=requires(Role.ANYBODY))
     async def session(request: Request) -> Response:
-        """Whether this browser is signed in, for the page's script: 204 or 401, which is no failed login."""
+        """Return 204 if signed in, else 401, for the page's script; not counted as a failed login."""
         is_in = request.state.session is not None or not page.access.requires_tokens
         return Response(status_code=204 if is_in else 401)
 
     @router.get("/signout", openapi_extra=requires(Role.ANYBODY))
     async def ask_sign_out(request: Request) -> Response:
-        """Ask where to sign out."""
         return page.render(request, "signout.html", page_key="")
 
     @router.post("/signout", openapi_extra=requires(Role.ANYBODY, form=True, reads=True))
     async def sign_out(request: Request, everywhere: Annotated[str, Form(max_length=10)] = "") -> Response:
-        """End the session of this browser, or of all that signed in with its token."""
         session = request.state.session
         if session:
             await (page.sessions.end_all(session) if everywhere else page.sessions.end(session))
@@ -93,7 +89,7 @@ def _signed_in(page: Page, request: Request, cookie: str, next: str) -> Response
 
 
 def _checked_path(path: str) -> str:
-    """Where to go after signing in: a path of this page, never another site."""
+    """Return the path to open after the sign-in, never another site."""
     if not path.startswith("/") or path.startswith(("//", "/\\")) or not path.isprintable():
         return "/"
     try:
@@ -104,6 +100,6 @@ def _checked_path(path: str) -> str:
 
 
 async def _note_failed(page: Page, request: Request) -> None:
-    """Count a failed login, which slows down who tries many."""
+    """Count a failed login, for the rate limit."""
     address = request.client.host if request.client else "an unknown address"
     await page.access.failed_logins.note(address, "page")
