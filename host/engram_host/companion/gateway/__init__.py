@@ -1,2 +1,1 @@
-"""A way to a model for boards and programs that do not have its key: OpenAI's or Anthropic's API at
-/gateway/v1, with a limit for each day."""
+"""A gateway at /gateway/v1 to a model's OpenAI or Anthropic API, without its key and with daily limits."""

@@ -1,4 +1,4 @@
-"""The key of the model's service, which leaves this process in one header only."""
+"""The API key of the model's service, which leaves this process in one header only."""
 
 import logging
 import re
@@ -14,14 +14,12 @@ _log = logging.getLogger("engram.gateway")
 
 VARIABLE = "ENGRAM_GATEWAY_KEY"
 FILE = "gateway.key"
-KEYRING = ("engram", "gateway")
-"""Service and user name in the keyring of the system."""
-
+KEYRING = ("engram", "gateway")  # service and user name in the system's keyring
 _KEY = re.compile(r"[!-~]{1,4096}")
 
 
 class ApiKey:
-    """A key that shows itself to nobody by mistake; an empty one is none."""
+    """An API key that its repr hides; it may be empty."""
 
     __slots__ = ("_value",)
 
@@ -35,12 +33,12 @@ class ApiKey:
         return bool(self._value)
 
     def headers(self, api: ModelApi = OPENAI, asked: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
-        """Headers that show it to a service with an API; `asked` are those of the request that is passed on."""
+        """Return headers with the key; `asked` are the headers of the client's request."""
         return api.key_headers(self._value, asked)
 
 
 def find_api_key(home: Path, environment: Mapping[str, str]) -> ApiKey:
-    """The key from the environment, else from gateway.key, else from the keyring; none if it is nowhere. SettingError."""
+    """Find the key in the environment, gateway.key or the keyring; empty if nowhere. SettingError."""
     value = environment.get(VARIABLE, "").strip()
     path = home / FILE
     if value:

@@ -1,4 +1,4 @@
-"""The two APIs that the gateway offers, OpenAI's chat completions and Anthropic's messages: what differs between them."""
+"""The gateway's two APIs, OpenAI's chat completions and Anthropic's messages."""
 
 import json
 import re
@@ -8,11 +8,8 @@ from urllib.parse import urlsplit
 
 from starlette.responses import JSONResponse
 
-PREFIX = "/gateway/"
-"""Paths below it answer in the form of one of the APIs."""
-
+PREFIX = "/gateway/"  # prefix of the paths that answer in the form of an API
 ANTHROPIC_PATH = "/gateway/v1/messages"
-
 _QUOTA = "insufficient_quota"
 
 
@@ -21,56 +18,47 @@ def _names(words: str) -> frozenset[str]:
 
 
 class ModelApi(Protocol):
-    """An API of a model's service."""
+    """API of a model's service."""
 
-    name: str
-    """As in the setting gateway.api."""
+    name: str  # value of the setting gateway.api
 
     title: str
-    """As people call it."""
 
-    path: str
-    """Of a call, after the service's base URL."""
+    path: str  # path of a call below the service's base URL
 
+    # Fields passed on; others may cost extra, store data or choose other models.
     parameters: frozenset[str]
-    """Fields of a request that are passed on: others may cost more than tokens, keep what was said, or choose other models."""
 
+    # Tool types that the client runs; the service runs, and bills, those of other types.
     function_types: tuple[str | None, ...]
-    """Kinds of tools that the client runs itself; those of others are run, and paid for, at the service."""
 
     def key_headers(self, key: str, asked: Mapping[str, str]) -> dict[str, str]:
-        """Headers of a request to the service, with the API key if there is one."""
+        """Return headers for the service, with the key unless it is empty."""
         ...
 
     def is_answer(self, value: Any) -> bool:
-        """Whether a JSON value is a whole answer."""
+        """True if a JSON value is a complete answer."""
         ...
 
     def is_end(self, data: bytes) -> bool:
-        """Whether an event's data is the last one of a stream."""
+        """True for the last event of a stream."""
         ...
 
     def chat_body(self, model: str, system: str, user: str, most_tokens: int, url: str) -> dict[str, Any]:
-        """A request of one message; `url` is the service's base URL."""
+        """Build a request of one message; `url` is the service's base URL."""
         ...
 
     def answer_text(self, value: dict[str, Any]) -> str:
-        """What the model said in a whole answer, "" if it has no text."""
+        """Return the text of a complete answer, "" if it has none."""
         ...
 
-    def model_list(self, names: list[str]) -> dict[str, Any]:
-        """A list of models."""
-        ...
+    def model_list(self, names: list[str]) -> dict[str, Any]: ...
 
     def refusal(
         self, status: int, why: str, headers: Mapping[str, str] | None, code: str | None, parameter: str | None = None
-    ) -> JSONResponse:
-        """An error."""
-        ...
+    ) -> JSONResponse: ...
 
-    def error_event(self, why: str, code: str) -> bytes:
-        """An error in a stream."""
-        ...
+    def error_event(self, why: str, code: str) -> bytes: ...
 
 
 _OPENAI_HOST = "api.openai.com"
@@ -91,46 +79,38 @@ class OpenAiApi:
     function_types: tuple[str | None, ...] = ("function", "custom")
 
     def key_headers(self, key: str, asked: Mapping[str, str]) -> dict[str, str]:
-        """Headers of a request to the service, with the API key if there is one."""
         return {"Authorization": f"Bearer {key}"} if key else {}
 
     def is_answer(self, value: Any) -> bool:
-        """Whether a JSON value is a whole answer."""
         return isinstance(value, dict) and isinstance(value.get("choices"), list)
 
     def is_end(self, data: bytes) -> bool:
-        """Whether an event's data is the last one of a stream."""
         return data.strip() == b"[DONE]"
 
     def chat_body(self, model: str, system: str, user: str, most_tokens: int, url: str) -> dict[str, Any]:
-        """A request of one message; `url` is the service's base URL."""
-        # OpenAI itself wants another field for its newer models, most others know "max_tokens" only.
+        # OpenAI's newer models need another field; most services know only "max_tokens".
         limit = "max_completion_tokens" if urlsplit(url).hostname == _OPENAI_HOST else "max_tokens"
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         return {"model": model, "messages": messages, limit: most_tokens}
 
     def answer_text(self, value: dict[str, Any]) -> str:
-        """What the model said in a whole answer, "" if it has no text."""
         first = value["choices"][0] if value["choices"] else None
         message = first.get("message") if isinstance(first, dict) else None
         content = message.get("content") if isinstance(message, dict) else None
         return content if isinstance(content, str) else ""
 
     def model_list(self, names: list[str]) -> dict[str, Any]:
-        """A list of models."""
         data = [{"id": name, "object": "model", "created": 0, "owned_by": "gateway"} for name in names]
         return {"object": "list", "data": data}
 
     def refusal(
         self, status: int, why: str, headers: Mapping[str, str] | None, code: str | None, parameter: str | None = None
     ) -> JSONResponse:
-        """An error."""
         kind = _OPENAI_TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
         error = {"message": why, "type": _QUOTA if code == _QUOTA else kind, "param": parameter, "code": code}
         return JSONResponse({"error": error}, status, dict(headers or {}))
 
     def error_event(self, why: str, code: str) -> bytes:
-        """An error in a stream."""
         error = {"message": why, "type": "server_error", "param": None, "code": code}
         return b"data: " + encode_json({"error": error}) + b"\n\n"
 
@@ -161,31 +141,26 @@ class AnthropicApi:
     function_types: tuple[str | None, ...] = (None, "custom")
 
     def key_headers(self, key: str, asked: Mapping[str, str]) -> dict[str, str]:
-        """Headers of a request to the service, with the API key if there is one."""
         version = asked.get("anthropic-version", "")
         headers = {"anthropic-version": version if _VERSION.fullmatch(version) else _DEFAULT_VERSION}
         return headers | ({"x-api-key": key} if key else {})
 
     def is_answer(self, value: Any) -> bool:
-        """Whether a JSON value is a whole answer."""
         return isinstance(value, dict) and isinstance(value.get("content"), list)
 
     def is_end(self, data: bytes) -> bool:
-        """Whether an event's data is the last one of a stream: here it is an event as others."""
+        """Return False: Anthropic's last event is passed on like any other."""
         return False
 
     def chat_body(self, model: str, system: str, user: str, most_tokens: int, url: str) -> dict[str, Any]:
-        """A request of one message; `url` is the service's base URL."""
         messages = [{"role": "user", "content": user}]
         return {"model": model, "system": system, "messages": messages, "max_tokens": most_tokens}
 
     def answer_text(self, value: dict[str, Any]) -> str:
-        """What the model said in a whole answer, "" if it has no text."""
         blocks = [block for block in value["content"] if isinstance(block, dict) and block.get("type") == "text"]
         return "".join(block["text"] for block in blocks if isinstance(block.get("text"), str))
 
     def model_list(self, names: list[str]) -> dict[str, Any]:
-        """A list of models."""
         created = "1970-01-01T00:00:00Z"
         data = [{"type": "model", "id": name, "display_name": name, "created_at": created} for name in names]
         return {"data": data, "has_more": False, "first_id": names[0], "last_id": names[-1]}
@@ -193,11 +168,9 @@ class AnthropicApi:
     def refusal(
         self, status: int, why: str, headers: Mapping[str, str] | None, code: str | None, parameter: str | None = None
     ) -> JSONResponse:
-        """An error."""
         return JSONResponse(self._error(status, why), status, dict(headers or {}))
 
     def error_event(self, why: str, code: str) -> bytes:
-        """An error in a stream."""
         return b"event: error\ndata: " + encode_json(self._error(502, why)) + b"\n\n"
 
     def _error(self, status: int, why: str) -> dict[str, Any]:
@@ -210,11 +183,11 @@ APIS: dict[str, ModelApi] = {api.name: api for api in (OPENAI, ANTHROPIC)}
 
 
 def refuse_in_form_of(path: str, status: int, why: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """Make the answer to a refused request, in the form of the API that a path belongs to."""
+    """Build the answer to a refused request in the form of the path's API."""
     api = ANTHROPIC if path == ANTHROPIC_PATH else OPENAI
     return api.refusal(status, why, headers, "rate_limit_exceeded" if status == 429 else None)
 
 
 def encode_json(value: Any) -> bytes:
-    """A value as JSON in UTF-8: MicroPython reads pairs of escaped surrogates wrongly."""
+    """Encode JSON as UTF-8: MicroPython misreads escaped surrogate pairs."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

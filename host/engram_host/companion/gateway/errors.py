@@ -1,4 +1,4 @@
-"""Refusals of the gateway; how they look is in dialects.py."""
+"""Refusals of the gateway; dialects.py formats them."""
 
 from collections.abc import Mapping
 
@@ -8,10 +8,7 @@ BUSY_HEADERS = {"Retry-After": "5"}
 
 
 class GatewayRefused(CompanionError):
-    """The gateway does not do what it is asked: a status, a sentence, OpenAI's code, and the parameter that is meant.
-
-    `why` is what it counts as: limit, busy, request or service (see metrics.py), or "" if nobody is there to be refused.
-    """
+    """A refusal; `why` is its label in metrics: limit, busy, request, service, or "" for a client gone."""
 
     why = "request"
 
@@ -26,24 +23,24 @@ class GatewayRefused(CompanionError):
 
 
 class LimitReached(GatewayRefused):
-    """A limit of the day is reached."""
+    """A daily limit is reached."""
 
     why = "limit"
 
 
 class Busy(GatewayRefused):
-    """Too many calls are under way."""
+    """Too many concurrent calls."""
 
     why = "busy"
 
 
 class ServiceFailed(GatewayRefused):
-    """The service behind the gateway refuses, fails, or is not there."""
+    """The service refuses, fails or cannot be reached."""
 
     why = "service"
 
 
 class ClientGone(GatewayRefused):
-    """Nobody waits for the answer any more."""
+    """The client closed the connection."""
 
     why = ""

@@ -1,4 +1,4 @@
-"""The gateway: takes requests of OpenAI's or Anthropic's API, counts them, and passes them on to the service behind it."""
+"""The gateway: accepts requests of either API, counts them and passes them on to the service."""
 
 import asyncio
 import contextlib
@@ -27,18 +27,13 @@ if TYPE_CHECKING:  # a companion without a gateway starts without it
 
 _log = logging.getLogger("engram.gateway")
 
-MOST_AT_ONCE = 128
-"""Calls that are under way: bounds the memory, and the connections to the service."""
-
-MOST_OF_ONE = 8
-"""Calls of one board that are under way."""
-
-_MAY_HAVE_WORKED = (499, 504)
-"""The service may have begun to answer: what was asked is counted."""
+MOST_AT_ONCE = 128  # concurrent calls: bounds the memory and the connections to the service
+MOST_OF_ONE = 8  # concurrent calls of one board
+_MAY_HAVE_WORKED = (499, 504)  # the service may have begun to answer, so the tokens count
 
 
 class Gateway:
-    """`start` and `stop` it with the companion; without gateway.url it answers that it is not set up."""
+    """Proxy of a model's service; it refuses all requests without gateway.url."""
 
     def __init__(self, store: GatewayUseTable, settings: GatewaySettings, key: ApiKey, metrics: Metrics):
         self._settings = settings
@@ -50,32 +45,28 @@ class Gateway:
         self._ending: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
-        """Get ready to ask the service."""
         self._service.start()
 
     async def stop(self) -> None:
-        """Let the connections go, when all calls are counted."""
+        """Close the connections once all calls are counted."""
         await asyncio.gather(*self._ending, return_exceptions=True)
         await self._service.stop()
 
     @property
     def is_set_up(self) -> bool:
-        """Whether there is a service behind it."""
         return self._service.is_set_up
 
     @property
     def has_prices(self) -> bool:
-        """Whether a day's cost is known."""
         return bool(self._prices)
 
     async def today(self) -> DayUsage:
-        """How much of the day's limits is used. StoreUnavailable."""
+        """Return the usage of the day's limits; may raise StoreUnavailable."""
         return await asyncio.to_thread(self._limits.today)
 
-    # --- what is asked
+    # --- requests
 
     async def ask(self, request: Request, caller: ApiCaller, api: ModelApi) -> Response:
-        """Pass a request of one of the APIs on, and its answer back."""
         try:
             wanted = gateway_request.parse_request(await request.body(), self._settings, api)
             self._service.client()
@@ -89,10 +80,7 @@ class Gateway:
             return self._refusal_response(refused, api)
 
     async def complete(self, system: str, user: str, most_tokens: int, model: str = "") -> str:
-        """What the model says to one message of the companion's own, which counts as the operator's; "" if it has no text.
-
-        GatewayRefused, StoreUnavailable.
-        """
+        """Complete one prompt, billed to the operator; raises GatewayRefused or StoreUnavailable."""
         api, settings = self._service.api, self._settings
         body = encode_json(api.chat_body(model or "default", system, user, most_tokens, settings.url))
         try:
@@ -108,7 +96,7 @@ class Gateway:
             raise
 
     async def models(self, request: Request, caller: ApiCaller) -> Response:
-        """The models that may be asked for; without a list in the settings, those of the service."""
+        """List the allowed models, or the service's if the settings name none."""
         try:
             listed = await self._list_models(request, caller)
             return Response(encode_json(listed), media_type="application/json")
@@ -116,7 +104,7 @@ class Gateway:
             return self._refusal_response(refused, self._service.api)
 
     async def model(self, request: Request, caller: ApiCaller, name: str) -> Response:
-        """One of them. It is looked up in the list, so that no name leads elsewhere in the service."""
+        """Look a model up in the list, so that no name reaches another path of the service."""
         try:
             for found in (await self._list_models(request, caller))["data"]:
                 if isinstance(found, dict) and found.get("id") == name:
@@ -141,7 +129,7 @@ class Gateway:
             answer = await run_while_connected(request, self._service.ask(wanted.body, request.headers, stack))
         if answer.headers.get("content-type", "").startswith("text/event-stream"):
             events = await self._begin_stream(request, answer, count)
-            # From here on the answer holds the connection, and the turn: until it is passed on, or its client has gone.
+            # From here on the answer holds the connection and the slot until it is sent or its client is gone.
             return StreamedAnswer(events, stack.pop_all())
         whole = await run_while_connected(request, self._service.whole(answer, count))
         return Response(encode_json(whole), media_type="application/json")
@@ -149,13 +137,12 @@ class Gateway:
     async def _begin_stream(
         self, request: Request, answer: "httpx.Response", count: TokenCounter
     ) -> AsyncIterator[bytes]:
-        """A stream whose first event is there: what fails before it gets a status of its own."""
+        """Wait for the first event, so that an earlier failure gets its own status."""
         events = self._service.events(answer, count)
         first = await run_while_connected(request, _next(events))
         return self._events(first, events)
 
     async def _events(self, first: bytes, events: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        """A stream's events; a break becomes an error event, as the service itself would send one."""
         yield first
         try:
             async with contextlib.aclosing(events):  # pyright: ignore[reportArgumentType]
@@ -169,12 +156,12 @@ class Gateway:
             self._metrics.gateway_refused(refused.why)
         return api.refusal(refused.status, str(refused), refused.headers, refused.code, refused.parameter)
 
-    # --- turns
+    # --- slots
 
     async def _begin_call(
         self, caller: ApiCaller, wanted: gateway_request.GatewayRequest, stack: AsyncExitStack
     ) -> TokenCounter:
-        """Count a call until the stack ends it; Busy, LimitReached, StoreUnavailable."""
+        """Count a call until the stack closes; raises Busy, LimitReached or StoreUnavailable."""
         self._take_turn(caller, stack)
         call = await self._limits.begin_call(caller, wanted.aside)
         count = TokenCounter(wanted.prompt)
@@ -195,7 +182,7 @@ class Gateway:
             del self._at_work[name]
 
     async def _end_call(self, call: QuotaCall, count: TokenCounter, model: str) -> None:
-        """Count a call also when its client has gone, and this task is cancelled."""
+        """Count a call, even if its client is gone and this task is cancelled."""
         self._metrics.gateway_called(count.used)
         cost = self._prices.cost(model, count.used_input, count.used_output)
         task = asyncio.create_task(call.end(count.used, cost))
@@ -211,7 +198,6 @@ class Gateway:
 
 @contextlib.contextmanager
 def _unused_if_refused(count: TokenCounter) -> Iterator[None]:
-    """Count no tokens of a call that the service did not take."""
     try:
         yield
     except GatewayRefused as refused:

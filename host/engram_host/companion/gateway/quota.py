@@ -1,4 +1,4 @@
-"""How many tokens a call used, what it cost, and how much of the model may be used on a day."""
+"""Tokens and costs of calls, and the daily limits."""
 
 import asyncio
 import json
@@ -17,14 +17,12 @@ from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store.tokens import ALL, GatewayUseTable
 from engram_host.companion.types import GatewayUse
 
-MILLIONTHS = 1_000_000
-"""A cost is kept in millionths of the currency that the prices are in: so it is a whole number, and adds up exactly."""
-
+MILLIONTHS = 1_000_000  # costs are whole millionths of the currency, so that sums are exact
 _MOST = 1e6
 
 
 class Prices:
-    """Prices of a million tokens of requests and of answers by model, as in "small 0.15 0.60, large 2.5 10"; SettingError."""
+    """Prices of a million input and output tokens by model ("small 0.15 0.60, ..."), or SettingError."""
 
     def __init__(self, listed: str):
         self._prices = dict(_price(entry.split()) for entry in listed.split(",") if entry.strip())
@@ -33,9 +31,7 @@ class Prices:
         return bool(self._prices)
 
     def cost(self, model: str, used_input: int, used_output: int) -> int:
-        """The cost of a call in millionths, rounded up. A model without a price costs as much as the dearest, so that no cost
-        is overlooked.
-        """
+        """Return a call's cost in millionths, rounded up; an unknown model costs as much as the dearest."""
         known = self._prices.get(model)
         prices = [known] if known else self._prices.values()
         return max((math.ceil(used_input * each[0] + used_output * each[1]) for each in prices), default=0)
@@ -56,14 +52,12 @@ def _price(words: list[str]) -> tuple[str, tuple[float, float]]:
     return model, (asked, answered)
 
 
-MOST_LINE = 1 << 20
-"""Bytes of one event that are read; a longer one is counted by its length."""
-
+MOST_LINE = 1 << 20  # longer events (in bytes) are counted by their length
 _MOST_TOKENS = 1 << 32
 
 
 class TokenCounter:
-    """Reads an answer as it passes by; `used` is the tokens of the call up to now."""
+    """Counter of a call's tokens, fed with the answer as it passes."""
 
     def __init__(self, prompt: int):
         self._prompt = prompt
@@ -75,25 +69,21 @@ class TokenCounter:
 
     @property
     def used(self) -> int:
-        """Tokens of request and answer."""
         return self.used_input + self.used_output
 
     @property
     def used_input(self) -> int:
-        """Tokens of the request, as the service counted them, or as estimated."""
         return self._prompt if self._told_input is None else self._told_input
 
     @property
     def used_output(self) -> int:
-        """Tokens of the answer, as the service counted them, or as estimated."""
         return self._answer if self._told_output is None else self._told_output
 
     def mark_unused(self) -> None:
-        """The service did not take the request."""
+        """Count nothing: the service did not accept the request."""
         self._told_input = self._told_output = 0
 
     def feed(self, piece: bytes) -> None:
-        """Take a piece of a stream of events."""
         start = 0
         while start < len(piece):
             end = piece.find(b"\n", start)
@@ -104,7 +94,6 @@ class TokenCounter:
             start = end + 1
 
     def count_body(self, body: bytes) -> None:
-        """Take an answer that is not a stream."""
         self._read_usage(body)
 
     def _add(self, part: bytes) -> None:
@@ -139,7 +128,7 @@ class TokenCounter:
         asked, answered = _sum(usage, _INPUT), _sum(usage, _OUTPUT)
         total = _count(usage.get("total_tokens"))
         if total is not None:
-            # What is in the total alone, such as thinking, is the answer's.
+            # Tokens in the total alone, such as thinking, belong to the answer.
             asked = min(total, self._prompt) if asked is None else asked
             answered = max(total - asked, answered or 0)
         if asked is not None:
@@ -162,7 +151,6 @@ def _sum(usage: dict[str, Any], names: tuple[str, ...]) -> int | None:
 
 
 def _written(answer: dict[str, Any]) -> Iterator[str]:
-    """All that a model wrote in an answer or an event, of either API."""
     choices, blocks = answer.get("choices"), answer.get("content")
     for choice in choices if isinstance(choices, list) else ():
         if isinstance(choice, dict):
@@ -178,7 +166,6 @@ _BLOCK_TEXTS = ("text", "thinking", "partial_json", "name")
 
 
 def _texts(message: Any) -> list[str]:
-    """All that a model wrote in a message of OpenAI's API, or a part of one."""
     if not isinstance(message, dict):
         return []
     found = [message.get("content"), message.get("refusal"), message.get("reasoning_content")]
@@ -190,30 +177,27 @@ def _texts(message: Any) -> list[str]:
     return [each for each in found if isinstance(each, str) and each]
 
 
-# --- limits of the day
+# --- daily limits
 
 
 _log = logging.getLogger("engram.gateway")
 
-OPERATOR = "$operator"
-"""What the operator's own calls are counted under; no board can be called so."""
-
+OPERATOR = "$operator"  # account of the operator's own calls; no board can have this name
 _DAY = 86400
 
 
 @dataclass(frozen=True)
 class DayUsage:
-    """What was used on the day that is now, in UTC: `limits` are those of a board and of all, 0 for none."""
+    """Usage of the current UTC day, with the limits of a board and of all (0: none)."""
 
     begins: int
     limits: dict[str, GatewayUse]
     used: GatewayUse
     of_devices: list[tuple[str, GatewayUse]]
-    """By name, OPERATOR among them."""
 
 
 class Quota:
-    """Counts calls and tokens of each board and of all, by days in UTC."""
+    """Counts calls and tokens of each board and of all, by UTC day."""
 
     def __init__(self, store: GatewayUseTable, settings: GatewaySettings):
         self._store = store
@@ -223,14 +207,14 @@ class Quota:
         }
 
     def today(self) -> DayUsage:
-        """What is used of the limits. Blocks; StoreUnavailable."""
+        """Return the day's usage; blocks, may raise StoreUnavailable."""
         day = int(time.time()) // _DAY
         used = self._store.gateway_used(day)
         everything = used.pop(ALL, GatewayUse(0, 0))
         return DayUsage(day * _DAY, self._limits, everything, sorted(used.items()))
 
     async def begin_call(self, caller: ApiCaller, aside: int) -> "QuotaCall":
-        """Count a call and set tokens aside for it; LimitReached if one is reached. StoreUnavailable."""
+        """Count a call and reserve tokens; may raise LimitReached or StoreUnavailable."""
         now = int(time.time())
         name = caller.device or OPERATOR
         reached = await asyncio.to_thread(self._store.begin_call, now // _DAY, name, aside, self._limits)
@@ -243,13 +227,13 @@ class Quota:
         limit = getattr(self._limits[whose], what)
         who = name if whose == "device" else "all devices together"
         why = f"the limit of {limit} {what} a day of {who} is reached (gateway.{whose}_{what}); the day ends at midnight UTC."
-        # OpenAI's own clients would try again at once without the second header.
+        # Without the second header OpenAI's clients retry at once.
         headers = {"Retry-After": str(seconds), "X-Should-Retry": "false"}
         return LimitReached(429, why, "insufficient_quota", headers)
 
 
 class QuotaCall:
-    """A call that has begun."""
+    """A call in progress."""
 
     def __init__(self, store: GatewayUseTable, day: int, name: str, aside: int):
         self._store = store
@@ -258,7 +242,7 @@ class QuotaCall:
         self._aside = aside
 
     async def end(self, used: int, cost: int = 0) -> None:
-        """Count the tokens that it used in place of those that were set aside, and its cost in millionths."""
+        """Replace the reserved tokens by those used, and add the cost in millionths."""
         try:
             await asyncio.to_thread(self._store.end_call, self._day, self._name, used - self._aside, cost)
         except StoreUnavailable as problem:

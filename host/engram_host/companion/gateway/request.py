@@ -1,4 +1,4 @@
-"""A request to the gateway: parsed, bounded, and made what the service gets."""
+"""Parser of requests to the gateway, which bounds and completes them for the service."""
 
 import json
 from dataclasses import dataclass, field
@@ -11,18 +11,14 @@ from engram_host.companion.gateway.dialects import ModelApi
 from engram_host.companion.gateway.errors import GatewayRefused
 from engram_host.companion.settings import GatewaySettings
 
-_ANSWER_TOKENS = 1024
-"""What is set aside for an answer whose length the request does not bound."""
-
+_ANSWER_TOKENS = 1024  # tokens reserved for an answer without a limit in the request
 _MOST_ANSWER_TOKENS = 1 << 20
-
-_MOST_SHOWN = 60
-"""Characters of a parameter's name that a refusal repeats."""
+_MOST_SHOWN = 60  # characters of a parameter's name in a refusal
 
 
 @dataclass(frozen=True)
 class GatewayRequest:
-    """A request as the service gets it; `prompt` is about how many tokens it has, `aside` what is set aside for the call."""
+    """A request for the service; `prompt` is its estimated tokens, `aside` the reserved ones."""
 
     body: bytes = field(repr=False)
     model: str
@@ -31,13 +27,13 @@ class GatewayRequest:
 
 
 def allowed_models(settings: GatewaySettings) -> list[str]:
-    """The models that may be asked for; empty: any."""
+    """Return the allowed models; empty means any."""
     listed = _words(settings.models)
     return list(dict.fromkeys([settings.model, *listed] if settings.model else listed))
 
 
 def service_url(settings: GatewaySettings) -> str:
-    """The base URL of the service behind the gateway, "" if there is none; SettingError."""
+    """Return the service's base URL, "" if unset; may raise SettingError."""
     url = settings.url
     if not url:
         return ""
@@ -53,7 +49,7 @@ def service_url(settings: GatewaySettings) -> str:
 
 
 def parse_request(data: bytes, settings: GatewaySettings, api: ModelApi) -> GatewayRequest:
-    """The request in a body; GatewayRefused."""
+    """Parse a request, or raise GatewayRefused."""
     try:
         body = json.loads(data, parse_constant=refuse_constant)
     except (ValueError, RecursionError):
@@ -63,7 +59,7 @@ def parse_request(data: bytes, settings: GatewaySettings, api: ModelApi) -> Gate
     _check_parameters(body, settings, api)
     _check_tools(body.get("tools"), api)
     body["model"] = _model(body.get("model"), settings)
-    # Written again, so that the service reads what was checked here: of a name that stands there twice, too.
+    # Encoded again, so that the service reads what was checked, even with duplicate names.
     sent = json.dumps(body).encode()
     asked = [body["messages"], body.get("tools"), body.get("functions"), body.get("system")]
     prompt = estimate_tokens(json.dumps([each for each in asked if each is not None], ensure_ascii=False))
@@ -71,7 +67,7 @@ def parse_request(data: bytes, settings: GatewaySettings, api: ModelApi) -> Gate
 
 
 def estimate_tokens(content: str) -> int:
-    """About how many tokens a text is."""
+    """Estimate the tokens of a text."""
     return text.tokens(content.encode("utf-8", "replace").decode())
 
 
@@ -117,5 +113,5 @@ def _words(listed: str) -> list[str]:
 
 
 def refuse_constant(name: str) -> None:
-    """Refuse NaN and Infinity, which Python's JSON has; for json.loads."""
+    """Refuse NaN and Infinity in json.loads."""
     raise ValueError(f"{name} is no JSON")

@@ -1,5 +1,6 @@
-"""The service behind the gateway, asked over HTTP. What it answers is JSON that was read and written again; all else is a
-failure of the service.
+"""HTTP client of the service behind the gateway.
+
+Answers are JSON, parsed and encoded again; anything else is a failure of the service.
 """
 
 import contextlib
@@ -24,12 +25,8 @@ if TYPE_CHECKING:  # a companion without a gateway starts without it
 
 _log = logging.getLogger("engram.gateway")
 
-MOST_WHOLE = 8 << 20
-"""Bytes of an answer that is not a stream."""
-
-MOST_ERROR = 1 << 16
-"""Bytes of an error that are read."""
-
+MOST_WHOLE = 8 << 20  # bytes of an answer that is not a stream
+MOST_ERROR = 1 << 16  # bytes read of an error
 _CONNECT_SECONDS = 10.0
 _SECRET_STATUS = (401, 403, 407)
 _NO_RETRY = {"X-Should-Retry": "false"}
@@ -37,7 +34,7 @@ _WORD = re.compile(r"[a-z][a-z_]{0,62}(\.[a-z0-9_]{1,31})?")
 
 
 class ModelService:
-    """`start` and `stop` it; without gateway.url it answers that it is not set up."""
+    """Client of a model's service; it refuses all calls without gateway.url."""
 
     def __init__(self, settings: GatewaySettings, key: ApiKey, most_at_once: int):
         self.api = APIS[settings.api]
@@ -49,11 +46,9 @@ class ModelService:
 
     @property
     def is_set_up(self) -> bool:
-        """Whether there is a service."""
         return bool(self._base)
 
     def start(self) -> None:
-        """Get ready to ask the service."""
         if not self._base:
             return
         import httpx
@@ -62,17 +57,16 @@ class ModelService:
             logging.getLogger(name).setLevel(logging.WARNING)
         timeout = httpx.Timeout(self._settings.timeout_seconds, connect=_CONNECT_SECONDS)
         limits = httpx.Limits(max_connections=self._most_at_once + 8, max_keepalive_connections=16)
-        # Without TLS there is no certificate to check, and reading all authorities takes longer than the rest of a start.
+        # Plain HTTP needs no authorities, and loading them would take most of a start.
         has_tls = urlsplit(self._base).scheme != "http"
         self._client = httpx.AsyncClient(verify=has_tls, timeout=timeout, limits=limits, follow_redirects=False)
 
     async def stop(self) -> None:
-        """Let the connections go."""
         if self._client:
             await self._client.aclose()
 
     def client(self) -> "httpx.AsyncClient":
-        """What asks it; ServiceFailed if there is no service."""
+        """Return the HTTP client, or raise ServiceFailed without a service."""
         if not self._client:
             why = "the gateway is not set up: whoever runs the companion has to set gateway.url."
             raise ServiceFailed(503, why, "not_set_up", _NO_RETRY)
@@ -81,13 +75,12 @@ class ModelService:
     # --- calls
 
     async def ask(self, body: bytes, asked: Mapping[str, str], stack: AsyncExitStack) -> "httpx.Response":
-        """The answer to a request with these headers, as soon as its head is there; ServiceFailed if it is no success."""
+        """Send a request and return the response once its head is there; ServiceFailed unless it succeeds."""
         headers = {**self._headers(asked), "Content-Type": "application/json", "Accept-Encoding": "identity"}
         outgoing = self.client().build_request("POST", self._base + self.api.path, content=body, headers=headers)
         return await self._send(outgoing, stack)
 
     async def list_models(self, asked: Mapping[str, str], stack: AsyncExitStack) -> dict[str, Any]:
-        """The service's models."""
         outgoing = self.client().build_request("GET", f"{self._base}/models", headers=self._headers(asked))
         value, _ = await self._read_json(await self._send(outgoing, stack))
         if not isinstance(value, dict) or not isinstance(value.get("data"), list):
@@ -95,7 +88,7 @@ class ModelService:
         return value
 
     async def whole(self, answer: "httpx.Response", count: TokenCounter) -> dict[str, Any]:
-        """An answer that is not a stream; ServiceFailed."""
+        """Read an answer that is not a stream; may raise ServiceFailed."""
         value, body = await self._read_json(answer)
         if not self.api.is_answer(value):
             if _error_of(value):  # some services say 200 to all
@@ -105,7 +98,7 @@ class ModelService:
         return value
 
     async def events(self, answer: "httpx.Response", count: TokenCounter) -> AsyncIterator[bytes]:
-        """The events of a stream as they come; ServiceFailed when it breaks, or has none."""
+        """Yield a stream's events; ServiceFailed if it breaks or is empty."""
         is_empty = True
         async with contextlib.aclosing(self._parsed(answer, count)) as events:
             async for event in events:
@@ -140,7 +133,6 @@ class ModelService:
             yield event
 
     def _passed(self, event: ServerEvent) -> bytes:
-        """An event as it is passed on. ServiceFailed if it is no JSON, or an error."""
         if event.data is None:
             return event.encode()
         try:
@@ -170,7 +162,6 @@ class ModelService:
         raise self._passed_error(answer, body)
 
     async def _read_json(self, answer: "httpx.Response") -> tuple[Any, bytes]:
-        """The JSON value of a body, and the body as it came."""
         import httpx
 
         try:
@@ -185,7 +176,6 @@ class ModelService:
             raise _bad_answer("what is no JSON") from None
 
     def _passed_error(self, answer: "httpx.Response", body: bytes) -> ServiceFailed:
-        """The service's error, as far as its form is known."""
         status = answer.status_code
         _log.warning("the service behind the gateway answered %d", status)
         headers = {"Retry-After": wait} if (wait := answer.headers.get("retry-after", "")).isdigit() else {}
@@ -198,7 +188,7 @@ class ModelService:
         return self._refusal(status, body, headers)
 
     def _refusal(self, status: int, body: Any, headers: Mapping[str, str] | None = None) -> ServiceFailed:
-        """An error by the service's status and codes: its own words may show parts of the key."""
+        """Build the error from status and codes only: the service's text may show parts of the key."""
         error = _error_of(body)
         code, parameter = _word(error.get("code")) or _word(error.get("type")), _word(error.get("param"))
         why = f"the model's service answered with status {status}."
@@ -221,12 +211,10 @@ def _connection_failure(error: "httpx.HTTPError") -> ServiceFailed:
 
 
 def _decode_json(data: bytes) -> Any:
-    """ValueError, RecursionError."""
     return json.loads(data, parse_constant=gateway_request.refuse_constant)
 
 
 def _word(value: Any) -> str:
-    """A value that is one of an API's words, else ""."""
     return value if isinstance(value, str) and _WORD.fullmatch(value) else ""
 
 
@@ -240,7 +228,7 @@ async def _read_at_most(answer: "httpx.Response", most: int) -> bytes:
 
 
 def _error_of(body: Any) -> dict[str, Any]:
-    """The object of an error, given as JSON or as its value: in a list, as some services send it, or in the form of an API."""
+    """Find the error object: in a list, as some services send it, or in an API's form."""
     try:
         value = json.loads(body) if isinstance(body, bytes) else body
     except (ValueError, RecursionError):
@@ -255,6 +243,5 @@ def _error_of(body: Any) -> dict[str, Any]:
 
 
 def _status_in(value: Any) -> int:
-    """The status that an error names, 502 if it names none."""
     code = _error_of(value).get("code")
     return code if isinstance(code, int) and 400 <= code <= 599 else 502

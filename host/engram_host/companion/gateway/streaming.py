@@ -1,6 +1,4 @@
-"""Streams: server-sent events as a service sends them and as the gateway passes them on, and answers while their client is
-there: a stream that holds what it needs until it is over, and work that ends with a client.
-"""
+"""Server-sent events, and streamed answers that release their resources when the client leaves."""
 
 import asyncio
 import contextlib
@@ -17,21 +15,18 @@ from starlette.types import Receive, Scope, Send
 
 from engram_host.companion.gateway.errors import ClientGone, ServiceFailed
 
-MOST_EVENT = 1 << 20
-"""Bytes of one event: protects the memory from a service that never ends one."""
-
+MOST_EVENT = 1 << 20  # bytes of one event: bounds the memory if the service never ends it
 _NAME = re.compile(r"[a-z_.]{1,64}")
 
 
 @dataclass(frozen=True)
 class ServerEvent:
-    """An event: its name, "" if it has none, and its data; None is a comment, which keeps a connection alive."""
+    """An event with its name ("" for none) and data; None is a comment, which keeps connections alive."""
 
     name: str
     data: bytes | None
 
     def encode(self) -> bytes:
-        """The event's bytes; its data is one line."""
         if self.data is None:
             return b":\n\n"
         name = f"event: {self.name}\n".encode() if _NAME.fullmatch(self.name) else b""
@@ -39,7 +34,7 @@ class ServerEvent:
 
 
 class EventParser:
-    """Finds events in bytes that come in pieces. ServiceFailed if one is too long."""
+    """Incremental parser of events; raises ServiceFailed if one is too long."""
 
     def __init__(self) -> None:
         self._line = bytearray()
@@ -47,7 +42,7 @@ class EventParser:
         self._data: list[bytes] = []
 
     def feed(self, piece: bytes) -> list[ServerEvent]:
-        """Take a piece; the events that it ends."""
+        """Parse a piece and return the completed events."""
         found: list[ServerEvent] = []
         *lines, rest = piece.split(b"\n")
         for line in lines:
@@ -59,7 +54,6 @@ class EventParser:
         return found
 
     def end(self) -> list[ServerEvent]:
-        """The event that the end of the stream ends."""
         line, self._line = bytes(self._line), bytearray()
         return self._end_line(line) + self._end_line(b"")
 
@@ -86,14 +80,13 @@ class EventParser:
 
 _log = logging.getLogger("engram.gateway")
 
-MOST_STREAM = 32 << 20
-"""Bytes of a stream that are passed on; what is longer is cut off."""
+MOST_STREAM = 32 << 20  # bytes of a stream; the rest is cut off
 
 Result = TypeVar("Result")
 
 
 async def run_while_connected(request: Request, work: Awaitable[Result]) -> Result:
-    """Do work as long as the client is there; ClientGone when it has gone, and the work is over then."""
+    """Run work while the client is connected; cancel it and raise ClientGone otherwise."""
     doing = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(_wait_for_disconnect(request.receive))
     try:
@@ -114,7 +107,7 @@ async def _wait_for_disconnect(receive: Callable[[], Awaitable[Any]]) -> None:
 
 
 class StreamedAnswer(Response):
-    """A stream of events; `held` is released when it is over, also by an error."""
+    """A stream of events; `held` is released at its end, even after an error."""
 
     media_type = "text/event-stream"
 
@@ -125,7 +118,6 @@ class StreamedAnswer(Response):
         self._held = held
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it."""
         async with self._held:
             sending = asyncio.create_task(self._send(send))
             leaving = asyncio.create_task(_wait_for_disconnect(receive))
