@@ -1,1 +1,1 @@
-"""Alerts: what a person wants to know while they talk to nobody here, sent to services outside."""
+"""Alerts sent to services outside."""

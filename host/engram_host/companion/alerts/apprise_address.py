@@ -1,4 +1,4 @@
-"""An address of a service outside, spoken to by apprise."""
+"""Alert addresses of apprise."""
 
 import asyncio
 import logging
@@ -7,15 +7,12 @@ from engram_host.companion.errors import SettingError
 from engram_host.extras import missing_package
 
 MOST_ADDRESSES = 16
-SEND_SECONDS = 30.0
-"""How long a service may take for one alert."""
-
-URLS = "alerts.urls"
-"""The secret that has the addresses, with spaces between."""
+SEND_SECONDS = 30.0  # timeout of one alert
+URLS = "alerts.urls"  # secret with the addresses, separated by spaces
 
 
 def read_addresses(urls: str) -> "list[AppriseAddress]":
-    """The addresses in a text. Loads apprise, which takes a while: call it in a thread. SettingError, which shows none."""
+    """Parse addresses; slow, since it loads apprise. SettingError does not show them."""
     parts = urls.split()
     if len(parts) > MOST_ADDRESSES:
         raise SettingError(URLS, f"has {len(parts)} addresses, and {MOST_ADDRESSES} are the most.")
@@ -23,10 +20,10 @@ def read_addresses(urls: str) -> "list[AppriseAddress]":
 
 
 class AppriseAddress:
-    """One address."""
+    """Address of one outside service."""
 
     def __init__(self, number: int, url: str):
-        """`number` is its place among others, from 1 on. SettingError if apprise does not know such an address."""
+        """`number` is its place in the list, from 1; SettingError for an address unknown to apprise."""
         try:
             from apprise import Apprise
         except ModuleNotFoundError as error:
@@ -41,7 +38,6 @@ class AppriseAddress:
         self.name = f"alert address {number} ({service.service_name})"
 
     async def send(self, title: str, text: str) -> bool:
-        """Send an alert; whether the service took it."""
         try:
             async with asyncio.timeout(SEND_SECONDS):
                 return bool(await self._apprise.async_notify(title=title, body=text))

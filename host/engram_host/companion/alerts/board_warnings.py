@@ -1,12 +1,11 @@
-"""What a person should know of a board by its own report: sentences that say what to do."""
+"""Warnings from a board's own report, with remedies."""
 
 from engram import __version__ as FIRMWARE
 from engram_host.companion.store.boards.status import BoardStatus
 from engram_host.sentences import Sentence, SentenceTable
 
+# Points below the bound at which the flash counts as better, so that warnings do not flap.
 ROOM_AGAIN_PERCENT = 3
-"""How far the use of the flash falls below the bound before it counts as better: else each message would be news."""
-
 BOARD_WARNINGS = SentenceTable(
     "board_warning",
     {
@@ -26,10 +25,7 @@ BOARD_WARNINGS = SentenceTable(
 
 
 def board_warnings(status: BoardStatus | None, flash_percent: int, newest: str = FIRMWARE) -> list[Sentence]:
-    """What is wrong with a board by its last report, None if there is none.
-
-    From `flash_percent` on its flash is nearly full (0: never); `newest` is the firmware that this computer has.
-    """
+    """List a board's warnings; flash_percent 0 disables the one on flash, `newest` is this firmware."""
     say = BOARD_WARNINGS.say
     if status is None:
         return [say("no_report")]
@@ -50,22 +46,21 @@ def board_warnings(status: BoardStatus | None, flash_percent: int, newest: str =
 
 
 def is_nearly_full(percent: int | None, bound: int) -> bool:
-    """Whether a flash that is so full is nearly full; a bound of 0 is none."""
+    """True if a flash is nearly full; a bound of 0 is none."""
     return bool(bound) and percent is not None and percent >= bound
 
 
 def flash_warning(percent: int | None) -> Sentence:
-    """The sentence on a flash that is nearly full."""
+    """Build the warning of a nearly full flash."""
     return BOARD_WARNINGS.say("flash", percent=percent or 0)
 
 
 def _sentence(problem: str) -> str:
-    """A problem as a sentence of its own."""
     said = problem.strip() or "it did not say why"
     return said if said.endswith(".") else said + "."
 
 
 def _release(version: str) -> tuple[int, ...]:
-    """The numbers of a version such as 0.1.0; those of what is none are lower than all."""
+    """Return the numbers of a version such as 0.1.0; an invalid one sorts lowest."""
     parts = version.split(".")
     return tuple(int(part) for part in parts) if all(part.isascii() and part.isdigit() for part in parts) else ()

@@ -1,4 +1,4 @@
-"""Alerts on their way out: each address has a bounded queue and pauses of its own, and nothing is sent twice within a while."""
+"""Outgoing alerts: a bounded queue with backoff for each address, and a cool-down for repeats."""
 
 import asyncio
 import logging
@@ -20,23 +20,16 @@ ALERT_PROBLEMS = SentenceTable(
     },
 )
 
-MOST_WAITING = 100
-"""Alerts that wait for one address: beyond it the oldest goes, since the newest tell how it is now."""
-
+MOST_WAITING = 100  # alerts queued for one address; beyond it the oldest is dropped
 FIRST_PAUSE = 15.0
-LONGEST_PAUSE = 900.0
-"""Seconds after which an address that failed is tried again; each failure doubles them."""
-
-OLDEST_SECONDS = 24 * 3600
-"""An alert that could not be sent for so long is news no more."""
-
-MOST_REMEMBERED = 1000
-"""Alerts and subjects that the cool-down remembers."""
+LONGEST_PAUSE = 900.0  # backoff limit in seconds
+OLDEST_SECONDS = 24 * 3600  # older alerts that could not be sent are dropped
+MOST_REMEMBERED = 1000  # alerts and subjects that the cool-down remembers
 
 
 @dataclass(frozen=True)
 class Alert:
-    """Something to report. One `key` is sent once within the cool-down; one `subject` up to a limit."""
+    """An alert; each `key` is sent once within the cool-down, each `subject` up to a limit."""
 
     key: str
     subject: str
@@ -45,20 +38,20 @@ class Alert:
 
 
 class Address(Protocol):
-    """Where alerts are sent."""
+    """Destination of alerts."""
 
     @property
     def name(self) -> str:
-        """What a person knows it by; no secret is in it."""
+        """Name for people, without secrets."""
         ...
 
     async def send(self, title: str, text: str) -> bool:
-        """Send an alert; whether it was taken. Ends within a bounded time, and raises nothing on purpose."""
+        """Send an alert; True if accepted. Ends within a timeout and raises nothing on purpose."""
         ...
 
 
 class CoolDown:
-    """Lets each key pass once within some seconds, and each subject `most` times."""
+    """Passes each key once within some seconds, and each subject `most` times."""
 
     def __init__(self, seconds: float, most: int, now: Callable[[], float] = time.monotonic):
         self._seconds = seconds
@@ -68,7 +61,7 @@ class CoolDown:
         self._counts: OrderedDict[str, tuple[float, int]] = OrderedDict()
 
     def admit(self, key: str, subject: str) -> int:
-        """Which one of its subject this is, counted from 1; 0 if it does not pass. One more than `most` passes, too."""
+        """Return the alert's number in its subject, up to most + 1, or 0 if it does not pass."""
         now = self._now()
         began, count = self._counts.get(subject, (now, 0))
         if now - began >= self._seconds:
@@ -81,8 +74,6 @@ class CoolDown:
 
 
 class _Queue:
-    """What waits for one address."""
-
     def __init__(self, address: Address):
         self.address = address
         self.waiting: deque[tuple[float, Alert]] = deque(maxlen=MOST_WAITING)
@@ -92,11 +83,9 @@ class _Queue:
 
     @property
     def seconds_left(self) -> float:
-        """After how many seconds something can be sent, infinity if there is nothing."""
         return max(self._until - time.monotonic(), 0.0) if self.waiting else float("inf")
 
     async def send(self) -> None:
-        """Send what waits, up to the first failure."""
         while self.waiting and not self.seconds_left:
             at, alert = self.waiting[0]
             if time.monotonic() - at > OLDEST_SECONDS:
@@ -123,31 +112,30 @@ class _Queue:
 
 
 class AlertOutbox:
-    """The alerts that are to be sent to some addresses."""
+    """Alerts to be sent to some addresses."""
 
     def __init__(self, addresses: Sequence[Address], cool_down: CoolDown, most: int):
-        """`most` is what the cool-down lets pass of one subject."""
+        """`most` is the limit of one subject within the cool-down."""
         self._queues = [_Queue(address) for address in addresses]
         self._cool_down = cool_down
         self._most = most
 
     @property
     def problems(self) -> list[str]:
-        """The addresses that cannot be reached, a sentence each."""
         return [queue.problem for queue in self._queues if queue.problem]
 
     @property
     def seconds_left(self) -> float:
-        """After how many seconds something can be sent, infinity if there is nothing."""
+        """Return the seconds until the next send, infinity if nothing waits."""
         return min((queue.seconds_left for queue in self._queues), default=float("inf"))
 
     @property
     def has_told_all(self) -> bool:
-        """Whether nothing waits for one address at least."""
+        """True if at least one address has no alert waiting."""
         return any(not queue.waiting for queue in self._queues)
 
     def take_over(self, former: "AlertOutbox") -> None:
-        """Let what waits for addresses that were there before wait for them still; what waits for others goes to new ones."""
+        """Take over the queues of kept addresses; alerts of removed ones go to new addresses."""
         names = {queue.address.name for queue in self._queues}
         old = {queue.address.name: queue.waiting for queue in former._queues}
         of_others = [each for name, waiting in old.items() if name not in names for each in waiting]
@@ -155,7 +143,7 @@ class AlertOutbox:
             queue.waiting.extend(old.get(queue.address.name, of_others))
 
     def add(self, alert: Alert) -> None:
-        """Let an alert be sent, unless it was sent a while ago, or too many of its subject were."""
+        """Queue an alert, unless the cool-down or its subject's limit stops it."""
         number = self._cool_down.admit(alert.key, alert.subject)
         if not number:
             return
@@ -166,7 +154,6 @@ class AlertOutbox:
             queue.waiting.append((time.monotonic(), alert))
 
     async def send(self) -> None:
-        """Send all that can be sent now, to all addresses at the same time."""
         await asyncio.gather(*(queue.send() for queue in self._queues))
 
 

@@ -1,4 +1,4 @@
-"""Looks for what there is to tell, and sends it: a background task, which is there only if there are addresses."""
+"""Background task that finds and sends alerts, if there are addresses."""
 
 import asyncio
 import logging
@@ -16,14 +16,9 @@ from engram_host.companion.supervisor import BackgroundTask, Supervisor
 _log = logging.getLogger("engram.alerts")
 
 TASK = "alerts"
-LEASE = "alerts"
-"""The process that holds it sends alerts."""
-
-LOOK_SECONDS = 15.0
-"""Between two looks; wake() brings the next one forward."""
-
-MOST_OF_SUBJECT = 10
-"""Alerts on one subject within the cool-down."""
+LEASE = "alerts"  # lease of the process that sends alerts
+LOOK_SECONDS = 15.0  # seconds between two checks; wake() triggers the next
+MOST_OF_SUBJECT = 10  # alerts of one subject within the cool-down
 
 
 class AlertService:
@@ -47,12 +42,11 @@ class AlertService:
         self._problem = ""
 
     def start(self) -> None:
-        """Begin, if there are addresses."""
         if self._settings.on and self._secrets.may_have(URLS, in_keyring=self._settings.keyring):
             self._task = self._supervisor.start(TASK, lambda: self._lease.run(self._run), is_finite=True)
 
     async def stop(self) -> None:
-        """End. What no address has taken is not noted as told: the next start finds it again."""
+        """Stop; alerts that no address has accepted are found again at the next start."""
         if self._task:
             await self._task.stop()
             self._supervisor.forget(self._task)
@@ -61,9 +55,7 @@ class AlertService:
         self._lease.release()
 
     async def reload(self, settings: AlertSettings) -> None:
-        """Begin again with other settings, or other addresses, if they are others; what waits goes on waiting. Two at once are
-        done one after the other.
-        """
+        """Apply new settings and addresses; queued alerts stay, concurrent calls run in turn."""
         async with self._reloading:
             if settings == self._settings and await self._has_same_addresses():
                 return
@@ -73,7 +65,6 @@ class AlertService:
             self.start()
 
     async def _has_same_addresses(self) -> bool:
-        """Whether what is sent goes to the addresses that there are now."""
         if self._outbox is None:
             return False
         try:
@@ -83,15 +74,13 @@ class AlertService:
 
     @property
     def flash_percent(self) -> int:
-        """From how much on a board's flash is nearly full, by the present settings; 0: never."""
+        """Bound from which a board's flash is nearly full; 0 disables the warning."""
         return self._settings.flash_percent
 
     def wake(self) -> None:
-        """Something has happened: look now."""
         self._changed.set()
 
     def problems(self) -> list[str]:
-        """What does not work, in sentences."""
         return [*([self._problem] if self._problem else []), *(self._outbox.problems if self._outbox else [])]
 
     async def _run(self) -> None:

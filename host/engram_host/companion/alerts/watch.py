@@ -1,8 +1,6 @@
-"""What there is to tell: boards that are away and come back, or whose flash is nearly full; strangers with a code; what boards
-say by themselves.
+"""Alerts to send: boards away or back, nearly full flash, strangers with a code, and boards' messages.
 
-A look compares the database with earlier alerts, which a restart of the companion does not forget. What was found
-counts as told once keep() is called: what was not sent until a stop is found again.
+Findings count as sent once keep() is called, across restarts; others are found again.
 """
 
 import json
@@ -16,18 +14,14 @@ from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.settings import AlertSettings
 from engram_host.companion.store.boards.status import percent
 
-NOTE = "alerts"
-"""The name of the note with the alerts that were sent."""
-
+NOTE = "alerts"  # note with the sent alerts
 PUSHES_AT_ONCE = 50
-PUSH_CHARACTERS = 500
-"""Of what a board says: an alert is no place for more."""
-
+PUSH_CHARACTERS = 500  # characters of a board's message in an alert
 _CLOCK = "%Y-%m-%d %H:%M"
 
 
 class Watched(Protocol):
-    """The parts of the store that a look needs. Calls block."""
+    """Parts of the store that a check needs; calls block."""
 
     def get(self, name: str) -> str: ...
 
@@ -45,10 +39,10 @@ class Watched(Protocol):
 
 
 class AlertWatch:
-    """Finds what is new since the last look."""
+    """Finds new alerts since the last check."""
 
     def __init__(self, store: Watched, settings: AlertSettings, started: int):
-        """`started` is since when boards can be heard (Unix seconds): before it none is away."""
+        """`started` is the time from which boards can be heard (Unix seconds): none is away before it."""
         self._store = store
         self._settings = settings
         self._started = started
@@ -56,13 +50,12 @@ class AlertWatch:
         self._is_kept = True
 
     def with_settings(self, settings: AlertSettings) -> "AlertWatch":
-        """One with other settings that knows what this one has found."""
         made = AlertWatch(self._store, settings, self._started)
         made._told, made._is_kept = self._told, self._is_kept
         return made
 
     def look(self, now: int) -> list[Alert]:
-        """What is new since the last look. Blocks some ms. StoreUnavailable."""
+        """Return new alerts; blocks some ms, may raise StoreUnavailable."""
         told = json.loads(json.dumps(self._told)) if self._told else self._load(now)
         alerts = [*self._boards(told, now), *self._flashes(told), *self._requests(told, now), *self._pushes(told)]
         if told != self._told:
@@ -70,13 +63,13 @@ class AlertWatch:
         return alerts
 
     def keep(self) -> None:
-        """Mark all that was found as reported: no companion finds it again, not after a restart either. StoreUnavailable."""
+        """Mark all findings as sent, for good; may raise StoreUnavailable."""
         if not self._is_kept:
             self._store.put(NOTE, json.dumps(self._told))
             self._is_kept = True
 
     def _load(self, now: int) -> dict[str, Any]:
-        """The alerts that were sent; at first, boards that are away already and earlier messages count as sent."""
+        """Load the sent alerts; at first, boards already away and earlier messages count as sent."""
         kept = self._store.get(NOTE)
         if kept:
             return json.loads(kept)
