@@ -1,1 +1,1 @@
-"""Markdown folders of the host: watched, cut into passages, and found together with what boards remember."""
+"""Markdown folders of the host: watched, split into passages, and searched with boards' memories."""

@@ -1,8 +1,7 @@
-"""Cuts a Markdown file into passages of lines, and a passage into the snippet that is shown.
+"""Splits Markdown files into passages, and makes snippets of them.
 
-A passage is filled line by line up to its room. It ends earlier before a heading once it is half full, so that what changes in
-one section leaves the passages of the next one as they were; and before a block of code, or at an empty line, that stands near
-its end. Where a section is cut, the next passage repeats the last lines of the one before it, but none from before a heading.
+A passage ends early at a heading, a code block or an empty line; within a section, passages
+overlap by some lines.
 """
 
 import re
@@ -12,12 +11,10 @@ from dataclasses import dataclass
 from engram import text as board
 from engram_host.companion.search.tokenizer import query_terms
 
-FORM = 1
-"""One more whenever the same file would be cut in another way: files are then read again."""
+FORM = 1  # version of the splitting; raise it to read all files again
 
+# Room is counted in quarters of a token, like engram.text.tokens(), so that sums are exact.
 _QUARTERS = 4
-"""Room is counted in quarters of a token, as engram.text.tokens() estimates them: they add up without rounding."""
-
 _FIRST_WIDE = "\u3000"
 _LONGEST_HEADING = 100
 _MOST_FRONT_LINES = 200
@@ -30,10 +27,7 @@ _TITLE = re.compile(r"title:[ \t]*(.+)")
 
 @dataclass(frozen=True)
 class Passage:
-    """The lines from `first` to `last` of a file, counted from 1, or a part of one line that is longer than a passage.
-
-    `headings` are those it stands under, outermost first; one that is its own first line is among them.
-    """
+    """Lines `first` to `last` of a file, from 1, or part of a longer line; `headings` outermost first."""
 
     first: int
     last: int
@@ -43,28 +37,24 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A line, or a part of a long one. `size` is in quarters of a token and has the line's end in it."""
+    """A line or part of a long one; `size` is in quarters of a token, with the line's end."""
 
     line: int
     text: str
     size: int
     headings: tuple[str, ...]
     is_heading: bool
-    in_fence: bool
-    """Whether a block of code began before it and has not ended."""
+    in_fence: bool  # true inside a code block
 
 
 def split_passages(text: str, tokens: int = 400, overlap: int = 80) -> list[Passage]:
-    """The passages of a Markdown text: at most `tokens` each; at most `overlap` of them stand in the one before it too.
-
-    Every line that is not empty is in one of them. `overlap` must be less than half of `tokens`.
-    """
+    """Split Markdown into passages of at most `tokens`; `overlap` must be less than half of that."""
     pieces = list(_pieces(text, tokens * _QUARTERS))
     return [_passage(pieces[start:end]) for start, end in _spans(pieces, tokens * _QUARTERS, overlap * _QUARTERS)]
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text as editors count them, without their ends."""
+    """Split a text into lines as editors count them, without their ends."""
     lines = [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]
     return lines[:-1] if not lines[-1] else lines
 
@@ -78,7 +68,6 @@ def _passage(pieces: list[_Piece]) -> Passage:
 
 
 def _spans(pieces: list[_Piece], room: int, overlap: int) -> Iterator[tuple[int, int]]:
-    """(start, end) of each passage that is not empty."""
     start = end = 0
     while start < len(pieces):
         end = _passage_end(pieces, start, end, room)
@@ -88,7 +77,7 @@ def _spans(pieces: list[_Piece], room: int, overlap: int) -> Iterator[tuple[int,
 
 
 def _passage_end(pieces: list[_Piece], start: int, done: int, room: int) -> int:
-    """Where a passage ends that begins at `start`; all before `done` stands in the one before it."""
+    """Return the end of the passage from `start`; lines before `done` are in the former one."""
     size, at = 0, start
     while at < len(pieces) and (
         at == start or size + pieces[at].size <= room + 1
@@ -101,7 +90,7 @@ def _passage_end(pieces: list[_Piece], start: int, done: int, room: int) -> int:
 
 
 def _better_end(pieces: list[_Piece], least: int, end: int, room: int) -> int:
-    """An end a little before `end`, beyond `least`: before a block of code that does not fit, or behind an empty line."""
+    """Return a better end after `least`: before a code block that does not fit, or after an empty line."""
     size, at = 0, end
     while at > least + 1:
         if pieces[at].in_fence and size < room // 2:
@@ -120,7 +109,7 @@ def _better_end(pieces: list[_Piece], least: int, end: int, room: int) -> int:
 
 
 def _next_start(pieces: list[_Piece], start: int, end: int, room: int, overlap: int) -> int:
-    """Where the next passage begins: up to `overlap` before `end`, in the same section."""
+    """Return the start of the next passage: up to `overlap` before `end`, in the same section."""
     if end == len(pieces) or pieces[end].is_heading:
         return end
     most = min(overlap, room - pieces[end].size)
@@ -146,7 +135,7 @@ def _pieces(text: str, room: int) -> Iterator[_Piece]:
 
 
 class _Marks:
-    """What the lines of a file are, looked at in order; `headings` are those in force."""
+    """Classifier of a file's lines in order; `headings` are those in force."""
 
     def __init__(self, lines: list[str]):
         self._lines = lines
@@ -157,7 +146,7 @@ class _Marks:
         self.headings: tuple[str, ...] = self._title
 
     def classify_line(self, at: int) -> tuple[bool, bool]:
-        """(whether it is a heading, whether it is inside a block of code) of the next line."""
+        """Return (is a heading, is inside a code block) of the next line."""
         line = self._lines[at]
         was_inside = bool(self._fence)
         if at < self._front_end:
@@ -192,7 +181,6 @@ class _Marks:
 
 
 def _front_matter(lines: list[str]) -> int:
-    """How many lines the block of settings at the beginning has, 0 if there is none."""
     if lines and lines[0].rstrip() == "---":
         for at, line in enumerate(lines[1:_MOST_FRONT_LINES], 2):
             if line.rstrip() in ("---", "..."):
@@ -210,13 +198,11 @@ def _title(lines: list[str]) -> tuple[str, ...]:
 
 
 def _size(text: str) -> int:
-    """Quarters of a token."""
     wide = 0 if text.isascii() else sum(sign >= _FIRST_WIDE for sign in text)
     return len(text) + (_QUARTERS - 1) * wide
 
 
 def _split_long_line(line: str, room: int) -> Iterator[str]:
-    """A line, in parts if it has no room in one passage; cut at a space if there is one."""
     while _size(line) > room:
         part = board.cut(line, room if line.isascii() else _fitting(line, room))
         space = part.rfind(" ", len(part) // 2)
@@ -228,7 +214,6 @@ def _split_long_line(line: str, room: int) -> Iterator[str]:
 
 
 def _fitting(line: str, room: int) -> int:
-    """How many characters of a line fit."""
     size = 0
     for at, sign in enumerate(line):
         size += _QUARTERS if sign >= _FIRST_WIDE else 1
@@ -246,14 +231,14 @@ _DOTS = "…"
 
 @dataclass(frozen=True)
 class Snippet:
-    """What is shown of a passage, and at which of its lines, counted from 0, the best of it stands."""
+    """A snippet of a passage, and the line of its best hit, from 0."""
 
     text: str
     line: int
 
 
 def snippet(passage: str, query: str, most: int) -> Snippet:
-    """At most `most` characters of a passage around what fits the query; its beginning if no word of the query stands in it."""
+    """Return at most `most` characters around the query's words, or the beginning without any."""
     lines = passage.split("\n")
     terms = frozenset(query_terms(query, _MOST_TERMS))
     found = [_found(line, terms) for line in lines]
@@ -266,7 +251,7 @@ def snippet(passage: str, query: str, most: int) -> Snippet:
 
 
 def found_line(passage: str, query: str, most: int) -> str:
-    """The line of a passage with most words of the query, in at most `most` characters; "" if none of them stands in it."""
+    """Return the line with most words of the query, at most `most` characters; "" without any."""
     terms = frozenset(query_terms(query, _MOST_TERMS))
     lines = passage.split("\n")
     found = [_found(line, terms) for line in lines]
@@ -278,12 +263,10 @@ def found_line(passage: str, query: str, most: int) -> str:
 
 
 def _found(line: str, terms: frozenset[str]) -> frozenset[str]:
-    """The words of the query that a line has."""
     return terms.intersection(board.index_terms(line)) if terms else terms
 
 
 def _window(lines: Sequence[str], found: Sequence[frozenset[str]], most: int) -> tuple[int, int]:
-    """(first line, line after the last) of what has most words and fits; one line at least, of equals the earliest one."""
     best, best_words = (0, 1), -1
     for first in range(len(lines)):
         if found[first] or not first:
@@ -292,7 +275,7 @@ def _window(lines: Sequence[str], found: Sequence[frozenset[str]], most: int) ->
             if words > best_words:
                 best, best_words = (first, end), words
     first, end = best
-    # What room is left shows what comes before.
+    # The rest of the room shows earlier lines.
     size = sum(len(line) + 1 for line in lines[first:end])
     while first > 0 and size + len(lines[first - 1]) + 1 <= most:
         first -= 1
@@ -301,7 +284,6 @@ def _window(lines: Sequence[str], found: Sequence[frozenset[str]], most: int) ->
 
 
 def _fill(lines: Sequence[str], first: int, most: int) -> int:
-    """The line after the last one that fits, beginning at `first`."""
     size, end = len(lines[first]), first + 1
     while end < len(lines) and size + 1 + len(lines[end]) <= most:
         size += 1 + len(lines[end])
@@ -310,7 +292,6 @@ def _fill(lines: Sequence[str], first: int, most: int) -> int:
 
 
 def _cut_around_hit(line: str, terms: frozenset[str], most: int) -> str:
-    """A part of a long line, around the first of its words that the query has."""
     at = 0
     for piece in line.split(" "):
         if terms.intersection(board.index_terms(piece)):

@@ -1,7 +1,6 @@
-"""Brings the store to what is in a folder now: reads only files whose stamp has changed, keeps only passages that have.
+"""Indexes changed files of a folder, and keeps unchanged passages.
 
-Files are read and kept a few at a time, each group in one transaction: whenever it ends, by a stop or a kill, what was kept
-stays, and the next pass goes on from there. Calls block: they run in a thread.
+Each transaction has a few files, so that an interrupted pass continues; calls block.
 """
 
 import hashlib
@@ -20,22 +19,20 @@ from engram_host.companion.store.markdown_files import FolderTables
 from engram_host.companion.types import NewFile, StoredPassage
 
 FILES_AT_ONCE = 32
+# Bytes of a transaction, except for a single larger file: bounds the memory.
 BYTES_AT_ONCE = 1 << 19
-"""Files of one transaction: bounds what is in memory, together with the one file that goes beyond it."""
-
 _STAMPS_AT_ONCE = 1000
+# A file this recent may change again without a new stamp: it is read again next time.
 _JUST_NOW_SECONDS = 2
-"""A file that changed so short a time ago may change again without another stamp: it is read once more the next time."""
-
 _LONGEST_HEADING = 300
 _DIGEST_BYTES = 16
+# Characters not shown in a terminal.
 _UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""What a terminal is not shown."""
 
 
 @dataclass
 class FolderProgress:
-    """How far the reading of a folder is; `problems` are sentences for a person, `left_out` counts those that are not kept."""
+    """Progress of indexing a folder: `problems` are sentences, `left_out` counts skipped files."""
 
     done: int = 0
     total: int = 0
@@ -44,7 +41,6 @@ class FolderProgress:
     left_out: int = 0
 
     def add_problem(self, sentence: str) -> None:
-        """Keep a sentence for a person, within the bound."""
         if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(sentence)
         else:
@@ -52,7 +48,7 @@ class FolderProgress:
 
 
 class FolderIndexer:
-    """Reads the files of folders into a store; `stop` ends it after the group of files under way."""
+    """Indexes files into a store; `stop` ends it after the current transaction."""
 
     def __init__(self, store: FolderTables, settings: FoldersSettings, stop: threading.Event):
         self._store = store
@@ -62,9 +58,7 @@ class FolderIndexer:
     def bring_up_to_date(
         self, place: FolderSource, listing: Listing, progress: FolderProgress, kept: Callable[[], None]
     ) -> bool:
-        """Take in what a listing says; whether all of it was. `progress` moves on with it, and `kept` is called after each
-        group. StoreUnavailable.
-        """
+        """Index a listing; False if not all was read. Calls `kept` per transaction; StoreUnavailable."""
         form = self._form(place)
         wanted = dict(listing.files)
         gone: list[str] = []
@@ -105,7 +99,6 @@ class FolderIndexer:
     def _groups(
         self, place: FolderSource, paths: Sequence[str], form: str, progress: FolderProgress
     ) -> Iterator[list[NewFile]]:
-        """The files of each transaction."""
         group: list[NewFile] = []
         size = 0
         for path in paths:
@@ -128,7 +121,6 @@ class FolderIndexer:
             yield group
 
     def _file(self, place: FolderSource, path: str, form: str) -> tuple[NewFile, int]:
-        """A file as it is now, and how many bytes were read."""
         try:
             contents = read_file(place, path, self._settings.most_file_bytes)
         except FileUnreadable as problem:
@@ -161,17 +153,16 @@ class FolderIndexer:
                 progress.add_problem(file.problem)
 
     def _form(self, place: FolderSource) -> str:
-        """What a file's stamp has in it beside the file's own: read in another form, each file is read again."""
+        """Return the part of a stamp that forces a new reading after changed settings or splitting."""
         return f"{chunks.FORM}.{self._settings.chunk_tokens}.{self._settings.overlap_tokens}.{place.scope}"
 
 
 def printable(text: str) -> str:
-    """As the board's, which looks at one character after the other: most passages have none that has to go."""
+    """Remove unprintable characters like the board, but fast for texts without any."""
     return board.printable(text) if _UNSHOWN.search(text) else text
 
 
 def _settled(contents: FileContents, form: str) -> str:
-    """The stamp to keep; "" if a change that comes now might leave the file with the same one."""
     if not contents.stamp or abs(time.time() - contents.changed) < _JUST_NOW_SECONDS:
         return ""
     return f"{form}.{contents.stamp}"

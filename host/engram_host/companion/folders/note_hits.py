@@ -1,4 +1,4 @@
-"""Hits in notes: in the store they are passages of a Markdown folder, and are shown as lines of their board's notes."""
+"""Hits in notes: stored as passages of a Markdown folder, shown as lines of a board's notes."""
 
 from dataclasses import replace
 from typing import Protocol
@@ -9,21 +9,18 @@ from engram_host.companion.types import LEFT_NOTES, NOTES, KeptFile
 
 
 class NoteSource(Protocol):
-    """Where it is known in which line of its note a passage stands."""
+    """Source of notes' files."""
 
-    def file(self, folder: str, path: str) -> KeptFile | None:
-        """A file of a folder, None if it is not here."""
-        ...
+    def file(self, folder: str, path: str) -> KeptFile | None: ...
 
 
 def with_citations(store: NoteSource, result: SearchResult) -> SearchResult:
-    """A result whose hits in notes are those of their boards, cited 2026-01-31.md#3."""
+    """Cite hits in notes by board, date and line, as in 2026-01-31.md#3."""
     shown = [_with_citation(store, hit) for hit in result.hits]
     return replace(result, hits=tuple(hit for hit in shown if hit))
 
 
 def _with_citation(store: NoteSource, hit: Hit) -> Hit | None:
-    """The hit as it is shown, None if its note has changed since it was found."""
     for prefix in (NOTES, LEFT_NOTES):
         if hit.device.startswith(prefix):
             file = store.file(hit.device, hit.path)

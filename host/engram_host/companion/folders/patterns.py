@@ -1,4 +1,4 @@
-"""Globs of files below a folder: `*` and `?` stay within one name, `**` stands for any folders, also none."""
+"""Globs below a folder: `*` and `?` stay within a name, `**` matches any folders or none."""
 
 from fnmatch import fnmatchcase
 
@@ -6,25 +6,24 @@ _ANY = "**"
 
 
 def matches(pattern: str, path: str) -> bool:
-    """Whether a glob names the file at a path, both relative to the folder and with slashes."""
+    """True if a glob matches a path, both relative to the folder and with slashes."""
     parts = _parts(pattern)
     return len(parts) in _places(parts, path.split("/"))
 
 
 def may_match_below(pattern: str, path: str) -> bool:
-    """Whether a glob may name a file in or below the folder at a path."""
+    """True if a glob may match a file in or below a folder."""
     parts = _parts(pattern)
     return any(place < len(parts) for place in _places(parts, path.split("/")))
 
 
 def _parts(pattern: str) -> list[str]:
-    """The parts of a glob between its slashes; at its end `**` stands for all files."""
     parts = pattern.split("/")
     return [*parts, "*"] if parts[-1] == _ANY else parts
 
 
 def _places(parts: list[str], names: list[str]) -> set[int]:
-    """How many parts of a glob may be used up by these names; all ways are followed at once, so no glob takes long."""
+    """Return the possible counts of parts used up; all are followed at once, so no glob is slow."""
     places = _with_skips(parts, {0})
     for name in names:
         left = [place for place in places if place < len(parts)]
@@ -38,7 +37,6 @@ def _fits(name: str, part: str) -> bool:
 
 
 def _with_skips(parts: list[str], places: set[int]) -> set[int]:
-    """These places, and those behind a `**` that stands for no folder."""
     found = set(places)
     for place, part in enumerate(parts):
         if place in found and part == _ANY:

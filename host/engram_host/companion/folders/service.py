@@ -1,4 +1,4 @@
-"""The Markdown folders of one companion: read and watched in the background, and who may see what of them."""
+"""Markdown folders of a companion: indexed and watched in the background, with access checks."""
 
 import asyncio
 import functools
@@ -30,28 +30,21 @@ from engram_host.wording import counted
 _log = logging.getLogger("engram.folders")
 
 ID_FILE = "folders.id"
+# Lease of the process that indexes a companion's folders, by the companion's id.
 LEASE = "folders {}"
-"""The lease of the folders of a companion by its id: the process that holds it reads and watches them."""
-
-MOST_LINES = 500
-"""Lines that one request of a file gives."""
-
-MOST_CHARACTERS = 64000
-"""And characters of them; a longer line is cut."""
-
-_POLL_SECONDS = 5.0
-"""How often folders are looked through that cannot be watched, or that are not there."""
-
+MOST_LINES = 500  # lines of one answer
+MOST_CHARACTERS = 64000  # characters of one answer; longer lines are cut
+_POLL_SECONDS = 5.0  # interval for folders that cannot be watched or are missing
 _AGAIN_SECONDS = 5.0
 _LISTINGS = 5
 
+# elsewhere: another process reads it, or is asked for its lease.
 FolderStatus = Literal["waiting", "reading", "up to date", "not there", "elsewhere"]
-"""elsewhere: another process reads it, or is asked for its lease."""
 
 
 @dataclass
 class FolderState:
-    """How a folder stands; `read_at` is when it was last read to its end, in Unix seconds."""
+    """Status of a folder; `read_at` is the end of its last reading in Unix seconds."""
 
     place: FolderSource
     state: FolderStatus = "waiting"
@@ -62,7 +55,7 @@ class FolderState:
 
 @dataclass(frozen=True)
 class FileExcerpt:
-    """Lines of a file from `first` on; `total` is how many it has, `following` the line to go on with, 0 at its end."""
+    """Lines of a file from `first`; `total` counts its lines, `following` is the next one or 0."""
 
     path: str
     first: int
@@ -72,7 +65,7 @@ class FileExcerpt:
 
 
 class FolderService:
-    """Keeps the store like the folders, as long as it runs; answers for who asks what of them."""
+    """Keeps the store up to date with the folders, and answers callers about them."""
 
     def __init__(
         self,
@@ -83,9 +76,7 @@ class FolderService:
         lease_of: Callable[[str], Lease],
         taken: Callable[[], None] = lambda: None,
     ):
-        """`home` is the companion's folder, `lease_of(name)` the lease of a name; `taken` is called when there are new
-        passages. SettingError.
-        """
+        """`taken` is called when there are new passages. Raise SettingError for invalid settings."""
         self._store = store
         self._settings = settings
         self._taken = taken
@@ -107,16 +98,14 @@ class FolderService:
     # --- running
 
     def start(self) -> None:
-        """Begin to read and to watch."""
         if self._companion:
             self._loop = asyncio.get_running_loop()
             self._watch = watch = FolderWatcher(self._settings.debounce_ms / 1000)
-            # Without a folder it only takes out of the store what is in the settings no more, and is over.
+            # Without folders it only removes former ones from the store, and ends.
             work = functools.partial(self._lease.run, lambda: self._run(watch))
             self._task = self._supervisor.start("folders", work, is_finite=not self.standings)
 
     async def stop(self) -> None:
-        """End that, after the files that are being kept just now."""
         self._is_ending = True
         self._stop.set()
         if self._watch:
@@ -155,7 +144,6 @@ class FolderService:
             await watch.stop()
 
     async def _wait(self, watch: FolderWatcher) -> list[FolderState]:
-        """Wait until something has changed, or it is time to look; the folders to look at."""
         if self._trouble:
             await watch.wait(_AGAIN_SECONDS)
             return self.standings
@@ -166,7 +154,6 @@ class FolderService:
         return [one for one in self.standings if _is_affected(one.place, changed)]
 
     async def _update_folders(self, watch: FolderWatcher, wanted: Sequence[FolderState]) -> None:
-        """Bring some folders up to date."""
         for one in wanted:
             if self._stop.is_set():
                 return
@@ -178,7 +165,7 @@ class FolderService:
             await self._read(one, listing)
 
     async def _watched_listing(self, watch: FolderWatcher, one: FolderState) -> Listing | None:
-        """What is in a folder since it has been watched: what changes after it is heard of."""
+        """List a folder after watching it, so that later changes are noticed."""
         listing: Listing | None = None
         for _ in range(_LISTINGS):
             listing = await asyncio.to_thread(list_files, one.place, self._settings.most_files)
@@ -200,7 +187,6 @@ class FolderService:
             self._loop.call_soon_threadsafe(self._taken)
 
     def _purge(self) -> None:
-        """Remove what was read of folders that are no longer in the settings."""
         for device in self._store.sources():
             if device.name.startswith(f"{FOLDER}{self._companion}:") and device.name not in self._by_device:
                 self._store.drop_folder(device.name)
@@ -208,7 +194,6 @@ class FolderService:
     # --- answering
 
     def problems(self) -> list[str]:
-        """What does not work now, a sentence each."""
         found = [self._trouble] if self._trouble else []
         if self._watch and self._watch.problem:
             found.append(self._watch.problem)
@@ -216,26 +201,22 @@ class FolderService:
         return found
 
     def visible_folders(self, caller: Caller) -> list[FolderState]:
-        """The folders that this caller may see."""
         seen = [one for one in self.standings if access.may_see(caller, one.place.scope)]
         is_elsewhere = not self._lease.is_held
         return [replace(one, state="elsewhere") if is_elsewhere and one.state == "waiting" else one for one in seen]
 
     def searchable_folders(self, caller: Caller, names: Collection[str] | None = None) -> tuple[str, ...]:
-        """The names in the store of the folders that a search of this caller goes through, of those with these `names`
-        if they are given; a folder that it may not see is noted in the log, with its scope. BadSearch for an unknown name.
-        """
+        """Return the store names of folders to search; BadSearch for unknown names, denied ones are logged."""
         for wanted in sorted(
             {one.place.scope for one in self.standings if not access.may_see(caller, one.place.scope)}
         ):
             _refuse(caller, wanted)
         there = [one.place.device for one in self._chosen(caller, names) if one.state != "not there"]
-        # Each search asks, and most companions have thousands of boards and no folder: then nothing is read.
+        # Each search calls this, and most companions have no folder: then nothing is read.
         known = {device.name for device in self._store.sources()} if there else set[str]()
         return tuple(name for name in there if name in known)
 
     def _chosen(self, caller: Caller, names: Collection[str] | None) -> list[FolderState]:
-        """The folders that a caller may see, of those with these names if they are given; BadSearch for an unknown name."""
         visible = self.visible_folders(caller)
         if names is None:
             return visible
@@ -249,16 +230,13 @@ class FolderService:
     def with_citations(
         self, result: SearchResult, query: str, caller: Caller, names: Collection[str] | None = None
     ) -> SearchResult:
-        """A result whose hits in folders say where they stand now, with a snippet in place of the whole passage.
-
-        `names` are the folders that were searched, if not all were.
-        """
+        """Add current citations and snippets to hits; `names` are the searched folders, if not all."""
         hits: list[Hit] = []
         seen: set[str] = set()
         for hit in result.hits:
             one = self._by_device.get(hit.device)
             shown = self._with_citation(one.place, hit, query) if one else hit
-            # Two passages that overlap may both be found by what stands in both.
+            # Overlapping passages may both match by their common lines.
             if shown and shown.citation not in seen:
                 hits.append(shown)
                 seen |= {shown.citation} - {""}
@@ -282,7 +260,6 @@ class FolderService:
         return shown == "on" or (shown == "auto" and not caller.group)
 
     def _with_citation(self, place: FolderSource, hit: Hit, query: str) -> Hit | None:
-        """The hit as it is shown, None if its file has changed since it was found."""
         file = self._store.file(place.device, hit.path)
         first = next((first for seq, first, _ in file.places if seq == hit.seq), 0) if file else 0
         if not first:
@@ -293,7 +270,7 @@ class FolderService:
         return replace(hit, device="", id=citation, text=shown.text, path=path, citation=citation)
 
     def lines(self, caller: Caller, cited: str, first: int, count: int) -> FileExcerpt:
-        """Lines of a file that is in a folder which this caller may see, as it is now. NoSuchFile, FileUnreadable."""
+        """Return lines of a file as it is now; raises NoSuchFile or FileUnreadable, also without access."""
         place, path = self._locate_file(caller, cited)
         try:
             contents = read_file(place, path, self._settings.most_file_bytes)
@@ -312,7 +289,7 @@ class FolderService:
 
 
 def excerpt(path: str, lines: Sequence[str], first: int, count: int) -> FileExcerpt:
-    """Some of the lines of a file, as many as one request gives."""
+    """Return the lines that fit into one answer."""
     shown: list[str] = []
     room = MOST_CHARACTERS
     for line in lines[first - 1 : first - 1 + min(count, MOST_LINES)]:
@@ -325,12 +302,11 @@ def excerpt(path: str, lines: Sequence[str], first: int, count: int) -> FileExce
 
 
 def _without_citation(hit: Hit) -> Hit:
-    """A hit that names no file."""
     return replace(hit, id="", path="", citation="") if hit.citation else hit
 
 
 def _refuse(caller: Caller, wanted: str) -> None:
-    """Note that what has this scope was not shown: the scope, never the text."""
+    """Log the denied scope, never the text."""
     where = " in a group" if caller.group else ""
     _log.info("what %s may see in folders was not shown to %s%s", wanted, caller.principal, where)
 
@@ -345,9 +321,7 @@ def _missing_folder(place: FolderSource) -> str:
 
 
 def companion_id(home: Path, *, make: bool) -> str:
-    """The id that separates this companion's folders from those of another one in the same database; "" if it never had any,
-    and none is to be made. SettingError.
-    """
+    """Return this companion's id in a shared database; "" if there is none and `make` is false."""
     path = home / ID_FILE
     try:
         known = path.read_text(encoding="ascii").strip()

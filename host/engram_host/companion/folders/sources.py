@@ -1,8 +1,6 @@
-"""Which files belong to a folder of the settings, and reading them.
+"""Files of the settings' folders.
 
-symbolic link is never followed, whoever puts one there meanwhile.
-
-The root itself is what the owner named; it may be a link.
+Symbolic links are never followed, even if one appears meanwhile; only the root itself may be one.
 """
 
 import errno
@@ -32,11 +30,7 @@ _DIGEST_BYTES = 8
 
 @dataclass(frozen=True)
 class FolderSource:
-    """A folder that is read: `form` all: each *.md below `root`, or what `patterns` name; memory: MEMORY.md and
-    memory/**/*.md; file: `only`.
-
-    `name` is how its citations begin, `device` its name in the store.
-    """
+    """A folder to read; `form` is all (*.md or `patterns`), memory (MEMORY.md, memory/**/*.md) or file."""
 
     name: str
     root: Path
@@ -47,7 +41,6 @@ class FolderSource:
     patterns: tuple[str, ...] = ()
 
     def contains_file(self, path: str) -> bool:
-        """Whether the file at a path below the root belongs to it."""
         parts = path.split("/")
         if not all(map(is_plain, parts)) or len(path) > _LONGEST_PATH:
             return False
@@ -60,7 +53,7 @@ class FolderSource:
         return self.form == "all" or path == _MEMORY_FILE or (parts[0] == _MEMORY_FOLDER and len(parts) > 1)
 
     def may_contain_files(self, path: str) -> bool:
-        """Whether files that belong to it may be in the folder at a path below the root."""
+        """True if files that belong to it may be below a path."""
         if self.form == "file" or not is_plain(path.rpartition("/")[2]):
             return False
         if self.patterns:
@@ -68,11 +61,10 @@ class FolderSource:
         return self.form == "all" or path.split("/")[0] == _MEMORY_FOLDER
 
     def citation(self, path: str) -> str:
-        """What a file is called outside."""
         return self.name if self.form == "file" else f"{self.name}/{path}"
 
     def path_of(self, cited: str) -> str:
-        """The path below the root of what is called so, "" if nothing of this folder is."""
+        """Return the path of a citation, "" if it is of another folder."""
         if self.form == "file":
             return self.only if cited == self.name else ""
         name, _, path = cited.partition("/")
@@ -80,12 +72,12 @@ class FolderSource:
 
 
 def folder_sources(settings: FoldersSettings, companion: str) -> list[FolderSource]:
-    """The folders of the settings; `companion` separates them from another one's in the same database. SettingError."""
+    """Return the settings' folders in a database shared by companions; may raise SettingError."""
     found: list[FolderSource] = []
     for form, wanted in _all(settings):
         name = wanted.name or _free_name(wanted.path.name or "root", {place.name for place in found})
         root, only = (wanted.path.parent, wanted.path.name) if form == "file" else (wanted.path, "")
-        # Several collections may be in one folder; with other patterns a folder is read as another one.
+        # Several collections may share a folder; other patterns make it another one.
         key = "\0".join((form, str(wanted.path), *wanted.patterns)).encode("utf-8", "surrogateescape")
         digest = hashlib.blake2b(key, digest_size=_DIGEST_BYTES).hexdigest()
         place = FolderSource(name, root, form, wanted.scope, f"{FOLDER}{companion}:{digest}", only, wanted.patterns)
@@ -117,47 +109,39 @@ def _free_name(name: str, taken: set[str]) -> str:
 # --- reading
 
 
-MOST_DEPTH = 32
-"""Folders inside each other: bounds the descriptors that are open while a folder is listed."""
-
-MOST_FOLDERS = 5000
-"""Folders below one root: each is watched by itself."""
-
-MOST_PROBLEMS = 20
-"""Sentences on what was left out: the rest is counted."""
-
+MOST_DEPTH = 32  # nested folders: bounds the open descriptors of a listing
+MOST_FOLDERS = 5000  # folders below one root, each watched by itself
+MOST_PROBLEMS = 20  # sentences on left-out files; others are only counted
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _AT_ONCE = 1 << 16
-
 _GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 _LASTING = (errno.EACCES, errno.EPERM)
 
 
 @dataclass
 class Listing:
-    """What is below a folder: files with their stamps, and the folders that can be watched, each with its inode."""
+    """Contents of a folder: files with stamps, and watchable folders with their inodes."""
 
     files: dict[str, str] = field(default_factory=dict)
     watched: set[tuple[str, int]] = field(default_factory=set)
+    # Folders that could not be read, so that their contents are unknown.
     unknown: list[str] = field(default_factory=list)
-    """Folders that could not be looked into: nobody knows what is in them now."""
     problems: list[str] = field(default_factory=list)
     links: int = 0
 
     def add_problem(self, sentence: str) -> None:
-        """Keep a sentence for a person, within the bound."""
         if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(sentence)
 
     def may_contain(self, path: str) -> bool:
-        """Whether a file that is not listed may be there all the same."""
+        """True if an unlisted file may exist all the same."""
         return any(not folder or path.startswith(folder + "/") for folder in self.unknown)
 
 
 @dataclass(frozen=True)
 class FileContents:
-    """A file as it was read; `stamp` differs for later states, `changed` is in Unix seconds."""
+    """A file's contents; `stamp` differs for later states, `changed` is in Unix seconds."""
 
     data: bytes = field(repr=False)
     stamp: str
@@ -165,12 +149,12 @@ class FileContents:
 
 
 def stamp_of(status: os.stat_result) -> str:
-    """What differs when a file has changed."""
+    """Return a stamp that differs once a file has changed."""
     return f"{status.st_ino}.{status.st_mtime_ns}.{status.st_ctime_ns}.{status.st_size}"
 
 
 def list_files(place: FolderSource, most: int) -> Listing | None:
-    """What is below a folder now, at most `most` files; None if the folder is not there."""
+    """List at most `most` files of a folder; None if it is missing."""
     listing = Listing()
     try:
         root = os.open(place.root, _FOLDER)
@@ -190,7 +174,6 @@ def list_files(place: FolderSource, most: int) -> Listing | None:
 
 
 def _list(place: FolderSource, descriptor: int, prefix: str, listing: Listing, most: int, depth: int) -> None:
-    """Add what is in one open folder, and below it."""
     if len(listing.watched) >= MOST_FOLDERS or not depth:
         listing.add_problem(
             f"{place.citation(prefix)} was left out: there are too many folders, or too many inside each other."
@@ -240,9 +223,7 @@ def _note_unreadable(place: FolderSource, path: str, error: OSError, listing: Li
 
 
 def read_file(place: FolderSource, path: str, most: int) -> FileContents:
-    """A file of a folder. FileNotFoundError if there is none that belongs to it; FileUnreadable if it is not for us; another
-    OSError if it could not be read this time.
-    """
+    """Read a file; raises FileNotFoundError, FileUnreadable, or OSError for temporary failures."""
     if not place.contains_file(path):
         raise FileNotFoundError(path)
     with _opened(place, path) as descriptor:
@@ -258,14 +239,14 @@ def read_file(place: FolderSource, path: str, most: int) -> FileContents:
         while len(data) <= most and (piece := os.read(descriptor, _AT_ONCE)):
             data += piece
         after = os.fstat(descriptor)
-    # What was written while it was read is read again the next time.
+    # A change during the reading is read the next time.
     stamp = stamp_of(status) if stamp_of(status) == stamp_of(after) and len(data) == status.st_size else ""
     return FileContents(bytes(data[:most]), stamp, int(status.st_mtime))
 
 
 @contextmanager
 def _opened(place: FolderSource, path: str) -> Iterator[int]:
-    """The descriptor of a file, reached without following a link."""
+    """Open a file without following links."""
     *folders, name = path.split("/")
     descriptor = _step(place, path, os.fspath(place.root), _FOLDER, None)
     try:
@@ -294,7 +275,7 @@ def _step(place: FolderSource, path: str, name: str, flags: int, folder: int | N
 
 
 def decoded(place: FolderSource, path: str, data: bytes) -> str:
-    """The text of a file; FileUnreadable if it is none."""
+    """Decode a file's text, or raise FileUnreadable."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

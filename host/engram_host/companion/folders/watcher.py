@@ -1,4 +1,4 @@
-"""Hears of changes in folders, each watched by itself: no link is followed into another place, as a recursive watch would."""
+"""Watcher of folders, each by itself, since a recursive watch would follow links."""
 
 import asyncio
 import contextlib
@@ -13,19 +13,18 @@ _log = logging.getLogger("engram.folders")
 
 _GROUP_MILLISECONDS = 500
 _STEP_MILLISECONDS = 100
-_MOST_DEBOUNCES = 10
-"""So many times the quiet that is waited for is the longest that a folder which never rests can put reading off."""
+_MOST_DEBOUNCES = 10  # debounces after which a folder that keeps changing is read anyway
 
+# A folder's path and inode, since a recreated folder has to be watched again.
 Folder = tuple[str, int]
-"""The path of a folder, and its inode: one that was created again has to be watched again."""
 
 
 class WatchEnded(CompanionError):
-    """Changes are heard no more, for a reason that nobody foresaw."""
+    """The watch ended unexpectedly."""
 
 
 class FolderWatcher:
-    """Watches a set of folders. `problem` says why nothing is heard, "" if all is well."""
+    """Watches a set of folders; `problem` is the reason for hearing nothing, or ""."""
 
     def __init__(self, debounce_seconds: float):
         self._debounce = debounce_seconds
@@ -39,7 +38,7 @@ class FolderWatcher:
         self.problem = ""
 
     async def watch_folders(self, folders: Iterable[Folder]) -> bool:
-        """Watch these folders; whether that is another set than before, so that something may have gone unheard."""
+        """Watch these folders; True if the set has changed, so that changes may have been missed."""
         wanted = frozenset(folders)
         if wanted == self._watched and self._task and not self._task.done():
             return False
@@ -54,10 +53,7 @@ class FolderWatcher:
         return not task.done()
 
     async def wait(self, seconds: float) -> set[str]:
-        """The paths that have changed, once all was quiet for the debounce; empty if nothing did within the seconds given.
-
-        WatchEnded, and what else ended the watch: what changed meanwhile is not known.
-        """
+        """Return the changed paths after the debounce, empty on timeout; if it raises, they are unknown."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._heard.wait()
@@ -76,12 +72,10 @@ class FolderWatcher:
             self._task.result()
 
     def wake(self) -> None:
-        """End wait() at once."""
         self._woken.set()
         self._heard.set()
 
     async def stop(self) -> None:
-        """Watch nothing any more."""
         self._stop.set()
         task, self._task = self._task, None
         if task:
@@ -118,10 +112,10 @@ class FolderWatcher:
                 self._heard.set()
         except FileNotFoundError:
             await asyncio.sleep(self._debounce)
-            # A folder went before it could be watched: the next listing shows it.
+            # A folder vanished before it could be watched: the next listing shows that.
         except (OSError, RuntimeError) as error:
-            # A system without events, or with too few, which watchfiles reports in either way: the folders are looked
-            # through again and again.
+            # A system without enough events, which watchfiles reports in either way: the folders are polled
+            # instead.
             self.problem = (
                 f"changes in folders are not heard of ({error}), so the folders are looked through every few seconds."
             )
