@@ -1,1 +1,1 @@
-"""Imports into boards over the link: what a file would do is shown first, then its lines go to the board one by one."""
+"""Imports into boards over the link: a preview first, then line by line."""

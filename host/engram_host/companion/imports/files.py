@@ -1,8 +1,8 @@
 """Imports as files in the companion's folder: they outlive a restart, and each companion on the folder sees them.
 
-imports/ID.json    how far it is, written whole; by the companion that holds the lease once it runs
-imports/ID.lines   what its lines are and what the preview says of them, a JSON array each
-imports/ID.cancel  somebody wants it to end
+imports/ID.json    progress, written whole; by the companion with the lease once it runs
+imports/ID.lines   lines and their preview, a JSON array each
+imports/ID.cancel  request to cancel
 """
 
 import contextlib
@@ -19,29 +19,27 @@ from engram_host.companion.errors import UnknownImport
 from engram_host.companion.imports.types import ImportLine, ImportStatus, Problem
 
 FOLDER = "imports"
-
 _ID = re.compile(r"[0-9a-f]{16}")
 
 
 class ImportFiles:
-    """Reads and writes them. OSError where the disk refuses."""
+    """Reads and writes imports; raises OSError on disk errors."""
 
     def __init__(self, home: Path):
         self._folder = home / FOLDER
 
     def add(self, status: ImportStatus, lines: list[ImportLine]) -> None:
-        """Keep a new import; nobody else on this computer reads what people remember."""
+        """Save a new import, readable by this user only."""
         self._folder.mkdir(mode=0o700, exist_ok=True)
         rows = ([line.number, line.outcome, line.why, line.text, line.fields] for line in lines)
         self._write(f"{status.id}.lines", "".join(json.dumps(row) + "\n" for row in rows))
         self.save(status)
 
     def save(self, status: ImportStatus) -> None:
-        """Write how far an import is."""
         self._write(f"{status.id}.json", json.dumps(asdict(status)))
 
     def read(self, import_id: str) -> ImportStatus:
-        """How far an import is. UnknownImport."""
+        """Return an import's progress, or raise UnknownImport."""
         if not _ID.fullmatch(import_id):
             raise UnknownImport(import_id)
         try:
@@ -52,7 +50,7 @@ class ImportFiles:
             raise UnknownImport(import_id) from None
 
     def lines(self, import_id: str, after: int = 0) -> Iterator[ImportLine]:
-        """The lines of an import, those behind the first few. UnknownImport."""
+        """Yield an import's lines after the first `after`; may raise UnknownImport."""
         try:
             with (self._folder / f"{import_id}.lines").open(encoding="utf-8") as file:
                 for place, row in enumerate(file):
@@ -62,7 +60,6 @@ class ImportFiles:
             raise UnknownImport(import_id) from None
 
     def list_imports(self) -> list[ImportStatus]:
-        """All imports, the newest first."""
         found: list[ImportStatus] = []
         for path in self._folder.glob("*.json"):
             with contextlib.suppress(UnknownImport):
@@ -70,20 +67,17 @@ class ImportFiles:
         return sorted(found, key=lambda status: (-status.made, status.id))
 
     def remove(self, import_id: str) -> None:
-        """Remove an import, its lines first: without them it is none."""
+        """Remove an import, its status last."""
         for ending in ("lines", "cancel", "json"):
             (self._folder / f"{import_id}.{ending}").unlink(missing_ok=True)
 
     def ask_cancel(self, import_id: str) -> None:
-        """Note that somebody wants an import to end."""
         self._write(f"{import_id}.cancel", "")
 
     def is_cancel_asked(self, import_id: str) -> bool:
-        """Whether somebody does."""
         return (self._folder / f"{import_id}.cancel").exists()
 
     def drop_cancel(self, import_id: str) -> None:
-        """Nobody does any more."""
         (self._folder / f"{import_id}.cancel").unlink(missing_ok=True)
 
     def _write(self, name: str, content: str) -> None:

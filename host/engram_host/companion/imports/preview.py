@@ -1,4 +1,4 @@
-"""What an import of a file into a board would do, line by line, by the rules of the board's own importer."""
+"""Preview of an import, line by line, by the rules of the board's own importer."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -19,9 +19,9 @@ from engram_host.transfer.reader import MemoryFile
 from engram_host.transfer.report import IMPORT, import_command
 from engram_host.wording import counted
 
-MOST_LINES = 5_000
-"""Lines of one file: each is a message to the board."""
+MOST_LINES = 5_000  # lines of one file; each is a message to the board
 
+# Counts in a board's report; a line in none of them is a text.
 _COUNTED: tuple[Outcome, ...] = (
     "stored",
     "changed",
@@ -30,14 +30,13 @@ _COUNTED: tuple[Outcome, ...] = (
     "changed meanwhile",
     "forgotten",
 )
-"""The counts of a board's report; a line that is in none of them is a text."""
 
 _SHOWN = 200
 
 
 @dataclass(frozen=True)
 class Preview:
-    """What becomes of each line; and sentences on the whole file, and names of fields for which a memory has no place."""
+    """Outcome of each line, notes on the file, and names of fields that memories do not have."""
 
     lines: list[ImportLine]
     notes: list[str]
@@ -45,12 +44,11 @@ class Preview:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many lines there are of each outcome."""
         return dict(Counter(line.outcome for line in self.lines))
 
 
 def preview_import(store: CompanionStore, device: str, name: str, data: bytes, now: int) -> Preview:
-    """Look at a file as the board would import it for its owner. UnknownDevice, ImportRefused, StoreUnavailable."""
+    """Preview a file for the board's owner; raises UnknownDevice, ImportRefused or StoreUnavailable."""
     copy = LogCopy(store, store.device(device), "records", now)
     source = MemoryFile(name, data)
     board = _Board(copy, store, now)
@@ -65,8 +63,6 @@ def preview_import(store: CompanionStore, device: str, name: str, data: bytes, n
 
 
 class _Board:
-    """The copy of a board, which imports line by line, as over the link."""
-
     def __init__(self, copy: LogCopy, store: CompanionStore, now: int):
         self._records = CopiedRecords(copy)
         self._clock = CopiedClock(now, spare=1 << 30)
@@ -76,12 +72,11 @@ class _Board:
         self._notes: Counter[str] = Counter()
 
     def notes(self) -> Iterator[str]:
-        """Sentences on what came in part, each with how often."""
+        """Yield sentences on partial imports, with counts."""
         for sentence, count in self._notes.items():
             yield f"{sentence} ({counted(count, 'time', 'times')})" if count > 1 else sentence
 
     def import_line(self, number: int, fields: Fields) -> ImportLine:
-        """What becomes of a line."""
         shown = _shown(fields)
         command = import_command(fields)
         if len(command) > MOST_CHARACTERS:
@@ -106,7 +101,6 @@ class _Board:
 
 
 def _shown(fields: Fields) -> str:
-    """What a person recognises a line by."""
     for name in ("content", "file", "origin"):
         if isinstance(fields.get(name), str):
             return text.printable(text.cut(fields[name], _SHOWN))

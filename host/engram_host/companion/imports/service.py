@@ -1,8 +1,7 @@
-"""Imports of files into boards: previews, and what sends the lines of those that people have started.
+"""Imports into boards: previews, and tasks that send the lines of started ones.
 
-Each line is a message to the board, as `engram import` sends it, and the next one follows once the board has answered: so a
-board that is away keeps an import waiting, and one that was broken off goes on where it was. The id of a message is that of its
-line, so a line that was sent before a restart is the same message after it.
+The next line follows once the board has answered; a line's message id is fixed, so that a line
+sent again after a restart is a repeat.
 """
 
 import asyncio
@@ -45,35 +44,21 @@ from engram_host.transfer.report import (
     read_reports,
 )
 
-MOST_BYTES = 1_000_000
-"""Of a file: what one request takes, with what stands around it."""
-
-ROOM = "import"
-"""The room of the messages: a chat shows none of them."""
-
-MOST_RUNNING = 16
-"""Imports that run at the same time, one of each board."""
-
-MOST_KEPT = 100
-"""Imports that are kept, the oldest that do not run go first."""
-
+MOST_BYTES = 1_000_000  # bytes of a file, below the limit of a request
+ROOM = "import"  # room of the messages, which no chat shows
+MOST_RUNNING = 16  # concurrent imports, one per board
+MOST_KEPT = 100  # imports kept; beyond it the oldest that do not run are removed
 KEPT_SECONDS = 7 * 86400
-PREVIEW_SECONDS = 86400
-"""How long an import is kept after its last change, and one that nobody has started."""
-
-LOOK_SECONDS = 1.0
-"""Between two looks for a cancellation, which another companion on the folder may have been asked for."""
-
-_SCAN_SECONDS = 5.0
-"""Between two looks for imports that another companion was asked to start."""
-
+PREVIEW_SECONDS = 86400  # lifetime of an import after its last change, and of one never started
+LOOK_SECONDS = 1.0  # interval of checks for a cancellation by another companion on the folder
+_SCAN_SECONDS = 5.0  # interval of checks for imports started by another companion
 LEASE = "imports.lock"
-
 _AGAIN_SECONDS = 5.0
 
+# States of an unanswered message; "" before the first.
 _UNFINISHED = ("", "waiting", "taken", "answering")
-"""States of a message that is not answered yet; "" before its first one is known."""
 
+# Reasons for a stopped import.
 STOPS = SentenceTable(
     "import_stop",
     {
@@ -83,12 +68,11 @@ STOPS = SentenceTable(
         "folder": "the companion's folder cannot be written to: {problem}.",
     },
 )
-"""Why an import has stopped, where the companion knows it."""
 
 
 @dataclass(frozen=True)
 class _LineAnswer:
-    """What a board did with one line: without an outcome it did not say so, or its report was damaged."""
+    """A board's answer to a line; no outcome means a missing or damaged report."""
 
     outcome: ImportOutcome | None = None
     refused: Sequence[ImportRefusal] = ()
@@ -116,55 +100,48 @@ class ImportService:
         self._task: BackgroundTask | None = None
         self._running: dict[str, asyncio.Task[None]] = {}
         self._wake = asyncio.Event()
+        # Held while checking for running imports and starting one.
         self._beginning = asyncio.Lock()
-        """Held while it is looked which imports run, and one more of them begins."""
 
     def start(self) -> None:
-        """Begin to send the lines of imports that were started, also before this companion was."""
         self._task = self._supervisor.start("imports", self._run)
 
     async def stop(self) -> None:
-        """End that; what is under way goes on at the next start."""
         if self._task:
             await self._task.stop()
 
-    # --- for people
+    # --- requests
 
     async def preview(self, device: str, name: str, data: bytes) -> ImportStatus:
-        """Look at a file as the board would import it, and keep it for a start. UnknownDevice, ImportRefused,
-        StoreUnavailable.
-        """
+        """Save a preview for a later start; raises UnknownDevice, ImportRefused or StoreUnavailable."""
         if len(data) > MOST_BYTES:
             raise ImportRefused(REFUSALS.say("import_large", bytes=len(data), most=MOST_BYTES))
         return await asyncio.to_thread(self._preview, device, name, data)
 
     async def find(self, device: str, import_id: str) -> ImportStatus:
-        """How far an import into a board is. UnknownImport."""
+        """Return an import's progress, or raise UnknownImport."""
         return await asyncio.to_thread(self._find, device, import_id)
 
     async def list_imports(self, device: str) -> list[ImportStatus]:
-        """The imports into a board, the newest first. UnknownDevice, StoreUnavailable."""
+        """List a board's imports, newest first; raises UnknownDevice or StoreUnavailable."""
         await asyncio.to_thread(self._store.device, device)
         return [status for status in await asyncio.to_thread(self._files.list_imports) if status.device == device]
 
     async def lines(
         self, device: str, import_id: str, outcome: str, offset: int, limit: int
     ) -> tuple[list[ImportLine], int]:
-        """(some lines of an import with the outcome that its preview says, all if that is "", how many there are).
-
-        UnknownImport.
-        """
+        """Return (lines of a page, total) with a previewed outcome ("": any); raises UnknownImport."""
         return await asyncio.to_thread(self._lines, device, import_id, outcome, offset, limit)
 
     async def begin(self, device: str, import_id: str) -> ImportStatus:
-        """Start an import, or one that failed or was cancelled again where it was. UnknownImport, ImportRefused."""
+        """Start an import, or resume a failed or cancelled one; raises UnknownImport or ImportRefused."""
         async with self._beginning:
             status = await asyncio.to_thread(self._begin, device, import_id)
         self._wake.set()
         return status
 
     async def cancel(self, device: str, import_id: str) -> None:
-        """End an import after the line that the board has; one that does not run is removed. UnknownImport."""
+        """Cancel an import after its current line, or remove an idle one; raises UnknownImport."""
         await asyncio.to_thread(self._cancel, device, import_id)
         self._wake.set()
 
@@ -256,7 +233,6 @@ class ImportService:
                 self._running[status.id] = asyncio.create_task(self._import(status), name="imports")
 
     async def _import(self, status: ImportStatus) -> None:
-        """Send the lines that are left, until the end, a cancellation, or what no further line would get past."""
         try:
             lines = await asyncio.to_thread(lambda: list(self._files.lines(status.id, status.sent)))
             for line in lines:
@@ -270,7 +246,7 @@ class ImportService:
         await self._kept(status)
 
     async def _is_cancelled(self, status: ImportStatus, line: ImportLine) -> bool:
-        """Whether somebody has cancelled the import before a line, which a companion that was ended may have sent already."""
+        """True if cancelled before a line that a stopped companion may already have sent."""
         if not await asyncio.to_thread(self._files.is_cancel_asked, status.id):
             return False
         await self._cancel_message(status, line)
@@ -283,7 +259,6 @@ class ImportService:
             await self._conversations.cancel(status.device, _message_id(status, line))
 
     async def _passed(self, status: ImportStatus, line: ImportLine) -> bool:
-        """Import a line; whether the next one may follow."""
         if line.fields is None:
             status.refuse(line.number, line.why)
         else:
@@ -299,7 +274,6 @@ class ImportService:
         return status.state == "running"
 
     async def _answer(self, status: ImportStatus, line: ImportLine) -> _LineAnswer | None:
-        """What the board says to a line; None if somebody cancels the import before it does."""
         asking = asyncio.create_task(self._ask(status, line))
         try:
             while not asking.done():
@@ -307,7 +281,7 @@ class ImportService:
                 if not asking.done() and await asyncio.to_thread(self._files.is_cancel_asked, status.id):
                     await self._cancel_message(status, line)
                     return None
-            # A line that was answered is counted, also if it is the last one before a cancellation.
+            # An answered line counts, even the last one before a cancellation.
             return asking.result()
         finally:
             asking.cancel()
@@ -323,7 +297,7 @@ class ImportService:
                 answer = await self._follow(status, said.mid)
                 if answer.state not in _UNFINISHED:
                     return answer
-                # The companion is about to stop: the line is asked about again after its next start.
+                # The companion is stopping: the next start asks about the line again.
                 await asyncio.sleep(_AGAIN_SECONDS)
             except (TooManyWaiting, StoreUnavailable) as problem:
                 await self._told(status, str(problem))
@@ -362,7 +336,6 @@ def _message_id(status: ImportStatus, line: ImportLine) -> str:
 
 
 def _take_answer(status: ImportStatus, line: ImportLine, answer: _LineAnswer) -> None:
-    """Count what a board did with a line, or let the import fail if it would do the same with all others."""
     ends = next((each["why"] for each in answer.refused if each["code"] in ENDS_IMPORT), "")
     outcome = answer.outcome
     if ends or (answer.problem and outcome is None):
@@ -382,5 +355,4 @@ def _take_answer(status: ImportStatus, line: ImportLine, answer: _LineAnswer) ->
         status.unknown = list(dict.fromkeys([*status.unknown, *outcome["unknown"]]))[:_MOST_UNKNOWN]
 
 
-_MOST_NOTES, _MOST_UNKNOWN = 20, 50
-"""Sentences on the whole, and names of fields, that are kept."""
+_MOST_NOTES, _MOST_UNKNOWN = 20, 50  # limits for notes and for names of unknown fields

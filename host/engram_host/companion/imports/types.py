@@ -1,4 +1,4 @@
-"""What is known of an import, and of each line of its file."""
+"""Status of an import, and of each line of its file."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -7,6 +7,7 @@ from engram_host.transfer.formats import Fields
 
 ImportState = Literal["preview", "running", "done", "cancelled", "failed"]
 
+# Outcome of a line in a board's words; `text` is a note's or profile's, written if none exists.
 Outcome = Literal[
     "stored",
     "changed",
@@ -18,9 +19,6 @@ Outcome = Literal[
     "text there",
     "refused",
 ]
-"""What becomes of a line, in the words of a board's /import; `changed meanwhile`: it was made from another version than the
-board has; `text` of a note or of the profile, which is put in its place if none stands there.
-"""
 
 OUTCOMES: tuple[Outcome, ...] = (
     "stored",
@@ -34,26 +32,24 @@ OUTCOMES: tuple[Outcome, ...] = (
     "refused",
 )
 
-MOST_PROBLEMS = 100
-"""Refused lines whose reasons are kept; the others are counted."""
+MOST_PROBLEMS = 100  # refused lines with a reason; others are only counted
 
 
 @dataclass(frozen=True)
 class ImportLine:
-    """A line of the file: what becomes of it, why if it is refused, and what is sent for it, None if nothing is."""
+    """A line with its outcome, its reason if refused, and the fields to send, None for nothing."""
 
     number: int
     outcome: Outcome
     why: str
-    text: str = field(repr=False)
-    """What a person recognises it by."""
+    text: str = field(repr=False)  # text by which a person recognises the line
 
     fields: Fields | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A line that the board refused, and why."""
+    """A refused line and the reason."""
 
     line: int
     why: str
@@ -61,9 +57,7 @@ class Problem:
 
 @dataclass
 class ImportStatus:
-    """How far an import is. `expected` counts lines by what the preview says becomes of them, `counts` those that the board
-    has answered; `sent` of `total` lines are answered. `told` says why the board has not answered yet, or why it failed.
-    """
+    """Progress: `expected` and `counts` are by outcome, `told` is the reason for a wait or failure."""
 
     id: str
     device: str
@@ -72,8 +66,7 @@ class ImportStatus:
     state: ImportState = "preview"
     total: int = 0
     sent: int = 0
-    attempt: int = 0
-    """How often it was started: each attempt says the line that failed once more."""
+    attempt: int = 0  # number of starts; each attempt sends the failed line once more
     changed: int = 0
     told: str = ""
     expected: dict[str, int] = field(default_factory=dict)
@@ -84,16 +77,13 @@ class ImportStatus:
 
     @property
     def is_open(self) -> bool:
-        """Whether it goes on by itself."""
         return self.state == "running"
 
     def count(self, outcome: str, number: int = 1) -> None:
-        """Count what became of lines."""
         if number:
             self.counts[outcome] = self.counts.get(outcome, 0) + number
 
     def refuse(self, line: int, why: str) -> None:
-        """Count a line that was refused."""
         self.count("refused")
         if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(Problem(line, why))
