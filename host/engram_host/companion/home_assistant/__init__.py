@@ -1,1 +1,1 @@
-"""Senses of boards for Home Assistant."""
+"""Boards' senses in Home Assistant."""

@@ -1,6 +1,6 @@
-"""What Home Assistant is to show of boards, as its MQTT discovery takes it: a sensor for each sense, and one for its events.
+"""Home Assistant's MQTT discovery: a sensor for each sense of a board, and one for its events.
 
-https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery has the fields.
+https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery lists the fields.
 """
 
 import json
@@ -12,9 +12,9 @@ from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import MqttSettings
 from engram_host.companion.store.senses.types import StoredEvent, StoredSense
 
-STATES = "engram/v1/{device}/senses/{key}"
-"""The topics with states; `/event` follows for that of events."""
+STATES = "engram/v1/{device}/senses/{key}"  # topics of states; `/event` is appended for events
 
+# Device classes of units that belong to one class only.
 _CLASSES = {
     "°C": "temperature",
     "°F": "temperature",
@@ -26,14 +26,13 @@ _CLASSES = {
     "lx": "illuminance",
     "dBm": "signal_strength",
 }
-"""The class of a unit that is one of only one."""
 
 _HUMID = ("humid", "湿")
 _ORIGIN = {"name": "Engram", "sw": __version__}
 
 
 def discovery_prefix(mqtt: MqttSettings) -> str:
-    """The topic below which Home Assistant looks for devices, "" if it is not told of any; SettingError."""
+    """Return the discovery prefix, "" if publishing is off; may raise SettingError."""
     if not mqtt.home_assistant:
         return ""
     prefix = mqtt.home_assistant_prefix.strip("/")
@@ -45,7 +44,7 @@ def discovery_prefix(mqtt: MqttSettings) -> str:
 def device_messages(
     prefix: str, device: str, senses: Iterable[StoredSense], events: Iterable[StoredEvent]
 ) -> dict[str, str]:
-    """The retained messages on a board, by topic."""
+    """Return a board's retained messages by topic."""
     lasting = {event.sense: event for event in events if not event.ended}
     found: dict[str, str] = {}
     for sense in senses:

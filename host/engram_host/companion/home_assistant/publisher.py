@@ -1,7 +1,7 @@
-"""Keeps boards' senses for Home Assistant at the broker: publishes what is new, and removes what has gone.
+"""Publishes boards' senses for Home Assistant at the broker, and removes former ones.
 
-Which topics hold something is noted in the database before they are published, so that they are emptied when a sense or a board
-has gone, or all of this is switched off, whatever was killed meanwhile.
+Topics are saved in the database before they are published, so that they can be emptied after a
+crash too.
 """
 
 import asyncio
@@ -19,38 +19,31 @@ from engram_host.companion.supervisor import BackgroundTask, Supervisor
 
 _log = logging.getLogger("engram.home_assistant")
 
-LOOK_SECONDS = 5.0
-"""Between two looks for what has changed."""
-
-LEASE = "home assistant"
-"""The process that holds it publishes."""
-
-MOST_TOPICS = 20_000
-"""Four for each sense of each board: beyond that the rest is left out, and said in the log."""
-
-_TOPICS = "home_assistant.topics"
-"""The note with the topics that hold something."""
+LOOK_SECONDS = 5.0  # interval of checks for changes
+LEASE = "home assistant"  # lease of the process that publishes
+MOST_TOPICS = 20_000  # limit of topics, four per sense; the rest is left out and logged
+_TOPICS = "home_assistant.topics"  # note with the published topics
 
 
 class RetainingBroker(Protocol):
-    """The broker: `connections` counts how often it was connected to, since it may have lost what it kept before that."""
+    """The broker; `connections` counts connects, since it may have lost retained messages before."""
 
     connections: int
 
     async def publish_retained(self, topic: str, message: str) -> bool:
-        """Publish a message that the broker keeps, an empty one removes it; whether it went out."""
+        """Publish a retained message, or remove it if empty; True if it was sent."""
         ...
 
 
 def home_assistant_prefix(mqtt: MqttSettings) -> str:
-    """The topic below which Home Assistant looks for devices, "" if it is not told of any; SettingError."""
+    """Return the discovery prefix, "" if publishing is off; may raise SettingError."""
     if mqtt.home_assistant and not mqtt.url:
         raise SettingError("mqtt.home_assistant", "needs mqtt.url: the broker that Home Assistant uses.")
     return discovery_prefix(mqtt)
 
 
 class HomeAssistantPublisher:
-    """Publishes what `prefix` has to have below it; with no prefix it removes what is left of before, and ends."""
+    """Publishes below `prefix`; an empty prefix removes former topics and ends."""
 
     def __init__(
         self,
@@ -70,14 +63,13 @@ class HomeAssistantPublisher:
         self._task: BackgroundTask | None = None
 
     async def start(self, broker: RetainingBroker) -> None:
-        """Begin to publish, or to remove what is left; StoreUnavailable."""
+        """Start to publish, or to remove former topics; may raise StoreUnavailable."""
         if self._prefix or await asyncio.to_thread(self._noted):
             name = "mqtt home-assistant"
             work = functools.partial(self._lease.run, lambda: self._run(broker))
             self._task = self._supervisor.start(name, work, is_finite=not self._prefix)
 
     async def stop(self) -> None:
-        """Publish nothing more; what was published stays."""
         if self._task:
             await self._task.stop()
         self._lease.release()
@@ -95,7 +87,6 @@ class HomeAssistantPublisher:
             await asyncio.sleep(self._look_seconds)
 
     async def _update(self, broker: RetainingBroker) -> bool:
-        """Publish what has changed; whether all went out."""
         if self._connection != broker.connections:
             self._connection = broker.connections
             self._published.clear()
