@@ -1,1 +1,1 @@
-"""What people look at of boards: lists of them with warnings, and figures of one over days."""
+"""Lists of boards with warnings, and figures of one board over days."""

@@ -1,4 +1,4 @@
-"""Says why a search does not show a memory or a turn that a person knows of."""
+"""Explains why a search does not show a known memory or turn."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from engram_host.sentences import SentenceTable
 
 AbsenceReason = Literal["shown", "below", "unknown", "superseded", "expired", "filtered", "no match"]
 
+# Reasons for a missing entry.
 ABSENCES = SentenceTable(
     "absence",
     {
@@ -33,7 +34,6 @@ ABSENCES = SentenceTable(
         "far": "{why}; it is not close in meaning.",
     },
 )
-"""Why a search does not show an entry."""
 
 _MOST_TERMS = 64
 _SHOWN_WORDS = 8
@@ -41,7 +41,7 @@ _SHOWN_WORDS = 8
 
 @dataclass(frozen=True)
 class Absence:
-    """Why an entry is not among the hits of a search: `rank` is its place from 1 if the search ranked it, else 0."""
+    """Reason for a missing entry; `rank` is its place in the search from 1, 0 if unranked."""
 
     entry: str
     reason: AbsenceReason
@@ -50,23 +50,21 @@ class Absence:
 
 
 class Search(Protocol):
-    """A search as SearchService does it."""
+    """A search with the options of SearchService."""
 
-    async def __call__(self, caller: Caller, *, devices: Sequence[str], **options: Any) -> SearchResult:
-        """What was found. CompanionError."""
-        ...
+    async def __call__(self, caller: Caller, *, devices: Sequence[str], **options: Any) -> SearchResult: ...
 
 
 class EntryLookup(Protocol):
-    """Looks entries up by the index that searches use, as MemoryBrowser does."""
+    """Look-up of entries by the index that searches use."""
 
     async def entries(self, device: str, ids: Iterable[str]) -> dict[str, ReadEntry]:
-        """Those of some memories and turns that are in the copy and not forgotten, by id. UnknownDevice."""
+        """Return known, unforgotten entries by id; may raise UnknownDevice."""
         ...
 
 
 class AbsenceFinder:
-    """Looks a search over again for one entry of a board."""
+    """Repeats a search for one entry of a board."""
 
     def __init__(self, lookup: EntryLookup, search: Search):
         self._lookup = lookup
@@ -75,11 +73,7 @@ class AbsenceFinder:
     async def explain(
         self, caller: Caller, device: str, entry: str, limit: int, *, ranked: SearchResult | None = None, **options: Any
     ) -> Absence:
-        """Why `entry` of a board is not among the first `limit` hits of a search with these options of SearchService.
-
-        `ranked` is that search of the board with MOST_HITS hits, if it was made already. UnknownDevice, UnknownEntry,
-        BadSearch, StoreUnavailable.
-        """
+        """Explain why `entry` is not among the first `limit` hits; `ranked` has MOST_HITS, if known."""
         log_of_entry(entry)
         found = (await self._lookup.entries(device, [entry])).get(entry)
         if found is None or not access.may_see(caller, found.line.get("scope", ALL)):
@@ -116,7 +110,6 @@ def _ranked(entry: str, rank: int, hits: Sequence[Hit], limit: int) -> Absence:
 
 
 def _by_filters(found: ReadEntry, options: dict[str, Any]) -> str:
-    """The filters that an entry does not pass, "" if it passes all."""
     line, is_turn = found.line, found.id[0] == "t"
     at = line.get("at" if is_turn else "created", 0)
     log, since, until = options.get("log"), options.get("since") or 0, options.get("until") or 0
@@ -133,7 +126,6 @@ def _by_filters(found: ReadEntry, options: dict[str, Any]) -> str:
 
 
 def _unmatched(found: ReadEntry, result: SearchResult, query: str, *, uses_meaning: bool) -> Absence:
-    """An entry that is not among as many hits as a search has at most."""
     terms, named = query_terms(query, _MOST_TERMS), query_words(query)
     having = set(text.index_terms(_words_of(found.line)))
     words = list(dict.fromkeys(named.get(term, term) for term in terms))[:_SHOWN_WORDS]

@@ -1,4 +1,4 @@
-"""Figures of one board over days, from the entries of its copy: memories, turns, tags."""
+"""Figures of one board over days, from its copy: memories, turns, tags."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -7,13 +7,12 @@ from engram_host.companion.entries.scan import day_of, scan_entries
 from engram_host.companion.store.replica import ReplicaReader
 from engram_host.companion.types import Device
 
-MOST_TAGS = 12
-"""Tags that are shown, the most frequent ones."""
+MOST_TAGS = 12  # most frequent tags that are shown
 
 
 @dataclass(frozen=True)
 class DayCount:
-    """How many memories and turns a board has of a day, in days since 1970 of the board's own zone."""
+    """Memories and turns of a day, in days since 1970 of the board's zone."""
 
     day: int
     memories: int
@@ -22,7 +21,7 @@ class DayCount:
 
 @dataclass(frozen=True)
 class BoardFigures:
-    """What a board's copy has: memories by their states, turns, days without a gap, tags of live memories."""
+    """Figures of a copy: memories by state, a value for every day, and tags of live memories."""
 
     states: dict[str, int]
     turns: int
@@ -32,7 +31,7 @@ class BoardFigures:
 
 @dataclass(frozen=True)
 class CopyCounts:
-    """What a board's copy has, of all days: the same for any span of days that is looked at."""
+    """Counts of a copy over all days."""
 
     states: dict[str, int]
     tags: tuple[tuple[str, int], ...]
@@ -40,14 +39,13 @@ class CopyCounts:
     turns: dict[int, int]
 
     def of_days(self, last: int, days: int) -> BoardFigures:
-        """The figures with some days, up to the last one."""
         span = range(last - days + 1, last + 1)
         shown = tuple(DayCount(day, self.memories.get(day, 0), self.turns.get(day, 0)) for day in span)
         return BoardFigures(self.states, sum(self.turns.values()), shown, self.tags)
 
 
 def count_copy(store: ReplicaReader, device: Device, now: int) -> CopyCounts:
-    """Count what a board's copy has. StoreUnavailable."""
+    """Count the entries of a board's copy; may raise StoreUnavailable."""
     states, tags, memories = Counter[str](), Counter[str](), Counter[int]()
     for entry in scan_entries(store, device, "records", now):
         states[entry.state] += 1

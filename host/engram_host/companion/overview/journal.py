@@ -1,7 +1,7 @@
-"""The days of one board: which of them have something, and what was said, noted and remembered on one.
+"""Days of one board: turns, notes and memories of each.
 
-An index of a copy has the seqs of its entries by day, made by one look at all of its lines; the lines of a day are read when
-they are shown. It is kept until the copy changes, for some boards, so that to leaf through days reads little.
+An index of a copy holds the seqs of entries by day, until the copy changes; a day's lines are read
+when shown.
 """
 
 import asyncio
@@ -21,25 +21,16 @@ from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Device, LogName
 from engram_host.time_zones import BoardZone
 
-MOST_KEPT = 8
-"""Boards whose index is kept: one of 100,000 turns takes 2 MB."""
-
-TURNS_AT_ONCE = 60
-"""Turns of a day that are read together."""
-
-MOST_MEMORIES = 100
-"""Memories of a day, and memories that a note gave, that are read; the others are counted."""
-
-MOST_NOTE_LINES = 200
-"""Lines of a day's note that are read together."""
-
-_LAST_DAY = 2_932_896
-"""9999-12-31, in days since 1970."""
+MOST_KEPT = 8  # cached indexes; one of 100,000 turns takes 2 MB
+TURNS_AT_ONCE = 60  # turns of a day read together
+MOST_MEMORIES = 100  # memories read of a day, and of a note; others are counted
+MOST_NOTE_LINES = 200  # lines read of a day's note
+_LAST_DAY = 2_932_896  # 9999-12-31, in days since 1970
 
 
 @dataclass(frozen=True)
 class DayMark:
-    """A day, in days since 1970 of the board's own zone, and how much it has."""
+    """A day, in days since 1970 of the board's zone, and the number of its entries."""
 
     day: int
     turns: int = 0
@@ -49,7 +40,7 @@ class DayMark:
 
 @dataclass(frozen=True)
 class Days:
-    """Some days of a board that have something, oldest first; `first` and `last` are those of all, None if there are none."""
+    """Days with entries, oldest first; `first` and `last` are those of all, None without any."""
 
     zone: BoardZone
     marks: tuple[DayMark, ...]
@@ -59,7 +50,7 @@ class Days:
 
 @dataclass(frozen=True)
 class Turn:
-    """Something that was said."""
+    """A turn of a conversation."""
 
     id: str
     session: str
@@ -72,7 +63,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class DayMemory:
-    """A memory as a day shows it."""
+    """A memory of a day."""
 
     id: str
     state: str
@@ -84,7 +75,7 @@ class DayMemory:
 
 @dataclass(frozen=True)
 class DayNote:
-    """Lines of a day's note from `first` on; `total` is how many it has, 0 if there is no such note."""
+    """Lines of a day's note from `first`; `total` is 0 without a note."""
 
     name: str
     principal: str
@@ -95,9 +86,7 @@ class DayNote:
 
 @dataclass(frozen=True)
 class Day:
-    """A day of a board. The turns are some of `turns_total` after `offset`, those of a session together; `made` is what was
-    distilled from the day's note, whenever that was; `principals` have a note of it.
-    """
+    """A day; turns are grouped by session, `made` has memories distilled from its note, at any time."""
 
     zone: BoardZone
     mark: DayMark
@@ -115,13 +104,13 @@ class Day:
 
 @dataclass
 class _Entries:
-    """The entries of a day: (session, seq) of turns one after the other, and seqs of memories."""
+    """Entries of a day: (session, seq) of turns, and seqs of memories."""
 
     turns: "array[int]" = field(default_factory=lambda: array("q"))
     memories: "array[int]" = field(default_factory=lambda: array("q"))
 
     def ordered_turns(self) -> list[int]:
-        """The seqs of turns, those of a session together, sessions by their first turn."""
+        """Return seqs of turns, grouped by session; sessions by their first turn."""
         pairs = list(zip(self.turns[::2], self.turns[1::2], strict=True))
         first: dict[int, int] = {}
         for session, seq in pairs:
@@ -131,43 +120,35 @@ class _Entries:
 
 @dataclass
 class _Index:
-    """Of one copy: its entries by day, the seqs of memories by the note that gave them, and states that are not `live`."""
-
     days: dict[int, _Entries] = field(default_factory=dict)
     of_notes: "dict[str, array[int]]" = field(default_factory=dict)
     states: dict[int, str] = field(default_factory=dict)
 
     def add_to(self, day: int) -> _Entries:
-        """The entries of a day, to which one is added; a time before 1970 or after 9999 is no day but a wrong clock's."""
+        """Return the day to add an entry to; times outside 1970 to 9999 come from a wrong clock."""
         return self.days.setdefault(day, _Entries()) if 0 <= day <= _LAST_DAY else _Entries()
 
     def entries(self, day: int) -> _Entries:
-        """The entries of a day, none if there are none."""
         return self.days.get(day) or _Entries()
 
 
 class BoardJournal:
-    """Looks at the days of boards."""
+    """Reads the days of boards."""
 
     def __init__(self, store: CompanionStore):
         self._store = store
         self._kept = KeptOfBoards[_Index](MOST_KEPT)
 
     async def days(self, name: str, first: int, last: int) -> Days:
-        """The days of a board from one to another that have something. UnknownDevice, StoreUnavailable."""
+        """List a board's days with entries; raises UnknownDevice or StoreUnavailable."""
         return await asyncio.to_thread(self._days, name, first, last)
 
     async def day(self, name: str, day: int, principal: str, offset: int, limit: int, note_line: int = 1) -> Day:
-        """One day of a board, some of its turns, and the note of a principal from a line on. UnknownDevice,
-        StoreUnavailable.
-        """
+        """Return a day with a page of turns and of a note; raises UnknownDevice or StoreUnavailable."""
         return await asyncio.to_thread(self._day, name, day, principal, offset, limit, note_line)
 
     async def place_of_turn(self, name: str, turn: str) -> tuple[int, int] | None:
-        """(the day of a turn such as t34, how many of the day's turns stand before it); None if it is not there.
-
-        UnknownDevice, StoreUnavailable.
-        """
+        """Return (day, turns of that day before it) of a turn such as t34, or None; raises as day()."""
         return await asyncio.to_thread(self._place_of_turn, name, int(turn[1:]))
 
     def _days(self, name: str, first: int, last: int) -> Days:
@@ -183,7 +164,7 @@ class BoardJournal:
         entries = index.entries(day)
         order = entries.ordered_turns()
         made = index.of_notes.get(f"{day_name(day)}.md", array("q"))
-        # What notes gave stands with them.
+        # Memories distilled from a note are listed with it.
         given = set(made)
         others = [seq for seq in entries.memories if seq not in given]
         all_days = sorted(index.days.keys() | notes.keys())
@@ -215,7 +196,6 @@ class BoardJournal:
         return DayMark(day, len(entries.turns) // 2, len(entries.memories), len(notes.get(day, ())))
 
     def _notes(self, name: str) -> dict[int, list[str]]:
-        """Who has a note of each day."""
         found: dict[int, list[str]] = {}
         for note in self._store.note_names(name):
             with contextlib.suppress(ValueError):  # MEMORY.md is of no day
@@ -243,12 +223,12 @@ class BoardJournal:
         )
 
     def _lines(self, device: Device, log: LogName, seqs: Sequence[int]) -> list[tuple[int, dict[str, Any]]]:
-        """Those of some lines that can be read, in the order of the seqs."""
+        """Read the readable lines, in the order of the seqs."""
         found = read_lines(self._store, device, log, seqs)
         return [(seq, found[seq]) for seq in seqs if seq in found]
 
     def _index(self, device: Device) -> _Index:
-        """The index of a board's copy, made again once that has changed, or another hour has begun: memories expire."""
+        """Return the index, rebuilt for a changed copy or a new hour, since memories expire."""
         now = int(time.time())
         key = (device.name, device.generation, device.version, device.zone, now // 3600)
         return self._kept.get(key, lambda: _read_index(self._store, device, now))

@@ -1,4 +1,4 @@
-"""Lists of boards, and the overview of one: for the page, the API and the command line."""
+"""Lists of boards and the overview of one, for the page, the API and the command line."""
 
 import asyncio
 import time
@@ -24,12 +24,8 @@ from engram_host.time_zones import BoardZone
 BoardState = Literal["connected", "away"]
 
 DAYS = 30
-MOST_DAYS = 366
-"""Of which figures are shown: by default, and at most."""
-
-MOST_KEPT = 64
-"""Boards whose figures are kept until their copies change: bounds the memory."""
-
+MOST_DAYS = 366  # default and limit of the days with figures
+MOST_KEPT = 64  # boards with cached figures: bounds the memory
 _EVENTS = 20
 
 
@@ -40,13 +36,12 @@ class BoardSummary:
     row: BoardRow
     state: BoardState
     warnings: tuple[Sentence, ...]
-    told: ToldStatus | None = None
-    """What it reported last of itself, None if it has reported nothing."""
+    told: ToldStatus | None = None  # last report of the board, None without any
 
 
 @dataclass(frozen=True)
 class BoardPage:
-    """Some boards, and how many there are in all that were looked for."""
+    """A page of boards, and the total."""
 
     total: int
     boards: tuple[BoardSummary, ...]
@@ -54,41 +49,40 @@ class BoardPage:
 
 @dataclass(frozen=True)
 class BoardOverview:
-    """One board: what its copy has, its own reports of each day, and what happened to it lately, newest first."""
+    """One board: figures of its copy, daily reports, and latest events, newest first."""
 
     summary: BoardSummary
     device: Device
     figures: BoardFigures
     days: tuple[BoardDay, ...]
-    today: int
-    """The day on which it was looked at, in UTC, as those of `days`: days since 1970."""
+    today: int  # the UTC day of the overview, in days since 1970
     events: tuple[tuple[int, str], ...]
 
 
 class BoardOverviews:
-    """Looks at boards."""
+    """Reads lists and overviews of boards."""
 
     def __init__(self, store: CompanionStore, flash_percent: Callable[[], int] = lambda: 0):
-        """flash_percent() says from where on the flash of a board is nearly full, 0 for never."""
+        """flash_percent() returns the bound of a nearly full flash, 0 for none."""
         self._store = store
         self.journal = BoardJournal(store)
         self._flash_percent = flash_percent
         self._kept = KeptOfBoards[CopyCounts](MOST_KEPT)
 
     async def list(self, query: BoardQuery, state: BoardState | Literal[""] = "") -> BoardPage:
-        """Boards that fit a query, and are in a state if it is given. StoreUnavailable."""
+        """List boards by a query and an optional state; may raise StoreUnavailable."""
         return await asyncio.to_thread(self._list, query, state)
 
     async def summary(self, name: str) -> BoardSummary:
-        """One board as a list shows it. UnknownDevice, StoreUnavailable."""
+        """Return a board as in a list; raises UnknownDevice or StoreUnavailable."""
         return await asyncio.to_thread(self._summary, name)
 
     async def zones(self, names: Iterable[str]) -> dict[str, BoardZone]:
-        """The time zones of those of some boards that are known. StoreUnavailable."""
+        """Return the known time zones of boards; may raise StoreUnavailable."""
         return await asyncio.to_thread(self._zones, [*names])
 
     async def overview(self, name: str, days: int = DAYS) -> BoardOverview:
-        """One board with figures of the last days. UnknownDevice, StoreUnavailable."""
+        """Return a board with figures of the last days; raises UnknownDevice or StoreUnavailable."""
         return await asyncio.to_thread(self._overview, name, days)
 
     def _list(self, query: BoardQuery, state: BoardState | Literal[""]) -> BoardPage:
@@ -132,7 +126,7 @@ class BoardOverviews:
         return BoardOverview(summary, device, self._figures(device, days), tuple(reports), today, tuple(events))
 
     def _figures(self, device: Device, days: int) -> BoardFigures:
-        """The figures of a board, read again once its copy has changed, or another hour has begun: memories expire."""
+        """Return cached figures, renewed for a changed copy or a new hour, since memories expire."""
         now = int(time.time())
         return self._counts(device, now).of_days(day_of(now, device.zone), days)
 

@@ -1,15 +1,12 @@
-"""What a person should know of a board, and what to do about it."""
+"""Warnings of boards, with remedies."""
 
 from engram_host.companion.alerts.board_warnings import board_warnings
 from engram_host.companion.store.boards.status import BoardStatus
 from engram_host.companion.store.page.types import BoardRow
 from engram_host.sentences import Sentence, SentenceTable
 
-LONG_SECONDS = 86400
-"""A message that waits so long for a board, or lines that are not copied for so long, are worth a look."""
-
+LONG_SECONDS = 86400  # age of an undelivered message or of uncopied lines that is worth a warning
 _CLOCK_SECONDS = 300
-
 COPY_WARNINGS = SentenceTable(
     "copy_warning",
     {
@@ -32,7 +29,7 @@ COPY_WARNINGS = SentenceTable(
 
 
 def find_warnings(row: BoardRow, damaged: int, now: int) -> tuple[Sentence, ...]:
-    """The warnings of a board whose copy has some damaged lines."""
+    """List a board's warnings; `damaged` counts bad lines of its copy."""
     found: list[Sentence] = []
     if damaged:
         found.append(COPY_WARNINGS.say("damaged", n=damaged))
@@ -46,5 +43,5 @@ def find_warnings(row: BoardRow, damaged: int, now: int) -> tuple[Sentence, ...]
 
 
 def status_warnings(status: BoardStatus | None, flash_percent: int) -> tuple[Sentence, ...]:
-    """The warnings of a board by its last report; `flash_percent` says from where on a flash is nearly full."""
+    """List the warnings of a board's last report; a flash counts as nearly full from flash_percent."""
     return tuple(board_warnings(status, flash_percent))
