@@ -342,8 +342,7 @@ class Recipe:
         return scored
 
     def confidence(self, query: str) -> float:
-        """Return 0 to 1: weight of query words in the best turn and its neighbours, times share of
-        known words."""
+        """Return 0 to 1: weight of query words near the best turn, times the share of known words."""
         weights = self._turn_scores.weights(list(dict.fromkeys(text.terms(query))))
         full = sum(weights.values())
         known = sum(weight for term, weight in weights.items() if self._turn_scores.knows(term))

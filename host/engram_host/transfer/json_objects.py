@@ -8,8 +8,7 @@ _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 
 
 def json_objects(data: bytes) -> Iterator[tuple[int, bytes | str]]:
-    """Yield (first line, bytes or reason of a refusal); an object is yielded itself if its lists
-    hold none."""
+    """Yield (first line, bytes or refusal); an object without objects in lists counts itself."""
     open_brackets: list[bytes] = []
     start, depth = -1, 0  # of the current object: its start, and the depth of brackets
     is_empty = True

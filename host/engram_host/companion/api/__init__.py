@@ -1,1 +1,1 @@
-"""The companion's HTTP API: what people, programs and boards ask it."""
+"""The companion's HTTP API, for people, programs and boards."""

@@ -16,7 +16,7 @@ _MOST_ENTRIES = 1000
 
 
 class AuditEntryShown(BaseModel):
-    """Who did what."""
+    """An action of an operator."""
 
     number: int = Field(description="higher for what was done later")
     at: int = Field(description="in Unix seconds")
@@ -27,13 +27,13 @@ class AuditEntryShown(BaseModel):
 
 
 class SessionsEnded(BaseModel):
-    """What a sign-out everywhere did."""
+    """Result of a sign-out everywhere."""
 
     ended: int = Field(description="sessions of browsers that there were")
 
 
 def make_audit_router(store: AuditTable) -> APIRouter:
-    """Make the route that shows the audit log."""
+    """Make the route of the audit log."""
     router = APIRouter(responses=REFUSALS)
 
     @router.get("/v1/audit", openapi_extra=requires(Role.OPERATOR))
@@ -41,7 +41,7 @@ def make_audit_router(store: AuditTable) -> APIRouter:
         before: Annotated[int, Query(ge=0, le=log_line.MAX_SEQ, description="continue below this number")] = 0,
         limit: Annotated[int, Query(ge=1, le=_MOST_ENTRIES)] = 100,
     ) -> list[AuditEntryShown]:
-        """What operators did, newest first."""
+        """Actions of operators, newest first."""
         return [AuditEntryShown(**vars(each)) for each in await asyncio.to_thread(store.audit, limit, before)]
 
     return router
@@ -51,7 +51,7 @@ def make_session_router(sessions: Sessions) -> APIRouter:
     """Make the route that signs out everywhere."""
     router = APIRouter(responses=REFUSALS)
 
-    # Who may only read may end their own sessions, as on the page.
+    # Readers may end their own sessions, too, as on the page.
     @router.delete("/v1/page/sessions", openapi_extra=requires(Role.OPERATOR, reads=True))
     async def sign_out_everywhere(request: Request) -> SessionsEnded:
         """Sign out all browsers that signed in on the page with the token of this request, and end its unused links."""

@@ -1,7 +1,6 @@
-"""Asks the companion of this computer whether it serves, as a container's health check: with or without TLS, wherever it
-listens.
+"""A container's health check: asks this computer's companion if it serves, with or without TLS.
 
-    python -m engram_host.companion.api.alive
+Run it as `python -m engram_host.companion.api.alive`.
 """
 
 import os
@@ -14,15 +13,15 @@ from urllib.request import HTTPSHandler, ProxyHandler, build_opener
 from engram_host.companion.lockfile import DEFAULT_HOME, HOME_VARIABLE, running_addresses
 
 SECONDS = 10.0
-"""How long the answer may take: a look at the database takes at most three."""
+"""Timeout; the database's probe takes at most three."""
 
 
 def problem_of(home: Path) -> str:
-    """Why the companion of a folder does not serve, "" if it does."""
+    """Return the reason why the companion of a folder does not serve, or ""."""
     url = running_addresses(home).get("http")
     if not url:
         return f"no companion runs on {home}."
-    # Nothing secret is sent, so nobody has to prove who answers: a certificate that has ended is no reason for a restart.
+    # Nothing secret is sent, so the server need not prove its identity: an expired certificate is no reason for a restart.
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     opener = build_opener(ProxyHandler({}), HTTPSHandler(context=context))

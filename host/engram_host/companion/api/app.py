@@ -1,4 +1,4 @@
-"""The HTTP API: what people, programs and boards ask the companion. It describes itself at /docs and /openapi.json."""
+"""The HTTP API of the companion, described at /docs and /openapi.json."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -48,7 +48,7 @@ from engram_host.companion.store import CompanionStore
 
 
 class ApiBackend(HealthSource, Protocol):
-    """What the routes ask of a companion; CompanionApp is one."""
+    """Companion as the routes need it; implemented by CompanionApp."""
 
     store: CompanionStore
     alerts: AlertService
@@ -68,7 +68,7 @@ class ApiBackend(HealthSource, Protocol):
     board_settings: BoardSettingsService
 
     async def reload_bridges(self) -> None:
-        """Run bridges, and send alerts, by the settings as they are now. SettingError."""
+        """Apply the current settings of bridges and alerts; raises SettingError."""
         ...
 
 
@@ -77,22 +77,20 @@ def make_app(
     more: Sequence[APIRouter] = (),
     refuse_otherwise: Callable[[MakeRefusal], MakeRefusal] = lambda refusal: refusal,
 ) -> FastAPI:
-    """Make the API of a running companion, behind its guard, with more routes, which may make refusals of their own of the
-    API's.
-    """
+    """Make the API with its guard and `more` routes, which may replace its refusals."""
     app = DescribedApi(
         refused_as=(ErrorResponse, GatewayProblem, AnthropicProblem),
         title="Engram companion",
         version=__version__,
         description="Keeps a copy of what boards remember, and finds it again by words and by meaning.",
         responses=REFUSALS,
-        # FastAPI's own pages load their scripts from another site, into this one.
+        # FastAPI's own pages load scripts from another site.
         docs_url=None,
         redoc_url=None,
     )
     refusal = refuse_otherwise(lambda scope, *how: refuse(scope["path"], *how))
     handle_errors(app, refusal)
-    # Routers are tried one after the other: those that boards use come first.
+    # Routers are tried in order: those of boards come first.
     for router in (
         make_message_router(companion.dispatcher, companion.access),
         make_search_router(companion.search, companion.absences),
@@ -118,7 +116,7 @@ def make_app(
         make_audit_router(companion.store),
         make_session_router(companion.access.sessions),
     ):
-        # An included router stands as one entry, and makes each of its routes a second time: most of a start.
+        # An included router would be one entry, and make each of its routes again: most of a start's time.
         app.router.routes.extend(router.routes)
     add_docs_route(app)
     for router in more:

@@ -1,4 +1,4 @@
-"""Bridges over HTTP: how each one is, and taking up changed settings."""
+"""Bridges over HTTP: status, and reload of their settings."""
 
 from collections.abc import Awaitable, Callable
 
@@ -12,7 +12,7 @@ from engram_host.companion.bridges.running import BridgeState, BridgeStatus
 
 
 class BridgeShown(BaseModel):
-    """How a bridge is, since the companion started."""
+    """Status of a bridge since the companion started."""
 
     name: str
     network: str
@@ -29,23 +29,23 @@ class BridgeShown(BaseModel):
 
 
 def show_bridge(status: BridgeStatus) -> BridgeShown:
-    """A bridge's status as JSON has it."""
+    """Convert a bridge's status for the API."""
     return BridgeShown(**vars(status))
 
 
 def make_bridge_router(bridges: BridgeRunner, reload_settings: Callable[[], Awaitable[None]]) -> APIRouter:
-    """Make the routes on bridges; `reload_settings()` takes up changed settings, and may raise SettingError."""
+    """Make the routes; `reload_settings()` may raise SettingError."""
     router = APIRouter(prefix="/v1/bridges", responses=REFUSALS)
 
     @router.get("", openapi_extra=requires(Role.OPERATOR))
     async def list_bridges() -> list[BridgeShown]:
-        """How each bridge is."""
+        """Status of each bridge."""
         return [show_bridge(status) for status in bridges.statuses()]
 
     @router.post("/reload", openapi_extra=requires(Role.OPERATOR))
     async def reload(request: Request) -> list[BridgeShown]:
         """Read the settings and secrets of bridges, people and alerts again: what has changed, or was stopped, starts again."""
-        await request.body()  # which nobody needs, and which is refused like any other if it is too long
+        await request.body()  # unused, and refused if too long like any other body
         await reload_settings()
         return [show_bridge(status) for status in bridges.statuses()]
 

@@ -1,4 +1,4 @@
-"""Conversations with boards over HTTP: what is said is answered by server-sent events, which can be followed again."""
+"""Conversations with boards over HTTP: answers are server-sent events, which can be resumed."""
 
 import json
 import re
@@ -32,7 +32,7 @@ from engram_host.companion.types import Conversation, ConversationState, Said
 EVENT_STREAM = "text/event-stream"
 
 ID_PATTERN = rf"^[A-Za-z0-9._:@/+-]{{1,{MID_CHARS}}}$"
-"""How the id of a message looks."""
+"""Format of a message id."""
 
 _RESERVED = {
     DOOR_IDS: "programs at the broker",
@@ -65,7 +65,7 @@ LastEvent = Annotated[str, Header(alias="Last-Event-ID", max_length=20, descript
 
 
 class NewMessage(BaseModel):
-    """What somebody says to a board: a text for its agent, or a command that begins with a slash."""
+    """A message to a board: a text for its agent, or a command that begins with a slash."""
 
     text: str = Field("", max_length=20000)
     command: str = Field("", max_length=20000, description="such as /recall bike; not with text")
@@ -106,7 +106,7 @@ class MessageShown(BaseModel):
 
 
 def make_chat_router(conversations: ConversationService) -> APIRouter:
-    """Make the routes on which people talk to boards."""
+    """Make the routes."""
     router = APIRouter(prefix="/v1/boards/{device}/chat", responses=REFUSALS | NO_DEVICE)
     rules: dict[str, Any] = {"responses": _NO_MESSAGE, "openapi_extra": requires(Role.OPERATOR)}
     streams: dict[str, Any] = rules | {"responses": _NO_MESSAGE | _STREAM, "response_class": Response}
@@ -147,7 +147,7 @@ def make_chat_router(conversations: ConversationService) -> APIRouter:
 
     @router.delete("/{id}", **rules)
     async def cancel(device: DeviceName, id: MessageId) -> MessageShown:
-        """Ask for no answer to a message any more; what has come of it stays."""
+        """Cancel the answer to a message; pieces received so far stay."""
         return _shown(await conversations.cancel(device, id))
 
     return router

@@ -1,4 +1,6 @@
-"""Boards over HTTP: lists of boards, events and lines of their copies; and POST .../messages, which boards themselves use."""
+"""Boards over HTTP: lists, events and lines of their copies; and POST .../messages for boards
+themselves.
+"""
 
 import asyncio
 from typing import Annotated, Any, Literal
@@ -60,7 +62,7 @@ class LogLine(BaseModel):
 
 
 def make_device_router(store: CompanionStore) -> APIRouter:
-    """Make the routes that show boards and the lines of their copies."""
+    """Make the routes of boards and of their copies' lines."""
     router = APIRouter(prefix="/v1/devices", responses=REFUSALS)
     rules: dict[str, Any] = {"responses": NO_DEVICE, "openapi_extra": requires(Role.OPERATOR)}
 
@@ -87,7 +89,7 @@ def make_device_router(store: CompanionStore) -> APIRouter:
 
     @router.get("/{device}/events", **rules)
     async def events(device: DeviceName, limit: Limit = 100) -> list[DeviceEvent]:
-        """What has happened to a board's copies, newest first."""
+        """Events of a board's copies, newest first."""
         await asyncio.to_thread(store.device, device)
         found = await asyncio.to_thread(store.events, device, limit)
         return [DeviceEvent(at=at, text=text) for at, text in found]
@@ -134,7 +136,7 @@ def _shown(device: Device, told: ToldStatus | None) -> DeviceShown:
     return DeviceShown.model_validate(vars(status) | vars(device) | {"logs": logs} | figures)
 
 
-# --- messages of boards
+# --- messages from boards
 
 
 BINARY = "application/octet-stream"
@@ -143,7 +145,7 @@ _BODY = {"required": True, "content": {BINARY: {"schema": {"type": "string", "fo
 
 
 def make_message_router(dispatcher: MessageDispatcher, access: HttpAccess) -> APIRouter:
-    """Make the route on which boards send their messages."""
+    """Make the route of boards' own messages."""
     router = APIRouter(responses=REFUSALS)
 
     @router.post(
@@ -156,12 +158,12 @@ def make_message_router(dispatcher: MessageDispatcher, access: HttpAccess) -> AP
     )
     async def message(device: DeviceName, request: Request, caller: RequestCaller) -> Response:
         """A message of a board, as docs/reference/messages.md describes it."""
-        if not caller.device:  # else the guard has taken its turn
+        if not caller.device:  # else the guard has counted it
             access.check_rate(device)
         if request.headers.get("content-type", BINARY).split(";")[0].strip() != BINARY:
             return refuse(request.url.path, 400, f"the content type must be {BINARY}.")
-        # No model: a message is bytes of the project's own format, and a body parameter would be read whole before
-        # its length is known. This stops at the first piece beyond the bound.
+        # No model: a message is in the project's own format, and a body parameter would be read whole before
+        # its length is known. This stops at the first chunk beyond the limit.
         data = bytearray()
         async for piece in request.stream():
             data += piece

@@ -1,7 +1,7 @@
-"""The page /docs: what the API can be asked, for people. It is made of the API's own description (/openapi.json).
+"""The page /docs, rendered from the API's own description (/openapi.json).
 
-Plain HTML: no script, nothing from another site, and a policy that lets a browser load neither. The page is of the API's own
-origin, where a script may do all that the person may.
+Plain HTML without scripts and foreign content, enforced by a policy: the page has the API's
+origin, where a script could do all that its reader may.
 """
 
 import base64
@@ -20,7 +20,7 @@ _STYLE = _TEMPLATES.get_template("docs.css").render()
 _HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 
 POLICY = f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-"""What a browser may do with the page: show it, in this style."""
+"""Content security policy: only this style."""
 
 _MAY = {
     Role.ANYBODY: "anybody",
@@ -41,7 +41,7 @@ _BOUNDS = {
 
 
 def add_docs_route(app: FastAPI) -> None:
-    """Add the page."""
+    """Add the route of the page."""
 
     @app.get("/docs", include_in_schema=False, response_class=HTMLResponse, openapi_extra=requires(Role.ANYBODY))
     async def docs() -> Response:
@@ -50,7 +50,7 @@ def add_docs_route(app: FastAPI) -> None:
 
 
 def render_page(described: dict[str, Any]) -> str:
-    """The page of an API that is described as OpenAPI has it."""
+    """Render an OpenAPI description."""
     return _TEMPLATES.get_template("docs.html").render(
         info=described["info"],
         routes=[
@@ -77,7 +77,7 @@ def _route(name: str, described: dict[str, Any]) -> dict[str, Any]:
 
 
 def _remarks(schema: dict[str, Any], description: str, is_required: bool) -> str:
-    """What there is to say of a value beside what it is."""
+    """Return constraints and description of a value, beside its type."""
     found = [description] if description else []
     found += [described.format(schema[name]) for name, described in _BOUNDS.items() if name in schema]
     if is_required:

@@ -1,4 +1,4 @@
-"""What the copy of a board says, over HTTP: its memories and turns as they are now, their history, an export."""
+"""Entries of a board's copy over HTTP: current memories and turns, their history, an export."""
 
 import asyncio
 import time
@@ -21,10 +21,10 @@ from engram_host.companion.types import LogName, SetAsideLine
 LINES = "application/x-ndjson"
 
 MOST_AT_ONCE = 2
-"""Copies that are read at the same time: each reads a whole log."""
+"""Copies that are read concurrently; each read scans a whole log."""
 
 MOST_EXPORTS = 2
-"""Exports that are written at the same time, to their ends: whoever takes them slowly keeps nobody from the rest."""
+"""Concurrent exports, apart from other reads: a slow client blocks only these."""
 
 _AGAIN_SECONDS = 10
 
@@ -33,7 +33,7 @@ _LATEST = 1 << 40
 _PIECE_LINES = 200
 
 ENTRY_ID = r"^[mt][0-9]{1,10}$"
-"""How the id of a memory or a turn looks."""
+"""Format of an entry id."""
 
 EntryId = Annotated[str, Path(pattern=ENTRY_ID, description="a memory's or a turn's id, such as m12 or t34")]
 Text = Annotated[str, Query(max_length=64)]
@@ -79,7 +79,7 @@ class EntryHistory(EntryShown):
 
 
 def make_entry_router(store: ReplicaReader) -> APIRouter:
-    """Make the routes that read the entries of a board's copy."""
+    """Make the routes."""
     router = APIRouter(prefix="/v1/devices/{device}", responses=REFUSALS)
     room = asyncio.Semaphore(MOST_AT_ONCE)
     exports = asyncio.Semaphore(MOST_EXPORTS)
@@ -128,7 +128,7 @@ def make_entry_router(store: ReplicaReader) -> APIRouter:
         before: Annotated[int, Query(ge=0, le=MOST_NUMBER, description="the number to go on below")] = MOST_NUMBER,
         limit: Annotated[int, Query(ge=1, le=_MOST_ENTRIES)] = 100,
     ) -> list[AsideShown]:
-        """What was set aside of a board's copies, newest first: the board lost it, or has something else in its place."""
+        """Lines set aside from a board's copies, newest first: the board lost or replaced them."""
         await asyncio.to_thread(store.device, device)
         return [_aside(one) for one in await asyncio.to_thread(store.set_aside_lines, device, limit, before)]
 
@@ -153,7 +153,7 @@ def make_entry_router(store: ReplicaReader) -> APIRouter:
         try:
             async with room:
                 copy = await asyncio.to_thread(_copy, store, device, "records")
-            # A stream of lines and no model: an export has no bound, and is written while it is read.
+            # A stream of lines, not a model: an export has no limit, and is written while it is read.
             return _Export(_export_pieces(copy, archived), exports, f"{device}.jsonl")
         except BaseException:
             exports.release()
@@ -166,7 +166,7 @@ def _aside(one: SetAsideLine) -> AsideShown:
     try:
         line = log_line.decode(one.line)
     except ValueError:
-        line = {}  # it was set aside as it was, readable or not
+        line = {}  # it was set aside unchanged, readable or not
     return AsideShown(number=one.number, at=one.at, why=one.why, log=one.log, epoch=one.epoch, seq=one.seq, line=line)
 
 
@@ -175,10 +175,10 @@ def _copy(store: ReplicaReader, device: str, log: LogName) -> LogCopy:
 
 
 class _Export(StreamingResponse):
-    """An export on its way, which keeps its place until it is over, however it ends."""
+    """Export that frees its place when it ends, in any way."""
 
     def __init__(self, pieces: Iterator[str], places: asyncio.Semaphore, name: str):
-        """`name` is that of the file, for a browser that downloads it."""
+        """`name` is the file name of a download."""
         super().__init__(pieces, headers={"Content-Disposition": f'attachment; filename="{name}"'}, media_type=LINES)
         self._places = places
 
@@ -190,7 +190,7 @@ class _Export(StreamingResponse):
 
 
 def _export_pieces(copy: LogCopy, archived: bool) -> Iterator[str]:
-    """Some lines at a time; read in a thread, as fast as they are taken."""
+    """Yield chunks of lines; runs in a thread, at the client's pace."""
     lines: list[str] = []
     for line in export_lines(copy, int(time.time()), archived):
         lines.append(line + "\n")

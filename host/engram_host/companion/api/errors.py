@@ -1,4 +1,4 @@
-"""Refusals of the HTTP API: their JSON, their statuses, and the errors that become them."""
+"""Refusals of the HTTP API: their JSON, statuses, and the errors that cause them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,16 +28,16 @@ from engram_host.companion.errors import (
 from engram_host.companion.gateway.dialects import PREFIX, refuse_in_form_of
 
 _MOST_PROBLEMS = 5
-"""Problems of one request that its refusal names."""
+"""Problems of a request that its refusal lists."""
 
 _RETRY_SECONDS = "15"
 
 Responses = dict[int | str, dict[str, Any]]
-"""Answers of a route by their status, as FastAPI describes them."""
+"""Responses of a route by status, in FastAPI's form."""
 
 
 class ErrorResponse(BaseModel):
-    """What went wrong, in one sentence that says what to do."""
+    """A problem, in one sentence that says what to do."""
 
     problem: str
 
@@ -46,11 +46,8 @@ _SCHEMAS = "#/components/schemas/"
 
 
 def responses(model: type[BaseModel], descriptions: dict[int | str, str]) -> Responses:
-    """Answers of one form, each status with what it means.
-
-    They refer to the form, which DescribedApi adds: from a "model" FastAPI makes a validator for
-    each status of each route, which takes half of a start.
-    """
+    """Describe statuses that share a schema by reference: FastAPI would build a slow validator for
+    each."""
     content = {"application/json": {"schema": {"$ref": _SCHEMAS + model.__name__}}}
     return {status: {"content": content, "description": description} for status, description in descriptions.items()}
 
@@ -75,14 +72,13 @@ NO_FILE = responses(ErrorResponse, {404: "there is no such file in a folder that
 
 
 class DescribedApi(FastAPI):
-    """An API whose description holds the forms of its refusals."""
+    """FastAPI with the schemas of refusals in its description."""
 
     def __init__(self, *, refused_as: Sequence[type[BaseModel]], **rest: Any):
         super().__init__(**rest)
         self._refused_as = refused_as
 
     def openapi(self) -> dict[str, Any]:
-        """Describe it as OpenAPI has it."""
         described = super().openapi()
         _, forms = models_json_schema(
             [(model, "serialization") for model in self._refused_as],
@@ -93,14 +89,14 @@ class DescribedApi(FastAPI):
 
 
 def refuse(path: str, status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
-    """Make the answer to a refused request, in the form that clients of the path know."""
+    """Return the response to a refused request, in the form of the path's clients."""
     if path.startswith(PREFIX):
         return refuse_in_form_of(path, status, sentence, headers)
     return JSONResponse({"problem": sentence}, status, headers)
 
 
 def handle_errors(app: FastAPI, refuse: MakeRefusal) -> None:
-    """Answer the errors that routes raise with refusals."""
+    """Turn errors of routes into refusals."""
 
     @app.exception_handler(UnknownDevice)
     @app.exception_handler(UnknownEntry)
@@ -119,7 +115,7 @@ def handle_errors(app: FastAPI, refuse: MakeRefusal) -> None:
 
     @app.exception_handler(StoreUnavailable)
     async def no_store(request: Request, problem: StoreUnavailable) -> Response:
-        # The database's host or path is the operator's; a route that only the operator may use is asked by no board.
+        # The database's host or path is for the operator; boards use no operator route.
         caller: ApiCaller = getattr(request.state, "caller", STRANGER)
         sentence = problem.public if caller.device else str(problem)
         return refuse(request.scope, 503, sentence, {"Retry-After": _RETRY_SECONDS})

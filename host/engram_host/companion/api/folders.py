@@ -1,4 +1,4 @@
-"""Markdown folders over HTTP: how they stand, and lines of their files."""
+"""Markdown folders over HTTP: their status, and lines of their files."""
 
 import asyncio
 from typing import Annotated
@@ -57,7 +57,7 @@ class FileLines(BaseModel):
 
 
 def make_folder_router(folders: FolderService, notes: NoteFileTable) -> APIRouter:
-    """Make the routes that show Markdown folders, and lines of their files and of boards' notes."""
+    """Make the routes of Markdown folders, and of lines in their files and in boards' notes."""
     router = APIRouter(responses=REFUSALS)
 
     @router.get("/v1/folders", openapi_extra=requires(Role.OPERATOR))

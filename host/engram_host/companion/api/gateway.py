@@ -1,4 +1,6 @@
-"""The gateway over HTTP: OpenAI's and Anthropic's API at /gateway/v1, and for the operator what is used of its limits."""
+"""The gateway over HTTP: OpenAI's and Anthropic's API at /gateway/v1, and its usage for the
+operator.
+"""
 
 from typing import Annotated, Any
 
@@ -29,13 +31,13 @@ class UseAndCost(Use):
 
 
 class UseOfDevice(UseAndCost):
-    """What a board used."""
+    """Usage of a board."""
 
     device: str = Field(description="its name; the operator's own calls are counted as $operator")
 
 
 class GatewayDay(BaseModel):
-    """How much of a day's limits is used."""
+    """Usage of a day's limits."""
 
     is_set_up: bool = Field(description="whether there is a service behind the gateway")
     begins: int = Field(description="when the day began, in Unix seconds: midnight UTC")
@@ -47,7 +49,7 @@ class GatewayDay(BaseModel):
 
 
 class GatewayError(BaseModel):
-    """What went wrong, as OpenAI's API has it."""
+    """A problem, in the form of OpenAI's API."""
 
     message: str
     type: str
@@ -62,7 +64,7 @@ class GatewayProblem(BaseModel):
 
 
 class AnthropicError(BaseModel):
-    """What went wrong, as Anthropic's API has it."""
+    """A problem, in the form of Anthropic's API."""
 
     type: str
     message: str
@@ -90,7 +92,7 @@ class ModelList(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """What the gateway looks at in a request; the other parameters that it passes on are those of docs/guides/gateway.md."""
+    """Parameters that the gateway reads; docs/guides/gateway.md lists those that it passes on."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -121,7 +123,7 @@ _BODY = {"required": True, "content": {"application/json": {"schema": ChatReques
 
 
 def make_gateway_router(gateway: Gateway) -> APIRouter:
-    """Make the gateway's routes. What they take and give is OpenAI's, and described there."""
+    """Make the gateway's routes, in OpenAI's and Anthropic's formats."""
     router = APIRouter(responses=REFUSALS)
 
     def used(use: GatewayUse) -> UseAndCost:
@@ -137,8 +139,8 @@ def make_gateway_router(gateway: Gateway) -> APIRouter:
     )
     async def chat(request: Request, caller: RequestCaller) -> Response:
         """Ask the model behind the gateway; streamed if the request says so."""
-        # Parsed by hand (parse_request): what the model above has no field for must reach the service unchanged, and a
-        # refusal has OpenAI's form. The answer is the service's, passed on as it comes.
+        # Parsed by hand (parse_request): fields missing in the model above must reach the service unchanged, and a
+        # refusal has OpenAI's form. The response is the service's, passed on as it arrives.
         return await gateway.ask(request, caller, OPENAI)
 
     @router.post(
@@ -157,7 +159,7 @@ def make_gateway_router(gateway: Gateway) -> APIRouter:
         after: Annotated[str, Query(max_length=64, description="the name to go on after")] = "",
         limit: Annotated[int, Query(ge=1, le=_MOST_DEVICES)] = 100,
     ) -> GatewayDay:
-        """How much of the limits is used on the day that is now, by all and by each board."""
+        """Usage of today's limits, in total and by board."""
         day = await gateway.today()
         devices = [(name, use) for name, use in day.of_devices if name > after]
         shown = [UseOfDevice(device=name, **used(use).model_dump()) for name, use in devices[:limit]]
@@ -171,7 +173,7 @@ def make_gateway_router(gateway: Gateway) -> APIRouter:
             following=shown[-1].device if len(devices) > limit else "",
         )
 
-    # Both answer the service's own bytes where the settings list no models: the models below describe them.
+    # Both return the service's own bytes if the settings list no models: the models below describe them.
     @router.get(
         "/gateway/v1/models",
         response_class=Response,

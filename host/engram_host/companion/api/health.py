@@ -38,7 +38,7 @@ class Task(BaseModel):
 
 
 class Health(BaseModel):
-    """Whether all works; a board gets the status and the version only."""
+    """Health status; details for operators only."""
 
     status: Literal["well", "degraded", "down"] = Field(
         description="down: the database cannot be used; the status is 503"
@@ -58,7 +58,7 @@ CheckState = Literal["well", "watch", "wrong"]
 
 
 class CheckShown(BaseModel):
-    """What a check found."""
+    """Result of a check."""
 
     name: str
     state: CheckState = Field(description="watch: it works, and a person may want to know")
@@ -90,7 +90,7 @@ class Stats(BaseModel):
 
 
 class HealthSource(Protocol):
-    """The parts of a companion that report its state."""
+    """State of a companion."""
 
     access: HttpAccess
     settings: Settings
@@ -103,45 +103,45 @@ class HealthSource(Protocol):
 
     @property
     def store_name(self) -> str:
-        """Which database it is."""
+        """Name of the database."""
         ...
 
     @property
     def mqtt_name(self) -> str:
-        """Which broker it is, and whether it is reached."""
+        """Broker and its connection state."""
         ...
 
     def problems(self) -> list[str]:
-        """What does not work now, a sentence each."""
+        """Return current problems, a sentence each."""
         ...
 
     def gauges(self) -> dict[str, float]:
-        """The figures that stand now, by the names in metrics.GAUGES."""
+        """Return current values by their names in metrics.GAUGES."""
         ...
 
 
 KEPT_SECONDS = 1.0
-"""How long what a look found holds: bounds what asking for the health costs, whoever asks however often."""
+"""Lifetime of a cached look, to bound the cost of health requests."""
 
 LOOK_SECONDS = 3.0
-"""How long a look may take: a database that is slower is not able to serve."""
+"""Timeout of a look: a slower database cannot serve."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """What a look at the database found: `down` says why it cannot be used, `problems` are what works nevertheless."""
+    """Result of a look: `down` is the reason of an outage, `problems` are lesser ones."""
 
     down: str = ""
     problems: tuple[str, ...] = ()
 
 
 class StoreLook:
-    """Looks at the database: one look at a time, in a thread of its own, and none more than once a second."""
+    """Probe of the database: one at a time in its own thread, at most one a second."""
 
     def __init__(self, probe: Callable[[], list[str]]):
-        """`probe()` writes and reads; it gives sentences, or raises."""
+        """`probe()` writes and reads; it returns problems, or raises."""
         self._probe = probe
-        # Not among the threads that wait for the database: if all of these hang, it is this that has to say so.
+        # In its own thread, not one that waits for the database: it has to report if all of these hang.
         self._thread = ThreadPoolExecutor(1, "health")
         self._under_way: asyncio.Future[Look] | None = None
         self._began = 0.0
@@ -149,7 +149,7 @@ class StoreLook:
         self._found = Look()
 
     async def look(self) -> Look:
-        """What was found within the last second."""
+        """Return a result that is at most a second old."""
         now = time.monotonic()
         if now < self._until:
             return self._found
@@ -163,7 +163,6 @@ class StoreLook:
 
     @property
     def is_usable(self) -> bool:
-        """Whether the last look found that the database can be used."""
         return not self._found.down
 
     def _look(self) -> Look:
@@ -171,7 +170,7 @@ class StoreLook:
             return Look(problems=tuple(self._probe()))
         except StoreUnavailable as problem:
             return Look(str(problem))
-        except Exception as error:  # noqa: BLE001 - a database that answers nonsense is what is looked for
+        except Exception as error:  # noqa: BLE001 - detects a database that answers nonsense
             return Look(f"the database answers what it should not ({type(error).__name__}: {error}): look at the log.")
 
 
@@ -180,7 +179,7 @@ _DOWN = "the companion cannot serve now: its operator sees why."
 
 
 def make_health_router(companion: HealthSource) -> APIRouter:
-    """Make the routes that report the state of a companion."""
+    """Make the routes."""
     router = APIRouter(responses=REFUSALS)
 
     @router.get(
@@ -191,7 +190,7 @@ def make_health_router(companion: HealthSource) -> APIRouter:
         openapi_extra=requires(Role.ANYBODY),
     )
     async def alive() -> Response:
-        """Whether the companion can serve: 204 or 503, for whoever watches over it. It tells nothing else."""
+        """Liveness of the companion for monitoring: 204 or 503, without details."""
         is_down = (await companion.look.look()).down
         return Response(status_code=status.HTTP_503_SERVICE_UNAVAILABLE if is_down else status.HTTP_204_NO_CONTENT)
 
@@ -203,7 +202,7 @@ def make_health_router(companion: HealthSource) -> APIRouter:
         openapi_extra=requires(Role.DEVICE),
     )
     async def health(caller: RequestCaller) -> Health | Response:
-        """Whether all works. The operator also gets what does not: folders and the broker are named in that."""
+        """Health status; operators also get the problems, which name folders and the broker."""
         look = await companion.look.look()
         shown = _health(look, companion.access.may_use_all(caller))
         return JSONResponse(shown.model_dump(exclude_none=True), status_code=503) if look.down else shown
@@ -234,13 +233,13 @@ def make_health_router(companion: HealthSource) -> APIRouter:
         openapi_extra=requires(Role.OPERATOR),
     )
     async def metrics() -> Response:
-        """What the companion does and how long it takes, for Prometheus; no board is named."""
+        """Prometheus metrics: counts and durations, without names of boards."""
         await companion.look.look()
         return Response(await asyncio.to_thread(companion.metrics.render), media_type=METRICS)
 
     @router.get("/v1/checks", openapi_extra=requires(Role.OPERATOR))
     async def checks() -> list[CheckShown]:
-        """What is found of the disk, the clock, files, certificates, the gateway and alerts; `engram doctor` finds more."""
+        """Checks of the disk, the clock, files, certificates, the gateway and alerts."""
         found = await asyncio.to_thread(check_companion, companion.settings)
         return [
             CheckShown(name=each.name, state=cast(CheckState, each.state), detail=each.detail, advice=each.advice)
@@ -249,7 +248,7 @@ def make_health_router(companion: HealthSource) -> APIRouter:
 
     @router.get("/v1/stats", openapi_extra=requires(Role.OPERATOR))
     async def stats() -> Stats:
-        """How much there is: of boards, of lines, of memory and of disk."""
+        """Figures of the companion: boards, lines, memory and disk."""
         figures = await asyncio.to_thread(companion.gauges)
         counts = {"lines_taken": companion.replication.lines, "refused": companion.replication.refused}
         return Stats.model_validate(counts | {name.removeprefix("engram_"): value for name, value in figures.items()})

@@ -27,7 +27,7 @@ from engram_host.companion.search_service import SearchService
 from engram_host.companion.types import DEVICE_NAME
 
 _LATEST = 1 << 40
-"""Unix seconds beyond which no time is taken."""
+"""Latest Unix time accepted."""
 
 Text = Annotated[str, Field(max_length=64)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -40,7 +40,7 @@ FolderNames = Annotated[
 
 
 class SearchQuery(BaseModel):
-    """What to look for, for whom, and how."""
+    """A query, its caller, and options."""
 
     model_config = ConfigDict(
         strict=True, extra="forbid", json_schema_extra={"example": {"query": "what does Ann drink?"}}
@@ -86,7 +86,7 @@ class SearchQuery(BaseModel):
 
 
 class ScoreParts(BaseModel):
-    """What a score is made of; all of it together is the score."""
+    """Parts of a score; their sum is the score."""
 
     words: list[tuple[str, float]]
     beside: list[tuple[str, float]]
@@ -128,7 +128,7 @@ class HitShown(BaseModel):
 
 
 class PlanShown(BaseModel):
-    """What a search does with a query."""
+    """Plan of a search for a query."""
 
     first: str = Field(description="the first of the days that it names, empty if it names none")
     last: str
@@ -138,7 +138,7 @@ class PlanShown(BaseModel):
 
 
 class SearchAnswer(BaseModel):
-    """What was found, best first, and how."""
+    """Hits, best first, and the plan."""
 
     hits: list[HitShown]
     why_empty: str = Field(description="why nothing was found")
@@ -178,7 +178,7 @@ class AbsenceQuery(SearchQuery):
 
 
 class AbsenceShown(BaseModel):
-    """Why something is not among the hits of a search."""
+    """Reason why something is not among the hits of a search."""
 
     entry: str
     reason: AbsenceReason
@@ -187,7 +187,7 @@ class AbsenceShown(BaseModel):
 
 
 def make_search_router(searching: SearchService, absences: AbsenceFinder) -> APIRouter:
-    """Make the routes that search boards and Markdown folders."""
+    """Make the routes."""
     router = APIRouter(responses=REFUSALS)
 
     @router.post("/v1/search", responses=NO_DEVICE, openapi_extra=requires(Role.DEVICE, reads=True))
@@ -201,7 +201,7 @@ def make_search_router(searching: SearchService, absences: AbsenceFinder) -> API
             if is_of_others or not isinstance(question.folders, bool):
                 raise HTTPException(403, f"the token is that of {caller.device}, which searches its own memory only")
             question.devices, question.folders = [caller.device], False
-            question.expand = False  # calls of a model are the operator's
+            question.expand = False  # model calls are for the operator
         asking = access.check_caller(Caller(question.principal, "http", question.group, question.workspace))
         options = question.model_dump(exclude={"principal", "group", "workspace"})
         return show_answer(await searching.search(asking, **options), question.limit)
@@ -219,7 +219,7 @@ def make_search_router(searching: SearchService, absences: AbsenceFinder) -> API
 
 
 def show_answer(result: SearchResult, limit: int) -> SearchAnswer:
-    """The result of a search in which at most `limit` hits were asked for, as the API shows it."""
+    """Convert the result of a search for at most `limit` hits for the API."""
     hits = [vars(hit) | {"kind": hit.kind, "heading": hit.heading if hit.citation else ""} for hit in result.hits]
     found = {
         "hits": hits,

@@ -1,4 +1,4 @@
-"""The HTTP server, as a task of the companion's event loop, with an end to slow connections."""
+"""The HTTP server, as a task of the companion's event loop, with timeouts for slow connections."""
 
 import asyncio
 import contextlib
@@ -18,30 +18,28 @@ from engram_host.companion.errors import CompanionError
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 
 HEAD_SECONDS = 15.0
-"""How long the head of a request may take, from the connection or from its first byte."""
+"""Timeout of a request's head, from the connection or its first byte."""
 
 STALLED_SECONDS = 60.0
-"""How long an answer may wait for its reader without a byte being taken."""
+"""Timeout of a blocked write."""
 
 
 class SlowClientProtocol(H11Protocol):
-    """uvicorn's protocol, which waits for slow clients without end, with an end to it."""
+    """uvicorn's protocol with timeouts for slow clients."""
 
     def __init__(self, connection: Connection, *args: Any, **options: Any):
         super().__init__(*args, **options)
-        # The check of callers finds it there, and says when the client is known.
+        # The guard reads it there, and reports when the client is known.
         self.app_state = {**self.app_state, CONNECTION: connection}
         self._connection = connection
         self._head: asyncio.TimerHandle | None = None
         self._stalled: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """A connection begins: the head of its first request has to come."""
         super().connection_made(transport)
         self._head = self.loop.call_later(HEAD_SECONDS, transport.abort)
 
     def data_received(self, data: bytes) -> None:
-        """Bytes came: the beginning of a head has to be followed by its end."""
         super().data_received(data)
         is_in_head = self.conn.their_state is h11.IDLE and bool(self.conn.trailing_data[0])
         if not is_in_head:
@@ -50,17 +48,14 @@ class SlowClientProtocol(H11Protocol):
             self._head = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
 
     def pause_writing(self) -> None:
-        """The other side takes no more for now."""
         super().pause_writing()
         self._stalled = self._stalled or self.loop.call_later(STALLED_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """The other side has taken what was there."""
         super().resume_writing()
         self._stalled = _cancel(self._stalled)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is over."""
         self._connection.release()
         self._head = _cancel(self._head)
         self._stalled = _cancel(self._stalled)
@@ -76,12 +71,10 @@ def _cancel(timer: asyncio.TimerHandle | None) -> None:
 
 
 KEEP_ALIVE_SECONDS = 75
-"""How long a silent connection stays open: longer than boards are silent between two signs of life."""
+"""Timeout of an idle connection; longer than boards are silent between two signs of life."""
 
 MOST_FAILURES = 5
-"""Times in a row that the server may fail. Then the process ends: nobody could ask any more how the companion is, and
-whatever runs the process can start it again.
-"""
+"""Failures in a row before the process ends, so that its supervisor can restart it."""
 
 
 class CannotListen(CompanionError):
@@ -98,7 +91,7 @@ class _Server(uvicorn.Server):
         self._connections = connections
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen as uvicorn does, but accept within the bound of open connections."""
+        """Listen like uvicorn, but accept up to the limit of open connections."""
         await super().startup(sockets=[])
         acceptors = [Acceptor(each, self._connections, self._make_protocol, self.config.ssl) for each in sockets or ()]
         for acceptor in acceptors:
@@ -112,17 +105,17 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals to the one who started the companion."""
+        """Leave signals to the process's owner."""
         yield
 
     def stop_listening(self) -> None:
-        """Take no new connections; those that are there go on."""
+        """Accept no new connections; open ones go on."""
         for server in getattr(self, "servers", ()):  # uvicorn sets it when it has begun to listen
             server.close()
 
 
 class WebServer:
-    """Serves an app at a bound socket, which is called by the name `host`."""
+    """Server of an app at a bound socket, known as `host`."""
 
     def __init__(
         self,
@@ -157,12 +150,11 @@ class WebServer:
 
     @property
     def url(self) -> str:
-        """Where it is."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}:{self.port}"
 
     async def start(self) -> None:
-        """Listen; CannotListen if that cannot be done."""
+        """Listen; raises CannotListen."""
         self._task = task = self._supervisor.start(
             "http", self._serve, most_failures=MOST_FAILURES, on_lost=self._lost.set
         )
@@ -173,19 +165,19 @@ class WebServer:
             await asyncio.sleep(0.01)
 
     async def stop(self) -> None:
-        """Answer what is under way, then stop listening."""
+        """Finish requests under way, then stop listening."""
         self._server.should_exit = True
         self._listener.close()
         if self._task:
             await self._task.finish()
 
     async def until_lost(self) -> None:
-        """Wait until the server cannot be kept up, and raise HttpLost then."""
+        """Wait until restarts have failed; raises HttpLost."""
         await self._lost.wait()
         raise HttpLost(self._task.problem if self._task else "")
 
     async def _serve(self) -> None:
-        # A socket of its own each time: while the server starts again, clients wait at the other one.
+        # A new socket each time: during a restart clients wait at the other one.
         own = self._listener.dup()
         try:
             await self._server.serve(sockets=[own])

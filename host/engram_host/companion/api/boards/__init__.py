@@ -1,1 +1,1 @@
-"""Boards over HTTP: how they are."""
+"""Boards over HTTP: state, content and changes."""

@@ -1,4 +1,4 @@
-"""Conversations with a board over HTTP: its sessions, and what one message had to do with memories."""
+"""Conversations with a board over HTTP: sessions, and the memories of a message."""
 
 from typing import Annotated, Any, Literal
 
@@ -108,7 +108,8 @@ def make_conversation_router(services: MemoryServices, conversations: Conversati
 
     @router.get("/chat/{id}/memory", **_MESSAGE_RULES)
     async def memory(device: DeviceName, id: MessageId) -> MessageMemory:
-        """What the model was shown of the memory for an answer and why, and what was remembered of the message."""
+        """Memories shown to the model for an answer, with reasons, and memories made from the
+        message."""
         exchange = await conversations.exchange(device, id)
         found = (await services.exchanges.of_exchanges(device, [exchange])).get(id, NOTHING)
         return MessageMemory(

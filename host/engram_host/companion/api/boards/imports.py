@@ -1,4 +1,4 @@
-"""Imports into a board over HTTP: what a file would do, and its way to the board line by line."""
+"""Imports into a board over HTTP: a preview, then line by line to the board."""
 
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
@@ -76,7 +76,7 @@ class LinesShown(BaseModel):
 
 
 class ImportChange(BaseModel):
-    """What is wanted of an import."""
+    """Requested state of an import."""
 
     action: Literal["start"]
 
@@ -89,7 +89,7 @@ def make_import_router(imports: ImportService) -> APIRouter:
     @router.post("", status_code=201, openapi_extra=requires(Role.OPERATOR) | {"requestBody": _FILE})
     async def preview(device: DeviceName, request: Request, name: FileName = "memories.jsonl") -> ImportShown:
         """Say what a file would do, line by line, and keep it for a start. Nothing is sent to the board yet."""
-        # The check before all routes bounds a body.
+        # The middleware of all routes limits the body.
         return _shown(await imports.preview(device, name, await request.body()))
 
     @router.get("", openapi_extra=requires(Role.OPERATOR))
@@ -99,7 +99,7 @@ def make_import_router(imports: ImportService) -> APIRouter:
 
     @router.get("/{id}", **rules)
     async def one(device: DeviceName, id: ImportId) -> ImportShown:
-        """How far an import is."""
+        """Progress of an import."""
         return _shown(await imports.find(device, id))
 
     @router.get("/{id}/lines", **rules)
@@ -110,7 +110,7 @@ def make_import_router(imports: ImportService) -> APIRouter:
         offset: Annotated[int, Query(ge=0, le=_MOST_OFFSET)] = 0,
         limit: Annotated[int, Query(ge=1, le=_MOST_LISTED)] = 100,
     ) -> LinesShown:
-        """What the preview says of each line."""
+        """Lines of the preview with their outcomes."""
         found, total = await imports.lines(device, id, outcome or "", offset, limit)
         shown = [LineShown(number=each.number, outcome=each.outcome, why=each.why, text=each.text) for each in found]
         return LinesShown(total=total, lines=shown)

@@ -1,4 +1,4 @@
-"""The days of a board over HTTP: which have something, and what was said, noted and remembered on one."""
+"""Days of a board over HTTP: those with entries, and the turns, notes and memories of one."""
 
 from dataclasses import asdict
 from datetime import date
@@ -123,7 +123,7 @@ def make_journal_router(journal: BoardJournal) -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=_MOST_TURNS, description="turns at most")] = TURNS_AT_ONCE,
         line: Annotated[int, Query(ge=1, le=_LAST_LINE, description="of the note, from this line on")] = 1,
     ) -> DayShown:
-        """What was said, noted and remembered on a day, and what its note gave."""
+        """Turns, notes and memories of a day, and the memories made from its note."""
         found = await journal.day(device, _number(day), principal, offset, limit, line)
         named: dict[str, Any] = {"zone": found.zone.standard, "rule": found.zone.rule, "mark": _mark(found.mark)}
         named |= {"before": _name(found.before), "after": _name(found.after)}

@@ -1,4 +1,4 @@
-"""Photos and sounds of boards over HTTP: programs and boards send them, and get the reference that a turn or memory names."""
+"""Photos and sounds of boards over HTTP: uploads return an id to refer to."""
 
 import asyncio
 from typing import Annotated, Any
@@ -17,10 +17,10 @@ from engram_host.companion.store.media.table import StoredMedia
 from engram_host.companion.store.replica import MOST_NUMBER
 
 MOST_BODY = 64 << 20
-"""Bytes of a request, whatever media.megabytes says."""
+"""Limit of a request body, whatever media.megabytes allows."""
 
 _MOST_AT_ONCE = 8
-"""Photos and sounds that are read at the same time: bounds the memory."""
+"""Concurrent uploads, to bound the memory."""
 
 _MOST_LISTED = 1000
 _FILE = {"required": True, "content": {BINARY: {"schema": {"type": "string", "format": "binary"}}}}
@@ -29,13 +29,13 @@ _NO_MEDIA = responses(ErrorResponse, {404: "there is no such board, or no photo 
 MediaId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="an id, as in media/ID")]
 
 HEADERS = {
-    # Nothing of it runs, even if a browser took it for a page: it has no scripts, no forms, no origin.
+    # Nothing of it runs, even if a browser took it for a page: no scripts, forms or origin.
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""Of an answer with the bytes of somebody else."""
+"""Headers of a response with untrusted bytes."""
 
 
 class MediaShown(BaseModel):
@@ -107,10 +107,10 @@ _ROOM = "api"
 
 
 async def media_response(media: MediaService, found: StoredMedia) -> Response:
-    """The bytes of one, as a browser may show them."""
+    """Return the bytes in a response that is safe for a browser."""
     data = await media.read(found)
     name = f"{found.device}-{found.id}.{ENDINGS[found.type]}"
-    # Types are those of MEDIA_TYPES: none of them is a page or has scripts.
+    # None of MEDIA_TYPES is a page or has scripts.
     headers = HEADERS | {"Content-Disposition": f'inline; filename="{name}"'}
     return Response(data, media_type=found.type, headers=headers)
 

@@ -1,4 +1,4 @@
-"""Memories of a board over HTTP: lists by filters, one with its history, and changes that the board is asked for."""
+"""Memories of a board over HTTP: filtered lists, one with its history, and changes on the board."""
 
 import asyncio
 import secrets
@@ -23,7 +23,7 @@ from engram_host.companion.memories.types import MemoryQuery, MemorySort, Memory
 from engram_host.companion.memories.undo_order import is_newest_undoable
 
 MOST_AT_ONCE = 2
-"""Lists that are read at the same time."""
+"""Lists that are read concurrently."""
 
 _MOST_LISTED = 1000
 _MOST_OFFSET = 1000000
@@ -105,7 +105,7 @@ class MemoryHistory(MemoryShown):
 
 
 class TrashShown(BaseModel):
-    """What a board said of its trash when it was asked last."""
+    """The board's last report on its trash."""
 
     at: int = Field(description="when it answered, in Unix seconds; 0 if it was never asked")
     waiting: bool = Field(description="whether it has not answered yet")
@@ -204,7 +204,7 @@ def make_memory_router(services: MemoryServices) -> APIRouter:
 
 
 def make_change_router(services: MemoryServices) -> APIRouter:
-    """Make the routes about what a board was asked for, and its trash."""
+    """Make the routes of changes and of the trash."""
     changes, trash = services.changes, services.trash
     router = APIRouter(prefix="/v1/boards/{device}", responses=REFUSALS)
 
@@ -217,7 +217,7 @@ def make_change_router(services: MemoryServices) -> APIRouter:
 
     @router.get("/changes/{id}", **_CHANGING)
     async def one_change(device: DeviceName, id: ChangePath) -> ChangeShown:
-        """How far a change is."""
+        """Progress of a change."""
         return show_change(await changes.find(device, id))
 
     @router.post("/changes/{id}/undo", **_CHANGING)
@@ -229,19 +229,19 @@ def make_change_router(services: MemoryServices) -> APIRouter:
 
     @router.delete("/changes/{id}", **_CHANGING)
     async def cancel_change(device: DeviceName, id: ChangePath) -> ChangeShown:
-        """Ask the board for a change no more."""
+        """Cancel a change that the board has not made yet."""
         await changes.cancel(device, id)
         return show_change(await changes.find(device, id))
 
     @router.get("/trash", **_RULES)
     async def read_trash(device: DeviceName) -> TrashShown:
-        """What the board said of its trash when it was asked last."""
+        """The board's last report on its trash."""
         return await _trash(trash, device)
 
     @router.post("/trash", **_CHANGING)
     async def ask_trash(device: DeviceName, request: Request) -> TrashShown:
         """Ask a board what its trash has: memories that left for lack of room."""
-        await request.body()  # which nobody needs, and which is refused like any other if it is too long
+        await request.body()  # unused, and refused if too long like any other body
         await trash.ask(device, secrets.token_hex(4))
         return await _trash(trash, device)
 
@@ -292,5 +292,5 @@ def _shown(entry: ReadEntry) -> MemoryShown:
 
 
 def show_change(change: MemoryChange) -> ChangeShown:
-    """A change as the API shows it."""
+    """Convert a change for the API."""
     return ChangeShown.model_validate(vars(change) | {"behind": change.is_behind})

@@ -1,4 +1,4 @@
-"""Boards over HTTP as people look at them: lists with their states and warnings, and figures of one over days."""
+"""Boards over HTTP: lists with states and warnings, and one with daily figures."""
 
 from typing import Annotated, Any, Literal
 

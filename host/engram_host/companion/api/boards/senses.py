@@ -1,4 +1,4 @@
-"""What boards perceive, over HTTP: their senses, readings for plots, events, and exports."""
+"""Senses of boards over HTTP: readings for plots, events, and exports."""
 
 import asyncio
 import json
@@ -48,7 +48,7 @@ class SenseShown(BaseModel):
 
 
 class PointShown(BaseModel):
-    """What was read in some time."""
+    """Readings of a period."""
 
     at: int = Field(description="when that time begins, in Unix seconds")
     count: int = Field(description="readings")
@@ -82,7 +82,7 @@ def make_sense_router(readings: ReadingService) -> APIRouter:
     """Make the routes."""
     router = APIRouter(prefix="/v1/boards/{device}/senses", responses=REFUSALS | NO_SENSE)
     rules: dict[str, Any] = {"openapi_extra": requires(Role.OPERATOR)}
-    writing = asyncio.Semaphore(1)  # files of Parquet are made on disk, one at a time
+    writing = asyncio.Semaphore(1)  # Parquet files are made on disk, one at a time
 
     @router.get("", **rules)
     async def senses(device: DeviceName) -> list[SenseShown]:
@@ -150,20 +150,20 @@ def make_sense_router(readings: ReadingService) -> APIRouter:
 
 
 def span(since: int, until: int) -> tuple[int, int]:
-    """A time that somebody asks for: the last day if they say nothing."""
+    """Return a requested period, by default the last day."""
     end = until or int(time.time())
     return since or max(0, end - _DAY_SECONDS), end
 
 
 def _read(file: IO[bytes]) -> Iterator[bytes]:
-    """A file piece by piece; it is gone at the end, also if nobody takes all of it."""
+    """Yield a temporary file's bytes; it is deleted at the end, also if the client leaves."""
     with file:
         while piece := file.read(_PIECE_BYTES):
             yield piece
 
 
 def _pieces(found: Iterator[tuple[StoredSense, Point]]) -> Iterator[str]:
-    """Some lines at a time; read in a thread, as fast as they are taken."""
+    """Yield chunks of lines; runs in a thread, at the client's pace."""
     while lines := list(islice(found, _PIECE_LINES)):
         yield "".join(
             json.dumps(
@@ -179,7 +179,7 @@ def _point(figures: dict[str, Any]) -> PointShown:
 
 
 def show_series(found: Series) -> SeriesShown:
-    """A series as it is shown."""
+    """Convert a series for the API."""
     return SeriesShown(
         sense=show_sense(found.sense),
         level=found.level,
@@ -190,7 +190,7 @@ def show_series(found: Series) -> SeriesShown:
 
 
 def show_sense(sense: StoredSense) -> SenseShown:
-    """A sense as it is shown."""
+    """Convert a sense for the API."""
     value = sense.number_of(sense.value) if sense.at else None
     return SenseShown(
         name=sense.name, unit=sense.unit, decimals=sense.decimals, at=sense.at, value=value, shared=bool(sense.shared)

@@ -1,4 +1,4 @@
-"""Settings of boards over HTTP: what there is to set, how a board is set as far as it said, and changes."""
+"""Settings of boards over HTTP: possible and known values, and changes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -40,7 +40,7 @@ class SettingChangeShown(BaseModel):
 
 
 class SettingsShown(BaseModel):
-    """How a board is set."""
+    """Settings of a board."""
 
     read: int = Field(description="when the board listed what is set, in Unix seconds; 0 if it never did")
     settings: list[SettingShown]
@@ -73,8 +73,8 @@ def make_settings_router(settings: BoardSettingsService) -> APIRouter:
 
     @router.post("/read", **rules)
     async def read(request: Request, device: DeviceName) -> SettingChangeShown:
-        """Ask a board to list what is set."""
-        await request.body()  # which nobody needs, and which is refused like any other if it is too long
+        """Ask a board to list its settings."""
+        await request.body()  # unused, and refused if too long like any other body
         return _change(await settings.read(device))
 
     return router

@@ -1,4 +1,4 @@
-"""How boards are, over HTTP: what each told last, what a person should do about it, and its days."""
+"""Status of boards over HTTP: latest report, advice, and daily figures."""
 
 import asyncio
 import time
@@ -20,7 +20,7 @@ from engram_host.companion.store.line_quota import DAY_SECONDS
 
 
 class BoardFigures(BaseModel):
-    """What a board told of itself; 0 and empty texts stand for what it does not tell, sizes are bytes."""
+    """A board's report on itself; unreported values are 0 or empty, sizes are bytes."""
 
     seconds: int = Field(description="since its start, when it told this")
     firmware: str = Field(description="its version")
@@ -51,7 +51,7 @@ class BoardFigures(BaseModel):
 
 
 class BoardStatusShown(BaseModel):
-    """How a board is."""
+    """Board status."""
 
     name: str
     heard: int = Field(description="when it last connected or said that it is there, in Unix seconds")
@@ -61,7 +61,7 @@ class BoardStatusShown(BaseModel):
 
 
 class BoardDayShown(BaseModel):
-    """A board on a day. Of sizes and of what is kept: as they were last told on this day; of counts: those of the day."""
+    """A board on a day: the day's counts, and its last reported sizes and totals."""
 
     day: str = Field(description="in UTC, such as 2026-01-31")
     flash: int
@@ -81,13 +81,13 @@ class BoardDayShown(BaseModel):
 
 
 def make_board_router(store: CompanionStore, flash_percent: Callable[[], int]) -> APIRouter:
-    """Make the routes that show how boards are; flash_percent() says from where on a flash is nearly full."""
+    """Make the routes; flash_percent() is the limit of a nearly full flash."""
     router = APIRouter(prefix="/v1/boards", responses=REFUSALS)
     rules: dict[str, Any] = {"responses": NO_DEVICE, "openapi_extra": requires(Role.OPERATOR)}
 
     @router.get("/{device}/status", **rules)
     async def status(device: DeviceName) -> BoardStatusShown:
-        """What a board told last of itself, which it does every ten minutes, and what to do about it."""
+        """A board's latest report, sent every ten minutes, with advice."""
         return await asyncio.to_thread(_shown, store, device, flash_percent())
 
     @router.get("/{device}/days", **rules)
@@ -95,7 +95,7 @@ def make_board_router(store: CompanionStore, flash_percent: Callable[[], int]) -
         device: DeviceName,
         days: Annotated[int, Query(ge=1, le=STATUS_DAYS_KEPT, description="the latest so many, today included")] = 90,
     ) -> list[BoardDayShown]:
-        """A board's figures of each day, oldest first; days on which it told nothing are left out."""
+        """A board's figures of each day, oldest first; days without a report are left out."""
         since = int(time.time()) // DAY_SECONDS - days + 1
         return await asyncio.to_thread(_days, store, device, since)
 

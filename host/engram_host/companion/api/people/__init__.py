@@ -1,1 +1,1 @@
-"""Routes on people: who may talk to boards, and what each of them sees."""
+"""Routes of people: access to boards, and each person's own view."""

@@ -1,4 +1,4 @@
-"""People who talk through bridges, over HTTP: who waits, who may, who may not, and in which groups boards answer."""
+"""People who talk through bridges, over HTTP: pending, approved and blocked ones, and groups."""
 
 import time
 from collections.abc import Mapping
@@ -56,19 +56,19 @@ class GroupShown(BaseModel):
 
 
 class Somebody(BaseModel):
-    """Who is meant."""
+    """A person, by a code, a name or an id."""
 
     who: Who
 
 
 class Approval(Somebody):
-    """Who may talk from now on."""
+    """A person to approve."""
 
     name: Name = Field("", description="what they are called; it becomes the principal of a new person")
 
 
 class Renaming(Somebody):
-    """Who is called by another name in lists."""
+    """A person and the new name for lists."""
 
     name: Name
 
@@ -88,14 +88,14 @@ class PageLink(BaseModel):
 
 
 class GroupChange(BaseModel):
-    """When boards answer in a group."""
+    """A group and the rule for boards' answers in it."""
 
     id: Who = Field(description="network:id")
     mode: str = Field(max_length=20, description="mention, always, or off")
 
 
 def make_people_router(people: PeopleService, sessions: Sessions) -> APIRouter:
-    """Make the routes on people."""
+    """Make the routes."""
     router = APIRouter(prefix="/v1/people", responses=REFUSALS)
     _add_lists(router, people)
     _add_changes(router, people)

@@ -1,6 +1,6 @@
-"""What one person sees, over HTTP: their boards, their memories, what was said with them by day, and a search in both.
+"""One person's view over HTTP, for the operator: boards, memories, turns by day, and a search.
 
-For the operator, as all of the API: a person has a page of their own, see docs/design/page.md.
+People have a page of their own, see docs/design/page.md.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from engram_host.companion.search.request import MOST_QUERY
 from engram_host.companion.senses.service import MOST_POINTS, POINTS, Level
 
 MOST_AT_ONCE = 2
-"""Lists of memories that are read at the same time."""
+"""Lists of memories that are read concurrently."""
 
 _MOST_LISTED = 1000
 _MOST_OFFSET = 1_000_000
@@ -71,7 +71,7 @@ class DayShown(BaseModel):
 
 
 class PersonalDays(BaseModel):
-    """What was said with a person, commands aside."""
+    """Turns with a person, without commands."""
 
     zone: int = Field(description="of the board's standard time, minutes east of Greenwich")
     rule: str = Field(description="of its time zone, as POSIX has it; empty without daylight saving")
@@ -114,7 +114,7 @@ def make_personal_router(people: PeopleService, personal: PersonalMemory) -> API
         day: Annotated[date | None, Query(description="in the board's zone; without it, the latest one")] = None,
         offset: Annotated[int, Query(ge=0, le=_MOST_OFFSET, description="newest turns of the day to pass over")] = 0,
     ) -> PersonalDays:
-        """What was said with a person on a board, by day."""
+        """Turns with a person on a board, by day."""
         wanted = day_number(day.isoformat()) if day else None
         found = await personal.days(await _principal(people, who), device, wanted, offset)
         return PersonalDays(
@@ -150,7 +150,7 @@ def make_personal_router(people: PeopleService, personal: PersonalMemory) -> API
     async def search(
         who: Who, query: Annotated[str, Query(min_length=1, max_length=MOST_QUERY, pattern=r"\S")]
     ) -> SearchAnswer:
-        """What a person sees of what fits a query, on the boards that they reach."""
+        """Hits of a search that a person may see, on the boards within reach."""
         principal = await _principal(people, who)
         found = await personal.search(principal, query)
         if found is None:
