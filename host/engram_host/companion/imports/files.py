@@ -1,4 +1,4 @@
-"""Imports as files in the companion's folder: they outlive a restart, and each companion on the folder sees them.
+"""Imports as files in the companion's folder, shared by all companions on it.
 
 imports/ID.json    progress, written whole; by the companion with the lease once it runs
 imports/ID.lines   lines and their preview, a JSON array each
