@@ -1,7 +1,8 @@
 """Saves a board's memory, journal, profile, settings and own.py in one file, and restores them.
 
-The file is a tar, packed with gzip. Its first member, backup.json, says what there is: {"format": 1, "board", "version",
-"made", "files": {path: sha256}}. What the firmware rebuilds by itself is left out: indexes, reserves, drafts, code.
+The file is a tar.gz. Its first member, backup.json, is its index: {"format": 1, "board", "version",
+"made", "files": {path: sha256}}. Files that the firmware can rebuild are left out: indexes,
+reserves, drafts, code.
 """
 
 import io

@@ -1,9 +1,9 @@
-"""Updates the code on a board: new files take effect all at once, memory and settings stay.
+"""Updates the code on a board atomically; memory and settings stay.
 
-    /next/PATH      a new file, which is to go to /PATH
-    /next/READY     when all are there: a line "+ PATH" for each, "- PATH" for each file that is to go
+    /next/PATH      a new file for /PATH
+    /next/READY     written last: a line "+ PATH" for each new file, "- PATH" for each removal
 
-Up to READY the board is as it was, whenever it is cut off; from then on every start ends with all of it done.
+A cut before READY changes nothing; after it every start completes the update.
 """
 
 from pathlib import Path, PurePosixPath

@@ -1,23 +1,23 @@
-"""The files of a board: code, which a deploy updates, seeds, which are put only where none are, and user data.
+"""The files of a board: code (replaced by a deploy), seeds (never replaced) and user data.
 
-    boot.py main.py       as they are: MicroPython looks for these names
+    boot.py main.py       plain: MicroPython looks for these names
     module_packs.mpy      imports the pack
-    engram/engram.pack    compiled modules, compressed (firmware/module_packs.py has its form)
-    code.json             {"version", "micropython", "board", "forbidden_pins": the profile's, "files": {path: first 16
-                          hexadecimal digits of its sha256}}
-    config.json           settings; a seed, as the following
-    profile/*.md          as the firmware itself would make them
+    engram/engram.pack    compiled modules, compressed (for the format see firmware/module_packs.py)
+    code.json             {"version", "micropython", "board", "forbidden_pins": the profile's,
+                          "files": {path: first 16 hexadecimal digits of its sha256}}
+    config.json           settings; a seed, like the files below
+    profile/*.md          as made by the firmware
     roots.pem             root certificates, if this computer has them
 
-Paths are below the board's root and begin without a slash.
+Paths are relative to the board's root, without a leading slash.
 
-make_package() makes of them a package for MicroPython's own installer, mip: a folder that a web server or a repository holds.
+make_package() makes a package for MicroPython's installer mip, a folder for a web server or a repository:
 
-    package.json      the code: `mpremote mip install --target / package.json` puts it on a board, and brings it up to date
-    new-board.json    settings, profile and root certificates: for a board that has none, since mip replaces what is there
-    all else          the files that these two name, by paths beside them
+    package.json      the code: `mpremote mip install --target / package.json` installs or updates it
+    new-board.json    settings, profile and root certificates, for new boards only: mip replaces files
+    other files       referenced by these two, with relative paths
 
-A deploy is safer: mip writes file by file, and when it was cut off the board says what is damaged until it is done again.
+A deploy is safer: mip writes file by file, and after a cut the board reports damage until it is repeated.
 """
 
 import ast

@@ -1,8 +1,8 @@
-"""A board's console as programs use it: a JSON object a line, both ways (docs/reference/serial.md).
+"""A board's console for programs: a JSON object per line, both ways (docs/reference/serial.md).
 
-with opened(port) as board:
+with open_console(port) as board:
     for answer in board.ask(say="hello"):
-        ...                                 # {"text": ..} {"notice": ..} {"line": ..} {"report": ..} {"error": ..}
+        ...  # {"text": ..} {"notice": ..} {"line": ..} {"report": ..} {"error": ..}
 """
 
 import contextlib

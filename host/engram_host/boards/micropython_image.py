@@ -1,9 +1,9 @@
 """MicroPython for a chip: image files and partition tables.
 
-A MicroPython of 1.26 or newer has no partition for its file system in the official images' tables: it makes one at each
-start, from the end of the last partition to the end of the flash. Older images have one with the label vfs.
+Official images since MicroPython 1.26 have no partition for the file system: MicroPython makes one at each
+start, from the end of the last partition to the end of the flash. Older images have one labelled vfs.
 
-An image file holds bootloader, partition table and application as they stand in the flash from the chip's first offset on.
+An image file holds bootloader, partition table and application, from the chip's first offset on.
 """
 
 import re

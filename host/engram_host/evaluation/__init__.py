@@ -1,1 +1,1 @@
-"""The evaluation: does a search find the turns that answer a question?"""
+"""Evaluation of search: share of questions whose answering turns are found."""

@@ -1,11 +1,11 @@
-"""The board's half of the evaluation: takes in one conversation, or answers the questions about it.
+"""The board's half of the evaluation: stores a conversation, or answers the questions about it.
 
     board_script.py FLASH feed TURNS IDS
     board_script.py FLASH ask QUESTIONS ANSWERS LIMIT
 
-TURNS has a JSON list [session, Unix seconds, speaker, text, caption, role] in each line; IDS gets a line for each with the id
-that the store gave the turn. QUESTIONS has a JSON string in each line; ANSWERS gets a line for each with the
-confidence in thousandths, then the ids of what was found, best first, at most LIMIT.
+TURNS has a JSON list [session, Unix seconds, speaker, text, caption, role] per line; IDS gets the id of
+each stored turn. QUESTIONS has a JSON string per line; ANSWERS gets a line for each, with the confidence
+in thousandths, then at most LIMIT ids, best first.
 """
 
 import gc

@@ -1,19 +1,20 @@
-"""The engines that rank the turns of a conversation for each question: `board`, `companion` and `recipe` (see run.py).
+"""The engines that rank the turns of a conversation for each question: board, companion, recipe.
 
-board       the store and ranker of the firmware, on the 32-bit MicroPython with the heap of a small board. Modules come from
-            .mpy, files are on a littlefs in a file of the host; board_script.py is the board's half. The board takes in a
-            conversation, is started again, and answers.
-companion   the companion's own store, embedder and search, without the network between. A conversation comes in as a board
-            would send it, in batches of lines as the journal has them, into an empty SQLite database; the work in the
-            background gives each line its vector; then the questions go to the search as the HTTP API asks it.
-recipe      the tuned ranker of docs/design/retrieval.md in floats, for comparison: the board's ranks with nothing rounded off.
+board       the firmware's store and ranker on the 32-bit MicroPython, with the heap of a small board,
+            .mpy modules and a littlefs in a file; board_script.py is its half on the board. The board
+            stores a conversation, is restarted, and answers.
+companion   the companion's store, embedder and search, without a network. A conversation arrives in
+            batches of journal lines, as from a board, in an empty SQLite database; all lines are
+            embedded; then the questions go to the search as from the HTTP API.
+recipe      the tuned ranker of docs/design/retrieval.md in floats, for comparison with the board's
+            rounded one.
 
     B     = BM25 of the turn                                   k1 .9, b .4
-    T     = B + .4 B(turns before and after in the session) + .2 B(next but one on either side)
+    T     = B + .4 B(turns before and after in the session) + .2 B(turns at distance 2)
     S     = BM25 of the session's turns as one document        k1 .9, b .2
-    score = T / max T + .5 S / max S,  times 1.4 for the only speaker whom the query names, .5 for a reply
+    score = T / max T + .5 S / max S,  times 1.4 for the only speaker named in the query, .5 for a reply
 
-Words are cut up by the firmware's own engram.text, so that a difference is one of ranking.
+All use the firmware's tokenizer engram.text, so that differences are due to ranking.
 """
 
 import asyncio

@@ -1,27 +1,25 @@
-"""Asks the questions of some conversations and counts: does a search find the turns that answer them?
+"""Evaluates a search: asks the questions of conversations and counts the evidence turns found.
 
-A set is a folder of folders NAME with turns.jsonl and questions.jsonl (see sets.py). Each conversation is fed into an empty
-store and each of its questions is asked. OUT/NAME.jsonl then has a line for each question, in their order,
+A set is a folder of folders NAME with turns.jsonl and questions.jsonl (see sets.py). Each conversation is
+stored alone and asked its questions. OUT/NAME.jsonl gets a line for each question, in order,
 {"question","ranked":[ids of turns, best first],"confidence":0 to 1}, and OUT/figures.json the figures:
 
-hit@K      share of the questions for which an evidence turn is among the first K
-frac@10    mean share of a question's evidence turns that are among the first ten
+hit@K      share of questions with an evidence turn among the first K
+frac@10    mean share of a question's evidence turns among the first ten
 ndcg@10    mean of DCG / ideal DCG of the first ten, DCG being the sum of 1 / log2(place + 1) over evidence turns
            (Jarvelin and Kekalainen 2002, "Cumulated gain-based evaluation of IR techniques")
 lmeb       ndcg@10, averaged over categories
-hit@Nt     as hit@K, among the turns that fit into N tokens; frac@Nt likewise
-empty      share of the searches without an answer
-auroc      how well the confidence tells questions with evidence from those without: the share of pairs of one of each
-           in which the former's is higher, ties counting half (Hanley, Radiology 1982, "The meaning and use of the area
-           under a ROC curve"); only where a set has both, as with --foreign
+hit@Nt     like hit@K, among the turns that fit into N tokens; frac@Nt likewise
+empty      share of searches without a hit
+auroc      area under the ROC curve of the confidence, for questions with and without evidence; ties count half
+           (Hanley, Radiology 1982, "The meaning and use of the area under a ROC curve"); only for sets with
+           both, as with --foreign
 
-Turns are packed in the order of their rank: one that does not fit into what is left is skipped. A token is four characters
-of what a prompt needs of a turn: "[2023-05-08] Speaker: text (caption)".
+Turns are packed by rank; those that exceed the remaining budget are skipped. A token is four characters of a
+turn in a prompt: "[2023-05-08] Speaker: text (caption)".
 
-An engine ranks a conversation: it is given the number of turns to find at most and an empty folder to work in, and gives
-a Ranking for each question. `board` is the firmware's own store on MicroPython, `recipe` the same formulas in floats,
-for comparison, `companion` the companion's store, embedder and search; companion-words and the like are the same with other
-options (see engines.py).
+An engine gets a conversation, a maximum of turns and an empty folder, and returns a Ranking per question. For the
+engines `board`, `companion` (with variants such as companion-words) and `recipe` see engines.py.
 """
 
 import argparse

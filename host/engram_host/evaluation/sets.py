@@ -1,8 +1,6 @@
-"""The sets of an evaluation: a folder of folders NAME/{turns,questions}.jsonl, read and checked.
+"""Reads and checks sets of the evaluation: a folder of folders NAME/{turns,questions}.jsonl.
 
-A turn is fed up to LONGEST characters of its text.
-
-turns.jsonl        {"id","session","date","speaker","text"[,"caption"][,"role"]}, in the order in which they were said
+turns.jsonl        {"id","session","date","speaker","text"[,"caption"][,"role"]}, in order; texts up to LONGEST
 questions.jsonl    {"question","evidence":[ids of turns],"category"}
 """
 

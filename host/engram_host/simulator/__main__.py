@@ -1,9 +1,9 @@
-"""`make run`: the firmware in the terminal, or on a pipe, with a companion beside it if wanted.
+"""`make run`: the firmware in the terminal or on a pipe, optionally with a companion.
 
-From the environment: ENGRAM_HOME is where the board's files are (~/.engram/sim), ENGRAM_LLM_URL, _KEY, _MODEL and
-_API name a model, LLM=script starts a scripted one, COMPANION=1 a companion unless one runs, TELEGRAM=fake a stand-in for
-Telegram with a chat in the terminal, REPL=1 lets Ctrl-C open the MicroPython prompt.
-boards/SIM/main.py takes more.
+Environment: ENGRAM_HOME is the board's folder (~/.engram/sim), ENGRAM_LLM_URL, _KEY, _MODEL and _API
+name a model, LLM=script starts a scripted one, COMPANION=1 starts a companion unless one runs,
+TELEGRAM=fake replaces Telegram by a chat in the terminal, REPL=1 lets Ctrl-C open the MicroPython prompt.
+boards/SIM/main.py reads more.
 """
 
 import contextlib

@@ -1,10 +1,10 @@
-"""Starts MicroPython's unix port with the firmware, and hands it its input, each key at once on a terminal.
+"""Runs the firmware on MicroPython's unix port and passes its input on, each key at once on a terminal.
 
-A terminal's own line editing would end lines at 4,095 bytes.
+A terminal's own line editing would limit lines to 4,095 bytes.
 
-A signal, or Ctrl-C on the terminal, asks the board to end: an answer that is coming is kept as far as it came,
-nothing is cut. MicroPython's unix port cannot take signals itself: SIGTERM ends it in the middle of a line, and SIGINT
-breaks into whatever it does, such as a garbage collection. A board that does not end within some seconds is killed.
+A signal, or Ctrl-C on the terminal, asks the board to end in order and save a partial answer. The unix port
+cannot handle signals itself: SIGTERM kills it in the middle of a line, and SIGINT interrupts anything, even a
+garbage collection. A board that does not end within some seconds is killed.
 """
 
 import contextlib
