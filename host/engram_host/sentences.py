@@ -25,7 +25,6 @@ class Sentence(str):
 
     @classmethod
     def make(cls, text: str, key: str, values: Mapping[str, Value]) -> "Sentence":
-        """Make a sentence of a key such as `board.no_model`."""
         made = cls(text)
         made.key, made.values = key, values
         return made
@@ -61,7 +60,6 @@ class SentenceTable:
         return found
 
     def recognize(self, text: str) -> Sentence | None:
-        """Parse a text of this table, or return None."""
         for kind, number, pattern in self._patterns:
             if found := pattern.fullmatch(text):
                 values: dict[str, Value] = dict(found.groupdict())
@@ -93,7 +91,6 @@ def recognize(tables: Iterable[SentenceTable], text: str) -> Sentence | None:
 
 
 def _pattern(text: str) -> re.Pattern[str]:
-    """Return a pattern with lazy placeholders."""
     parts: list[str] = []
     seen: set[str] = set()
     for literal, name, _, _ in Formatter().parse(text):

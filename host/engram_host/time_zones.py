@@ -33,7 +33,6 @@ class BoardZone:
         return _zone(self.rule).offset_minutes(at) if self.rule else self.standard
 
     def day_of(self, at: int) -> int:
-        """Return days since 1970."""
         return (at + self.offset_minutes(at) * 60) // _DAY_SECONDS
 
     def start_of(self, day: int) -> int:

@@ -21,7 +21,6 @@ NEXT = "next"
 READY = "next/READY"
 
 _SPARE = 16 * BLOCK
-"""Bytes kept free for renames, and for writes of the board meanwhile."""
 
 
 def install_files(session: BoardSession, files: Files, removals: list[str], progress: Progress) -> None:

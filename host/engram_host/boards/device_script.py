@@ -67,7 +67,6 @@ def tree(folder, deep):
 
 
 def _pieces(path):
-    """Yield a file's bytes; all pieces share one buffer."""
     piece = bytearray(_PIECE)
     view = memoryview(piece)
     with open(path, "rb") as file:

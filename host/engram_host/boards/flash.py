@@ -34,7 +34,6 @@ GEOMETRY: dict[str, Any] = {
     "cache_size": 128,
     "lookahead_size": 32,
 }
-"""Defaults of VfsLfs2."""
 
 DISK_VERSION = 0x00020001
 """On-flash format of littlefs 2.6 and newer; MicroPython 1.26 has 2.11."""
@@ -126,7 +125,6 @@ class Chip:
         return self._loader.read_flash(offset, length)
 
     def write(self, parts: list[tuple[int, bytes]]) -> None:
-        """Write parts at their offsets: erase, write, verify."""
         self._tools.write_flash(self._loader, parts, compress=True)
 
     def start(self) -> None:
@@ -180,7 +178,6 @@ def _problem(port: str, message: str) -> BoardError:
 
 
 def _show_progress(progress: Progress) -> None:
-    """Redirect esptool's progress to `progress` and drop its other output."""
     from esp_pylib.logger import EspLog, EspLogBase
 
     class Quiet(EspLogBase):

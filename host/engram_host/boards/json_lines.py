@@ -30,7 +30,6 @@ START_SILENT_SECONDS = 60.0
 LONGEST_START_SECONDS = 600.0
 
 SETTLE_SECONDS = 0.5
-"""Silence after a prompt that shows that the board waits for input."""
 
 LOOP_STARTS = 3
 
@@ -154,7 +153,6 @@ _PROTOCOL = 1
 _GREETING_EVERY = 2.0
 _NUDGE_SECONDS = 5.0
 _TAKEN_SECONDS = 10.0
-"""Without an acknowledgement for so long, a person gets a message."""
 _GONE_SECONDS = 60.0
 _ATTEMPTS = 4
 _WAIT_SECONDS = 0.2
@@ -184,10 +182,8 @@ class JsonConsole:
         self.line_bytes = 0
         """Longest line that the board accepts, crc included."""
         self.gives_reports = False
-        """False on older firmware, whose commands answer programs by text only."""
         self.pause = PAUSE_SECONDS
         self.asides: list[str] = []
-        """Firmware messages received between answers."""
 
     def greet(self, notify: Notify | None = None, silent_seconds: float = 0) -> None:
         """Switch to JSON, `notify` if it takes long; raises NoBoardAnswer, or BoardFailed if too

@@ -66,7 +66,6 @@ _OTHER_KINDS = {b"UF2\n": "UF2", b"\x7fELF": "ELF"}
 _VERSION = re.compile(rb"MicroPython v(\d+)\.(\d+)[^ \0]* on \d{4}-\d\d-\d\d")
 _OFFICIAL = re.compile(rb"Generic ESP32(?:S3)? module(?: with (?:Octal-)?SPIRAM)?\b")
 _VARIANTS = {b"with SPIRAM": "SPIRAM", b"with Octal-SPIRAM": "SPIRAM_OCT"}
-"""Official variants with PSRAM, by the suffix of the board's name."""
 
 
 @dataclass(frozen=True)

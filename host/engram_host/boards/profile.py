@@ -44,7 +44,6 @@ class BoardProfile:
 
     @property
     def download(self) -> str:
-        """File name of the official image, without date and version."""
         return self.micropython_board + (f"-{self.micropython_variant}" if self.micropython_variant else "")
 
 

@@ -39,7 +39,6 @@ class Progress:
         self._write(f"\r\x1b[K{what}{share}")
 
     def close(self) -> None:
-        """End the moving line, before other output."""
         if self._open and self._is_terminal:
             self._write("\n")
         self._open = ""

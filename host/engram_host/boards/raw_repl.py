@@ -31,7 +31,6 @@ class RawReplTransport(SerialTransport):
 
     @contextmanager
     def patience(self, seconds: float) -> Iterator[None]:
-        """Allow this silence while the context is open."""
         usual, self.silent_seconds = self.silent_seconds, seconds
         try:
             yield
@@ -88,7 +87,6 @@ class RawReplTransport(SerialTransport):
         self.in_raw_repl = False
 
     def begin_code(self, code: str) -> None:
-        """Start code that never returns, such as a reset."""
         self.serial.write(code.encode() + _RUN)
         self._expect(b"OK")
         self.in_raw_repl = False

@@ -180,7 +180,6 @@ class BoardSession:
         return lines
 
     def restart(self) -> None:
-        """Restart the board's Python with boot.py, without the app."""
         from mpremote.transport import TransportError
 
         self._may_resume = False

@@ -91,7 +91,6 @@ def _tell_asides(board: JsonConsole) -> None:
 
 
 def _show(text: str) -> None:
-    """Print text without control characters."""
     sys.stdout.write("".join(letter if _is_harmless(letter) else "\ufffd" for letter in text))
     sys.stdout.flush()
 

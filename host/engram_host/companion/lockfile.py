@@ -12,10 +12,8 @@ from typing import IO
 from engram_host.companion.errors import SettingError, StoreUnavailable
 
 DEFAULT_HOME = Path("~/.engram/companion")
-"""Default folder."""
 
 HOME_VARIABLE = "ENGRAM_COMPANION_HOME"
-"""Environment variable of the folder."""
 
 LISTENING = "listening.json"
 _LOCK = "lock"

@@ -61,7 +61,6 @@ class JsonFormatter(logging.Formatter):
     """JSON formatter, one object per record."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the object, without a line end."""
         fields = {name: _plain(value) for name, value in vars(record).items() if name not in _OWN}
         document = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
@@ -94,7 +93,6 @@ MOST_VARIANTS = 60
 """Variants of a line per REPEAT_SECONDS; further ones are counted together to save the disk."""
 
 _VARYING = re.compile(r"0x[0-9a-fA-F]+|\bTask-\d+|\bfd=\d+|\bport \d+")
-"""Parts of a text that two equal lines may differ in."""
 
 
 @dataclass
@@ -148,7 +146,6 @@ class RepeatFilter(logging.Filter):
         return True
 
     def report(self) -> None:
-        """Write the counts whose time is over."""
         with self._lock:
             self._timer = None
             ended = self._remove_ended(self._clock())
@@ -157,7 +154,6 @@ class RepeatFilter(logging.Filter):
         self._report(ended)
 
     def stop(self) -> None:
-        """Write all counts before logging ends."""
         with self._lock:
             if self._timer:
                 self._timer.cancel()
@@ -208,7 +204,6 @@ def _kind(record: logging.LogRecord) -> tuple[str, int, str]:
 
 
 def _copy(record: logging.LogRecord) -> logging.LogRecord:
-    """Copy a record without its traceback, for the count of repeats."""
     return logging.makeLogRecord(vars(record) | {"exc_info": None, "exc_text": None, "stack_info": None})
 
 

@@ -24,7 +24,6 @@ GATEWAY_REFUSALS = ("limit", "busy", "request", "service")
 """limit: daily; busy: too many calls; request: invalid; service: it failed."""
 
 SEARCH_STEPS = ("expand", "rerank")
-"""Optional steps of a search that call a service."""
 
 _OTHER = "other"
 
@@ -80,7 +79,6 @@ class Metrics:
         self._embedder.labels(work).inc()
 
     def search_step_failed(self, step: str) -> None:
-        """Count a search without one of SEARCH_STEPS, whose service failed."""
         self._search_steps.labels(step).inc()
 
     def task_failed(self, task: str) -> None:

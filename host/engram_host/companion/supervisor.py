@@ -138,7 +138,6 @@ class BackgroundTask:
         await self.finish()
 
     async def finish(self) -> None:
-        """Wait for the end that its owner has requested."""
         self._is_stopping = True
         if self._timer:
             self._timer.cancel()
@@ -196,7 +195,6 @@ class Supervisor:
     """Starter of background tasks, with the state of each."""
 
     def __init__(self, on_failure: Callable[[str], None] = lambda name: None):
-        """`on_failure(name)` is called for each failure."""
         self._on_failure = on_failure
         self._tasks: dict[str, BackgroundTask] = {}
 

@@ -71,7 +71,6 @@ class Turns:
         self._recall = Recall(_NoRecords(), journal, _NoNotes(), clock, None, [0, 0], MOST)
 
     def add(self, session, at, who, content, caption, role):
-        """Append a turn and return its id."""
         line = [("sid", "s%d" % session), ("role", role), ("who", who), ("text", content), ("at", at)]
         if caption:
             line.append(("caption", caption))
@@ -81,7 +80,6 @@ class Turns:
         return self._last
 
     def finish_background(self):
-        """Run pending background work, as between messages."""
         while self._store.tick():
             pass
 

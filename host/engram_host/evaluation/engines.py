@@ -59,7 +59,6 @@ class Ranking:
 # --- board
 
 HEAP = "2m"
-"""Smallest PSRAM of a board."""
 
 _SCRIPT = Path(__file__).with_name("board_script.py")
 
@@ -186,7 +185,6 @@ async def _rank(conversation: Conversation, limit: int, work: Path, options: dic
 
 
 def _feed(store: CompanionStore, conversation: Conversation) -> None:
-    """Send a hello and all turns in batches, like a board."""
     turns = conversation.turns
     logs = {"records": LogState(EPOCH, 1, 1, 0), "journal": LogState(EPOCH, 1, len(turns) + 1, 0)}
     store.greet(Hello(DEVICE, Sender(DEVICE, 1, 1), 0, logs), turns[-1].at)  # pyright: ignore[reportArgumentType]
@@ -237,7 +235,6 @@ def _ids(result: SearchResult, conversation: Conversation) -> list[str]:
 
 K1 = 0.9
 NEIGHBOURS = {-2: 0.2, -1: 0.4, 1: 0.4, 2: 0.2}
-"""Weights of neighbouring turns in T, by distance in the session."""
 
 
 _LONE = 0.75
@@ -247,7 +244,6 @@ SHORTEST = 20
 """Words of the shortest document length: shorter turns gain nothing."""
 
 Document = dict[str, float]
-"""Frequencies of a document's terms."""
 
 
 class Bm25:

@@ -170,13 +170,11 @@ MakeBoard = Callable[[Path], BoardEngine]
 ENGINES = ("board", "recipe", *engines.VARIANTS)
 
 FAILURES = (EvaluationFailed, CompanionError, BoardError, OSError)
-"""Errors of evaluate(); the text gives the reason."""
 
 LIMIT = 50
 """Turns per question; more than fit into 1,200 tokens."""
 
 AT_ONCE = 2
-"""Conversations in parallel."""
 
 
 def evaluate(engine: str, sets: Path, out: Path, make_board: MakeBoard = own_board, foreign: int = 0) -> dict:

@@ -124,7 +124,6 @@ def _foreign(question: Question, other: Conversation, here: Conversation) -> Que
 
 
 def _speakers(conversation: Conversation) -> list[str]:
-    """Return the persons who speak, most frequent first."""
     counts = Counter(turn.speaker for turn in conversation.turns if turn.role == "user")
     return [name for name, _ in counts.most_common()]
 

@@ -35,7 +35,6 @@ class SimulatorOptions:
     telegram: str = ""
     """"fake" for a stand-in for Telegram; the terminal is then a chat with the bot."""
     prompt: bool = False
-    """Let Ctrl-C open the MicroPython prompt."""
 
 
 def read_environment(environ: Mapping[str, str] = os.environ) -> SimulatorOptions:

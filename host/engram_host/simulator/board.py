@@ -80,7 +80,6 @@ def find_micropython() -> Path:
 
 
 def _version(command: Path) -> tuple[int, ...]:
-    """Return the release, or () if it does not run or is no MicroPython."""
     try:
         done = subprocess.run([command, "-c", _PROBE], capture_output=True, text=True, timeout=_SECONDS)
         return tuple(int(number) for number in done.stdout.split()) if done.returncode == 0 else ()
@@ -98,7 +97,6 @@ HEAP = "8m"
 CTRL_C = b"\x03"
 
 GRACE_SECONDS = 5.0
-"""Time limit of an orderly end."""
 
 _PIECE = 65536
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -247,5 +245,4 @@ class _Feed:
 
 
 def _status(code: int) -> int:
-    """Return the status as in a shell: 128 + signal."""
     return code if code >= 0 else 128 - code

@@ -15,7 +15,6 @@ from engram_host.companion.lockfile import DEFAULT_HOME, HOME_VARIABLE, running_
 from engram_host.firmware import CLONE
 
 SECONDS = 30.0
-"""Time limit of its start."""
 
 _STOP_SECONDS = 10
 
@@ -89,7 +88,6 @@ def _started(home: Path, log: Path) -> Iterator[dict[str, str]]:
 
 
 def _python() -> str:
-    """Return a Python with the companion's packages, the clone's own if present."""
     own = CLONE / ".venv" / "bin" / "python" if CLONE else None
     return str(own) if own and own.exists() else sys.executable
 

@@ -11,7 +11,6 @@ from engram_host.simulator import board
 from fake_telegram import FakeTelegram, chat_in_terminal
 
 PERSON = "Ann"
-"""First chat partner; the board's owner."""
 
 CONSOLE = "console.txt"
 
@@ -65,7 +64,6 @@ def _take_signals(waker: int, talk: asyncio.Future[None]) -> None:
 
 
 async def _make_owner(server: FakeTelegram, process: asyncio.subprocess.Process) -> None:
-    """Approve the chat partner on the board's console."""
     ref = f"telegram:{server.people.users[0].id}"
     assert process.stdin is not None
     process.stdin.write(f"/people approve {ref} {PERSON.lower()}\n/people owner {ref}\n".encode())

@@ -17,7 +17,6 @@ LONGEST = 500
 _QUESTIONS = ("?", "？", "؟")
 _TAG = "chatgpt"
 _LATEST = 1 << 36
-"""Latest Unix time that a board accepts."""
 
 
 class ChatGptExport:
@@ -29,7 +28,6 @@ class ChatGptExport:
 
     @classmethod
     def parse(cls, data: bytes) -> "ChatGptExport | None":
-        """Parse an export; None if the file is none."""
         if b'"mapping"' not in data:
             return None
         try:

@@ -19,7 +19,6 @@ _ESP_CLAW = (
     *("summary_ids", "summary_labels"),
 )
 _SEPARATORS = ";/|"
-"""ESP-Claw accepts them beside the comma."""
 _COCLAW_ONLY = ("createdAt", "lastUsedAt")
 _COCLAW = ("id", "content", "type", "tags", "importance", "createdAt", "lastUsedAt", "source", "pinned")
 _COCLAW_SOURCES = {"auto-extracted": "auto_llm", "manual": "manual", "distilled": "distilled"}
@@ -34,7 +33,6 @@ _RELATIONS = (
     ("source", "relationship", "target"),
     ("source", "relationship", "destination"),
 )
-"""Relation fields of the MCP server's memory and mem0's graph."""
 
 
 def convert_memory(fields: Fields, note_unknown: Unknown) -> list[Fields]:
@@ -159,7 +157,6 @@ def _count(fields: Fields, name: str) -> int:
 
 
 def _iso_moment(fields: Fields, name: str) -> int:
-    """Return Unix seconds of an ISO 8601 time, or 0."""
     shown = fields.get(name)
     if shown is None:
         return 0

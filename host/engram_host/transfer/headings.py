@@ -41,7 +41,6 @@ class Headings:
 
     @property
     def given(self) -> tuple[date | None, str]:
-        """Default day and tag of items."""
         return self._open[-1][2:]
 
     def read(self, level: int, heading: str) -> None:

@@ -22,7 +22,6 @@ _ABOVE_CHARS = 400
 
 _TAB = 4
 _INDENT = 2
-"""Columns of a nested item's indent."""
 
 _HEADING = re.compile(r"(#+)(?: |$)(.*)")
 _ZONE = re.compile(r", times at ([+-])(\d\d):(\d\d)$", re.ASCII)
@@ -41,7 +40,6 @@ class _Item:
     lines: list[str]
     is_above: bool = False
     prefix: str = ""
-    """Text that nested items begin with."""
 
     tags: list[str] = field(default_factory=list)
 
@@ -55,7 +53,6 @@ class MarkdownPage:
         self.outside = 0
 
     def memories(self, lines: Iterator[bytes]) -> Iterator[tuple[int, Fields | str]]:
-        """Yield (first line, fields of a memory or reason of a refusal)."""
         for item in self._items(lines):
             if not isinstance(item, _Item):
                 yield item
@@ -147,7 +144,6 @@ class MarkdownPage:
         return found
 
     def _field(self, part: str, noon: datetime | None) -> tuple[str, object]:
-        """Parse a field; the value is None if it is none."""
         word, _, rest = part.partition(" ")
         if part in record_fields.TYPES:
             return "type", part
@@ -204,8 +200,6 @@ def _split(line: str, separator: str) -> list[str]:
 
 
 def _unescape(line: str) -> str:
-    """Resolve backslashes and character codes."""
-
     def character(match: re.Match[str]) -> str:
         code = int(match[2] or _FIRST_SURROGATE)
         return match[1] or (chr(code) if code < _FIRST_SURROGATE else match[0])

@@ -14,7 +14,6 @@ from engram_host.transfer.markdown import MarkdownPage
 from engram_host.wording import counted
 
 Line = tuple[int, Fields | str]
-"""Line number, with the object for /import or the reason of a refusal."""
 
 _BOM = b"\xef\xbb\xbf"
 _NAME_SHOWN = 24

@@ -46,7 +46,6 @@ class ImportOutcome(TypedDict):
 
 
 NOTHING_DONE = ImportOutcome(counts={}, ids=[], files=[], unknown=[], notes=[])
-"""Outcome of a line refused before it reached a board."""
 
 
 class ImportReport:
@@ -61,7 +60,6 @@ class ImportReport:
 
     @classmethod
     def parse(cls, saved: str) -> "ImportReport":
-        """Parse `saved`."""
         report = cls()
         if saved:
             kept: dict[str, Any] = json.loads(saved)
@@ -71,7 +69,6 @@ class ImportReport:
 
     @property
     def saved(self) -> str:
-        """Serialized state for parse(), without end()."""
         fields = {"counts": self.counts, "problems": self.problems, "untold": self._untold, "unknown": [*self._unknown]}
         return json.dumps(fields)
 

@@ -32,7 +32,6 @@ from engram_host.companion.types import Conversation, ConversationState, Said
 EVENT_STREAM = "text/event-stream"
 
 ID_PATTERN = rf"^[A-Za-z0-9._:@/+-]{{1,{MID_CHARS}}}$"
-"""Format of a message id."""
 
 _RESERVED = {
     DOOR_IDS: "programs at the broker",

@@ -20,7 +20,6 @@ _STYLE = _TEMPLATES.get_template("docs.css").render()
 _HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 
 POLICY = f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-"""Content security policy: only this style."""
 
 _MAY = {
     Role.ANYBODY: "anybody",
@@ -77,7 +76,6 @@ def _route(name: str, described: dict[str, Any]) -> dict[str, Any]:
 
 
 def _remarks(schema: dict[str, Any], description: str, is_required: bool) -> str:
-    """Return constraints and description of a value, beside its type."""
     found = [description] if description else []
     found += [described.format(schema[name]) for name, described in _BOUNDS.items() if name in schema]
     if is_required:

@@ -33,7 +33,6 @@ _LATEST = 1 << 40
 _PIECE_LINES = 200
 
 ENTRY_ID = r"^[mt][0-9]{1,10}$"
-"""Format of an entry id."""
 
 EntryId = Annotated[str, Path(pattern=ENTRY_ID, description="a memory's or a turn's id, such as m12 or t34")]
 Text = Annotated[str, Query(max_length=64)]
@@ -178,7 +177,6 @@ class _Export(StreamingResponse):
     """Export that frees its place when it ends, in any way."""
 
     def __init__(self, pieces: Iterator[str], places: asyncio.Semaphore, name: str):
-        """`name` is the file name of a download."""
         super().__init__(pieces, headers={"Content-Disposition": f'attachment; filename="{name}"'}, media_type=LINES)
         self._places = places
 
@@ -190,7 +188,6 @@ class _Export(StreamingResponse):
 
 
 def _export_pieces(copy: LogCopy, archived: bool) -> Iterator[str]:
-    """Yield chunks of lines; runs in a thread, at the client's pace."""
     lines: list[str] = []
     for line in export_lines(copy, int(time.time()), archived):
         lines.append(line + "\n")

@@ -28,12 +28,10 @@ from engram_host.companion.errors import (
 from engram_host.companion.gateway.dialects import PREFIX, refuse_in_form_of
 
 _MOST_PROBLEMS = 5
-"""Problems of a request that its refusal lists."""
 
 _RETRY_SECONDS = "15"
 
 Responses = dict[int | str, dict[str, Any]]
-"""Responses of a route by status, in FastAPI's form."""
 
 
 class ErrorResponse(BaseModel):
@@ -65,7 +63,6 @@ REFUSALS = responses(
         503: "the database cannot be used now",
     },
 )
-"""Refusals of every route."""
 
 NO_DEVICE = responses(ErrorResponse, {404: "there is no such board"})
 NO_FILE = responses(ErrorResponse, {404: "there is no such file in a folder that may be shown"})

@@ -102,18 +102,12 @@ class HealthSource(Protocol):
     bridges: BridgeRunner
 
     @property
-    def store_name(self) -> str:
-        """Name of the database."""
-        ...
+    def store_name(self) -> str: ...
 
     @property
-    def mqtt_name(self) -> str:
-        """Broker and its connection state."""
-        ...
+    def mqtt_name(self) -> str: ...
 
-    def problems(self) -> list[str]:
-        """Return current problems, a sentence each."""
-        ...
+    def problems(self) -> list[str]: ...
 
     def gauges(self) -> dict[str, float]:
         """Return current values by their names in metrics.GAUGES."""

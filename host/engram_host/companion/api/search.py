@@ -27,7 +27,6 @@ from engram_host.companion.search_service import SearchService
 from engram_host.companion.types import DEVICE_NAME
 
 _LATEST = 1 << 40
-"""Latest Unix time accepted."""
 
 Text = Annotated[str, Field(max_length=64)]
 Share = Annotated[float, Field(ge=0, le=1)]

@@ -18,10 +18,8 @@ from engram_host.companion.errors import CompanionError
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 
 HEAD_SECONDS = 15.0
-"""Timeout of a request's head, from the connection or its first byte."""
 
 STALLED_SECONDS = 60.0
-"""Timeout of a blocked write."""
 
 
 class SlowClientProtocol(H11Protocol):
@@ -105,11 +103,9 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals to the process's owner."""
         yield
 
     def stop_listening(self) -> None:
-        """Accept no new connections; open ones go on."""
         for server in getattr(self, "servers", ()):  # uvicorn sets it when it has begun to listen
             server.close()
 
@@ -154,7 +150,6 @@ class WebServer:
         return f"{self.scheme}://{host}:{self.port}"
 
     async def start(self) -> None:
-        """Listen; raises CannotListen."""
         self._task = task = self._supervisor.start(
             "http", self._serve, most_failures=MOST_FAILURES, on_lost=self._lost.set
         )

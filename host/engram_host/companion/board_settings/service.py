@@ -19,7 +19,6 @@ ROOM = "settings"
 PRINCIPAL = "owner"
 
 MOST_LOOKED_AT = 100
-"""Newest messages searched for a board's latest list of settings."""
 
 _COMMAND = "/setting"
 _IDS = "setting:"
@@ -81,7 +80,6 @@ def _is_list(exchange: Exchange) -> bool:
 
 
 def _done_change(exchange: Exchange) -> tuple[str, Any] | None:
-    """Return name and value of a change that a board confirmed."""
     _, _, rest = exchange.message.said.text.partition(" ")
     name, _, said = rest.partition(" ")
     answer = exchange.answer
@@ -98,7 +96,6 @@ def _parse_value(name: str, said: str) -> Any:
 
 
 def _parse_list(lines: Sequence[str]) -> dict[str, Any]:
-    """Parse a board's list of settings; unknown names are ignored."""
     found: dict[str, Any] = {}
     for line in lines:
         name, _, value = line.partition(" ")

@@ -27,7 +27,6 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "network": ("network", "watchdog", "log"),
     "secrets": (),
 }
-"""Sections as in docs/reference/settings.md."""
 
 ON_CONSOLE = "companion.chat"
 """Set on the console only: a link must not extend its own permissions."""

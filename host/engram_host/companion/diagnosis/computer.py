@@ -44,6 +44,5 @@ def clock(home: Path) -> Finding:
 
 
 def _written(path: Path) -> float:
-    """Return a file's mtime; 0 if it is missing or no file."""
     found = find_stat(path)
     return found.st_mtime if found and stat.S_ISREG(found.st_mode) else 0.0

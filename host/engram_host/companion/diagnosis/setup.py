@@ -25,7 +25,6 @@ from engram_host.companion.settings_reader import FILE
 from engram_host.wording import format_time
 
 RENEW_SECONDS = 30 * 24 * 3600
-"""Warning time before a certificate expires."""
 
 
 def files(settings: Settings) -> Iterator[Finding]:
@@ -52,7 +51,6 @@ def files(settings: Settings) -> Iterator[Finding]:
 
 
 def _mode_of(path: Path, secrets: str = "") -> Iterator[Finding]:
-    """Check a file's permissions, if it exists; `secrets` names its secrets."""
     found = find_stat(path)
     if not found:
         return

@@ -14,7 +14,6 @@ class Assets:
     def __init__(self) -> None:
         folder = resources.files("engram_host.companion.page") / "static"
         self.files: dict[str, tuple[bytes, str]] = {}
-        """Content and media type, by hashed name."""
         self._names: dict[str, str] = {}
         for file in sorted(folder.iterdir(), key=lambda file: file.name):
             stem, dot, ending = file.name.rpartition(".")

@@ -11,7 +11,6 @@ from engram_host.sentences import PLURAL, recognize
 
 DEFAULT = "en"
 NAMES = {"en": "English", "zh": "中文"}
-"""Languages by their own names."""
 
 LANGUAGE_COOKIE = "engram_lang"
 
@@ -35,7 +34,6 @@ class Texts:
         return f"{number:,}"
 
     def say(self, text: str) -> str:
-        """Translate a sentence of the companion; other text is returned unchanged."""
         if self.language == DEFAULT or (sentence := recognize(TABLES, text)) is None:
             return text
         values = {name: self.say(each) if isinstance(each, str) else each for name, each in sentence.values.items()}

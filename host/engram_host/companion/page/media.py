@@ -8,10 +8,8 @@ from engram_host.companion.page.fitting import cut_text
 from engram_host.companion.store.media.table import StoredMedia
 
 MOST_OF_TEXT = 2
-"""Limit per text, to bound the view."""
 
 BYTES = 330
-"""Approximate HTML of one."""
 
 _CAPTION = 60
 _PHOTO = "image/"

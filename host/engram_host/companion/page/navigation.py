@@ -10,4 +10,3 @@ NAVIGATION: tuple[tuple[str, str], ...] = (
 """(key below `nav` in the texts, address) of each link."""
 
 PERSONAL: tuple[tuple[str, str], ...] = (("mine", "/me"),)
-"""Links of a person's own page."""

@@ -64,7 +64,6 @@ PART = "x-part"
 """Request header of the page's script for a part of a view, without its frame."""
 
 _KEPT_SECONDS = 365 * 86400
-"""Lifetime of the cookies for language and theme."""
 
 _SEE_OTHER = 303
 
@@ -144,7 +143,6 @@ class Page:
         return PageRoute
 
     async def answer(self, request: Request, handler: Callable[[Request], Coroutine[Any, Any, Response]]) -> Response:
-        """Answer a request by a handler, within a session where none is required."""
         try:
             cookie = await self._opened(request)
             answer = await handler(request)
@@ -195,14 +193,12 @@ class Page:
         return session.caller.principal if session else ""
 
     def to_operator(self) -> Response:
-        """Redirect an operator from a personal page to /."""
         return RedirectResponse("/", _SEE_OTHER)
 
     def render(self, request: Request, template: str, status: int = 200, /, **values: Any) -> Response:
         return HTMLResponse(self.part(request, template, **values), status)
 
     def part(self, request: Request, template: str, /, **values: Any) -> Markup:
-        """Render a template, for a view or for the page's script."""
         visit = self.visit(request)
         shared = {
             "t": visit.texts,
@@ -262,7 +258,6 @@ def is_part(request: Request) -> bool:
 
 
 def _link(request: Request, **changes: Any) -> str:
-    """Return this view's address with other parameters; None removes one."""
     query = dict(request.query_params) | changes
     left = {name: value for name, value in query.items() if value not in (None, "")}
     return f"?{urlencode(left)}" if left else request.url.path

@@ -27,7 +27,6 @@ from engram_host.time_zones import BoardZone
 ROOM = "page"
 
 MOST_BOARDS = 200
-"""Limit of boards shown to a person."""
 
 HITS = 20
 
@@ -87,7 +86,6 @@ class PersonalMemory:
         return found
 
     async def media_named_in(self, principal: str, device: str, texts: Iterable[str]) -> dict[str, StoredMedia]:
-        """Return media named in the texts and visible to the person, by id."""
         await asyncio.to_thread(self._check_reached, principal, device)
         return await self._media.named_in(device, texts, _caller(principal))
 
@@ -97,13 +95,11 @@ class PersonalMemory:
         return await self._media.find(device, media, _caller(principal))
 
     async def senses(self, principal: str, device: str) -> list[StoredSense]:
-        """Return the senses that are visible to everybody, all for the owner."""
         await asyncio.to_thread(self._check_reached, principal, device)
         found = await self._readings.senses(device)
         return [sense for sense in found if _may_see(principal, sense)]
 
     async def boards_with_senses(self, principal: str, boards: Collection[str]) -> set[str]:
-        """Return those of the boards that have senses visible to the person."""
         found = await asyncio.to_thread(self._store.senses_of_boards)
         return {name for name in boards if any(_may_see(principal, sense) for sense in found.get(name, ()))}
 

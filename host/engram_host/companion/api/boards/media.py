@@ -20,7 +20,6 @@ MOST_BODY = 64 << 20
 """Limit of a request body, whatever media.megabytes allows."""
 
 _MOST_AT_ONCE = 8
-"""Concurrent uploads, to bound the memory."""
 
 _MOST_LISTED = 1000
 _FILE = {"required": True, "content": {BINARY: {"schema": {"type": "string", "format": "binary"}}}}
@@ -35,7 +34,6 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""Headers of a response with untrusted bytes."""
 
 
 class MediaShown(BaseModel):

@@ -23,7 +23,6 @@ from engram_host.companion.memories.types import MemoryQuery, MemorySort, Memory
 from engram_host.companion.memories.undo_order import is_newest_undoable
 
 MOST_AT_ONCE = 2
-"""Lists that are read concurrently."""
 
 _MOST_LISTED = 1000
 _MOST_OFFSET = 1000000

@@ -163,7 +163,6 @@ def _read(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _pieces(found: Iterator[tuple[StoredSense, Point]]) -> Iterator[str]:
-    """Yield chunks of lines; runs in a thread, at the client's pace."""
     while lines := list(islice(found, _PIECE_LINES)):
         yield "".join(
             json.dumps(

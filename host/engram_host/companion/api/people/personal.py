@@ -34,7 +34,6 @@ from engram_host.companion.search.request import MOST_QUERY
 from engram_host.companion.senses.service import MOST_POINTS, POINTS, Level
 
 MOST_AT_ONCE = 2
-"""Lists of memories that are read concurrently."""
 
 _MOST_LISTED = 1000
 _MOST_OFFSET = 1_000_000

@@ -10,10 +10,8 @@ from engram_host.companion.store.senses.types import StoredEvent
 
 _TOP, _BOTTOM = 28, 22
 _GAP_STEPS = 2.5
-"""Gap that breaks the line, in multiples of the shortest distance of points."""
 
 _LEAST_WIDTH = 2.0
-"""Minimum width of an event's mark, to keep short ones visible."""
 
 
 @dataclass(frozen=True)

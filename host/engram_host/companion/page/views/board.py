@@ -15,10 +15,8 @@ from engram_host.companion.page.plots import BarPlot, plot_days, split_days
 from engram_host.companion.store.boards.status import BoardDay
 
 REPORTED = ("turns", "failed", "calls", "tokens", "searches", "searches_empty", "errors")
-"""Daily counts reported by a board, by their names in BoardDay."""
 
 Plots = Sequence[tuple[str, BarPlot]]
-"""Plots by the names of their texts."""
 
 
 def plot_copy(counts: Sequence[DayCount]) -> Plots:

@@ -34,7 +34,6 @@ ROOM = "page"
 PRINCIPAL = "owner"
 
 AT_ONCE = 30
-"""Messages of a view, if they are short."""
 
 MOST_BYTES = 36000
 """HTML of a view's messages; the next view has earlier ones."""
@@ -63,7 +62,6 @@ class ShownExchange:
 
     @property
     def is_settling(self) -> bool:
-        """True if its memories may change soon."""
         message = self.exchange.message
         if message.is_open or message.is_push:
             return False
@@ -90,7 +88,6 @@ class ChatView:
         self._conversations = conversations
 
     async def choose(self, request: Request, find: str) -> Response:
-        """Show the boards to talk to, or redirect to the only one."""
         found = await self._overviews.list(BoardQuery(find, "-heard"))
         if found.total == 1 and not find:
             return RedirectResponse(f"/boards/{found.boards[0].row.name}/chat", _SEE_OTHER)
@@ -139,7 +136,6 @@ class ChatView:
         )
 
     async def say(self, device: str, mid: str, text: str) -> None:
-        """Save a message for a board; a leading slash makes it a command."""
         content = text.replace("\r\n", "\n").strip()
         is_command = content.startswith("/") and "\n" not in content
         await self._conversations.say(device, Said(mid, PRINCIPAL, content, ROOM, is_command=is_command))
@@ -148,7 +144,6 @@ class ChatView:
         await self._conversations.cancel(device, mid)
 
     async def after_form(self, request: Request, device: str, mid: str) -> Response:
-        """Respond to a form that changed a message."""
         if is_part(request):
             return await self.message(request, device, mid)
         return RedirectResponse(f"/boards/{device}/chat#{quote(mid)}", _SEE_OTHER)

@@ -31,10 +31,8 @@ from engram_host.companion.page.page import Page, view
 from engram_host.companion.store.media.table import StoredMedia
 
 _CUT_TURN, _CUT_MEMORY, _CUT_LINE = 1500, 200, 400
-"""Characters of a text in a list."""
 
 _TURNS_BYTES, _WHOLE_BYTES, _NOTE_BYTES, _MEMORIES_BYTES = 24000, 30000, 9000, 6000
-"""HTML of each part of a day's view."""
 
 _ROW_BYTES = 250
 
@@ -78,7 +76,6 @@ class DaysView:
         self._sessions = sessions
 
     async def month(self, request: Request, device: str, month: str) -> Response:
-        """Show the calendar of a month, by default of the latest with entries."""
         year, number = await self._chosen(device, month)
         first = days_from_civil(year, number, 1)
         last = first + calendar.monthrange(year, number)[1] - 1
@@ -97,7 +94,6 @@ class DaysView:
         )
 
     async def of_turn(self, device: str, turn: str) -> Response:
-        """Redirect to the day of a turn."""
         place = await self._journal.place_of_turn(device, turn)
         if place is None:
             raise HTTPException(404, f"{turn} is not in the copy of {device}, or was forgotten")
@@ -157,7 +153,6 @@ class DaysView:
 
 
 def _parse_day(name: str) -> int:
-    """Parse a day such as 2026-01-31 to days since 1970; raises HTTPException."""
     try:
         return day_number(name)
     except ValueError:

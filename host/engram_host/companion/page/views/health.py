@@ -22,7 +22,6 @@ FIGURES = (
     "folder_files",
     "folder_passages",
 )
-"""Shown gauges, without their prefix."""
 
 SIZES = ("database_bytes", "disk_free_bytes", "index_bytes")
 

@@ -14,7 +14,6 @@ from engram_host.companion.page.fitting import html_bytes, take_fitting
 from engram_host.companion.page.page import Page, is_part, view
 
 AT_ONCE = 50
-"""Preview lines of a view, if they are short."""
 
 _LINES_BYTES = 24000
 _PROBLEMS_BYTES = 10000
@@ -48,7 +47,6 @@ class ImportView:
         )
 
     async def take(self, device: str, file: UploadFile) -> Response:
-        """Read a file and redirect to its preview."""
         data = await file.read(MOST_BYTES + 1)
         name = (file.filename or "memories.jsonl").rpartition("/")[2].rpartition("\\")[2]
         status = await self._imports.preview(device, name, data)

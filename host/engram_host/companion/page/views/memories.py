@@ -26,7 +26,6 @@ from engram_host.companion.page.typed_days import day_seconds
 AT_ONCE = 25
 
 SHOWN_BYTES = 700
-"""HTML of a memory's text in a list."""
 
 _SETTLING_SECONDS = 60
 """Time in which the copy should follow a change on the board."""
@@ -169,8 +168,6 @@ class MemoryList:
     async def show(
         self, request: Request, device: str, query: MemoryQuery, days: tuple[str, str], state: ListedState, at: int
     ) -> Response:
-        """Show a page of the list with filters and latest changes, or the board's report on its
-        trash."""
         board = await self._overviews.summary(device)
         zone = board.row.zone
         since, until = day_seconds(days[0], zone), day_seconds(days[1], zone, 1)  # inclusive

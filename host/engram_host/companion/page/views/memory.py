@@ -96,7 +96,6 @@ class MemoryView:
         )
 
     def _versions(self, request: Request, found: MemoryDetail, zone: BoardZone) -> tuple[Sequence[str], bool]:
-        """Render versions with their changes; the flag is True if there are more."""
         versions = [shown_memory(line) for line in found.versions]
         rendered: Iterator[str] = (
             self._page.part(
@@ -146,7 +145,6 @@ _SHOWN_FIELDS = ("tags", "keywords", "type", "importance", "scope", "is_pinned",
 
 
 def _changed_fields(older: ShownMemory, line: ShownMemory) -> list[tuple[str, str]]:
-    """Return (name, value) of the fields changed by a version."""
     return [
         (name, _value(getattr(line, name))) for name in _SHOWN_FIELDS if getattr(older, name) != getattr(line, name)
     ]

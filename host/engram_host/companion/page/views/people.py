@@ -14,7 +14,6 @@ from engram_host.companion.page.fitting import count_pages
 from engram_host.companion.page.page import Page, view
 
 AT_ONCE = 50
-"""People of a page, and groups beside them."""
 
 _SEE_OTHER = 303
 _LONGEST = 200

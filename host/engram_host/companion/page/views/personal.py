@@ -21,13 +21,10 @@ from engram_host.companion.personal.service import PersonalMemory
 AT_ONCE = 25
 TURNS_AT_ONCE = 40
 SHOWN_BYTES = 900
-"""HTML of a text in a list."""
 
 WHOLE_BYTES = 40000
-"""HTML of a text in its own view."""
 
 DAYS_SHOWN = 60
-"""Linked days around the shown one."""
 
 _MOST_PAGES = 1000
 _DAY_SECONDS = 86400
@@ -67,7 +64,6 @@ class PersonalView:
         )
 
     async def days(self, request: Request, device: str, day: str, at: int) -> Response:
-        """Show a day's newest turns with the person, after an offset."""
         if not (principal := self._principal(request)):
             return self._page.to_operator()
         offset = (at - 1) * TURNS_AT_ONCE
@@ -108,14 +104,12 @@ class PersonalView:
 
 
 def _around(days: Sequence[tuple[int, int]], shown: int) -> Sequence[tuple[int, int]]:
-    """Return the days around the shown one, newest first."""
     newer = sum(day > shown for day, _ in days)
     first = max(0, min(newer - DAYS_SHOWN // 2, len(days) - DAYS_SHOWN))
     return days[first : first + DAYS_SHOWN]
 
 
 def _day_of(day: str) -> int | None:
-    """Parse a day such as 2026-01-31 to days since 1970, or None."""
     try:
         return int(datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()) // _DAY_SECONDS
     except ValueError:

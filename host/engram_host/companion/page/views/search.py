@@ -25,16 +25,13 @@ from engram_host.companion.types import DEVICE_NAME
 from engram_host.time_zones import BoardZone
 
 AT_ONCE = 10
-"""Hits of a view, if they are short."""
 
 MOST_BYTES = 44000
 """HTML of a view's hits; the next one has the rest."""
 
 OWNER = Caller("owner", "page", False, "")
-"""Caller of the page's searches."""
 
 MOST_LINES = 100
-"""Lines of a file in one view."""
 
 _CUT = 600
 
@@ -42,10 +39,8 @@ _BEFORE, _AROUND = 2, 7
 """Lines of a file before a hit, and in all."""
 
 _MOST_LINE, _MOST_FILE_LINE = 300, 4000
-"""Characters of a shown line, around a hit and in a file's view."""
 
 _LINE_BYTES = 30
-"""HTML around a line."""
 
 _MOST_BARS = 12
 _LAST_LINE = 1 << 30
@@ -74,7 +69,6 @@ class SearchForm(BaseModel):
 
     @property
     def wanted_entry(self) -> str:
-        """Entry whose absence is to be explained, or ""."""
         return self.entry.strip() if self.query else ""
 
     @property
@@ -123,7 +117,6 @@ class SearchView:
         self._overviews = overviews
 
     async def show(self, request: Request, form: SearchForm, device: str = "") -> Response:
-        """Show the form with the results; for the script the results only."""
         zone = (await self._overviews.summary(device)).row.zone if device else BoardZone()
         options = _options(form, device, zone)
         result = await self._search(request, form, options, device) if form.query else None
@@ -196,7 +189,6 @@ class SearchView:
         )
 
     async def _context(self, hit: Hit) -> Context | None:
-        """Return the lines around a hit; None without a file or if it has changed."""
         path, _, line = hit.citation.rpartition("#")
         if not path:
             return None
@@ -249,7 +241,6 @@ def _address(hit: Hit) -> str:
 
 
 def _points(explained: Explanation) -> tuple[Bar, ...]:
-    """Return the parts of a score, largest effect first."""
     bars = [Bar("word", word, value) for word, value in explained.words]
     bars += [Bar("beside", turn, value) for turn, value in explained.beside]
     bars += [Bar(name, "", getattr(explained, name)) for name in _POINTS]

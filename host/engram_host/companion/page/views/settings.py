@@ -42,7 +42,6 @@ class SettingsView:
         self._settings = settings
 
     async def show(self, request: Request, device: str, section: Section) -> Response:
-        """Show each setting of a section with its known value, bounds and purpose."""
         found = await self._settings.find(device, _RECENT)
         return self._page.render(
             request,

@@ -89,7 +89,6 @@ def _signed_in(page: Page, request: Request, cookie: str, next: str) -> Response
 
 
 def _checked_path(path: str) -> str:
-    """Return the path to open after the sign-in, never another site."""
     if not path.startswith("/") or path.startswith(("//", "/\\")) or not path.isprintable():
         return "/"
     try:
@@ -100,6 +99,5 @@ def _checked_path(path: str) -> str:
 
 
 async def _note_failed(page: Page, request: Request) -> None:
-    """Count a failed login, for the rate limit."""
     address = request.client.host if request.client else "an unknown address"
     await page.access.failed_logins.note(address, "page")
