@@ -34,7 +34,7 @@ LEAST_LENGTH = 20.0
 _KEY_WORDS = 4
 
 _LONE = 0.75
-"""Share of T kept by a turn with neighbours, so that it compares with one that stands alone."""
+"""Share of T kept by a turn with neighbours, so that it compares with a lone one."""
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.uint8] | NDArray[np.int32]

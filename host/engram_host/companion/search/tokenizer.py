@@ -1,16 +1,16 @@
-"""The board's words as numbers, and identifiers whole and by part.
+"""The board's words as numbers, with identifiers both whole and in parts.
 
-Words are those of engram.text. It cuts a text at its spaces first and looks at each piece for itself, so what a piece gives
-is remembered: most pieces of a text have been seen before, which makes this about ten times as fast as going through each.
+Texts are split at spaces and the terms of each piece are cached, since most pieces repeat: about
+ten times as fast as engram.text alone.
 
-An identifier is code's name for something. The board's words have its parts where other characters than letters stand
-between them (get_user_name, src/main.py), and camelCase only as a whole. Here both are found both ways:
+The board splits identifiers at other characters than letters (get_user_name, src/main.py) and
+keeps camelCase whole. This index has both:
 
     getUserName     getusername  + get user name
     E_CONN_42       e conn 42    + e_conn_42
     src/main.py     src main py  + src/main.py main.py
 
-What is added to a text does not count in its length: plain text ranks as it does on the board.
+Added terms do not count in a text's length, so plain text ranks as on the board.
 """
 
 import re

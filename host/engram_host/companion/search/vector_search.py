@@ -1,7 +1,7 @@
 """The meaning side of a search: cosines of the query's vector with all entries' vectors.
 
-An index has vectors in 8 bits: they say which entries may be the nearest. What a score is made of is taken of the store's own
-vectors, in 64 bits and one row by itself, for the few rows that matter. So ranks depend on the vectors alone.
+8-bit vectors of the index select candidates; the store's vectors score them in 64 bits, row by
+row, so ranks depend on the vectors alone.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

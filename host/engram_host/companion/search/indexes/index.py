@@ -1,8 +1,8 @@
-"""An index in RAM of one board's lines, made from the store and brought up to date in small steps.
+"""An in-memory index of one board's lines, updated incrementally from the store.
 
-Whatever order lines come in, and however often they are replaced, the index finds what one finds that is made from nothing:
-a line's row is made of that line alone, and what became of an entry follows from all lines in the order of their seqs.
-No text is kept: what a search shows is read from the store.
+The order of lines and their replacements do not matter: an updated index equals a rebuilt one. A
+row depends on its line alone, an entry's state on all lines by seq. Texts are not kept; hits are
+read from the store.
 """
 
 import threading

@@ -1,7 +1,6 @@
-"""Postings of terms in compressed sparse rows.
+"""Postings of terms in compressed sparse rows, with an unsorted tail of new ones.
 
-What came since is kept as it came, term by term, and a search goes through all of it; when there is too much of it, it is
-folded into the rest.
+A search scans the whole tail, which is folded into the rest when it grows too large.
 """
 
 import numpy as np

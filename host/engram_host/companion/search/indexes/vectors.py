@@ -1,11 +1,11 @@
 """The vectors of an index's rows in 8 bits, and approximate cosines with a query.
 
-A vector is a row of whole numbers from -127 to 127 and one scale. A scan multiplies the query, rounded like this, with all
-rows: products of whole numbers are exact, whatever instructions a processor has for them. The best are scored again with
-the vectors that the store keeps (vector_search.py), so the rounding here decides only who is among them.
+A vector is int8 values and one scale. A scan uses integer products, which are exact on every
+processor. The best rows are rescored with the store's vectors (vector_search.py), so rounding only
+affects which rows are among them.
 
-The rows stand in blocks, so that no growing ever holds all of them twice. A vector counts only while the digest of the text
-it was made of is that of its row: a line that was replaced is not found by what it said before.
+Rows are in blocks, so that growth never copies all of them. A vector counts only while its digest
+matches its row's text: a replaced line is not found by its former text.
 """
 
 from collections import OrderedDict
