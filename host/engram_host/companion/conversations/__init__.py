@@ -1,1 +1,1 @@
-"""Conversations with boards: what people say through the companion, and what boards answer."""
+"""Conversations of people with boards."""

@@ -1,4 +1,4 @@
-"""The answer to a message as a whole, put together of its pieces."""
+"""The whole answer to a message, built from its pieces."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -8,9 +8,7 @@ from engram_host.companion.types import Conversation, Piece
 
 @dataclass
 class Answer:
-    """What a board answered so far: its text, remarks on it, lines of a command's answer, what went wrong, and reports for
-    programs, as JSON.
-    """
+    """An answer so far; `reports` are JSON for programs."""
 
     text: str = ""
     notices: list[str] = field(default_factory=list)
@@ -18,11 +16,9 @@ class Answer:
     problems: list[str] = field(default_factory=list)
     reports: list[str] = field(default_factory=list)
     last: int = 0
-    """The number of its last piece."""
     _has_more: bool = False
 
     def add(self, pieces: Iterable[Piece]) -> None:
-        """Take further pieces."""
         for piece in pieces:
             self.last = piece.number
             if piece.kind == "again":
@@ -49,7 +45,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Exchange:
-    """A message to a board, and what it answered so far."""
+    """A message to a board with its answer so far."""
 
     message: Conversation
     answer: Answer

@@ -1,6 +1,6 @@
-"""Photos and sounds that come with a message of a person: fetched from the network and kept, so that the message names them.
+"""Photos and sounds of people's messages: downloaded, stored and referenced in the text.
 
-What cannot be had or is not taken is left out: the message says "[photo]" without a reference, and a line in the log says why.
+Files that fail or are refused leave "[photo]" without a reference, and a log line.
 """
 
 import asyncio
@@ -18,23 +18,21 @@ from engram_host.companion.supervisor import describe_error
 _log = logging.getLogger("engram.media")
 
 FETCH_SECONDS = 20.0
-"""For all photos and sounds of a message: the network gives no other message of the bridge meanwhile."""
 
 MOST_OF_MESSAGE = 4
-"""Photos and sounds of one message that are kept."""
 
 _KINDS = ("photo", "audio")
 
 
 class AttachedMedia:
-    """Keeps what comes with messages of a bridge; nothing without a service."""
+    """Storage for photos and sounds of a bridge's messages; a no-op without a media service."""
 
     def __init__(self, bridge: str, media: MediaService | None):
         self._bridge = bridge
         self._media = media
 
     async def keep(self, message: Incoming, caller: Caller, board: str) -> Incoming:
-        """Keep the photos and sounds of a message for a board: the message with their references. StoreUnavailable."""
+        """Store a message's media; return it with references. Raise StoreUnavailable."""
         if self._media is None or not self._media.limits.board_count:
             return message
         references: dict[int, str] = {}
@@ -67,12 +65,12 @@ class AttachedMedia:
             return await file.fetch(most)
         except (FileNotFetched, TimeoutError):
             raise
-        # A boundary against the networks' libraries: an odd address makes them raise errors of their own.
+        # Network libraries raise their own errors for odd addresses.
         except Exception as error:  # noqa: BLE001
             raise FileNotFetched(describe_error(error)) from None
 
 
 def _is_fetched(file: Attachment, message: Incoming, caller: Caller) -> bool:
-    """Whether a file is fetched: not from an address that anybody but the owner, in private, has written."""
+    """True unless the address was written by anyone but the owner in private."""
     is_allowed = not file.is_link or (access.is_owner(caller) and not message.chat.is_group)
     return file.kind in _KINDS and file.fetch is not None and is_allowed

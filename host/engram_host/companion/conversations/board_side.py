@@ -1,4 +1,4 @@
-"""What boards ask and say in conversations, and what they are answered: engram.link.messages from `listen` to `received`."""
+"""The boards' side of conversations: messages of engram.link.messages, `listen` to `received`."""
 
 import asyncio
 import re
@@ -21,13 +21,10 @@ from engram_host.companion.store.conversations.table import ConversationTable, R
 from engram_host.companion.types import Conversation, ConversationLimits, PieceKind, Said, Sender
 
 MOST_LISTENING = 768
-"""Boards that wait for a message at the same time in this process: over HTTP each of them holds a request."""
 
 CROWDED_SECONDS = 10
-"""After which a board asks again that found no room to wait."""
 
 PUSHED = "pushed"
-"""What wakes who waits for what boards begin to say."""
 
 _KINDS = frozenset(get_args(PieceKind)) - {"again"}
 _END = "end"
@@ -38,21 +35,18 @@ _NO_ITEM = "a piece of an answer has another form: the board's firmware is at fa
 
 @dataclass
 class _Listener:
-    """A board that waits for a message."""
-
     link: int
     n: int
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     is_over: bool = False
 
     def end(self) -> None:
-        """Wait no more."""
         self.is_over = True
         self.wake.set()
 
 
 class BoardSide:
-    """Offers boards what people said, and takes their answers; `changed` wakes who follows one of them."""
+    """Offers messages to boards and stores their answers; `changed` wakes followers."""
 
     def __init__(self, store: ConversationTable, limits: ConversationLimits, changed: Wakers):
         self._store = store
@@ -63,27 +57,23 @@ class BoardSide:
 
     @property
     def listening(self) -> set[str]:
-        """The boards that wait for a message."""
         return set(self._listeners)
 
     def wake(self, device: str) -> None:
-        """There is something new for a board."""
         if listener := self._listeners.get(device):
             listener.wake.set()
 
     def wake_all(self) -> None:
-        """There may be something new for any board."""
         for listener in self._listeners.values():
             listener.wake.set()
 
     def stop(self) -> None:
-        """Let no board wait any more."""
         self._is_stopping = True
         for listener in self._listeners.values():
             listener.end()
 
     async def answer(self, device: str, head: ConversationHead) -> list[bytes]:
-        """The answers to a board's message. Refused, StoreUnavailable."""
+        """Return the answers to a board's message. Raise Refused, StoreUnavailable."""
         if not head["mid"].isprintable():
             raise Refused(_NO_ID)
         if head["op"] == "listen":
@@ -92,7 +82,7 @@ class BoardSide:
             return [await self._take_reply(device, head)]
         return [await self._take_push(device, head)]
 
-    # --- what a board is given
+    # --- offers to boards
 
     async def _listen(self, device: str, head: ListenHead) -> list[bytes]:
         listener = _Listener(head["link"], head["n"])
@@ -121,7 +111,6 @@ class BoardSide:
         return [_quiet(head)]
 
     async def _offer(self, device: str, head: ListenHead) -> list[bytes]:
-        """What a board is given now; nothing if there is nothing."""
         sender, now = _sender(head), int(time.time())
         if mid := head["mid"]:
             stops = await asyncio.to_thread(self._store.mark_taken, sender, device, mid, head["turn"], now)
@@ -130,7 +119,7 @@ class BoardSide:
         found = await asyncio.to_thread(self._store.next_message, sender, device, now)
         return say_chunks(head, found) if found else []
 
-    # --- what a board says
+    # --- messages from boards
 
     async def _take_reply(self, device: str, head: ReplyHead) -> bytes:
         pieces, turn = _parse_items(head["items"])
@@ -149,7 +138,7 @@ class BoardSide:
 
 
 def say_chunks(head: Head, found: Conversation) -> list[bytes]:
-    """The messages that hold what somebody said, none longer than a board takes."""
+    """Split a message into chunks of a size that a board accepts."""
     said = found.said
     fields: dict[str, Any] = {
         "mid": said.mid,
@@ -171,9 +160,7 @@ def say_chunks(head: Head, found: Conversation) -> list[bytes]:
 
 
 def _parse_items(items: list[Any]) -> tuple[list[tuple[PieceKind, str]], str | None]:
-    """The pieces of an answer's message; if it is the last one, the board's id of the message that was answered, "" for none.
-    Refused if they have another form.
-    """
+    """Return an answer's pieces, and the message id ("" for none) in its last message."""
     pieces: list[tuple[PieceKind, str]] = []
     for item in items:
         if not isinstance(item, list) or [type(each) for each in item] != [str, str]:
@@ -188,7 +175,7 @@ def _parse_items(items: list[Any]) -> tuple[list[tuple[PieceKind, str]], str | N
 
 
 def storable(text: str) -> str:
-    """A text without what no database takes: NUL, and halves of a sign."""
+    """Return a text without NUL and lone surrogates, which databases refuse."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 

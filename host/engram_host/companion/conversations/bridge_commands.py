@@ -1,4 +1,4 @@
-"""The commands of bridges: they are answered by the companion, and have no board."""
+"""Bridge commands answered by the companion itself, not by a board."""
 
 import asyncio
 import time
@@ -25,7 +25,7 @@ OWN = {
     "new": ("[TITLE]", "begin a new session"),
     "cancel": ("", "cancel the answer that is being made"),
 }
-"""What may stand behind each command, and what it is for. /pair and /people are the board's, about the people of bridges."""
+"""Arguments and help of each command; /pair and /people are the board's own."""
 
 HELP = "\n".join(
     [
@@ -40,7 +40,7 @@ _NOT_IN_MENU = ("json",)
 
 
 def menu() -> list[MenuCommand]:
-    """All commands that people may type in a chat."""
+    """Return all commands that people may type in a chat."""
     own = [MenuCommand(name, purpose) for name, (_, purpose) in OWN.items()]
     theirs = [
         MenuCommand(name, purpose[:_MENU_CHARS]) for name, _, purpose in board_commands() if name not in _NOT_IN_MENU
@@ -49,7 +49,7 @@ def menu() -> list[MenuCommand]:
 
 
 class BridgeCommands:
-    """Runs the commands of bridges."""
+    """Runner of the bridge commands."""
 
     def __init__(self, store: CompanionStore, conversations: ConversationService, now: Callable[[], float] = time.time):
         self._store = store
@@ -59,7 +59,7 @@ class BridgeCommands:
     async def answer(
         self, message: Incoming, spoken: Spoken, caller: Caller, owed: Delivery, boards: Sequence[str]
     ) -> str:
-        """The answer of the companion itself; "" if a board is to answer."""
+        """Answer a command, or return "" if a board has to."""
         if not spoken.text:
             return refusal(message) or GREETING
         match spoken.command:
@@ -77,7 +77,6 @@ class BridgeCommands:
                 return ""
 
     async def people(self, command: str, caller: Caller, rest: str) -> str:
-        """/pair and /people, as on a board's console: about all bridges."""
         run = pair_command if command == "pair" else people_command
         clock = _Clock(self._now)
 
@@ -88,13 +87,12 @@ class BridgeCommands:
 
         try:
             said = await asyncio.to_thread(answer)
-            self._conversations.wake_pushes()  # who was let in is owed a sentence
+            self._conversations.wake_pushes()  # newly approved people are owed a sentence
             return said
         except EngramError as problem:
             return str(problem)
 
     async def board(self, place: ChatPlace, ref: str, room: str, rest: str, boards: Sequence[str]) -> str:
-        """/board: choose the board of a chat, as somebody with an id asks, or say which it is."""
         name = rest.removeprefix("@").lower()
         if not name:
             chosen = await asyncio.to_thread(self._store.chosen_board, place)
@@ -109,11 +107,9 @@ class BridgeCommands:
         return f"{name} answers in this chat from now on."
 
     def boards(self, boards: Sequence[str]) -> str:
-        """/boards: list them."""
         return f"The boards are {listed(list(boards))}." if boards else "No board has connected to this companion yet."
 
     async def cancel(self, place: ChatPlace, caller: Caller) -> str:
-        """/cancel: no answer any more to what somebody said in a chat, or anybody for the owner."""
         found = await asyncio.to_thread(self._store.open_answers, place)
         own = [(device, mid) for device, mid, who in found if caller.principal in (who, OWNER.principal)]
         count = 0
@@ -123,7 +119,7 @@ class BridgeCommands:
             except StoreUnavailable:
                 raise
             except CompanionError:
-                continue  # it was answered and removed meanwhile
+                continue  # answered and removed meanwhile
             count += 1
         return (
             f"{counted(count, 'answer is', 'answers are')} cancelled."
@@ -133,8 +129,6 @@ class BridgeCommands:
 
 
 class _Clock:
-    """A board's clock, as far as its commands about people ask for it."""
-
     def __init__(self, now: Callable[[], float]):
         self._now = now
 
@@ -143,8 +137,6 @@ class _Clock:
 
 
 class _BoardPeople:
-    """The people of bridges as a board's commands take them: engram.channels.people.People. Calls block."""
-
     def __init__(self, store: PeopleTable, clock: _Clock):
         self._store = store
         self._clock = clock

@@ -1,8 +1,8 @@
-"""Talks of people with boards through bridges: who may talk, which board answers, and what is owed to each chat.
+"""Conversations over bridges: admission, the board of a chat, and pending deliveries.
 
 engine = BridgeEngine(store, conversations, people, settings, supervisor)
 engine.start()
-host = engine.attach("home", "matrix", network)      # the runner of a bridge passes it to network.run(host)
+host = engine.attach("home", "matrix", network)      # a bridge's runner calls network.run(host)
 await engine.detach("home")
 await engine.stop()
 """
@@ -28,10 +28,8 @@ from engram_host.companion.supervisor import BackgroundTask, Supervisor
 _log = logging.getLogger("engram.bridges")
 
 LOOK_SECONDS = 60.0
-"""Between two looks for what boards have begun to say to another process."""
 
 EXPIRE_SECONDS = 600.0
-"""Between two times that what is old is removed."""
 
 _DAY_SECONDS = 86400
 _HOUR_SECONDS = 3600
@@ -39,16 +37,14 @@ _HOUR_SECONDS = 3600
 
 @dataclass(frozen=True)
 class EngineSettings:
-    """How long what is owed is kept, as messages to boards are; and a call that gives the boards of a bridge by its name, none
-    for all that there are.
-    """
+    """Delivery retention, and a function that returns a bridge's boards (none: all boards)."""
 
     chat: ChatSettings = field(default_factory=ChatSettings)
     boards_of: Callable[[str], Sequence[str]] = lambda bridge: ()
 
 
 class BridgeEngine:
-    """Takes what people say through networks, and delivers what boards answer. Runs between start() and stop()."""
+    """Conversations over all bridges; runs between start() and stop()."""
 
     def __init__(
         self,
@@ -59,7 +55,6 @@ class BridgeEngine:
         supervisor: Supervisor,
         media: MediaService | None = None,
     ):
-        """`media` keeps the photos and sounds that come; without it, only their captions are taken."""
         self._store = store
         self._conversations = conversations
         self._people = people
@@ -72,29 +67,25 @@ class BridgeEngine:
         self._wake = asyncio.Event()
 
     def start(self) -> None:
-        """Begin to deliver what boards begin to say, and to remove what is old."""
         self._task = self._supervisor.start("deliveries", self._run)
 
     async def stop(self) -> None:
-        """End all of it, and close all bridges; what is owed is delivered after the next start."""
         if self._task:
             await self._task.stop()
         for bridge in list(self._attached):
             await self.detach(bridge)
 
     async def claim(self, bridge: str, account: str) -> None:
-        """A bridge has this account from now on: what is kept of another one that it had is removed. StoreUnavailable."""
+        """Set a bridge's account, removing data of a former one. Raise StoreUnavailable."""
         if await asyncio.to_thread(self._store.claim_bridge, bridge, account):
             _log.info("the bridge %s has another account: what was kept of the former one is removed", bridge)
 
     async def forget(self, bridge: str) -> None:
-        """There is no such bridge any more: what is kept of it is removed. StoreUnavailable."""
+        """Remove all data of a deleted bridge. Raise StoreUnavailable."""
         await asyncio.to_thread(self._store.forget_bridge, bridge)
 
     def attach(self, bridge: str, kind: str, network: Network) -> AttachedBridge:
-        """Let a bridge talk: what `network.run` is given. `kind` is its network's name, before the ids of its people; a bridge
-        that is attached already is to be detached before.
-        """
+        """Attach a bridge and return its host; detach it first if it is attached already."""
         if bridge in self._attached:
             raise ValueError(f"the bridge {bridge} is attached already")
         boards = self._settings.boards_of(bridge)
@@ -106,18 +97,15 @@ class BridgeEngine:
         return attached
 
     async def detach(self, bridge: str) -> None:
-        """Let a bridge talk no more; what its chats are owed is kept."""
         if attached := self._attached.pop(bridge, None):
             await attached.stop()
 
     def count_owed(self) -> dict[str, int]:
-        """How much is being delivered now, by bridge."""
         return {bridge: attached.owed for bridge, attached in self._attached.items()}
 
     # --- in the background
 
     def _wake_up(self) -> None:
-        """A bridge is there (again): boards may have begun to say something meanwhile."""
         self._wake.set()
 
     async def _run(self) -> None:
@@ -149,7 +137,7 @@ class BridgeEngine:
     async def _expire(self) -> None:
         now, chat = int(time.time()), self._settings.chat
         kept = chat.kept_hours * _HOUR_SECONDS
-        # Of what boards begin to say the delivery stays longer than the message, which would count as new without it.
+        # A push's delivery outlives the push, which would count as new without it.
         since = now - chat.waiting_days * _DAY_SECONDS - kept, now - kept - _HOUR_SECONDS
         dropped = await asyncio.to_thread(self._store.expire_deliveries, *since, now)
         await asyncio.to_thread(self._store.expire_chat_files, now - _DAY_SECONDS)

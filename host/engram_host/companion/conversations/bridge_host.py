@@ -1,4 +1,4 @@
-"""The engine as one bridge sees it: takes its messages, and delivers to its chats."""
+"""The engine as one bridge sees it: receives its messages and delivers to its chats."""
 
 import asyncio
 import hashlib
@@ -33,32 +33,26 @@ from engram_host.companion.types import Conversation, Said
 _log = logging.getLogger("engram.bridges")
 
 STOP_SECONDS = 3.0
-"""For messages that are being sent when a bridge ends."""
 
 MOST_FAILURES = 5
-"""Times that a delivery may fail by an error that nobody knows, before it is given up."""
 
 FAILED_SECONDS = 10.0
-"""Before it is tried again then."""
 
 RECEIVE_TRIES = 3
-"""Times that a message is taken in vain by an error that nobody knows, before it is passed over."""
 
 RECEIVE_PAUSE = 0.5
-"""Seconds between them: Slack gives three for all."""
+"""Seconds between attempts; Slack allows three in all."""
 
 STORE_SECONDS = 5.0
-"""Before a delivery goes on that the database kept from it."""
 
 _MID_CHARS = 40
 _ABOUT_FILES = "-f"
-"""Behind the id of a message: what is said to its files, if its text has an answer, too."""
 
 _BACK = "back"
 
 
 class AttachedBridge:
-    """A BridgeHost, with the deliveries of its bridge."""
+    """A BridgeHost with the deliveries of its bridge."""
 
     def __init__(
         self,
@@ -97,17 +91,15 @@ class AttachedBridge:
         self._media = AttachedMedia(bridge, media)
         self._is_stopping = False
         self._user = ""
-        """What stands in the ids of messages, beside the bridge."""
 
     # --- for the network
 
     @property
     def menu(self) -> Sequence[MenuCommand]:
-        """The commands to register in the network's menu, where it has one."""
         return self._menu
 
     async def receive(self, message: Incoming) -> None:
-        """Take a message; when this returns it is kept, or passed over for good, with a line in the log. StoreUnavailable."""
+        """Store or finally drop a message, then return. Raise StoreUnavailable."""
         taken = keepable(message)
         if taken is None:
             _log.warning("the bridge %s passes over a message whose ids no network gives", self._bridge)
@@ -118,8 +110,8 @@ class AttachedBridge:
                 return
             except StoreUnavailable:
                 raise
-            # A boundary against the databases' libraries, which raise errors of their own for what a stranger wrote: the
-            # network gives such a message again and again, so that its bridge would never get beyond it.
+            # Database libraries raise their own errors for odd texts, and the network would repeat
+            # such a message for ever.
             except Exception as error:  # noqa: BLE001
                 _log.error("the bridge %s failed to take a message: %s", self._bridge, describe_error(error))
             if tries < RECEIVE_TRIES:
@@ -136,7 +128,7 @@ class AttachedBridge:
             edited = message_id(self._bridge, replace(message, id=message.edits), self._user)
             kept = await self._keeper.find_edited(edited, f"{self._kind}:{message.sender}")
             if not kept and message.chat.is_group:
-                return  # what it corrects was not said to a board
+                return  # the original was not for a board
             message = replace(message, is_mentioned=True)
         admission = await self._people.admit(self._bridge, self._kind, message)
         if admission.caller:
@@ -144,46 +136,41 @@ class AttachedBridge:
             try:
                 is_kept = await self._take(message, mid, admission.caller, kept)
             finally:
-                if not is_kept:  # it comes again, or has come before: it is one message
+                if not is_kept:  # a repeated message
                     self._people.take_back(admission)
         elif admission.reply:
             self._notices.send(message, mid, admission)
 
     async def note_members(self, chat: Chat) -> None:
-        """Drop what is owed to a private chat that is a group now, whoever says so. StoreUnavailable."""
+        """Drop deliveries to a private chat that became a group. Raise StoreUnavailable."""
         if not chat.is_group or not await asyncio.to_thread(self._store.is_kept_as_private, self._bridge, chat.id):
             return
         dropped = await asyncio.to_thread(self._store.note_group, self._bridge, chat.id, int(time.time()))
         _log.info("a private chat of the bridge %s is a group now: %d that it was owed dropped", self._bridge, dropped)
 
     def connected(self, account: str) -> None:
-        """The network is reached; what was not delivered yet is sent now."""
         _log.info("the bridge %s is connected as %s", self._bridge, account)
         self._back.wake(_BACK)
         self._begin(self._resume())
         self._on_connected()
 
     async def claim(self, account: str) -> None:
-        """The account has this id from now on: what is kept of another one is removed. StoreUnavailable."""
         self._user = await asyncio.to_thread(self._store.claim_user, self._bridge, account)
 
     async def load_mark(self) -> str:
-        """What save_mark() kept last, "" before."""
         return await asyncio.to_thread(self._store.bridge_mark, self._bridge)
 
     async def save_mark(self, mark: str) -> None:
-        """Keep up to where the network's messages were taken."""
         await asyncio.to_thread(self._store.save_bridge_mark, self._bridge, mark)
 
     # --- for the engine
 
     @property
     def owed(self) -> int:
-        """How much is being delivered."""
         return len(self._numbers)
 
     def deliver(self, delivery: Delivery) -> None:
-        """Deliver what a chat is owed after what it was owed before by the same board."""
+        """Queue a delivery behind earlier ones of its chat and board."""
         if delivery.number in self._numbers or self._is_stopping:
             return
         self._numbers.add(delivery.number)
@@ -196,7 +183,7 @@ class AttachedBridge:
             waiting.append(delivery)
 
     async def stop(self) -> None:
-        """End all tasks; what is owed stays in the database. Messages that are being sent have some seconds for it."""
+        """Stop all tasks, with a few seconds for messages being sent."""
         self._is_stopping = True
         for task in list(self._tasks):
             task.cancel()
@@ -210,7 +197,7 @@ class AttachedBridge:
     # --- messages
 
     async def _take(self, message: Incoming, mid: str, caller: Caller, kept: KeptMessage | None) -> bool:
-        """Keep a message, or an edit of one that is `kept`, with what its chat is owed for it; False if it came before."""
+        """Store a message or an edit with its delivery; False for a repeated message."""
         place = ChatPlace(self._bridge, message.chat.id, message.chat.thread, message.chat.is_group)
         now = int(time.time())
         at = message.at if 0 < message.at < now else now
@@ -223,7 +210,7 @@ class AttachedBridge:
         spoken = parse_spoken(message, boards, self._network.features.command_signs)
         board = spoken.board or await self._default_board(place, boards)
         sentence = await self._files.take(message, caller, place)
-        if sentence and spoken.text:  # what stands beside a file is a message of its own
+        if sentence and spoken.text:  # the text beside a file is a message of its own
             about_files = replace(owed, mid=owed.mid + _ABOUT_FILES)
             if added := await self._keeper.keep_text(about_files, sentence):
                 self.deliver(added)
@@ -248,7 +235,6 @@ class AttachedBridge:
         return await asyncio.to_thread(self._store.board_names)
 
     async def _answer_of_import(self, spoken: Spoken, caller: Caller, owed: Delivery, board: str) -> str:
-        """What is said to a command about a file that was sent into this chat; "" for all else."""
         if spoken.command == "import" and board:
             return await self._files.import_file(owed, spoken.rest, caller, board)
         if spoken.command == "cancel":
@@ -258,7 +244,7 @@ class AttachedBridge:
     async def _pass_on(
         self, message: Incoming, owed: Delivery, spoken: Spoken, caller: Caller, board: str, boards: Sequence[str]
     ) -> tuple[Delivery | None, str]:
-        """Keep a message for its board: what its chat is owed then, None if it came before; or a sentence that says why not."""
+        """Store a message for its board; return its delivery (None if repeated) or a refusal."""
         if not board:
             return None, HELP if spoken.command == "help" else which_board(boards)
         text = f"/session new {spoken.rest}".strip() if spoken.command == "new" else spoken.text
@@ -274,7 +260,6 @@ class AttachedBridge:
     # --- deliveries
 
     async def _resume(self) -> None:
-        """Deliver what the database knows of, and go on with imports."""
         try:
             for delivery in await asyncio.to_thread(self._store.open_deliveries, self._bridge):
                 self.deliver(delivery)
@@ -284,7 +269,6 @@ class AttachedBridge:
             _log.warning("what chats are owed is not known: %s", problem)
 
     async def _run_lane(self, lane: tuple[ChatPlace, str]) -> None:
-        """Deliver one after the other, until nothing is left."""
         waiting = self._lanes[lane]
         failures = 0
         try:
@@ -301,16 +285,14 @@ class AttachedBridge:
             self._numbers.difference_update(delivery.number for delivery in waiting)
 
     async def _is_delivered(self, delivery: Delivery, failures: int) -> bool:
-        """Deliver something that has failed before; False if it fails by an error that nobody knows: a network's library may
-        raise anything.
-        """
+        """Retry a delivery. Return False on an unexpected error."""
         task = asyncio.get_running_loop().create_task(self._deliver(delivery, is_new=not failures))
         try:
             await asyncio.wait([task])
         finally:
             task.cancel()
             await asyncio.wait([task])
-        # Reading the error here takes the place of a broad `except`; a library may even cancel what it is called by.
+        # Reads the error instead of a broad `except`; a library may even cancel its caller.
         error = asyncio.CancelledError() if task.cancelled() else task.exception()
         if error is None:
             return True
@@ -355,19 +337,17 @@ class AttachedBridge:
         return Deliverer(*services, delivery, self._wait_to_retry, lambda: self._may_send(delivery), _tail_of)
 
     async def _may_send(self, delivery: Delivery) -> bool:
-        """Whether something is owed still, and to who may hear boards."""
+        """True if a delivery is still owed and its reader may hear boards."""
         if await asyncio.to_thread(self._store.open_delivery, delivery.number) is None:
             return False
         return await self._people.may_hear(self._bridge, self._kind, delivery.place, delivery.ref)
 
     async def _may_import(self, file: ChatFile) -> bool:
-        """Whether a file is still the owner's, who may talk to its board through this bridge."""
         if file.device not in await self._known_boards() or not await self._people.is_owner(file.ref):
             return False
         return await self._people.may_hear(self._bridge, self._kind, file.place, file.ref)
 
     async def _wait_to_retry(self, seconds: float) -> None:
-        """Wait, at most until the network is there again."""
         with self._back.waiting(_BACK) as event:
             await wait_for_event(event, seconds)
 
@@ -387,13 +367,10 @@ class AttachedBridge:
 
 
 def message_id(bridge: str, message: Incoming, user: str = "") -> str:
-    """The id of a network's message in the database: the same one whenever it comes. `user` is that of the account, where
-    another account may give the same ids to other messages.
-    """
+    """Return a stable id of a network's message; `user` separates accounts with equal ids."""
     seed = "\0".join((bridge, message.chat.id, message.id, *([user] if user else [])))
     return BRIDGE_IDS + hashlib.sha256(seed.encode()).hexdigest()[:_MID_CHARS]
 
 
 def _tail_of(conversation: Conversation) -> str:
-    """What stands at the end of an answer."""
     return HELP if conversation.said.is_command and conversation.said.text == "/help" else ""

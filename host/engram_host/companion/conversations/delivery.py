@@ -1,4 +1,4 @@
-"""Delivers what a chat is owed: follows the answer of a board while it is made, and goes on trying until the chat has it."""
+"""Delivery of an answer to a chat: streams it while it is made and retries until it arrives."""
 
 import asyncio
 import logging
@@ -21,31 +21,28 @@ from engram_host.companion.types import Conversation, Piece
 _log = logging.getLogger("engram.bridges")
 
 FIRST_SECONDS = 0.7
-"""From the first text of an answer to its first message: a word alone is no message."""
 
 GROUP_TIMES = 3
-"""Times longer are the pauses between edits in a group: networks take less there, and everybody reads along."""
+"""Factor for edit intervals in groups, where networks have lower limits."""
 
 PARAGRAPH_SECONDS = 1.0
-"""Between two messages of one answer where messages cannot be edited."""
 
 RETRY_SECONDS = 5.0
-"""Before a message that was not shown is tried again while its answer is made."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
-"""Before what is owed is sent again; each failure doubles it."""
+"""Backoff of retries: doubled after each failure."""
 
 FOREVER = 1e9
 
 
 class RetryWait(Protocol):
-    """Waits for some seconds, or until the network is there again."""
+    """Waits for some seconds, or until the network reconnects."""
 
     async def __call__(self, seconds: float) -> None: ...
 
 
 class Deliverer:
-    """Delivers one thing that a chat is owed."""
+    """A running delivery."""
 
     def __init__(
         self,
@@ -75,7 +72,7 @@ class Deliverer:
         self._has_typed = False
 
     async def run(self) -> DeliveryEnd | None:
-        """Deliver it; how that ended, None if the companion stops before. StoreUnavailable."""
+        """Deliver and return the outcome, or None on shutdown. Raise StoreUnavailable."""
         try:
             if self._delivery.text:
                 return await self._deliver_text(self._delivery.text)
@@ -95,7 +92,6 @@ class Deliverer:
         return "done"
 
     async def _deliver_gone(self) -> DeliveryEnd:
-        """Say that the answer is not kept any more; what is shown of it stays."""
         _log.info("an answer was not kept until it could be delivered")
         if not self._delivery.shown.messages:
             return await self._deliver_text(GONE)
@@ -128,7 +124,6 @@ class Deliverer:
     # --- while the answer is made
 
     async def _read(self, display: Display) -> None:
-        """Take the answer as it comes."""
         try:
             async for event in self._conversations.follow_patiently(self._delivery.device, self._delivery.mid):
                 if isinstance(event, Piece):
@@ -144,7 +139,6 @@ class Deliverer:
             self._changed.set()
 
     async def _stream(self, display: Display, reader: asyncio.Task[None]) -> None:
-        """Show what has come, until all of it has."""
         while not reader.done():
             now = time.monotonic()
             if self._away:
@@ -171,7 +165,6 @@ class Deliverer:
         return self._features.has_typing and not self._away and not self._text.data and not display.has_begun
 
     async def _tell(self, display: Display) -> None:
-        """Say once that the board is away."""
         try:
             await display.tell(self._away)
         except SendFailed as problem:
@@ -200,7 +193,7 @@ class Deliverer:
     # --- in the end
 
     async def _finish(self, display: Display, data: bytes) -> None:
-        """Show all of it, however long that takes. SendRefused, Dropped."""
+        """Show the whole answer with unlimited retries. Raise SendRefused, Dropped."""
         pause = FIRST_PAUSE
         while True:
             try:

@@ -1,7 +1,7 @@
-"""Files that the owner sends into a private chat: kept until /import, and then given to a board line by line.
+"""Imports of files from an owner's private chat, one line at a time.
 
-A line is a /import of one object, which the board answers before the next one goes, so that other people's messages come in
-between. How far it is stands in the file's row: after a stop it goes on there.
+Each line is a /import that the board answers before the next one, so other messages get through.
+The position is stored in the file's row, where a restart resumes.
 """
 
 import asyncio
@@ -32,16 +32,12 @@ from engram_host.wording import counted, listed
 _log = logging.getLogger("engram.bridges")
 
 MOST_BYTES = 262_144
-"""Of a file: as many as a board takes by its own Telegram."""
 
 MOST_LINES = 4000
-"""Of a file: each is a message to the board."""
 
 FETCH_SECONDS = 30.0
-"""That a network may take to give a file: the message waits for it."""
 
 RETRY_SECONDS = 5.0
-"""Before a line goes that the database, or the messages that wait for the board, had no room for."""
 
 _FORMS = (".jsonl", ".json", ".md")
 _NAME_CHARS = 64
@@ -52,21 +48,19 @@ _OTHERS_NAMED = 10
 
 
 class _CompanionStops(Exception):
-    """The companion ends before a board has answered."""
+    """The companion stops before a board has answered."""
 
 
 class _ImportCancelled(Exception):
-    """Somebody has cancelled an import, or its chat is a group now."""
+    """An import was cancelled, or its chat became a group."""
 
 
 class _NotAllowed(CompanionError):
-    """Who sent a file may not import it any more."""
+    """The sender of a file may not import it any more."""
 
 
 class FileImports:
-    """The files of one bridge's chats. `begin(work)` runs it as a task that ends with the bridge, `deliver` sends a report;
-    `may_go_on(file)` says whether who sent one may still import it into its board.
-    """
+    """Imports of one bridge's files; `begin(work)` starts a task, `deliver` sends a report."""
 
     def __init__(
         self,
@@ -84,12 +78,9 @@ class FileImports:
         self._may_go_on = may_go_on
         self._now = now
         self._running: set[str] = set()
-        """The ids of the messages that asked for what is imported now."""
 
     async def take(self, message: Incoming, caller: Caller, place: ChatPlace) -> str:
-        """Keep the first file of a message that /import reads; what is said to its files, "" if it has none such.
-        StoreUnavailable.
-        """
+        """Store a message's first importable file; return replies, or "" without one."""
         file = next((each for each in message.attachments if importable(each)), None)
         if file is None or file.fetch is None:
             return ""
@@ -109,8 +100,8 @@ class FileImports:
             return f"{name} could not be fetched within {FETCH_SECONDS:.0f} s: send it again."
         except FileNotFetched as problem:
             return f"{name} could not be fetched: {problem}"
-        # A boundary against the networks' libraries: an odd address makes them raise errors of their own, and the message
-        # would be passed over without an answer.
+        # Network libraries raise their own errors for odd addresses; the message would be dropped
+        # without an answer.
         except Exception as error:  # noqa: BLE001
             _log.error("a file could not be fetched: %s", describe_error(error))
             return f"{name} could not be fetched ({type(error).__name__}): send it again."
@@ -122,9 +113,7 @@ class FileImports:
         return f"{name} is kept ({len(data)} bytes): /import {kept.name} brings it in."
 
     async def import_file(self, owed: Delivery, name: str, caller: Caller, board: str) -> str:
-        """/import NAME of a file that was sent into this chat; what is said to that, "" if there is none such: then it is a
-        file of the board. StoreUnavailable.
-        """
+        """Import a file of this chat; return a reply, or "" if only the board may have it."""
         if owed.place.is_group or not access.is_owner(caller):
             return ""
         file = await asyncio.to_thread(self._store.chat_file, owed.place)
@@ -141,7 +130,7 @@ class FileImports:
         return f"{board} is given {name}, {counted(len(lines), 'line', 'lines')}: its report follows. /cancel stops it."
 
     async def cancel(self, place: ChatPlace, caller: Caller) -> str:
-        """/cancel: stop the import of a chat; what is said to that, "" if there is none. StoreUnavailable."""
+        """Stop a chat's import; return a reply, or "" if there is none."""
         if not access.is_owner(caller):
             return ""
         file = await asyncio.to_thread(self._store.cancel_import, place)
@@ -153,12 +142,11 @@ class FileImports:
         return f"The import of {file.name} is stopped after {lines}; what {file.device} stored stays."
 
     def resume(self, file: ChatFile) -> None:
-        """Go on with an import, unless it goes on already."""
         if file.mid not in self._running:
             self._running.add(file.mid)
             self._begin(self._run(file))
 
-    # --- giving it to the board
+    # --- lines to the board
 
     async def _run(self, file: ChatFile) -> None:
         current: ChatFile | None = file
@@ -180,7 +168,7 @@ class FileImports:
             await self._import(file)
         except StoreUnavailable:
             raise
-        # A boundary: an import that fails by an error that nobody knows would be open for ever, without a report.
+        # An import that fails by an unexpected error would stay open without a report.
         except Exception as error:  # noqa: BLE001
             _log.error("an import failed: %s", describe_error(error))
             current = await asyncio.to_thread(self._store.chat_file, file.place)
@@ -208,7 +196,7 @@ class FileImports:
         await self._end(file, report, stopped)
 
     async def _give(self, file: ChatFile, mid: str, line: Line, report: ImportReport) -> str:
-        """Let a board import a line, and add what it says to the report; why it takes no more, "" if it does."""
+        """Send a line and add the answer to the report; return a reason to stop, or ""."""
         number, fields = line
         if isinstance(fields, str):
             report.refuse(number, fields)
@@ -218,10 +206,10 @@ class FileImports:
             answer = await self._ask(file, said)
         except StoreUnavailable:
             raise
-        except ArgumentError as problem:  # it is longer than a message
+        except ArgumentError as problem:  # longer than a message
             report.refuse(number, str(problem))
             return ""
-        except CompanionError as problem:  # it may not go on, the board was erased, or the message has gone
+        except CompanionError as problem:  # not allowed any more, or the board or message is gone
             return f"Stopped at line {number}: {problem}"
         outcome, refused = read_reports(parse_reports(answer.reports))
         if outcome is None:
@@ -233,7 +221,7 @@ class FileImports:
         )
 
     async def _ask(self, file: ChatFile, said: Said) -> Answer:
-        """The board's answer, whenever it comes. CompanionError, _CompanionStops, _ImportCancelled."""
+        """Wait for the board's answer. Raise CompanionError, _CompanionStops, _ImportCancelled."""
         device = file.device
         while True:
             await self._check_uncancelled(file)
@@ -247,7 +235,7 @@ class FileImports:
             await asyncio.sleep(RETRY_SECONDS)
         try:
             await self._check_uncancelled(file)
-        except _ImportCancelled:  # while the line was being kept, so that /cancel did not find it
+        except _ImportCancelled:  # /cancel did not find the line while it was being stored
             await self._conversations.cancel(device, said.mid)
             raise
         answer = Answer()
@@ -274,7 +262,7 @@ class FileImports:
 
 
 def importable(attachment: Attachment) -> bool:
-    """Whether a file is one that /import reads, and its network gives it."""
+    """True if /import can read a file and its network provides it."""
     return attachment.fetch is not None and attachment.kind == "file" and attachment.name.lower().endswith(_FORMS)
 
 
@@ -283,7 +271,6 @@ def _shown_name(file: Attachment) -> str:
 
 
 def _refusals_beside(taken: Attachment, attachments: Sequence[Attachment]) -> list[str]:
-    """What is said to the other files of a message, photos aside: the board hears of these."""
     others = [each for each in attachments if each is not taken and each.kind != "photo"][:_OTHERS_NAMED]
     more = [_shown_name(each) for each in others if importable(each)]
     unread = [_shown_name(each) for each in others if not importable(each)]
@@ -292,12 +279,11 @@ def _refusals_beside(taken: Attachment, attachments: Sequence[Attachment]) -> li
 
 
 def _line_id(file: ChatFile, number: int) -> str:
-    """The id of the message that gives the board a line: the same one after a stop."""
+    """Return the same message id for a line after every restart."""
     return f"{file.mid}.{number}"
 
 
 def _why_unknown(answer: Answer, device: str) -> str:
-    """Why nothing is known of what a board did with a line."""
     if answer.reports and not answer.problems:
         return f"the report of {device} was damaged on its way: send the file again, nothing is stored twice."
     return " ".join(answer.problems or answer.lines) or f"{device} did not say what it did."
@@ -308,7 +294,6 @@ def _source(file: ChatFile) -> MemoryFile:
 
 
 def _saved_report(file: ChatFile) -> ImportReport:
-    """The report of a file whose import failed: perhaps by that, which is then an empty one."""
     try:
         return ImportReport.parse(file.report)
     except (ValueError, LookupError, TypeError):
@@ -320,7 +305,6 @@ def _lines(file: ChatFile) -> list[Line]:
 
 
 def _checked_name(name: str) -> str:
-    """A name that a person can type after /import: one with other signs is replaced."""
     if len(name) <= _NAME_CHARS and not name.startswith(".") and set(name) <= _NAME:
         return name
     return _ELSE + "." + name.rpartition(".")[2].lower()

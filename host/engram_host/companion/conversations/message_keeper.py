@@ -1,4 +1,4 @@
-"""Keeps what people say through one bridge for the boards that it is for, and what they correct afterwards."""
+"""Storage of messages of one bridge for their boards, and of their edits."""
 
 import asyncio
 import time
@@ -19,19 +19,18 @@ _NO_COMMAND = "An edit does not become a command. Send the command as a new mess
 
 
 class MessageKeeper:
-    """Keeps each message with the delivery of its answer, in one transaction."""
+    """Stores each message with its delivery in one transaction."""
 
     def __init__(
         self, store: DeliveryTable, conversations: ConversationService, limits: ConversationLimits, signs: str
     ):
-        """`signs` are those with which a command may begin."""
         self._store = store
         self._conversations = conversations
         self._limits = limits
         self._signs = signs
 
     async def keep(self, owed: Delivery, said: Said, board: str) -> tuple[Delivery | None, str]:
-        """Keep a message for a board: what its chat is owed then, None if it came before; or a sentence that says why not."""
+        """Store a message; return its delivery (None if repeated) or an error sentence."""
         try:
             delivery = replace(owed, device=board)
             values = check_said(said), self._limits, int(time.time())
@@ -45,18 +44,16 @@ class MessageKeeper:
         return added, ""
 
     async def keep_text(self, owed: Delivery, sentence: str) -> Delivery | None:
-        """Keep that a chat is owed a sentence; None if the message came before."""
         return await asyncio.to_thread(self._store.add_text, replace(owed, text=sentence), int(time.time()))
 
     async def find_edited(self, mid: str, ref: str) -> KeptMessage | None:
-        """The message with an id that an edit corrects, if the one who edits it wrote it."""
         kept = await asyncio.to_thread(self._store.kept_message, mid)
         return kept if kept and kept.delivery.ref == ref else None
 
     async def keep_edit(
         self, message: Incoming, owed: Delivery, caller: Caller, kept: KeptMessage | None, boards: Collection[str]
     ) -> Delivery | None:
-        """Keep an edit for the board that has the message, or why it changes nothing; None if it says nothing new."""
+        """Store an edit, or the reason to ignore it; None if nothing is new."""
         owed = replace(owed, place=kept.delivery.place) if kept else owed
         spoken = edited(message, kept.text if kept else "", boards, self._signs)
         if not spoken.text or (kept and spoken.text == kept.text):

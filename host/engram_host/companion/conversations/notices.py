@@ -1,4 +1,4 @@
-"""Sentences that are not kept, such as codes of strangers: a flood of them leaves no row and no task."""
+"""Notices that are not stored, such as pairing codes, so that floods leave no rows or tasks."""
 
 import asyncio
 import logging
@@ -16,17 +16,15 @@ from engram_host.companion.conversations.service import BRIDGE_IDS
 _log = logging.getLogger("engram.bridges")
 
 MOST_NOTICES = 32
-"""Under way at once in one bridge: more are not sent."""
 
 RETRY_SECONDS = 2.0
-"""Before one is sent again."""
 
 _TRIES = 3
 _KEY_CHARS = 32
 
 
 class Notices:
-    """Sends the sentences of one bridge, which are lost if the network stays away; a code goes with a later message then."""
+    """Sends a bridge's notices; lost codes are sent with a later message."""
 
     def __init__(
         self,
@@ -37,7 +35,6 @@ class Notices:
         wait_to_retry: RetryWait,
         features: Features,
     ):
-        """`begin(work)` runs it as a task that ends with the bridge."""
         self._bridge = bridge
         self._people = people
         self._outlets = outlets
@@ -45,10 +42,8 @@ class Notices:
         self._wait_to_retry = wait_to_retry
         self._features = features
         self.under_way = 0
-        """How many are being sent."""
 
     def send(self, message: Incoming, mid: str, admission: Admission) -> None:
-        """Answer a message, whose id in the database is `mid`, with the sentence of its admission."""
         if self.under_way >= MOST_NOTICES:
             self._people.end_notice(admission)
             _log.info("a sentence was not sent: too many are under way", extra={"repeat": "notices"})
@@ -57,7 +52,7 @@ class Notices:
         key = mid.removeprefix(BRIDGE_IDS)[:_KEY_CHARS] + "-n"
         outlet = self._outlets.take(message.chat.id)
         task = self._begin(self._try(message, key, admission, outlet))
-        # Not in a `finally` of the task: one that is cancelled before it began has none.
+        # Not in the task's `finally`: a task cancelled before it starts has none.
         task.add_done_callback(lambda _: self._end(message.chat.id, admission))
 
     def _end(self, chat: str, admission: Admission) -> None:
@@ -66,9 +61,7 @@ class Notices:
         self._people.end_notice(admission)
 
     async def _try(self, message: Incoming, key: str, admission: Admission, outlet: Outlet) -> None:
-        """Send it until the network has taken it, may have taken it twice, or will never take it: all of these count as sent,
-        for a stranger who writes on must not be sent their code without end.
-        """
+        """Retry until sent, refused or doubtful, which all count as sent: codes flood nobody."""
         is_over, text, is_doubtful = False, admission.reply, False
         for _ in range(_TRIES):
             is_over, pause = True, RETRY_SECONDS

@@ -1,9 +1,9 @@
-"""Who may talk to boards through IM networks, and as whom: the rules of the board's engram.channels.people, for all bridges.
+"""Admission to boards through IM networks, by the rules of the board's engram.channels.people.
 
 policy      who may talk in private
-pairing     who was approved; a stranger is sent a code, which the owner approves
-allowlist   who was approved, and the ids in `allow`; strangers get no answer
-open        everybody; has to be asked for by "*" in `allow`
+pairing     approved people; strangers get a code for the owner to approve
+allowlist   approved people and the ids in `allow`; strangers get no answer
+open        everybody; needs "*" in `allow`
 off         nobody
 """
 
@@ -29,15 +29,11 @@ from engram_host.companion.store.bridges.people import MOST_WAITING, Known, Peop
 _log = logging.getLogger("engram.conversations")
 
 MOST_RATED = 4096
-"""Senders and times whose messages are counted: bounds the memory; who is counted no more begins at one."""
 
 LATE_MINUTES = 5
-"""How many minutes' worth of messages an hour of one sender count for the past minutes in which they say they were written, as
-those do that came while the companion was away. Senders write stamps as they like: more of them count when they come.
-"""
+"""Minutes' worth of late messages per hour and sender that count at their claimed time."""
 
 CODE_PAUSE = 60.0
-"""Seconds before the sentence with a code goes again that the network did not take."""
 
 _MINUTE = 60
 _HOUR = 3600
@@ -47,9 +43,7 @@ _ID_CHARS = 100
 
 @dataclass(frozen=True)
 class AdmissionRules:
-    """Who may talk in private: the policy of all bridges, and by their names of those that have their own; ids (`network:id`)
-    that are `allow`-ed without an approval; how many messages of a sender a minute has. SettingError.
-    """
+    """Admission settings: policies by bridge, allowed ids and rate. Raises SettingError."""
 
     policy: Policy = "pairing"
     policies: Mapping[str, Policy] = field(default_factory=dict[str, Policy])
@@ -72,12 +66,11 @@ class AdmissionRules:
                 raise SettingError("people.allow", error.problem) from None
 
     def policy_of(self, bridge: str) -> Policy:
-        """The policy of a bridge. That of another one is none of its own, though both are of one network."""
         return self.policies.get(bridge) or self.policy
 
 
 def admission_rules(people: PeopleSettings, bridges: Iterable[BridgeSettings]) -> AdmissionRules:
-    """The rules in the settings. A bridge that is open has said so itself; for others that changes nothing."""
+    """Return the rules of the settings, with the own policy of open bridges."""
     policies: dict[str, Policy] = {bridge.name: bridge.policy for bridge in bridges if bridge.policy}
     everybody = [EVERYBODY for policy in policies.values() if policy == "open"]
     return AdmissionRules(
@@ -87,10 +80,7 @@ def admission_rules(people: PeopleSettings, bridges: Iterable[BridgeSettings]) -
 
 @dataclass(frozen=True)
 class Admission:
-    """Who says a message that may be answered, else None, with a sentence to send instead, "" for silence. The caller's room is
-    that of conversations, without what the board puts before it. `counted` is for take_back(), `request` for mark_sent() and
-    end_notice(): the stranger's code that the sentence has.
-    """
+    """Verdict on a message: a caller, or None with a reply ("" for silence)."""
 
     caller: Caller | None
     reply: str = ""
@@ -102,11 +92,7 @@ _NOBODY = Admission(None)
 
 
 class PeopleService:
-    """People, their ids on networks, groups and pairing codes, in the database.
-
-    `ref` tells somebody: an id (`network:id`), a principal, a name, or a code where one is taken. Methods raise ArgumentError
-    and NotFound of engram.errors with a sentence for a person, and StoreUnavailable.
-    """
+    """People, groups and pairing codes; raises ArgumentError, NotFound or StoreUnavailable."""
 
     def __init__(
         self,
@@ -116,90 +102,76 @@ class PeopleService:
         now: Callable[[], float] = time.time,
         on_approved: Callable[[], None] = lambda: None,
     ):
-        """`on_request(request)` is called in the event loop for each stranger who is given a code, `on_approved()` when one may
-        have been let in, who is owed a sentence then.
-        """
+        """Store callbacks: `on_request` for each new code, `on_approved` after an approval."""
         self._store = store
         self._rules = rules or AdmissionRules()
         self._on_request = on_request
         self._on_approved = on_approved
         self._now = now
         self._counts: OrderedDict[tuple[str, int, int], int] = OrderedDict()
-        """By a sender, the length of a time in seconds, and the number of that time."""
+        """By (sender, window in seconds, number of the window)."""
         self._asking: set[str] = set()
-        """Strangers to whom the sentence with their code is being sent: as many as have a code."""
         self._put_off: dict[str, float] = {}
-        """Strangers whose network did not take that sentence, and until when it is not sent again: as many as have a code."""
 
     def set_rules(self, rules: AdmissionRules) -> None:
-        """Let other rules hold from now on."""
         self._rules = rules
 
-    # --- for who looks after people
+    # --- administration
 
     async def list_people(self) -> list[Person]:
-        """All who were approved or blocked, by principal."""
         return await asyncio.to_thread(self._store.people)
 
     async def list_groups(self) -> dict[str, GroupMode]:
-        """The groups (`network:id`) in which boards answer, and when."""
         return await asyncio.to_thread(self._store.groups)
 
     async def waiting(self) -> list[PairingRequest]:
-        """Strangers whose code is valid now."""
         return await asyncio.to_thread(self._store.pairing_requests, int(self._now()))
 
     async def find(self, ref: str) -> Person:
-        """Somebody."""
         return await asyncio.to_thread(self._store.person, ref)
 
     async def find_for_page(self, ref: str) -> Person:
-        """Somebody who may have a page of their own: who is not blocked."""
+        """Return a person who may have a page, i.e. is not blocked."""
         person = await self.find(ref)
         if person.is_blocked:
             raise ArgumentError(person.principal, "is blocked, and gets no page.")
         return person
 
     async def approve(self, ref: str, name: str = "") -> Person:
-        """Let somebody talk, by their code or id; a name becomes the principal, which memories have for ever."""
+        """Approve a person by code or id; a new name becomes the permanent principal."""
         person = await asyncio.to_thread(self._store.approve_person, ref, name, int(self._now()))
         self._on_approved()
         return person
 
     async def block(self, ref: str) -> Person:
-        """Answer somebody no more, nowhere."""
         return await asyncio.to_thread(self._store.block_person, ref, int(self._now()))
 
     async def remove(self, ref: str) -> Person:
-        """Forget that somebody was approved or blocked; their memories stay."""
         return await asyncio.to_thread(self._store.remove_person, ref)
 
     async def rename(self, ref: str, name: str) -> Person:
-        """Call somebody by another name in lists."""
         return await asyncio.to_thread(self._store.rename_person, ref, name)
 
     async def link(self, ref: str, other: str) -> Person:
-        """Take another id, or another person, for the same one."""
+        """Merge another id or person into one."""
         person = await asyncio.to_thread(self._store.link_person, ref, other, int(self._now()))
         self._on_approved()
         return person
 
     async def make_owner(self, ref: str) -> Person:
-        """Let somebody be the owner, with the memory of the board's console."""
+        """Make a person the owner, who shares the memory of the board's console."""
         return await asyncio.to_thread(self._store.make_owner, ref)
 
     async def has_owner(self) -> bool:
-        """Whether somebody is the owner."""
         return any(person.is_owner for person in await self.list_people())
 
     async def set_group(self, ref: str, mode: str) -> None:
-        """Answer in a group (`network:id`) on `mention`, `always`, or not at all (`off`)."""
         await asyncio.to_thread(self._store.set_group, ref, mode)
 
     # --- for bridges, and for the relays of programs
 
     async def admit(self, bridge: str, network: str, message: Incoming) -> Admission:
-        """Whether a message may be answered, and as whose. What came through no `bridge` ("") has the policy of all."""
+        """Return the verdict on a message; bridge "" follows the default policy."""
         chat = message.chat
         ref = f"{network}:{message.sender}"
         group = f"{network}:{chat.id}" if chat.is_group else ""
@@ -224,24 +196,21 @@ class PeopleService:
         )
 
     async def is_owner(self, ref: str) -> bool:
-        """Whether an id (`network:id`) is one of the owner's."""
         person = (await asyncio.to_thread(self._store.known_sender, ref, "", int(self._now()))).person
         return person is not None and person.is_owner
 
     async def is_blocked(self, principal: str) -> bool:
-        """Whether a principal, or somebody whose id that is, is answered no more."""
+        """True if a principal or an id's person is blocked."""
         return await asyncio.to_thread(self._store.is_blocked, principal)
 
     def take_back(self, admission: Admission) -> None:
-        """A message that was admitted is not kept, or was here before: it does not count."""
+        """Uncount an admitted message that was not stored."""
         for key in admission.counted:
             if key in self._counts:
                 self._counts[key] -= 1
 
     async def mark_sent(self, admission: Admission) -> None:
-        """The network has the sentence of an admission, or will never take it: a code in it is not sent again, unless the
-        database is away now.
-        """
+        """Mark a code as delivered, so that it is not sent again."""
         if not admission.request:
             return
         try:
@@ -250,19 +219,19 @@ class PeopleService:
             _log.info("a code is sent again with the stranger's next message: %s", problem)
 
     def end_notice(self, admission: Admission) -> None:
-        """The sentence of an admission is not being sent any more: a code that did not go out goes with the next message."""
+        """End an admission's notice; an undelivered code goes with the next message."""
         if admission.request:
             self._asking.discard(admission.request.ref)
 
     def put_off_code(self, admission: Admission) -> None:
-        """The network has not taken the sentence of an admission: a code in it goes with a message after a pause."""
+        """Delay the next attempt to send a code."""
         if admission.request:
             now = self._now()
             self._put_off = {ref: until for ref, until in self._put_off.items() if now < until}
             self._put_off[admission.request.ref] = now + CODE_PAUSE
 
     async def may_hear(self, bridge: str, network: str, place: ChatPlace, ref: str) -> bool:
-        """Whether what is owed to a chat may still be sent to it: `ref` is whom it is for, "" for a whole group."""
+        """True if a delivery to a chat is still allowed; `ref` is its reader, "" for a group."""
         group = f"{network}:{place.chat}" if place.is_group else ""
         known = await asyncio.to_thread(self._store.known_sender, ref, group, int(self._now()))
         if known.person and known.person.is_blocked:
@@ -273,7 +242,7 @@ class PeopleService:
         return policy != "off" and self._is_let_in(known.person, ref, policy)
 
     async def silenced_rooms(self) -> set[str]:
-        """The rooms of relays to which boards say nothing: those of who is blocked, and of groups that were closed."""
+        """Return rooms of blocked people and closed groups, which get no pushes."""
         refs = await asyncio.to_thread(self._store.silenced_refs)
         return {room_of(network, chat) for network, _, chat in (ref.partition(":") for ref in refs)}
 
@@ -281,7 +250,7 @@ class PeopleService:
         return person is not None or policy == "open" or ref in self._rules.allow
 
     def _rated(self, ref: str, at: int, caller: Caller) -> Admission:
-        """Count a message; beyond the rate a notice is sent once, then nothing."""
+        """Count a message; exceeding the rate gives one notice, then silence."""
         now, rate = int(self._now()), self._rules.rate
         minute, hour = (ref, _MINUTE, now // _MINUTE), (ref, _HOUR, now // _HOUR)
         counted = [minute]
@@ -300,7 +269,6 @@ class PeopleService:
         return count
 
     async def _ask(self, known: Known, ref: str, bridge: str, message: Incoming) -> Admission:
-        """Give a stranger a code, once, and the sentence with it until their network has taken that."""
         now = self._now()
         is_put_off = now < self._put_off.get(ref, 0.0) <= now + CODE_PAUSE  # unless the clock was set back
         if (
@@ -328,7 +296,7 @@ class PeopleService:
         return Admission(None, board_people.ASK % (code, code), request=request)
 
     async def _repeat_code(self, ref: str) -> Admission:
-        # Looked at again: the sentence may have gone out since the message was.
+        # Read again: the notice may have been sent meanwhile.
         now = int(self._now())
         request = (await asyncio.to_thread(self._store.known_sender, ref, "", now)).request
         if request is None or request.is_sent:
@@ -339,5 +307,5 @@ class PeopleService:
 
 
 def room_of(network: str, chat: str, thread: str = "") -> str:
-    """The room of a chat, or of a thread in it, as a board's own channels call it."""
+    """Return the room of a chat or thread, named as by a board's own channels."""
     return board_people.room_of(network, chat, thread, _ROOM_BYTES)

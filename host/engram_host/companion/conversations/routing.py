@@ -1,4 +1,4 @@
-"""What somebody says through a bridge, as it is meant: for which board, as a command or not, and what of it cannot be taken."""
+"""Parsing of bridge messages: their board, command and unsupported parts."""
 
 import re
 from collections.abc import Collection
@@ -12,7 +12,6 @@ from engram_host.companion.conversations.board_side import storable
 GREETING = "Hello! Write to me, and I answer; what you want me to keep, I remember. /help lists the commands."
 
 LONGEST_ID = 256
-"""Characters of an id; Matrix' have at most 255."""
 
 _ARTICLES = {"audio": "an audio file", "video": "a video", "file": "a file"}
 _HELD = re.compile(r"(?:\[(?:photo|audio|video|file)\b[^\]\n]*\] ?)*")
@@ -21,7 +20,7 @@ _ENDS = ",:"
 
 @dataclass(frozen=True)
 class Spoken:
-    """What somebody says: the board that it names ("" for none), the text, and whether that is a command."""
+    """A parsed message; `board` is "" if it names none."""
 
     board: str
     text: str
@@ -29,17 +28,15 @@ class Spoken:
 
     @property
     def command(self) -> str:
-        """The command's name without a slash, in lower case; "" if it is none."""
         return self.text[1:].partition(" ")[0].lower() if self.is_command else ""
 
     @property
     def rest(self) -> str:
-        """What stands behind the command's name."""
         return self.text.partition(" ")[2].strip()
 
 
 def keepable(message: Incoming) -> Incoming | None:
-    """A message as each database takes it; None if one of its ids is none: they go into keys, where nothing may be left out."""
+    """Return a message without unstorable characters, or None if an id has any."""
     ids = message.id, message.chat.id, message.chat.thread, message.sender, message.edits
     if any(len(each) > LONGEST_ID or each != storable(each) for each in ids):
         return None
@@ -60,9 +57,7 @@ def keepable(message: Incoming) -> Incoming | None:
 
 
 def parse_spoken(message: Incoming, boards: Collection[str], signs: str) -> Spoken:
-    """What a message says, if commands may begin with any of `signs`; the text of `@board text` is for that board. What is
-    forwarded is no command and names no board: others have written it.
-    """
+    """Parse a message; a forwarded one is no command and names no board."""
     text = message.text.strip()
     board, text = ("", text) if message.forwarded else _addressed(text, boards)
     if not message.forwarded and len(text) > 1 and text[0] in signs and text[1].isalpha():
@@ -73,7 +68,7 @@ def parse_spoken(message: Incoming, boards: Collection[str], signs: str) -> Spok
 
 
 def edited(message: Incoming, before: str, boards: Collection[str], signs: str) -> Spoken:
-    """What an edited message says; its photos and files stand before the new words as they did `before`."""
+    """Parse an edited message, with the media of `before`."""
     spoken = parse_spoken(replace(message, attachments=()), boards, signs)
     held = _HELD.match(before)
     if spoken.is_command or not (message.attachments and held):
@@ -82,7 +77,7 @@ def edited(message: Incoming, before: str, boards: Collection[str], signs: str) 
 
 
 def refusal(message: Incoming) -> str:
-    """Why a message that says nothing cannot be taken; "" if it is empty."""
+    """Return the reason to refuse a message without text, "" if it is empty."""
     unread = [each for each in message.attachments if each.kind != "photo"]
     if not unread:
         return ""
@@ -92,7 +87,7 @@ def refusal(message: Incoming) -> str:
 
 
 def which_board(boards: Collection[str]) -> str:
-    """Asks for which board something is."""
+    """Return the question for which board a message is."""
     if not boards:
         return "No board has connected to this companion yet."
     names = sorted(boards)

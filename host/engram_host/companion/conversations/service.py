@@ -1,4 +1,4 @@
-"""Conversations of people with boards: keeps what they say, tells them how far it is, and passes answers on as they come."""
+"""Conversations of people with boards: stores messages, reports progress and streams answers."""
 
 import asyncio
 import logging
@@ -29,37 +29,27 @@ from engram_host.wording import counted
 _log = logging.getLogger("engram.conversations")
 
 AWAY_SECONDS = 10.0
-"""Seconds before the answer's stream says that the board has not taken the message yet."""
 
 BUSY_SECONDS = 120
-"""How long after the last sign of an earlier answer a board counts as busy with it."""
 
 HEARD_SECONDS = 120
-"""A board that was heard so recently is connected: it says hello every 50 seconds."""
+"""A board heard this recently is connected; its hello comes every 50 seconds."""
 
 LOOK_SECONDS = 1.0
-"""Between two looks for what another process has changed."""
 
 RARE_LOOK_SECONDS = 60.0
-"""Between two such looks of who waits for a board that is away, and is patient."""
 
 KEEP_ALIVE_SECONDS = 15.0
-"""After which who follows an answer gets a sign that the connection lives."""
 
 MOST_CHARACTERS = 8000
-"""Of a message: what a board's console takes, too."""
 
 MOST_FOLLOWERS = 256
-"""Who follow answers at the same time: each may hold a request."""
 
 DOOR_IDS = "mqtt:"
-"""How the ids of messages begin that programs publish at the broker."""
 
 PUSH_IDS = "push:"
-"""How those begin of what a board says by itself."""
 
 BRIDGE_IDS = "bridge:"
-"""How those begin of messages that came over a bridge."""
 
 WAITING = SentenceTable(
     "waiting",
@@ -72,16 +62,12 @@ WAITING = SentenceTable(
         "companion.chat may be off, or its firmware older than that.",
     },
 )
-"""Why a board has not taken a message yet."""
 
 CORRECTED_SECONDS = 3600
-"""After a message, in which an edit corrects it."""
 
 ROOM = "companion"
-"""The room of who names none."""
 
 BOARD_ROOM = "link "
-"""What stands before a room on the board."""
 
 _EXPIRE_SECONDS = 60.0
 _DAY_SECONDS = 86400
@@ -90,9 +76,7 @@ _HOUR_SECONDS = 3600
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a message is: its state changed, or there is something to say about it (`told`, a sentence): the board `is_away`,
-    takes no messages, or answers another one first.
-    """
+    """Progress of a message; `told` is a sentence on a delay."""
 
     conversation: Conversation
     told: str = ""
@@ -100,11 +84,11 @@ class Progress:
 
 
 Event = Progress | Piece | None
-"""What who follows a message is given; None is a sign of life."""
+"""Event sent to a follower; None is a keep-alive."""
 
 
 class ConversationService:
-    """Takes messages for boards, and follows their answers. Runs beside all else between start() and stop()."""
+    """Messages to boards and their answers; runs between start() and stop()."""
 
     def __init__(self, store: CompanionStore, settings: ChatSettings, supervisor: Supervisor):
         self._store = store
@@ -116,34 +100,28 @@ class ConversationService:
         self._task: BackgroundTask | None = None
         self._is_stopping = False
         self.followers = 0
-        """Who follow an answer now."""
 
     def start(self) -> None:
-        """Begin to look for what other processes changed, and to remove what is old."""
         self._task = self._supervisor.start("conversations", self._run)
 
     def release(self) -> None:
-        """Let nobody wait any more, boards and people: the companion is about to stop."""
         self._is_stopping = True
         self._boards.stop()
         self._changed.wake_all()
 
     async def stop(self) -> None:
-        """End all of it."""
         self.release()
         if self._task:
             await self._task.stop()
 
     async def answer_board(self, device: str, head: ConversationHead) -> list[bytes]:
-        """The answers to a board's message of a conversation. Refused, StoreUnavailable."""
+        """Return the answers to a board's message. Raise Refused, StoreUnavailable."""
         return await self._boards.answer(device, head)
 
     # --- for people
 
     async def say(self, device: str, said: Said) -> Conversation:
-        """Keep a message for a board, once for each id. UnknownDevice, TooManyWaiting, MessageIdTaken; ArgumentError if
-        somebody cannot be called so.
-        """
+        """Store a message once per id. Raise UnknownDevice, TooManyWaiting or MessageIdTaken."""
         checked = check_said(said)
         if checked.edits and await self._found(device, checked.mid) is None:
             original = await self._found(device, checked.edits)
@@ -156,7 +134,7 @@ class ConversationService:
         return _shown(found)
 
     def take_notice(self, notice: Notice) -> None:
-        """Another process has changed something, or may have."""
+        """Handle a possible change by another process."""
         if notice.kind == "board":
             self._boards.wake(notice.device)
         elif notice.kind == "message":
@@ -168,22 +146,18 @@ class ConversationService:
             self._changed.wake_all()
 
     def wake_pushes(self) -> None:
-        """Let whoever waits for what boards begin to say look for what chats are owed."""
         self._changed.wake(PUSHED)
 
     def wake_board(self, device: str) -> None:
-        """A message for a board was kept by somebody else."""
         self._boards.wake(device)
 
     async def cancel(self, device: str, mid: str) -> Conversation:
-        """Ask for no answer to a message any more. UnknownConversation."""
         found = await asyncio.to_thread(self._store.cancel_conversation, device, mid, int(time.time()))
         self._boards.wake(device)
         self._changed.wake((device, mid))
         return _shown(found)
 
     async def find(self, device: str, mid: str) -> Conversation:
-        """A message. UnknownConversation."""
         return _shown(await asyncio.to_thread(self._store.conversation, device, mid))
 
     async def _found(self, device: str, mid: str) -> Conversation | None:
@@ -193,26 +167,23 @@ class ConversationService:
             return None
 
     async def unfinished(self, prefix: str, seconds: int, limit: int) -> list[Conversation]:
-        """Messages of all boards whose ids begin so: the open ones, then those that ended within some seconds."""
+        """Return messages by id prefix: open ones, then those that ended within some seconds."""
         since = int(time.time()) - seconds
         return await asyncio.to_thread(self._store.unfinished_conversations, prefix, since, limit)
 
     async def list_messages(self, device: str, limit: int, before: int = 0, room: str = "") -> list[Conversation]:
-        """Messages to a board, and what it said by itself, newest first. UnknownDevice."""
+        """Return messages and pushes, newest first. Raise UnknownDevice."""
         await asyncio.to_thread(self._store.device, device)
         found = await asyncio.to_thread(self._store.conversations, device, limit, before, room)
         return [_shown(each) for each in found]
 
     def waiting_for_pushes(self) -> AbstractContextManager[asyncio.Event]:
-        """An event that is set whenever a board has begun to say something to this process."""
         return self._changed.waiting(PUSHED)
 
     async def exchange(self, device: str, mid: str) -> Exchange:
-        """A message, and what was answered to it so far. UnknownConversation."""
         return await asyncio.to_thread(self._exchange, device, mid)
 
     async def exchanges(self, device: str, limit: int, before: int = 0, room: str = "") -> list[Exchange]:
-        """Messages as list_messages() gives them, each with what was answered so far. UnknownDevice."""
         found = await self.list_messages(device, limit, before, room)
         return await asyncio.to_thread(lambda: [self._exchange(device, each.said.mid) for each in found])
 
@@ -225,12 +196,12 @@ class ConversationService:
                 return Exchange(_shown(found), answer)
 
     async def why_waiting(self, found: Conversation) -> str:
-        """Why a board has not taken a message yet, "" for as long as that is nothing unusual."""
+        """Return the reason that a message waits, or "" if that is normal."""
         is_late = found.state == "waiting" and time.time() - found.at >= AWAY_SECONDS
         return (await self._why_waiting(found))[0] if is_late else ""
 
     async def follow(self, device: str, mid: str, after: int = 0, seconds: float = math.inf) -> AsyncIterator[Event]:
-        """The pieces of an answer after one, and how far it is, until it is over, or for some seconds. UnknownConversation."""
+        """Yield progress and pieces after `after` until a timeout. Raise UnknownConversation."""
         self.followers += 1
         try:
             with self._changed.waiting((device, mid)) as event:
@@ -240,7 +211,7 @@ class ConversationService:
             self.followers -= 1
 
     async def follow_patiently(self, device: str, mid: str) -> AsyncIterator[Event]:
-        """As follow(), for who holds no request: while the board is away, next to nothing is done. UnknownConversation."""
+        """Like follow(), with rare checks while the board is away. Raise UnknownConversation."""
         with self._changed.waiting((device, mid)) as event:
             async for each in self._follow(device, mid, 0, event, math.inf, RARE_LOOK_SECONDS):
                 yield each
@@ -277,7 +248,6 @@ class ConversationService:
             await wait_for_event(event, min(look, until - time.monotonic()))
 
     async def _why_waiting(self, found: Conversation) -> tuple[str, bool]:
-        """Why a board has not taken a message yet, and whether that is because it is away or takes none."""
         now = int(time.time())
         if await asyncio.to_thread(self._store.is_behind_another, found, now - BUSY_SECONDS):
             return WAITING.say("behind", board=found.device), False
@@ -315,12 +285,11 @@ class ConversationService:
 
 
 def _shown(found: Conversation) -> Conversation:
-    """A message as people are shown it."""
     return replace(found, said=without_secret(found.said))
 
 
 def check_said(said: Said) -> Said:
-    """A message as a board takes it, with a room. ArgumentError."""
+    """Return a valid message with a room. Raise ArgumentError."""
     room = said.room or ROOM
     access.check_caller(Caller(said.principal, BOARD_ROOM + room, said.is_group, said.workspace))
     if said.is_group and not said.room:
@@ -343,7 +312,7 @@ def check_said(said: Said) -> Said:
 
 
 def why_not_corrected(original: Conversation | None, now: int) -> str:
-    """Why an edit of a message is not given to its board, as a sentence; "" if it is."""
+    """Return the reason that an edit is not passed on, or ""."""
     if original is None or original.is_push:
         return "I do not have that message any more. Send the correction as a new message."
     if original.said.is_command:

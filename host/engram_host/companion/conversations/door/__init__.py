@@ -1,1 +1,1 @@
-"""The door for programs at the broker: messages and relays, answers, and what boards begin to say."""
+"""The MQTT door for programs: messages, relays, answers and pushes."""

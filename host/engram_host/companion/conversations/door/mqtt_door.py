@@ -1,10 +1,10 @@
-"""Conversations for programs at the broker: they write engram/v1/NAME/chat/in and read engram/v1/NAME/chat/out, in JSON.
+"""Conversations of MQTT programs on engram/v1/NAME/chat/in and chat/out, in JSON.
 
-docs/guides/conversations.md has the form. A message that comes again with its id is not said again: its answer is. After a
-start of the companion the answers to what is open are published, and those whose end may not have gone out.
+docs/guides/conversations.md has the format. A repeated message id only repeats the answer, and a
+restart publishes open answers and those that ended shortly before it.
 
-A program that names a `principal` vouches for them, as who holds an operator's token may over HTTP, too. One that passes on
-what others say names a `sender`, an id of their network: the rules of people are those of bridges then.
+A `principal` is vouched for by its program, as by an operator's token over HTTP. A `sender` is an
+id of another network, to which the rules of bridges apply.
 """
 
 import asyncio
@@ -32,28 +32,22 @@ from engram_host.companion.types import Piece, Said
 _log = logging.getLogger("engram.conversations")
 
 LEASE = "door"
-"""The process that holds it publishes what boards begin to say."""
 
 MOST_AT_WORK = 256
-"""Answers that are passed on at the same time: bounds the memory."""
 
 MOST_CANCELLING = 256
-"""Cancels that are handled at the same time, however many answers are passed on: each is over at once."""
 
 MOST_REFUSING = 256
-"""Refusals that go out at the same time; what comes beyond is only logged."""
 
 RESUMED_SECONDS = 120
-"""Answers that ended so shortly before a start are published again: nobody knows whether their end went out."""
+"""Answers that ended this recently are published again at startup, as they may be lost."""
 
 RETRY_SECONDS = 5.0
-"""Between two attempts to read what is open from a database that cannot be used."""
 
 NO_BRIDGE = ""
-"""The name of the bridge of a relay, which has the policy of all."""
+"""Bridge name of relays, which follow the default policy."""
 
 IGNORED = "ignored"
-"""The end of a message that the rules of people want no answer to."""
 
 _BUSY = "the companion passes on {} answers already: publish this again later."
 _MANY_CANCELS = "too many messages are cancelled at the same time: publish this again."
@@ -81,14 +75,12 @@ class DoorRefused(CompanionError):
 
 
 class _Tasks:
-    """Tasks of one kind, bounded."""
-
     def __init__(self, most: int):
         self._most = most
         self._tasks: set[asyncio.Task[None]] = set()
 
     def begin(self, work: Coroutine[Any, Any, None]) -> bool:
-        """Do some work beside all else; False if there is no room for it."""
+        """Start a task, or return False if there is no room."""
         if len(self._tasks) >= self._most:
             work.close()
             return False
@@ -100,18 +92,17 @@ class _Tasks:
     def _on_done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (problem := task.exception()):
-            # The program sends the message again if it gets no end.
+            # The program repeats the message if it gets no end.
             _log.info("an answer was not passed on: %s", problem)
 
     async def stop(self) -> None:
-        """End all of them."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
 class MqttDoor:
-    """Takes messages of programs for boards, and passes answers on, and what boards begin to say."""
+    """Receives programs' messages for boards; publishes answers and pushes."""
 
     def __init__(
         self,
@@ -134,7 +125,6 @@ class MqttDoor:
         self._followed: dict[tuple[str, str], asyncio.Task[None] | None] = {}
 
     def take(self, device: str, data: bytes, publish: Publish) -> None:
-        """Handle a message from `chat/in`; what comes of it is published."""
         try:
             fields = parse(data)
         except DoorRefused as problem:
@@ -149,15 +139,12 @@ class MqttDoor:
             self._refuse(publish, device, own_id, _BUSY.format(MOST_AT_WORK))
 
     def resume(self, publish: Publish) -> None:
-        """Publish the answers to what came through this door before the companion was started; and from now on, of several
-        processes in one, what boards begin to say.
-        """
+        """Publish open answers of an earlier run, and pushes if this process holds the lease."""
         self._resuming.begin(self._resume(publish))
         work = functools.partial(self._lease.run, lambda: self._pushes.run(publish))
         self._passing_pushes = self._supervisor.start("mqtt pushes", work)
 
     async def stop(self) -> None:
-        """Pass nothing more on."""
         if self._passing_pushes:
             await self._passing_pushes.stop()
         self._lease.release()
@@ -195,7 +182,7 @@ class MqttDoor:
     async def _refusal_of(
         self, device: str, own_id: str, fields: dict[str, Any], admission: Admission
     ) -> dict[str, str]:
-        """Say something to a board; why not, as it is published, if who says it may not talk. CompanionError, EngramError."""
+        """Store a message, or return its refusal. Raise CompanionError, EngramError."""
         if admission.caller is None:
             return {"problem": admission.reply} if admission.reply else {"end": IGNORED}
         is_kept = False
@@ -208,14 +195,13 @@ class MqttDoor:
         return {}
 
     async def _admit(self, device: str, own_id: str, fields: dict[str, Any]) -> Admission:
-        """Whether a program's message may be answered, and as whose."""
         chat, is_group, workspace = fields.get("room", ""), fields.get("group", False), fields.get("workspace", "")
         if principal := fields.get("principal"):
             is_blocked = await self._people.is_blocked(principal)
             return Admission(None if is_blocked else Caller(principal, chat, is_group, workspace))
         network, _, sender = fields["sender"].partition(":")
         if principal := await self._known_principal(device, own_id):
-            # It is said already, and counts no second time.
+            # A repeated message does not count again.
             return Admission(Caller(principal, room_of(network, chat or sender), is_group, workspace))
         place, name = Chat(chat or sender, "", is_group), fields.get("name", "")
         message = Incoming(own_id, place, sender, name, is_mentioned=fields.get("mentioned", False))
@@ -223,17 +209,15 @@ class MqttDoor:
         return replace(admission, caller=admission.caller and admission.caller._replace(workspace=workspace))
 
     async def _known_principal(self, device: str, own_id: str) -> str:
-        """Who said a message with an id, "" if there is none."""
         try:
             return (await self._conversations.find(device, DOOR_IDS + own_id)).said.principal
         except UnknownConversation:
             return ""
 
     async def _pass_on(self, device: str, own_id: str, publish: Publish) -> None:
-        """Publish an answer as it comes, from its beginning on."""
         followed, task = (device, own_id), asyncio.current_task()
         if former := self._followed.get(followed):
-            former.cancel()  # the program has lost a part of it
+            former.cancel()  # the program lost a part of it
         self._followed[followed] = task
         try:
             async for event in self._conversations.follow(device, DOOR_IDS + own_id):
@@ -262,7 +246,7 @@ async def _publish(publish: Publish, device: str, fields: dict[str, Any]) -> Non
 
 
 def parse(data: bytes) -> dict[str, Any]:
-    """The fields of a program's message. DoorRefused."""
+    """Return the fields of a program's message. Raise DoorRefused."""
     try:
         fields = json.loads(data)
     except (ValueError, RecursionError):

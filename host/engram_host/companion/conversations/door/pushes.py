@@ -1,8 +1,7 @@
-"""What boards begin to say by themselves, such as reminders, for programs at the broker: see mqtt_door.
+"""Pushes of boards, such as reminders, for programs at the broker: see mqtt_door.
 
-The database is the queue. A mark in it says up to which message all were published, so that after an outage of the broker
-and a start of the companion the rest follows. It is kept after the broker has them, so some may be published twice: their
-`push` is the same then.
+The database is the queue, with a mark at the last published message. The mark is saved after the
+broker has the messages, so an outage may repeat some, with the same `push`.
 """
 
 import asyncio
@@ -19,23 +18,19 @@ from engram_host.companion.store import CompanionStore
 _log = logging.getLogger("engram.conversations")
 
 AT_ONCE = 20
-"""Pushes that are read at once: as many may be published twice."""
 
 LOOK_SECONDS = 60.0
-"""Between two looks for what boards have begun to say to another process."""
 
 RETRY_SECONDS = 5.0
-"""Between two attempts to read from a database that cannot be used."""
 
 MARK = "door.pushes"
-"""The note with the number of the newest message that was published, as were all before it."""
 
 Publish = Callable[[str, bytes], Awaitable[None]]
-"""Publishes a message on the topic `chat/out` of a board; waits for the broker while that is away."""
+"""Publishes on a board's `chat/out`, waiting for the broker."""
 
 
 class DoorPushes:
-    """Publishes what boards begin to say, but for what the chat of a bridge gets, and what nobody may hear."""
+    """Publishes pushes that neither a bridge's chat gets nor a blocked person would read."""
 
     def __init__(self, store: CompanionStore, conversations: ConversationService, people: PeopleService):
         self._store = store
@@ -43,7 +38,6 @@ class DoorPushes:
         self._people = people
 
     async def run(self, publish: Publish) -> None:
-        """Publish what comes, until this is cancelled."""
         with self._conversations.waiting_for_pushes() as pushed:
             while True:
                 pause = LOOK_SECONDS
@@ -67,7 +61,6 @@ class DoorPushes:
             await asyncio.to_thread(self._store.put, MARK, str(mark))
 
     def _first_mark(self) -> int:
-        """Up to where all was published: where the door was never open, up to now."""
         if kept := self._store.get(MARK):
             return int(kept)
         return int(self._store.put_first(MARK, str(self._store.newest_conversation())))

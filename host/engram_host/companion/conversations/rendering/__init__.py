@@ -1,1 +1,1 @@
-"""How an answer looks in a chat: pieces become one text, and the text messages that grow by edits."""
+"""Rendering of answers: pieces become one text, and the text messages that grow by edits."""

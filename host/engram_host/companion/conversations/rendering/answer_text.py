@@ -1,4 +1,4 @@
-"""The text of an answer, made of its pieces as they come: it only grows, until the answer starts again."""
+"""The text of an answer from its pieces; it only grows unless the answer restarts."""
 
 import json
 
@@ -6,7 +6,6 @@ from engram.text.cutting import closes, fence_of
 from engram_host.companion.types import Piece
 
 MOST_BYTES = 100_000
-"""Of an answer as a chat gets it: an export would flood the chat."""
 
 LEFT_OUT = "(The rest is left out here; `engram chat` shows all of an answer.)"
 NOTHING = "(The answer is empty.)"
@@ -15,14 +14,11 @@ GONE = "(The answer is not kept any more: ask again.)"
 
 
 class _Fence:
-    """Knows what code is open at the end of a text that grows, without going through all of it again."""
-
     def __init__(self) -> None:
         self._marks = b""
         self._line = bytearray()
 
     def feed(self, data: bytes) -> None:
-        """Take what the text has more."""
         *ended, rest = data.split(b"\n")
         for line in ended:
             self._line += line
@@ -31,12 +27,11 @@ class _Fence:
         self._line += rest
 
     def open_marks(self) -> bytes:
-        """The marks of the code that is open, counting the last line as ended; nothing if none is."""
+        """Return the marks of the open code block as if the last line had ended, or b""."""
         return _fence_after(self._marks, bytes(self._line))
 
 
 def _fence_after(fence: bytes, line: bytes) -> bytes:
-    """The marks of the code that is open after one more line."""
     if not fence:
         return fence_of(line)
     return b"" if closes(line, fence) else fence
@@ -46,7 +41,7 @@ _RECALLED = '{"recalled":'
 
 
 class AnswerText:
-    """Collects the pieces of an answer as UTF-8 in `data`."""
+    """Answer pieces as UTF-8 in `data`."""
 
     def __init__(self) -> None:
         self._reset()
@@ -59,17 +54,15 @@ class AnswerText:
         self._reports: list[str] = []
 
     def add(self, piece: Piece) -> None:
-        """Take one more piece."""
         if piece.kind == "again":
             self._reset()
         elif piece.kind == "report":
-            # For programs; people get lines. What a model was shown of the memory is nobody's in a chat.
+            # Only programs get reports; recalled memories are not shown in chats.
             self._reports += [] if piece.text.startswith(_RECALLED) else [piece.text]
         elif not self._is_full:
             self._add(piece.kind, piece.text)
 
     def end(self, tail: str = "", if_empty: str = NOTHING) -> None:
-        """Nothing more comes: `tail` stands at the end."""
         if not self.data.strip():
             self.data.clear()
             self._add("line", "\n".join(map(_in_words, self._reports)) or tail or if_empty)
@@ -105,13 +98,11 @@ class AnswerText:
         self._fence.feed(data)
 
     def _closing(self) -> str:
-        """What closes code that is open now."""
         fence = self._fence.open_marks()
         return "\n" + fence.decode() if fence else ""
 
 
 def _in_words(report: str) -> str:
-    """A report for programs, as a person reads it."""
     try:
         fields = json.loads(report)
     except ValueError:

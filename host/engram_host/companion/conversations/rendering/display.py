@@ -1,8 +1,8 @@
-"""Shows an answer in a chat as it grows, and keeps in the database how much of it is shown.
+"""Shows a growing answer in a chat and stores how much of it is shown.
 
-Where messages can be edited, one message grows by edits and the next one begins when it is full; elsewhere each message is
-whole when it is sent. Before a message is sent its row says so, after it the row has its id: after a crash nobody knows whether
-it arrived, and it is sent again with the same key or with a mark.
+Where a network allows edits, a message grows until it is full; elsewhere messages are sent whole.
+A row is written before each message and gets its id afterwards: a message that may be lost in a
+crash is sent again with the same key or with a mark.
 """
 
 import asyncio
@@ -22,10 +22,8 @@ from engram_host.companion.store.bridges.deliveries import DeliveryTable
 from engram_host.wording import counted
 
 MOST_MESSAGES = 40
-"""That one answer takes: more would flood the chat."""
 
 LATE_SECONDS = 600
-"""After which an answer says how old what it answers is."""
 
 AGAIN = "(Sent again: this may have arrived before.)\n"
 BEGINS_AGAIN = "(The answer begins again.)\n"
@@ -37,7 +35,7 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
 class Dropped(CompanionError):
-    """What was to be delivered is owed no more."""
+    """The delivery is no longer owed."""
 
 
 class Display:
@@ -72,7 +70,6 @@ class Display:
 
     @property
     def has_begun(self) -> bool:
-        """Whether the chat has something of the answer."""
         return bool(self._shown.messages) or self._shown.is_sending
 
     @property
@@ -80,11 +77,11 @@ class Display:
         return self._features.edit_seconds is not None
 
     def begin_again(self) -> None:
-        """The answer starts again: what is shown stands if the new one begins in the same way."""
+        """Restart the answer; shown messages stay if its new text begins alike."""
         self._is_checked = not self._shown.upto
 
     async def show(self, data: bytes, *, is_over: bool) -> None:
-        """Show what is new of an answer. SendFailed, Dropped."""
+        """Show new text of an answer. Raise SendFailed, Dropped."""
         if not self._check(data, is_over=is_over):
             return
         while self._shown.part < MOST_MESSAGES:
@@ -104,7 +101,7 @@ class Display:
                 await self._marks.use(lambda plain, id=message: self._outlet.edit(self.chat, id, VOID, is_plain=plain))
 
     async def tell(self, sentence: str) -> None:
-        """Say something about the answer, once: it is not repeated if it does not arrive. SendFailed, Dropped."""
+        """Send a remark once, without a retry. Raise SendFailed, Dropped."""
         if not self._shown.is_told:
             await self._require_allowed()
             await self._save(replace(self._shown, is_told=True))
@@ -113,7 +110,6 @@ class Display:
     # --- what comes next
 
     def _check(self, data: bytes, *, is_over: bool) -> bool:
-        """Whether it is known how what is shown fits the answer, after a restart or a new beginning."""
         shown = self._shown
         if not self._is_checked and len(data) < shown.upto and not is_over:
             return False
@@ -124,7 +120,7 @@ class Display:
         return True
 
     async def _next_heading(self) -> tuple[str, int]:
-        """(what stands above the next message, of how many dropped answers it tells)."""
+        """Return (heading of the next message, dropped answers that it reports)."""
         shown, heading, dropped = self._shown, self._shown.heading, 0
         if not self.has_begun and not heading:
             dropped = await asyncio.to_thread(self._store.dropped_answers, self._delivery.place)
@@ -170,10 +166,10 @@ class Display:
         may_be_known = self._features.is_repeatable or self._features.may_know_keys
         self._text = "" if was_sending and may_be_known else text
         if self._can_edit and not self._text:
-            await self._edit(index, text)  # a network that knew the key shows what it was sent first
+            await self._edit(index, text)  # a network that knew the key shows the first text
 
     async def _edit(self, index: int, text: str) -> bool:
-        """Let a message show a text; False if the network does not let it be edited any more."""
+        """Edit a message; False if the network refuses edits by now."""
         message = self._shown.messages[index]
         try:
             await self._marks.use(lambda plain: self._outlet.edit(self.chat, message, text, is_plain=plain))
@@ -192,7 +188,6 @@ class Display:
 
     @property
     def _reply_to(self) -> str:
-        """What the first message refers to: among others it would not be clear."""
         is_first = self.chat.is_group and not self._shown.messages
         return self._delivery.message if is_first else ""
 
@@ -215,7 +210,6 @@ def _dropped(count: int) -> str:
 
 
 def _age(delivery: Delivery, now: float) -> str:
-    """How old what is answered is, if it is not new."""
     seconds = int(now) - delivery.at
     if seconds < LATE_SECONDS:
         return ""

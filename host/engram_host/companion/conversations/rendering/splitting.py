@@ -1,4 +1,4 @@
-"""Cuts an answer into messages as it grows: by the rules of engram.text.cutting, in a network's own units."""
+"""Cuts a growing answer into messages by engram.text.cutting, in a network's own units."""
 
 from dataclasses import dataclass
 
@@ -6,12 +6,11 @@ from engram.text.cutting import CLOSING, open_fence, opening_of, place_cut
 from engram_host.companion.bridges.network import Features
 
 LEAST_UNITS = 120
-"""Of a message: a network that takes less cannot show an answer."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """What one message shows: its text, and where in the answer it ends. `is_whole`: nothing is added to it any more."""
+    """A message's text and its end offset; nothing is added if `is_whole`."""
 
     text: str
     upto: int
@@ -19,7 +18,7 @@ class Part:
 
 
 def next_part(data: bytes, start: int, features: Features, heading: str, *, is_over: bool) -> Part | None:
-    """What to show of an answer after the byte `start`, below a heading; None if there is nothing yet."""
+    """Return the next message after byte `start`, or None if there is nothing yet."""
     opening, rest, end = _rest(data, start, len(data))
     if not rest[len(opening) :].strip():
         return None
@@ -32,16 +31,16 @@ def next_part(data: bytes, start: int, features: Features, heading: str, *, is_o
         if not rest[len(opening) : head].strip():
             return None
         return Part(_text(rest[:head]), end - len(rest) + head, True)
-    return Part(_closed(rest), end, is_over)  # what comes yet may be cut off again
+    return Part(_closed(rest), end, is_over)  # later text may move this cut
 
 
 def text_between(data: bytes, start: int, upto: int) -> str:
-    """The text of a message that was sent before: it showed the answer after `start` up to `upto`."""
+    """Return the text of a message that showed the answer from `start` to `upto`."""
     return _closed(_rest(data, start, upto)[1])
 
 
 def _rest(data: bytes, start: int, upto: int) -> tuple[bytes, bytes, int]:
-    """(what opens again the code that is open at `start`; that, and what stands between; where this ends)."""
+    """Return (reopening marks of code, marks and text from `start`, end offset)."""
     fence, opened = open_fence(data[:start])
     if fence:
         opening = opening_of(data, opened)
@@ -51,13 +50,11 @@ def _rest(data: bytes, start: int, upto: int) -> tuple[bytes, bytes, int]:
 
 
 def _closed(data: bytes) -> str:
-    """A text with its code closed."""
     fence, _ = open_fence(data)
     return _text(data.rstrip() + (b"\n" + fence if fence else b""))
 
 
 def _byte_offset(data: bytes, most: int, features: Features) -> int:
-    """Where in `data` this number of the network's units ends."""
     text = data[: 4 * most].decode(errors="ignore")[:most]  # no character has less than a unit
     low, high = 0, len(text)
     while low < high:
@@ -70,7 +67,6 @@ def _byte_offset(data: bytes, most: int, features: Features) -> int:
 
 
 def _end_of_paragraphs(data: bytes) -> int:
-    """Where the last finished paragraph ends; code is not divided."""
     end = data.rfind(b"\n\n")
     while end > 0:
         fence, opened = open_fence(data[:end])
