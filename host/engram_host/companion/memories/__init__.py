@@ -1,1 +1,1 @@
-"""The memories of boards as people look through them and change them."""
+"""Browsing and changing the memories of boards."""

@@ -1,4 +1,4 @@
-"""Looks through the memories of a board by the index that searches use: only the lines that are shown are read."""
+"""Browsing of a board's memories by the search index; only shown lines are read."""
 
 import asyncio
 import time
@@ -28,13 +28,11 @@ from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Device, LogName
 
 MOST_SCOPES = 100
-"""Of those that are named beside a list."""
 
 MOST_OF_TURN = 16
-"""Memories that are shown of one turn."""
 
 _MOST_WORDS = 16
-_MOST_CHAIN = 20  # memories that took each other's places
+_MOST_CHAIN = 20  # memories that replaced each other
 _ARCHIVES_KEPT = 32  # boards whose archived lines are kept until something changes
 _MANUAL = "manual"
 
@@ -42,7 +40,7 @@ Mask = NDArray[np.bool_]
 
 
 class MemoryBrowser:
-    """Looks through memories. Each call may raise UnknownDevice and StoreUnavailable."""
+    """Memory queries; each call may raise UnknownDevice and StoreUnavailable."""
 
     def __init__(self, store: CompanionStore, indexes: IndexCache, clock: Callable[[], float] = time.time):
         self._store = store
@@ -51,25 +49,23 @@ class MemoryBrowser:
         self._archives = KeptOfBoards[NDArray[np.int64]](_ARCHIVES_KEPT)
 
     async def page(self, device: str, query: MemoryQuery) -> MemoryPage:
-        """The memories of a board that fit a query."""
         return await asyncio.to_thread(self.read_page, device, query)
 
     async def detail(self, device: str, entry_id: str) -> MemoryDetail:
-        """One memory. UnknownEntry if it is not in the copy, or was forgotten."""
+        """Return one memory. Raise UnknownEntry if it is missing or forgotten."""
         return await asyncio.to_thread(self._detail, device, entry_id)
 
     async def ids_of_turns(self, device: str, turns: Iterable[str]) -> dict[str, list[str]]:
-        """The memories that came from some turns, by the turn's id, the newest first; those forgotten since are among them."""
+        """Return memory ids by source turn, newest first, forgotten ones included."""
         return await asyncio.to_thread(self._ids_of_turns, device, [*turns])
 
     async def entries(self, device: str, ids: Iterable[str]) -> dict[str, ReadEntry]:
-        """Those of some memories and turns that are in the copy and not forgotten, by id."""
+        """Return entries by id, without missing and forgotten ones."""
         return await asyncio.to_thread(self._entries, device, [*ids])
 
     # --- lists
 
     def read_page(self, name: str, query: MemoryQuery) -> MemoryPage:
-        """As page(), in this thread."""
         index, device = self._indexes.get(name, None)
         archived = self._archived(device)
         with index.lock:
@@ -87,7 +83,7 @@ class MemoryBrowser:
         return MemoryPage(found.total, found.archived, tuple(entries), tuple(scopes))
 
     def _archived(self, device: Device) -> NDArray[np.int64]:
-        """The seqs of the lines of archived memories, read again once something has changed."""
+        """Return the seqs of archived memories, cached until something changes."""
         key = (device.name, device.generation, device.version)
         return self._archives.get(key, lambda: np.array(self._store.archived_seqs(device.name), np.int64))
 
@@ -113,7 +109,7 @@ class MemoryBrowser:
         return MemoryDetail(entry, tuple(versions), has_more, turns, replaced, origin)
 
     def _versions(self, index: DeviceIndex, device: Device, state: EntryState) -> tuple[list[dict[str, Any]], bool]:
-        """The newest versions of a memory and of those before it, and whether there are more."""
+        """Return the newest versions of a memory and its predecessors; True if there are more."""
         found: list[dict[str, Any]] = []
         seen: set[int] = set()
         chain: EntryState | None = state
@@ -180,7 +176,6 @@ def _is_there(state: EntryState | None) -> bool:
 
 
 def _number_of(ref: object, letter: str = "m") -> int:
-    """The number in an id such as m12, NONE if it is none."""
     is_id = isinstance(ref, str) and ref[:1] == letter and ref[1:].isascii() and ref[1:].isdigit() and len(ref) < 12
     return int(str(ref)[1:]) if is_id else NONE
 
@@ -195,12 +190,9 @@ def _state_name(state: EntryState, line: dict[str, Any], archived: NDArray[np.in
 
 
 _WANTED = {"all": ("live", "superseded", "expired", "archived"), "current": ("live", "archived")}
-"""States that have no mask of their own."""
 
 
 class _Selection:
-    """The rows of an index that fit a query; its lock is held while this is used."""
-
     def __init__(self, index: DeviceIndex, query: MemoryQuery, archived: NDArray[np.int64], now: int):
         self._index = index
         self._query = query
@@ -222,20 +214,17 @@ class _Selection:
         self.archived = int(np.count_nonzero(fitting & away)) if query.state == "live" else 0
 
     def page(self) -> NDArray[np.intp]:
-        """The rows that are wanted, in their order."""
         query, rows = self._query, self._index.rows
         name = {"changed": "seq", "created": "at", "importance": "importance"}[query.sort.lstrip("-")]
-        # Of equal ones the one that was changed last goes first.
+        # Ties put the last changed first.
         seqs, values = rows.column("seq")[self._found], rows.column(name)[self._found].astype(np.int64)
         order = np.lexsort((-seqs.astype(np.int64), -values if query.sort.startswith("-") else values))
         return self._found[order][query.offset : query.offset + query.limit]
 
     def state(self, row: int) -> str:
-        """The name of a row's state."""
         return next(name for name, mask in self._masks.items() if mask[row])
 
     def _fitting(self) -> Mask:
-        """The rows that pass all filters but the one of the state."""
         query, rows = self._query, self._index.rows
         at = rows.column("at")
         fitting: Mask = ~rows.column("turn")

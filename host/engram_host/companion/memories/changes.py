@@ -1,7 +1,7 @@
-"""Changes of memories: each is a message to the board, which owns its memory, and is kept until the board has answered.
+"""Changes of memories: messages to the board, stored until it has answered.
 
-A merge is two changes: the one memory gets the text of both, and once the board says that it has, the other one is forgotten.
-Its first message says all that the second one needs, so a companion that was restarted goes on where it was.
+A merge is two changes: one memory gets both texts, and then the other is forgotten. The first
+message has all data of the second, so a restart can resume.
 """
 
 import asyncio
@@ -39,27 +39,20 @@ from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import Conversation, Said
 
 MOST_LISTED = 100
-"""Messages among which the changes of one memory are looked for, the newest ones."""
 
 MOST_MERGES = 64
-"""That may be under way at the same time."""
 
 KEY_PATTERN = r"^[0-9a-f]{8}$"
-"""How the key of a change looks: the same change sent again has the same one."""
+"""Format of a change's key; a repeated change has the same key."""
 
 _UNDOING = ("waiting", "done")
 _RECENT_SECONDS = 60
 _AWAY_LOOK_SECONDS = 10.0
 _RESUMED_SECONDS = 7 * 86400
-"""How long after its first part a merge is finished."""
 
 
 class MemoryChanges:
-    """Asks boards for changes. Runs beside all else between start() and stop(), to finish merges.
-
-    `was` is the seq of the version that a person has read: of a memory that the board has changed since, nothing is changed.
-    Each call may raise UnknownDevice, UnknownEntry, TooManyWaiting and StoreUnavailable.
-    """
+    """Changes of memories; `was` is the version read, so that newer versions stay unchanged."""
 
     def __init__(self, conversations: ConversationService, browser: MemoryBrowser, supervisor: Supervisor):
         self._conversations = conversations
@@ -68,37 +61,30 @@ class MemoryChanges:
         self._merges: set[tuple[str, str]] = set()
         self._asked = asyncio.Event()
         self._lock = asyncio.Lock()
-        """Held from the look at the other changes of a memory until the new one is kept."""
+        """Makes the check of pending changes and the insert of a new one atomic."""
         self._task: BackgroundTask | None = None
 
     def start(self) -> None:
-        """Begin to finish merges, those of an earlier start as well."""
         self._task = self._supervisor.start("merges", self._run)
 
     async def stop(self) -> None:
-        """End that; what is left is finished after the next start."""
         if self._task:
             await self._task.stop()
 
     # --- changes
 
     async def edit(self, device: str, entry: str, was: int, edit: MemoryEdit, key: str) -> MemoryChange:
-        """Change the text or other fields of a memory. MemoryNotChangeable."""
         found = await self._changeable(device, entry)
         command = commands.edit_command(found.origin, found.entry.line, was, edit)
         return await self._say_alone(device, ChangeId("edit", entry, key), command, found)
 
     async def pin(self, device: str, entry: str, key: str, *, is_pinned: bool) -> MemoryChange:
-        """Protect a memory from eviction, or end that. MemoryNotChangeable."""
         found = await self._changeable(device, entry)
         command = commands.pin_command(entry, is_pinned=is_pinned)
         return await self._say(device, ChangeId("pin" if is_pinned else "unpin", entry, key), command, found)
 
     async def forget(self, device: str, entry: str, was: int, key: str, *, with_turns: bool) -> MemoryChange:
-        """Forget a memory, also with the turns that it came from. MemoryNotChangeable.
-
-        With turns, and for an archived memory, `was` is compared with the copy here: the board's command has no version.
-        """
+        """Forget a memory; with turns or archived, `was` is compared with the local copy only."""
         found = await self._browser.detail(device, entry)
         if with_turns or found.entry.state == "archived":
             id = ChangeId("forget", entry, key)
@@ -109,9 +95,7 @@ class MemoryChanges:
         return await self._say_alone(device, ChangeId("drop", entry, key), command, found)
 
     async def undo(self, device: str, change: str, key: str) -> MemoryChange:
-        """Undo a change that is done, both parts of a merge, once; `key` is for another try after the board refused, since
-        it has made another change since. UnknownConversation; MemoryNotChangeable if a later change of the memory is known.
-        """
+        """Undo a finished change, or both parts of a merge; a new `key` retries a refused undo."""
         said = (await self._conversations.exchange(device, change)).message.said
         id = parse_id(change)
         if id is None:
@@ -134,16 +118,13 @@ class MemoryChanges:
         return await self._say_undo(device, entry, other_key if is_again else key, said.principal, said.workspace)
 
     async def undo_entry(self, device: str, entry: str, key: str) -> MemoryChange:
-        """Undo the latest change of a memory, such as that it was stored. The board refuses if another one came later."""
+        """Undo the latest change of a memory unless the board made a later change."""
         found = await self._browser.detail(device, entry)
         said = commands.speak("", "", found.entry.line)
         return await self._say_undo(device, entry, key, said.principal, said.workspace)
 
     async def undo_newest(self, device: str, entry: str, was: int, key: str) -> MemoryChange:
-        """Undo the newest version `was` of a memory, which was made on the board itself. MemoryNotChangeable.
-
-        Compared with the copy here: if the board has changed the memory since the copy was made, it undoes that.
-        """
+        """Undo version `was`, made on the board itself, as far as the local copy is current."""
         async with self._lock:
             if known := await self._known(device, str(ChangeId("undo", entry, key))):
                 return known
@@ -155,8 +136,7 @@ class MemoryChanges:
             return await self.undo_entry(device, entry, key)
 
     async def _check_is_newest(self, device: str, change: MemoryChange) -> None:
-        """Refuse to undo a change after which the board has changed the memory itself, as far as its copy says."""
-        with contextlib.suppress(UnknownEntry):  # a forgotten memory comes back
+        with contextlib.suppress(UnknownEntry):  # a forgotten memory returns
             found = await self._browser.detail(device, change.entry)
             is_pin = change.kind in ("pin", "unpin")
             if is_pin_overtaken(change, found.versions) if is_pin else is_overtaken(change, found.entry.line):
@@ -165,7 +145,7 @@ class MemoryChanges:
     async def merge(
         self, device: str, entry: str, was: int, other: str, other_was: int, edit: MemoryEdit, key: str
     ) -> MemoryChange:
-        """Give one memory the text of two, and forget the other one, once the board has the text. MemoryNotChangeable."""
+        """Give one memory the text of both, then forget the other. Raise MemoryNotChangeable."""
         if entry == other:
             raise ArgumentError("other", "is the same memory: name another one.")
         if len(self._merges) >= MOST_MERGES:
@@ -183,7 +163,7 @@ class MemoryChanges:
     # --- what became of them
 
     async def newest(self, device: str, limit: int, entry: str = "") -> list[MemoryChange]:
-        """The newest changes of a board, or of one memory, as far as they are kept; the newest first."""
+        """Return the newest stored changes of a board or a memory, newest first."""
         found = await self._conversations.list_messages(device, MOST_LISTED, room=commands.ROOM)
         ids = [(each, parse_id(each.said.mid)) for each in found]
         wanted = [id for _, id in ids if id and (not entry or entry in (id.entry, id.other))][:limit]
@@ -200,7 +180,6 @@ class MemoryChanges:
         )
 
     async def _compared(self, device: str, changes: Sequence[MemoryChange]) -> list[MemoryChange]:
-        """The changes with what the copy of the board says of them."""
         ended = {change.entry for change in changes if change.state in ("done", "conflict")}
         entries = await self._browser.entries(device, ended) if ended else {}
         lines = {id: entry.line for id, entry in entries.items()}
@@ -219,7 +198,6 @@ class MemoryChanges:
             return False
 
     async def _changes_of(self, device: str, entries: set[str]) -> list[MemoryChange]:
-        """The newest changes of some memories, the newest first."""
         found = await self._conversations.list_messages(device, MOST_LISTED, room=commands.ROOM)
         return await self._described_of(found, entries)
 
@@ -229,7 +207,7 @@ class MemoryChanges:
         return [change for each in wanted if (change := await self._described(each))]
 
     async def find(self, device: str, change: str) -> MemoryChange:
-        """One change. UnknownConversation."""
+        """Return one change. Raise UnknownConversation."""
         return (await self._compared(device, [await self._found(device, change)]))[0]
 
     async def _found(self, device: str, change: str) -> MemoryChange:
@@ -239,7 +217,6 @@ class MemoryChanges:
         return found
 
     async def cancel(self, device: str, change: str) -> None:
-        """Ask the board for a change no more. UnknownConversation."""
         if parse_id(change) is None:
             raise UnknownConversation(change)
         await self._conversations.cancel(device, change)
@@ -248,7 +225,7 @@ class MemoryChanges:
         exchange = await self._conversations.exchange(message.device, message.said.mid)
         return describe_change(exchange, await self._conversations.why_waiting(exchange.message))
 
-    # --- what they are made of
+    # --- commands
 
     async def _changeable(self, device: str, entry: str) -> MemoryDetail:
         found = await self._browser.detail(device, entry)
@@ -260,7 +237,7 @@ class MemoryChanges:
         return await self._keep(device, commands.speak(str(id), command, found.entry.line))
 
     async def _say_alone(self, device: str, id: ChangeId, command: str, found: MemoryDetail) -> MemoryChange:
-        """Ask for a change of one version. Another change that waits would make a new version first: refused then."""
+        """Request a change, or refuse it while another one waits that would make a new version."""
         async with self._lock:
             if not await self._known(device, str(id)):
                 await self._check_is_alone(device, id)
@@ -300,17 +277,17 @@ class MemoryChanges:
                 await wait_for_event(self._asked, LOOK_SECONDS if any(looks_soon) else _AWAY_LOOK_SECONDS)
 
     async def _finish(self, device: str, mid: str) -> bool:
-        """Forget the other memory if the board has the text of both; whether to look again soon."""
+        """Forget the other memory if the board has both texts; True to check again soon."""
         try:
             exchange = await self._conversations.exchange(device, mid)
             if exchange.message.is_open:
-                # A board that was not offered it for so long is away.
+                # A board without an offer for so long is away.
                 return exchange.message.offers > 0 or time.time() - exchange.message.at < _RECENT_SECONDS
             await self._drop_other(device, exchange)
         except (UnknownConversation, UnknownEntry):
-            pass  # it is kept no more, or the other memory has gone by itself
+            pass  # expired, or the other memory is gone
         except TooManyWaiting:
-            return False  # there will be room once the board has answered something
+            return False  # no room until the board answers
         self._merges.discard((device, mid))
         return False
 
@@ -327,7 +304,7 @@ class MemoryChanges:
             await self._conversations.say(device, commands.speak(mid, command, found.entry.line))
 
     async def _is_taken_back(self, device: str, merge: MemoryChange) -> bool:
-        """Whether somebody has asked to undo a merge: then its other memory stays, also if the board refuses the undo."""
+        """True if an undo of a merge was requested: then the other memory stays in any case."""
         if await self._known(device, str(ChangeId("undo", merge.entry, merge.key))):
             return True
         changes = await self._changes_of(device, {merge.entry})

@@ -1,7 +1,7 @@
-"""Changes of memories as a board takes them: console commands, said for those whose memory it is.
+"""Console commands that change memories, on behalf of the memory's person.
 
-An edit is an import of one line. It names the version that it was made from (`was`): if the board has another one, or none any
-more, it changes nothing and says so.
+An edit is an import of one line with its base version (`was`): a board with another version
+changes nothing and reports that.
 """
 
 import json
@@ -13,15 +13,14 @@ from engram_host.companion.types import Said
 from engram_host.transfer.report import IMPORT, import_command
 
 ROOM = "memories"
-"""The room in which boards are asked to change memories: chats are not filled with it."""
+"""Room of change requests, apart from chats."""
 
 PREFIX = "memory:"
-"""How the ids of such messages begin."""
 
 
 @dataclass(frozen=True)
 class MemoryEdit:
-    """What a memory is to say; None leaves a field as it is."""
+    """New values of a memory's fields; None leaves a field unchanged."""
 
     text: str | None = None
     tags: tuple[str, ...] | None = None
@@ -31,10 +30,10 @@ class MemoryEdit:
 
 
 def edit_command(origin: str, line: dict[str, Any], was: int, edit: MemoryEdit) -> str:
-    """The command that changes the version `was` of a memory."""
+    """Return the command that edits version `was` of a memory."""
     fields: dict[str, Any] = {"origin": origin, "partial": True, "was": was, "content": line["content"]}
     fields["scope"] = line.get("scope", ALL)
-    # The board gives a change the time of its own clock, unless it is given a later one.
+    # The board uses its own clock unless it gets a later time.
     fields["updated"] = line.get("updated", line.get("created", 0))
     wanted = {"content": edit.text, "type": edit.type, "importance": edit.importance}
     wanted |= {"tags": _listed(edit.tags), "keywords": _listed(edit.keywords)}
@@ -42,27 +41,27 @@ def edit_command(origin: str, line: dict[str, Any], was: int, edit: MemoryEdit) 
 
 
 def drop_command(origin: str, line: dict[str, Any], was: int) -> str:
-    """The command that forgets the version `was` of a memory, and none of the turns that it came from."""
+    """Return the command that forgets version `was` of a memory but not its source turns."""
     return import_command({"origin": origin, "deleted": True, "was": was, "scope": line.get("scope", ALL)})
 
 
 def pin_command(entry: str, *, is_pinned: bool) -> str:
-    """The command that protects a memory from eviction, or ends that."""
+    """Return the command that pins or unpins a memory."""
     return f"/{'pin' if is_pinned else 'unpin'} {entry}"
 
 
 def forget_command(entry: str) -> str:
-    """The command that forgets a memory with the turns that it came from."""
+    """Return the command that forgets a memory with its source turns."""
     return f"/forget {entry}"
 
 
 def undo_command(entry: str) -> str:
-    """The command that undoes the board's latest change, if it is of this memory."""
+    """Return the command that undoes the board's latest change if it is of this memory."""
     return f"/undo {entry}"
 
 
 def speak(mid: str, command: str, line: dict[str, Any]) -> Said:
-    """A command on a memory, said for those who see it: the person whose it is, or the owner."""
+    """Return a command's message on behalf of the memory's person, or of the owner."""
     scope = str(line.get("scope", ALL))
     kind, _, name = scope.partition(":")
     principal = name if kind == "user" and name else access.OWNER.principal
@@ -71,7 +70,7 @@ def speak(mid: str, command: str, line: dict[str, Any]) -> Said:
 
 
 def edited(command: str) -> tuple[str, int]:
-    """The text that an edit asks for, and the version that it was made from; "" and 0 if the command is another one."""
+    """Return the text and base version of an edit command, or ("", 0) for another one."""
     try:
         fields: Any = json.loads(command.removeprefix(IMPORT))
     except ValueError:

@@ -7,18 +7,17 @@ from typing import Literal, NamedTuple
 
 _WORDS = re.compile(r"\s+|[^\W_\u3040-\u9fff\uac00-\ud7af]+|.", re.DOTALL)
 _MOST_WORDS = 1500
-"""Of a text that is compared: finding what two longer ones have in common takes long."""
 
 
 class Span(NamedTuple):
-    """A part of a text: in both versions, only in the new one, or only in the old one."""
+    """Part of a text: common, only new, or only old."""
 
     kind: Literal["same", "new", "old"]
     text: str
 
 
 def differences(old: str, new: str) -> list[Span]:
-    """The parts of both versions in order."""
+    """Return the parts of both versions in order."""
     before, after = _WORDS.findall(old), _WORDS.findall(new)
     if max(len(before), len(after)) > _MOST_WORDS:
         return [Span("old", old), Span("new", new)]

@@ -1,4 +1,4 @@
-"""What a conversation has to do with memories: what the model was shown for an answer and why, what was remembered of it."""
+"""Memories of an exchange: those shown to the model for its answer, and those made from it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,9 +21,7 @@ _FORGETTING = ("forget", "drop", "undo")
 
 @dataclass(frozen=True)
 class RecalledItem:
-    """A memory, a turn or a line of a note that the model was shown: how sure the board was, in per cent, and the words of the
-    message that stand in it. Without a text it has gone since.
-    """
+    """An entry shown to the model, with the board's confidence in per cent; no text if it is gone."""
 
     id: str
     text: str
@@ -32,28 +30,24 @@ class RecalledItem:
 
     @property
     def is_memory(self) -> bool:
-        """Whether it is a memory that is still there."""
         return self.id[:1] == "m" and bool(self.text)
 
 
 @dataclass(frozen=True)
 class RememberedItem:
-    """A memory that came from a message, and what its board was asked to do with it last.
-
-    Of one that the board has forgotten because it was asked to here, the text has gone: its state is FORGOTTEN.
-    """
+    """A memory made from a message, with its last change; the text of a FORGOTTEN one is gone."""
 
     id: str
     text: str
     state: str
     change: MemoryChange | None
     was: int = 0
-    """The version that the message made, if it is the newest one and the board can undo it; else 0."""
+    """Version made by the message if it is the newest and can be undone, else 0."""
 
 
 @dataclass(frozen=True)
 class ExchangeMemory:
-    """What an exchange has to do with memories, and its session."""
+    """Memories and session of an exchange."""
 
     recalled: tuple[RecalledItem, ...] = ()
     remembered: tuple[RememberedItem, ...] = ()
@@ -64,7 +58,7 @@ NOTHING = ExchangeMemory()
 
 
 class ExchangeMemories:
-    """Looks up what exchanges have to do with memories. Each call may raise UnknownDevice and StoreUnavailable."""
+    """Memories of exchanges; each call may raise UnknownDevice and StoreUnavailable."""
 
     def __init__(self, browser: MemoryBrowser, sessions: SessionBrowser, changes: MemoryChanges):
         self._browser = browser
@@ -72,7 +66,7 @@ class ExchangeMemories:
         self._changes = changes
 
     async def of_exchanges(self, device: str, exchanges: Sequence[Exchange]) -> dict[str, ExchangeMemory]:
-        """What some exchanges have to do with memories, by the ids of their messages; empty if none has anything."""
+        """Return memories by message id, empty if no exchange has any."""
         shown = {each.message.said.mid: recalled_for(each.answer) for each in exchanges}
         turns = [each.message.turn for each in exchanges if each.message.turn]
         if not turns and not any(shown.values()):
@@ -113,7 +107,6 @@ def _remembered(
 
 
 def _was_made_by(turn: str, entry: ReadEntry) -> bool:
-    """Whether a message made the newest version of a memory: a later one names other turns after its own."""
     turns = entry.line.get("turns")
     return "was" not in entry.line or (isinstance(turns, list) and turns[-1:] == [turn])
 

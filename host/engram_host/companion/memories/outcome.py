@@ -1,4 +1,4 @@
-"""What became of a change that a board was asked for."""
+"""The outcome of a change that a board was asked for."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,12 +10,11 @@ from engram_host.transfer.report import parse_reports, read_reports
 
 ChangeKind = Literal["edit", "pin", "unpin", "forget", "drop", "merge", "undo"]
 KINDS: tuple[ChangeKind, ...] = ("edit", "pin", "unpin", "forget", "drop", "merge", "undo")
-"""`forget` takes the turns with it that the memory came from, `drop` does not; `merge` is the edit that a `drop` follows."""
+"""`forget` includes source turns, `drop` does not; `merge` is an edit followed by a `drop`."""
 
 ChangeState = Literal["waiting", "done", "unchanged", "conflict", "refused", "cancelled"]
 
 DAMAGED = SentenceTable("change_answer", {"report": "the board's report was damaged: look at the memory."})
-"""What the companion says of an answer in the board's place."""
 
 _ENDED: dict[str, ChangeState] = {
     "changed": "done",
@@ -25,20 +24,14 @@ _ENDED: dict[str, ChangeState] = {
     "older than here": "conflict",
     "changed meanwhile": "conflict",
 }
-"""What the outcomes of an import mean for a change."""
 
 _IMPORTS: tuple[ChangeKind, ...] = ("edit", "drop", "merge")
-"""Their command is an import, which always ends with a report."""
+"""Imports, which always end with a report."""
 
 
 @dataclass(frozen=True)
 class MemoryChange:
-    """A change of a memory. It waits until the board has it on flash; on a `conflict` the board had another version by then,
-    or none: nothing was changed. `text` is what an edit asks for, `sentence` what the board said of it, `told` why it waits;
-    `was` is the version that it was made from, 0 for any; an undo
-    of it has its `key`. `is_undoable` is known of those of a list alone; `is_behind` says that the copy of the board does not
-    have what it made yet, or the version that it was in conflict with: nobody here knows what the board has changed since.
-    """
+    """A change of a memory; on a `conflict` the board had another version and changed nothing."""
 
     id: str
     kind: ChangeKind
@@ -53,13 +46,15 @@ class MemoryChange:
     key: str = ""
     is_undoable: bool = False
     is_behind: bool = False
+    """The board's copy lacks the change's version, so later changes are unknown."""
+
     ended: int = 0
-    """When the board answered, in Unix seconds; 0 while it waits."""
+    """Unix time of the board's answer; 0 while it waits."""
 
 
 @dataclass(frozen=True)
 class ChangeId:
-    """The id of a change's message, taken apart: `other` and `was` are the memory that a merge takes in, and its version."""
+    """Parsed id of a change's message; `other` and `was` are a merge's second memory."""
 
     kind: ChangeKind
     entry: str
@@ -73,7 +68,7 @@ class ChangeId:
 
 
 def parse_id(mid: str) -> ChangeId | None:
-    """The id of a message, None if it is none of a change."""
+    """Parse a message id, or return None if it is not a change's."""
     kind, entry, key, *more = (*mid.removeprefix(PREFIX).split(":"), "", "", "")
     known: ChangeKind | None = next((each for each in KINDS if each == kind), None)
     if not mid.startswith(PREFIX) or known is None:
@@ -82,7 +77,7 @@ def parse_id(mid: str) -> ChangeId | None:
 
 
 def describe_change(exchange: Exchange, told: str = "") -> MemoryChange | None:
-    """The change that a message asks for and what the board answered, None if it is another message."""
+    """Return the change that a message asks for with its outcome, or None."""
     message = exchange.message
     found = parse_id(message.said.mid)
     if found is None:
@@ -111,5 +106,5 @@ def _outcome(exchange: Exchange, kind: ChangeKind) -> tuple[ChangeState, str]:
     for name, state in _ENDED.items():
         if counts.get(name):
             return state, ""
-    # Nothing is known of what the board did: a merge must not forget the other memory on such an answer.
+    # The board's action is unknown, so a merge must not forget the other memory.
     return "refused", DAMAGED.say("report")

@@ -1,4 +1,4 @@
-"""What a model was shown of the memory for an answer, as its board reports, and the words that it shares with the message."""
+"""Entries shown to the model for an answer, as reported by its board."""
 
 import json
 from dataclasses import dataclass
@@ -11,7 +11,6 @@ from engram_host.companion.entries.reader import ReadEntry
 from engram_host.companion.search.tokenizer import query_words
 
 MOST_RECALLED = 12
-"""Of what was shown for one answer."""
 
 _WORDS = 6
 _COMPARED = 400  # characters of a text in which words of the message are looked for
@@ -20,14 +19,14 @@ _ID_CHARACTERS = 80
 
 @dataclass(frozen=True)
 class Recalled:
-    """A memory, a turn or a line of a note, by its id, and in per cent how sure the board was of it."""
+    """Id of a recalled entry, with the board's confidence in per cent."""
 
     id: str
     percent: int
 
 
 def recalled_for(answer: Answer) -> tuple[Recalled, ...]:
-    """What the board reports beside an answer; a report of another form is passed over."""
+    """Return the entries reported with an answer; malformed reports are ignored."""
     found: list[Recalled] = []
     for report in answer.reports:
         try:
@@ -42,13 +41,13 @@ def recalled_for(answer: Answer) -> tuple[Recalled, ...]:
 
 
 def text_of(entry: ReadEntry) -> str:
-    """What a memory or a turn says."""
+    """Return the text of a memory or turn."""
     line = entry.line
     return str(line["content"]) if "content" in line else line_meaning.attributed_text(line)
 
 
 def common_words(message: str, entry: ReadEntry) -> tuple[str, ...]:
-    """The words of a message that stand in a memory or a turn, as the message has them."""
+    """Return the words of a message that occur in an entry, as the message spells them."""
     fields = [text_of(entry)[:_COMPARED]]
     for name in ("tags", "keywords"):
         words = entry.line.get(name)

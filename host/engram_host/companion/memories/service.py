@@ -1,4 +1,4 @@
-"""All that there is to ask of the memories of boards, wired."""
+"""Construction of the memory services."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ from engram_host.companion.supervisor import Supervisor
 
 @dataclass(frozen=True)
 class MemoryServices:
-    """What views, routes and commands ask."""
+    """Memory services for views, routes and commands."""
 
     browser: MemoryBrowser
     changes: MemoryChanges
@@ -35,7 +35,7 @@ def make_memory_services(
     conversations: ConversationService,
     supervisor: Supervisor,
 ) -> MemoryServices:
-    """Make all of them; `changes` is to be started and stopped."""
+    """Build the services; the caller starts and stops `changes`."""
     browser = MemoryBrowser(store, indexes)
     changes = MemoryChanges(conversations, browser, supervisor)
     sessions = SessionBrowser(store, indexes)

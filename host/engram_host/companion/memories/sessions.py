@@ -1,4 +1,4 @@
-"""The sessions of a board's conversations, by the index that searches use: when each was used last, its turns, its title."""
+"""Sessions of a board's conversations by the search index: last use, turns and title."""
 
 import asyncio
 from collections.abc import Iterable
@@ -16,14 +16,13 @@ from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Device
 
 TITLE_CHARACTERS = 60
-"""Of a session that has no title of its own, and is called by its first turn."""
 
 _MOST_DIGITS = 12
 
 
 @dataclass(frozen=True)
 class SessionShown:
-    """A session as people see it."""
+    """A session as shown to people."""
 
     id: str
     title: str
@@ -33,33 +32,31 @@ class SessionShown:
 
 @dataclass(frozen=True)
 class SessionTurns:
-    """The newest turns of a session, the newest first, and how many it has in all."""
+    """Newest turns of a session, newest first, with their total."""
 
     total: int
     turns: tuple[ReadEntry, ...]
 
 
 class SessionBrowser:
-    """Looks at sessions. Each call may raise UnknownDevice and StoreUnavailable."""
+    """Session queries; each call may raise UnknownDevice and StoreUnavailable."""
 
     def __init__(self, store: CompanionStore, indexes: IndexCache):
         self._store = store
         self._indexes = indexes
 
     async def newest(self, device: str, scope: str, limit: int) -> list[SessionShown]:
-        """The sessions of a scope with a turn that was not forgotten, the one used last first."""
+        """Return a scope's sessions with remembered turns, last used first."""
         return await asyncio.to_thread(self._newest, device, scope, limit)
 
     async def of_turns(self, device: str, turns: Iterable[str]) -> dict[str, str]:
-        """The session of each of some turns that are known."""
         return await asyncio.to_thread(self._of_turns, device, [*turns])
 
     async def turns(self, device: str, session: str, limit: int) -> SessionTurns:
-        """The turns of a session that were not forgotten, commands included."""
         return await asyncio.to_thread(self._turns, device, session, limit)
 
     async def titles(self, device: str, sessions: Iterable[str]) -> dict[str, str]:
-        """What some sessions are called; those without a turn that was not forgotten are left out."""
+        """Return titles of sessions, without those that have no remembered turn."""
         return await asyncio.to_thread(self._titles_of, device, set(sessions))
 
     def _turns(self, name: str, session: str, limit: int) -> SessionTurns:
@@ -86,7 +83,6 @@ class SessionBrowser:
         return [SessionShown(sid, titles.get(sid, ""), turns, at) for sid, turns, at, _ in found]
 
     def _titles(self, device: Device, firsts: dict[str, int]) -> dict[str, str]:
-        """What each session is called: by its own line, which has its number, or by its first turn, whose seq is given."""
         lines = read_lines(self._store, device, "journal", [*map(_own_line, firsts), *firsts.values()])
         titles: dict[str, str] = {}
         for sid, first in firsts.items():
@@ -109,13 +105,11 @@ class SessionBrowser:
 
 
 def _own_line(session: str) -> int:
-    """The seq of the line of a session such as s12; 0, which no line has, of one that no board names so."""
     number = session[1:]
     return int(number) if number.isascii() and number.isdecimal() and len(number) < _MOST_DIGITS else 0
 
 
 def _rows_of_session(index: DeviceIndex, session: str) -> NDArray[np.intp]:
-    """The rows of the turns of a session that were not forgotten."""
     rows, thread = index.rows, index.threads.find(session)
     if thread == NONE:
         return np.zeros(0, np.intp)
@@ -125,13 +119,12 @@ def _rows_of_session(index: DeviceIndex, session: str) -> NDArray[np.intp]:
 
 
 def _first_turn(index: DeviceIndex, session: str) -> int | None:
-    """The seq of the first turn of a session that was not forgotten."""
     found = _rows_of_session(index, session)
     return int(index.rows.column("seq")[found].min()) if len(found) else None
 
 
 def _count_turns(index: DeviceIndex, scope: str, limit: int) -> list[tuple[str, int, int, int]]:
-    """(id, turns, time of the newest one, seq of the first one) of the sessions that were used last."""
+    """Return (id, turns, newest time, first seq) of the last used sessions."""
     rows = index.rows
     wanted = rows.column("turn") & (rows.column("state") == columns.LIVE) & (rows.column("thread") != NONE)
     wanted &= rows.column("scope") == index.scopes.find("@" + scope)

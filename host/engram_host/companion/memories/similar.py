@@ -1,4 +1,4 @@
-"""Memories like one, to merge with it: those that a search with its own text finds, then those with the same tags."""
+"""Merge candidates of a memory: search results for its text, then memories with its tags."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -12,28 +12,25 @@ from engram_host.companion.memories.types import MemoryQuery
 from engram_host.companion.search.request import MOST_QUERY, SearchResult
 
 MOST_SIMILAR = 12
-"""Memories that are offered."""
 
 _ROOM = "page"
 
 
 class Search(Protocol):
-    """A search as SearchService does it."""
+    """A search like SearchService.search."""
 
-    async def __call__(self, caller: Caller, *, devices: Sequence[str], **options: Any) -> SearchResult:
-        """What was found. CompanionError."""
-        ...
+    async def __call__(self, caller: Caller, *, devices: Sequence[str], **options: Any) -> SearchResult: ...
 
 
 class SimilarMemories:
-    """Finds memories like one that its own people may see. Each call may raise UnknownDevice and StoreUnavailable."""
+    """Merge candidates; each call may raise UnknownDevice and StoreUnavailable."""
 
     def __init__(self, browser: MemoryBrowser, search: Search):
         self._browser = browser
         self._search = search
 
     async def find(self, device: str, memory: ReadEntry, words: str = "") -> list[ReadEntry]:
-        """Memories that can be merged with one, the most similar first; those that `words` find, if there are any."""
+        """Return merge candidates, most similar first, or results for `words`."""
         found = dict.fromkeys(await self._found(device, memory, words or str(memory.line.get("content", ""))))
         if not words:
             for tag in memory.line.get("tags", ()):
@@ -51,7 +48,7 @@ class SimilarMemories:
         options: dict[str, Any] = {"log": "records", "limit": 2 * MOST_SIMILAR, "rerank": False, "expand": False}
         try:
             result = await self._search(caller, devices=(device,), query=words[:MOST_QUERY], **options)
-        except BadSearch:  # a text that is nothing to search for, such as spaces
+        except BadSearch:  # no searchable text, such as spaces
             return []
         return [hit.id for hit in result.hits]
 

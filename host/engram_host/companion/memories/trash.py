@@ -1,4 +1,4 @@
-"""What a board's trash has: memories that left for lack of room. Only the board knows: it is asked, and the answer is kept."""
+"""A board's trash of evicted memories; only the board knows it, and its answer is stored."""
 
 import json
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _LOOKED_THROUGH = 100
 
 @dataclass(frozen=True)
 class TrashListing:
-    """What a board said of its trash when it was asked last: `at` 0 for never, and as long as it `is_waiting` nothing yet."""
+    """The last answer; `at` is 0 for never and `is_waiting` marks an open request."""
 
     at: int = 0
     is_waiting: bool = False
@@ -28,18 +28,17 @@ class TrashListing:
 
 
 class TrashReader:
-    """Asks boards what is in their trash. Each call may raise UnknownDevice and StoreUnavailable."""
+    """Trash requests; each call may raise UnknownDevice and StoreUnavailable."""
 
     def __init__(self, conversations: ConversationService):
         self._conversations = conversations
 
     async def ask(self, device: str, key: str) -> None:
-        """Ask a board. TooManyWaiting."""
+        """Request a listing. Raise TooManyWaiting."""
         said = Said(f"{_ASKED}{key}", access.OWNER.principal, _COMMAND, ROOM, is_command=True)
         await self._conversations.say(device, said)
 
     async def latest(self, device: str) -> TrashListing:
-        """What the board said last, newest memories first."""
         found = await self._conversations.list_messages(device, _LOOKED_THROUGH, room=ROOM)
         asked = next((each for each in found if each.said.mid.startswith(_ASKED)), None)
         if asked is None:
@@ -53,7 +52,6 @@ class TrashReader:
 
 
 def _records(lines: list[str]) -> list[dict[str, Any]]:
-    """The memories of an export, without what cannot be read of it."""
     parts, found = TextParts(), list[dict[str, Any]]()
     for line in lines:
         try:

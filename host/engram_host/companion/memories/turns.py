@@ -1,4 +1,4 @@
-"""The turns of a board that somebody may see, by day, by the index that searches use."""
+"""Turns of a board that a caller may see, by day, by the search index."""
 
 import asyncio
 from dataclasses import dataclass
@@ -15,17 +15,13 @@ from engram_host.companion.store import CompanionStore
 from engram_host.time_zones import BoardZone
 
 MOST_TURNS = 200
-"""Turns of one day, the newest ones."""
 
 MOST_DAYS = 400
-"""Days on which something was said, the newest ones."""
 
 
 @dataclass(frozen=True)
 class TurnsByDay:
-    """The days on which something was said, newest first, with how many turns; and some turns of one of them, oldest first:
-    its newest ones, or those before them; `total` is how many it has.
-    """
+    """Days with turn counts, newest first, and a page of one day's turns, oldest first."""
 
     days: tuple[tuple[int, int], ...]
     day: int
@@ -35,7 +31,7 @@ class TurnsByDay:
 
 
 class TurnBrowser:
-    """Looks at turns. Each call may raise UnknownDevice and StoreUnavailable."""
+    """Turn queries; each call may raise UnknownDevice and StoreUnavailable."""
 
     def __init__(self, store: CompanionStore, indexes: IndexCache):
         self._store = store
@@ -44,10 +40,7 @@ class TurnBrowser:
     async def by_day(
         self, device: str, caller: Caller, day: int | None, offset: int = 0, limit: int = MOST_TURNS
     ) -> TurnsByDay:
-        """What a caller may see of what was said to a board, commands aside: on one day, the latest one if none is given.
-
-        The newest `limit` turns of the day but for the `offset` newest ones.
-        """
+        """Return a day's visible turns without commands; `offset` counts from the newest."""
         return await asyncio.to_thread(self._by_day, device, caller, day, offset, limit)
 
     def _by_day(self, name: str, caller: Caller, wanted: int | None, offset: int, limit: int) -> TurnsByDay:
@@ -55,7 +48,7 @@ class TurnBrowser:
         with index.lock:
             rows = index.rows
             states = rows.column("state")
-            said = (states == columns.LIVE) | (states == columns.SUPERSEDED)  # also what holds no longer
+            said = (states == columns.LIVE) | (states == columns.SUPERSEDED)  # outdated ones too
             shown = rows.column("turn") & ~rows.column("command") & said
             chosen = np.flatnonzero(shown & rows_seen_by(index, caller))
             days = days_of(rows.column("at")[chosen], device.zone)

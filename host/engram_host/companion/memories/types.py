@@ -1,4 +1,4 @@
-"""What is looked for among the memories of a board, and what is found."""
+"""Queries for memories, and their results."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -8,21 +8,14 @@ from engram_host.companion.entries.reader import ReadEntry
 
 MemoryState = Literal["live", "superseded", "expired", "archived", "all"]
 MemorySort = Literal["changed", "-changed", "created", "-created", "importance", "-importance"]
-"""By what memories are sorted; with - before it the other way round."""
+"""Sort key; a leading - reverses it."""
 
 MOST_VERSIONS = 20
-"""Of one memory's history, its newest ones."""
 
 
 @dataclass(frozen=True)
 class MemoryQuery:
-    """Which memories are looked for, in which order, how many, and after how many.
-
-    `since` and `until` are Unix seconds of when they were made, 0 leaves it open; `words` have to stand in its text,
-    tags or keywords, all of them;
-    `keyword` is one of its keywords: the people, things and places that it is about; with a `caller` only those that one may
-    see are found. The state "current" is that of all that searches find: live or archived.
-    """
+    """Filters, order and page; all `words` must match, "current" is live or archived."""
 
     state: MemoryState | Literal["current"] = "live"
     tag: str = ""
@@ -42,7 +35,7 @@ class MemoryQuery:
 
 @dataclass(frozen=True)
 class MemoryPage:
-    """Some memories; how many fit in all, how many else would fit and are archived, and the scopes that there are."""
+    """A page of memories, with the total, the archived matches and all scopes."""
 
     total: int
     archived: int
@@ -52,24 +45,22 @@ class MemoryPage:
 
 @dataclass(frozen=True)
 class SourceTurn:
-    """A turn that a memory came from; `line` is None if the copy has it no more or not yet, or it was forgotten."""
+    """A memory's source turn; `line` is None if the copy lacks it or it was forgotten."""
 
     id: str
     line: dict[str, Any] | None
     is_coming: bool
-    """Whether the copy has not come to it yet."""
+    """True if the copy has not reached it yet."""
 
 
 def is_changeable(entry: ReadEntry) -> bool:
-    """Whether a board may be asked to change a memory: nothing took its place, and the board has it."""
+    """True if the board has the memory and nothing replaced it."""
     return entry.state in ("live", "expired")
 
 
 @dataclass(frozen=True)
 class MemoryDetail:
-    """One memory: its versions with those of the memories in whose place it came, newest first, at most MOST_VERSIONS; the
-    turns that it came from, the memories that took its place, and its origin, which an import knows it by.
-    """
+    """A memory with its versions (newest first), source turns, successors and origin."""
 
     entry: ReadEntry
     versions: tuple[dict[str, Any], ...]
@@ -80,5 +71,4 @@ class MemoryDetail:
 
     @property
     def is_changeable(self) -> bool:
-        """Whether a board may be asked to change it: nothing took its place, and the board has it."""
         return is_changeable(self.entry)

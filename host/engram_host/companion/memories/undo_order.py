@@ -1,4 +1,4 @@
-"""Which change can be undone: a board undoes its latest change of a memory, so an earlier one has to wait for its turn."""
+"""Order of undos: a board undoes its latest change of a memory, so earlier ones have to wait."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ _MADE = ("waiting", "done")
 
 
 def standing_changes(changes: Sequence[MemoryChange], entry: str) -> list[MemoryChange]:
-    """The changes of a memory that are not undone, the newest first; `changes` has to begin with the newest, too."""
+    """Return a memory's changes that are not undone, newest first, as `changes` are."""
     standing: list[MemoryChange] = []
     undos = 0
     for change in changes:
@@ -21,7 +21,7 @@ def standing_changes(changes: Sequence[MemoryChange], entry: str) -> list[Memory
         if change.kind == "undo":
             undos += 1
         elif undos:
-            # The board undid the change that was its latest one then, whichever somebody had named.
+            # The board undid its latest change then, whatever the request named.
             undos -= 1
         else:
             standing.append(change)
@@ -29,7 +29,7 @@ def standing_changes(changes: Sequence[MemoryChange], entry: str) -> list[Memory
 
 
 def entries_to_undo(changes: Sequence[MemoryChange], change: MemoryChange) -> list[str]:
-    """The memories to ask the board to undo the latest change of, in order; none if the change cannot be undone now."""
+    """Return the memories to undo in order, empty if the change cannot be undone now."""
     if change.kind == "undo" or change.state != "done":
         return []
     parts = [change]
@@ -43,16 +43,13 @@ def entries_to_undo(changes: Sequence[MemoryChange], change: MemoryChange) -> li
 
 
 def is_overtaken(change: MemoryChange, line: dict[str, Any]) -> bool:
-    """Whether the newest version of a memory is one that came after an edit: by its line, which names the version before."""
+    """True if a memory's newest version is later than an edit, by the version before it."""
     is_later = change.kind in ("edit", "merge") and line["seq"] > change.was > 0
     return is_later and line.get("was") != change.was
 
 
 def is_pin_overtaken(change: MemoryChange, versions: Sequence[dict[str, Any]]) -> bool:
-    """Whether the newest version of a memory is none that a pin made: it differs from the one before it in more than that.
-
-    A pin's command names no version. A newest version that is not pinned as the change asks for was there before it.
-    """
+    """True if the newest version was not made by a pin, which names no version."""
     newest, before = versions[0], versions[1] if len(versions) > 1 else {}
     if (newest.get("pinned") is True) != (change.kind == "pin"):
         return False
@@ -63,7 +60,7 @@ _CONTENT = ("content", "tags", "keywords", "type", "importance", "scope", "expir
 
 
 def compare_with_copy(change: MemoryChange, line: dict[str, Any] | None) -> MemoryChange:
-    """A change with what the copy of its memory says of it: `line` is the newest one, None if the copy has none."""
+    """Return a change updated from its memory's newest line, None if the copy has none."""
     if line is None or change.state not in ("done", "conflict"):
         return change
     is_behind = change.kind in ("edit", "merge") and line["seq"] == change.was
@@ -72,11 +69,7 @@ def compare_with_copy(change: MemoryChange, line: dict[str, Any] | None) -> Memo
 
 
 def is_newest_undoable(entry: ReadEntry, changes: Sequence[MemoryChange]) -> bool:
-    """Whether a board may be asked to undo the newest version of a memory, which was made on the board itself.
-
-    Not if a change of it waits, or has made that version and can be undone by its own name, or if an undo or the archive made
-    it: the board's command would go further back then.
-    """
+    """True if the newest version was made on the board and its undo would go no further back."""
     of_entry = [change for change in changes if entry.id in (change.entry, change.other)]
     is_free = not any(change.state == "waiting" for change in of_entry)
     is_own = not any(change.is_undoable for change in of_entry)
