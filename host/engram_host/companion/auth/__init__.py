@@ -1,1 +1,1 @@
-"""Who may do what: tokens, checks of HTTP and MQTT, limits of rates and sizes. What is protected: docs/guides/security.md."""
+"""Tokens, access checks of HTTP and MQTT, and limits; see docs/guides/security.md."""

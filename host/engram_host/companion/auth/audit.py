@@ -1,4 +1,4 @@
-"""The audit log: which operator did what, kept in the database."""
+"""The audit log of operators' requests, stored in the database."""
 
 import asyncio
 import logging
@@ -13,25 +13,22 @@ from engram_host.companion.types import AuditEntry
 _log = logging.getLogger("engram.security")
 
 EQUAL_SECONDS = 60.0
-"""Equal requests within this time are one entry: a program that asks each second does not push all others out."""
+"""Equal requests within this time share an entry, so that polling cannot fill the log."""
 
 MOST_REMEMBERED = 1024
-"""Entries that are remembered for that: protects the memory."""
 
 ALLOWED, REFUSED = "allowed", "refused"
 
 
 class AuditLog:
-    """Notes requests of operators; those without a token, where none is needed, are nobody's and not noted."""
+    """Audit log of operators; requests without a required token are not recorded."""
 
     def __init__(self, store: AuditTable):
         self._store = store
         self._noted: OrderedDict[tuple[str, ...], float] = OrderedDict()
 
     async def note(self, caller: ApiCaller, action: str, outcome: str, address: str) -> None:
-        """Keep that an operator did something, on disk when the call returns; in the log if the database cannot be written, so
-        that a full disk does not keep anybody from looking.
-        """
+        """Store an entry durably; a full disk only causes a log line."""
         key = (caller.name, action, outcome, address)
         if self._noted.get(key, 0.0) > time.monotonic():
             return

@@ -1,6 +1,7 @@
-"""A private authority, and the certificate that it signs for a companion: for TLS in a network of one's own.
+"""A private certificate authority and a companion's certificate, for TLS in a private network.
 
-The authority is made once. Boards trust it by their roots.pem, so a new certificate needs nothing on a board.
+The authority is made once. Boards trust it by their roots.pem, so a new certificate needs no
+change on a board.
 """
 
 import datetime
@@ -21,17 +22,15 @@ from engram_host.companion.errors import SettingError
 from engram_host.root_certificates import root_bundle
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
-"""Names that each certificate has besides those that are asked for: boards that are simulated use them."""
 
 AUTHORITY_DAYS = 3650
 CERTIFICATE_DAYS = 730
-"""How long each is valid. Whoever replaces the authority has to visit each board; a certificate is replaced by a command."""
+"""Short-lived, unlike the authority, whose replacement needs a visit to every board."""
 
 _EARLIER = datetime.timedelta(days=1)
-"""A board's clock may be late."""
 
 _MOST_NAMES = 50
-"""A certificate with more takes a board's heap when a connection is made."""
+"""Maximum names, since a board's heap has to hold the certificate."""
 
 _HOST = re.compile(
     r"(?=.{1,253}$)(\*\.)?([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*"
@@ -40,7 +39,7 @@ _HOST = re.compile(
 
 @dataclass(frozen=True)
 class TlsFiles:
-    """The files in a folder; `roots` is for boards, the keys are for nobody else."""
+    """TLS files of a folder; `roots` is for boards, the keys are secret."""
 
     folder: Path
 
@@ -67,7 +66,7 @@ class TlsFiles:
 
 @dataclass(frozen=True)
 class Issued:
-    """What was made: the names of the certificate, when it ends in Unix seconds, and whether the authority is new."""
+    """Names of a new certificate, its end in Unix seconds, and True if the authority is new."""
 
     names: list[str]
     ends: int
@@ -75,13 +74,10 @@ class Issued:
 
 
 def issue_certificate(files: TlsFiles, names: Sequence[str]) -> Issued:
-    """Make a certificate for these names, those of the last one if none are given, and the authority if there is none yet.
-
-    SettingError.
-    """
+    """Issue a certificate for names, or the former names by default. Raise SettingError."""
     try:
         files.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        is_new = not files.authority.exists()  # it is written last
+        is_new = not files.authority.exists()  # written last
         wanted = _checked_names(names) or (certificate_names(files.certificate) if files.certificate.exists() else [])
         if not wanted:
             raise SettingError("NAME", "name the hosts or addresses under which boards reach the companion.")
@@ -97,12 +93,12 @@ def issue_certificate(files: TlsFiles, names: Sequence[str]) -> Issued:
 
 
 def certificate_end(path: Path) -> int:
-    """When the certificate in a PEM file ends, in Unix seconds; SettingError."""
+    """Return the expiry of a PEM certificate in Unix seconds. Raise SettingError."""
     return int(_read_certificate(path).not_valid_after_utc.timestamp())
 
 
 def certificate_names(path: Path) -> list[str]:
-    """The hosts and addresses for which the certificate in a PEM file is; SettingError."""
+    """Return the hosts and addresses of a PEM certificate. Raise SettingError."""
     try:
         found = _read_certificate(path).extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
@@ -127,7 +123,7 @@ def _checked_names(names: Sequence[str]) -> list[str]:
 
 def _new_authority(files: TlsFiles) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
     key = ec.generate_private_key(ec.SECP256R1())
-    # Boards compare names of authorities: those of two companions should differ.
+    # Boards compare authorities by name, so those of two companions must differ.
     number = x509.random_serial_number()
     name = _name(f"Engram authority {number % 16**8:08x}")
     builder = _builder(name, name, key.public_key(), AUTHORITY_DAYS).serial_number(number)
@@ -209,7 +205,6 @@ def _general_name(name: str) -> x509.GeneralName:
 
 
 def _roots(authority: x509.Certificate) -> bytes:
-    """What a board trusts: the authority, and those of services, as its own roots.pem has them."""
     own = authority.public_bytes(serialization.Encoding.PEM)
     return b"# the authority of the companion, made by `engram tls`\n" + own + root_bundle().encode("ascii")
 

@@ -1,11 +1,10 @@
-"""How many connections are open at once, over HTTP and MQTT together and from each address, and which of them make room.
+"""Limits of open connections over HTTP and MQTT, in all and by address, with eviction.
 
-A client that has shown a token is known and stays. Where there is no room, the unknown client that has been connected longest
-has to go: whoever opens connections and says nothing keeps nobody out.
+A client with a valid token is known and stays. A full server evicts the unknown client that has
+been connected longest, so idle connections lock nobody out.
 
-Connections of the HTTP server and the broker are accepted within that bound. asyncio's own servers accept all that
-comes. Without a free descriptor they log a traceback for each place of their backlog, again and again, and a client that
-begins no TLS handshake counts nowhere.
+asyncio's own servers have no limit: without a free descriptor they log a traceback for each place
+of their backlog, and clients without a TLS handshake are not counted.
 """
 
 import asyncio
@@ -23,17 +22,16 @@ from engram_host.companion.settings import SecuritySettings
 _log = logging.getLogger("engram.connections")
 
 RESERVED = 256
-"""Descriptors that are kept for the database, folders, services and logs, and for connections that are being closed."""
+"""File descriptors reserved for the database, folders, services and logs."""
 
 MOST_DESCRIPTORS = 1 << 16
-"""What is taken where the system has no limit."""
 
 _NET_OF_ONE = 64
-"""Bits of an IPv6 address that tell clients apart: whoever has one usually has all with the same."""
+"""Prefix length of an IPv6 client, who usually owns a whole /64."""
 
 
 def raise_descriptor_limit() -> int:
-    """Raise the limit of open files from the soft to the hard one; what it is now."""
+    """Raise the soft limit of open files to the hard limit and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else hard
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -47,12 +45,12 @@ def raise_descriptor_limit() -> int:
 
 
 def most_connections(wanted: int, descriptors: int) -> int:
-    """The most connections for the descriptors that the system gives."""
+    """Return the number of connections that the descriptor limit allows."""
     return min(wanted, max(descriptors - RESERVED, descriptors // 2))
 
 
 class Connection:
-    """One client's connection; `close` ends it, and is replaced once there is a transport."""
+    """A client's connection; `close` ends it and is replaced once there is a transport."""
 
     def __init__(self, owner: "Connections", address: str, group: str):
         self.address = address
@@ -61,33 +59,30 @@ class Connection:
         self._owner = owner
 
     def mark_known(self) -> None:
-        """The client may come in: it makes no room for others."""
         self._owner.mark_known(self)
 
     def release(self) -> None:
-        """The connection has ended; done again it does nothing."""
+        """Release the connection; safe to repeat."""
         self._owner.release(self)
 
 
 class Connections:
-    """Admits up to `most` connections, and `most_an_address` of them from one address (0: as many as there are)."""
+    """Admits up to `most` connections, and `most_an_address` of one address (0: unlimited)."""
 
     def __init__(self, most: int, most_an_address: int = 0):
         self.most = most
         self.most_an_address = most_an_address or most
         self._open: dict[Connection, None] = {}
-        # In the order in which they came; of each address as well, so that making room for one looks at none of the others.
+        # In order of arrival, and by address too, so that an eviction scans no other address.
         self._unknown: dict[Connection, None] = {}
         self._unknown_of: dict[str, dict[Connection, None]] = {}
         self._counts: Counter[str] = Counter()
 
     @property
     def count(self) -> int:
-        """How many are open."""
         return len(self._open)
 
     def admit(self, address: str) -> Connection | None:
-        """A place for a client that has connected; None if there is none, and its connection has to be closed."""
         group = address_group(address)
         if self._counts[group] >= self.most_an_address and not self._evict(self._unknown_of.get(group, {})):
             _log.warning(
@@ -112,7 +107,6 @@ class Connections:
         return connection
 
     def mark_known(self, connection: Connection) -> None:
-        """A client has shown a token, or needs none."""
         self._unknown.pop(connection, None)
         of_group = self._unknown_of.get(connection.group, {})
         of_group.pop(connection, None)
@@ -120,7 +114,6 @@ class Connections:
             self._unknown_of.pop(connection.group, None)
 
     def release(self, connection: Connection) -> None:
-        """A connection has ended."""
         if connection not in self._open:
             return
         del self._open[connection]
@@ -130,12 +123,10 @@ class Connections:
             del self._counts[connection.group]
 
     def make_room(self, count: int) -> None:
-        """Close unknown clients up to a number, those that have been connected longest first."""
         while count and self._evict(self._unknown):
             count -= 1
 
     def _evict(self, unknown: dict[Connection, None]) -> bool:
-        """Close the client that has been connected longest of some unknown ones; whether there is one."""
         oldest = next(iter(unknown), None)
         if oldest is None:
             return False
@@ -151,7 +142,7 @@ class Connections:
 
 
 def address_group(address: str) -> str:
-    """What connections and failed logins are counted by: an IPv4 address, or the network of an IPv6 address."""
+    """Return an IPv4 address, or the network of an IPv6 address, as a key for limits."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -164,25 +155,22 @@ def address_group(address: str) -> str:
 
 
 HANDSHAKE_SECONDS = 10.0
-"""How long a client may take for its part of a TLS handshake."""
 
 PAUSE_SECONDS = 0.25
-"""How long nothing is accepted after the system had no descriptor left."""
 
 AT_ONCE = 32
-"""Connections that are accepted before others get their turn; fewer than the descriptors that are reserved."""
+"""Connections accepted per turn, fewer than RESERVED."""
 
 BACKLOG = 1024
-"""Clients that wait in the system until they are accepted."""
 
 MakeProtocol = Callable[[Connection], asyncio.BaseProtocol]
-"""Makes what reads a connection; it has to release the connection when it is lost."""
+"""Makes a connection's protocol, which must release the connection when it is lost."""
 
 
 def bind_socket(host: str, port: int) -> socket.socket:
-    """A socket at a host and a port, with port 0 at a free one, that does not listen yet; OSError."""
+    """Return a bound socket that does not listen yet; port 0 picks one. Raise OSError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # With the protocol named asyncio sends what there is at once: else each answer would wait 40 ms for the other side.
+    # With the protocol given, asyncio sets TCP_NODELAY; otherwise answers wait 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -194,7 +182,7 @@ def bind_socket(host: str, port: int) -> socket.socket:
 
 
 class Acceptor:
-    """Gives each connection at a bound socket to a protocol of its own; closes the socket with itself."""
+    """Gives each connection at a bound socket its own protocol; owns the socket."""
 
     def __init__(
         self,
@@ -212,13 +200,12 @@ class Acceptor:
         self._handing_over: set[asyncio.Task[bool]] = set()
 
     def start(self) -> None:
-        """Listen; OSError."""
         self._listener.setblocking(False)
         self._listener.listen(BACKLOG)
         self._resume()
 
     def close(self) -> None:
-        """Accept no more; what has not begun to talk is closed."""
+        """Stop accepting, and close connections without a protocol."""
         if self._listener.fileno() < 0:
             return
         if self._timer:
@@ -229,7 +216,6 @@ class Acceptor:
             task.cancel()
 
     async def wait_closed(self) -> None:
-        """Wait until that is done."""
         await asyncio.gather(*self._handing_over, return_exceptions=True)
 
     def _resume(self) -> None:
@@ -256,7 +242,6 @@ class Acceptor:
             task.add_done_callback(partial(self._on_handed_over, client, connection))
 
     def _pause_accepting(self, error: OSError) -> None:
-        """Without a descriptor the socket stays readable: to look again at once would take all of a core."""
         _log.error(
             "no connection can be accepted (%s): accepting pauses for %.2f s; raise the limit of open files",
             error.strerror,
@@ -267,7 +252,6 @@ class Acceptor:
         self._timer = self._loop.call_later(PAUSE_SECONDS, self._resume)
 
     async def _hand_over(self, client: socket.socket, connection: Connection) -> bool:
-        """Whether the client has a protocol now, which closes and releases it."""
         try:
             transport, _ = await self._loop.connect_accepted_socket(
                 lambda: self._make_protocol(connection),
@@ -276,7 +260,7 @@ class Acceptor:
                 ssl_handshake_timeout=HANDSHAKE_SECONDS if self._tls else None,
             )
         except OSError as error:
-            # The client went away, or spoke no TLS.
+            # The client left or spoke no TLS.
             _log.debug("a connection from %s did not begin: %s", connection.address, error)
             return False
         connection.close = transport.abort
@@ -288,7 +272,7 @@ class Acceptor:
         if error:
             _log.error("a connection from %s was not taken", connection.address, exc_info=error)
         if error or task.cancelled() or not task.result():
-            # Also of a task that never began to run: without this the descriptor waits for the garbage collector.
+            # A task cancelled before it starts would leave the descriptor to the garbage collector.
             client.close()
             connection.release()
 
@@ -300,14 +284,13 @@ OnConnected = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[N
 
 
 class StreamProtocol(asyncio.StreamReaderProtocol):
-    """Reads a connection as asyncio's own servers do, and releases it when it has ended."""
+    """asyncio's stream protocol, releasing its connection at the end."""
 
     def __init__(self, connection: Connection, connected: OnConnected):
         super().__init__(asyncio.StreamReader(), connected)
         self.connection = connection
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is over."""
         self.connection.release()
         super().connection_lost(exc)
 
@@ -315,14 +298,14 @@ class StreamProtocol(asyncio.StreamReaderProtocol):
 def accept_streams(
     listener: socket.socket, connections: Connections, connected: OnConnected, tls: ssl.SSLContext | None
 ) -> Acceptor:
-    """Listen at a bound socket; connected(reader, writer) is called for each client, as by asyncio.start_server(). OSError."""
+    """Listen like asyncio.start_server() with bounded connections. Raise OSError."""
     acceptor = Acceptor(listener, connections, lambda connection: StreamProtocol(connection, connected), tls)
     acceptor.start()
     return acceptor
 
 
 def admitted_connections(security: SecuritySettings) -> Connections:
-    """The bound of connections, which leaves descriptors for all else."""
+    """Return the connection limits of the settings and the descriptor limit."""
     descriptors = raise_descriptor_limit()
     most = most_connections(security.connections, descriptors)
     _log.info("open files: %d, connections: %d", descriptors, most)

@@ -1,4 +1,4 @@
-"""The check that what a browser changes was asked for by a page of the companion's own: it shows its session's CSRF token."""
+"""CSRF protection: a browser's changes need the CSRF token of their session."""
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -8,7 +8,6 @@ from starlette.types import Message, Receive, Scope
 from engram_host.companion.auth.sessions import CSRF_FIELD, CSRF_HEADER, BrowserSession
 
 MOST_FIELDS = 200
-"""Fields of a form of the page."""
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -22,11 +21,7 @@ _NO_CSRF = (
 async def check_csrf(
     scope: Scope, body: Receive, session: BrowserSession | None, *, has_form: bool, is_open: bool
 ) -> Receive:
-    """Let in what changes nothing, what comes by no cookie, and what shows the CSRF token of its session; the body, which a
-    route reads from then on. `has_form` of a route that a form of the page is sent to, `is_open` if it needs no session.
-
-    HTTPException.
-    """
+    """Check the CSRF token of a change by cookie; return a replayable body. Raise HTTPException."""
     if scope["method"] in _SAFE:
         return body
     if session is None:
@@ -43,7 +38,6 @@ async def check_csrf(
 
 
 async def _shown_in_form(scope: Scope, body: Receive) -> tuple[str, Receive]:
-    """The CSRF token in a form, and its body once more. HTTPException."""
     pieces: list[bytes] = []
     has_more = True
     while has_more:
@@ -59,7 +53,7 @@ async def _shown_in_form(scope: Scope, body: Receive) -> tuple[str, Receive]:
 
 
 def _replay(whole: bytes, after: Receive) -> Receive:
-    """Give a body that was read already once more, and then whatever comes after it."""
+    """Return a receiver of a body read before, then of what follows."""
     waiting: list[Message] = [{"type": "http.request", "body": whole, "more_body": False}]
 
     async def receive() -> Message:

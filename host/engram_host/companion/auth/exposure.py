@@ -1,4 +1,4 @@
-"""Where the companion listens, whether tokens are asked for there, and TLS."""
+"""Listen addresses, the need for tokens there, and TLS."""
 
 import ipaddress
 import ssl
@@ -9,12 +9,12 @@ from engram_host.companion.settings import HttpSettings, SecuritySettings
 
 
 def tokens_required(security: SecuritySettings, host: str) -> bool:
-    """Whether tokens are asked for: with `auto`, where others than this computer reach the host."""
+    """True if tokens are required: with `auto`, if other computers reach the host."""
     return security.tokens == "on" or not is_loopback(host)
 
 
 def check_exposure(security: SecuritySettings, http: HttpSettings, *, has_devices: bool) -> None:
-    """Refuse to listen where others reach it without what protects it; SettingError."""
+    """Refuse to listen publicly without protection. Raise SettingError."""
     if is_loopback(http.host):
         return
     if not has_devices:
@@ -32,17 +32,17 @@ def check_exposure(security: SecuritySettings, http: HttpSettings, *, has_device
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this computer reaches a host's address."""
+    """True if only this computer reaches a host's address."""
     if host == "localhost":
         return True
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
-        return False  # a name: whoever it leads to
+        return False  # a name may lead anywhere
 
 
 def http_tls(http: HttpSettings, home: Path) -> ssl.SSLContext | None:
-    """TLS with the certificate and its key (PEM files, relative to `home`), None without; SettingError."""
+    """Return TLS with a certificate relative to `home`, or None. Raise SettingError."""
     if not http.certificate and not http.key:
         return None
     if not (http.certificate and http.key):
@@ -51,7 +51,7 @@ def http_tls(http: HttpSettings, home: Path) -> ssl.SSLContext | None:
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     files = [home / Path(name).expanduser() for name in (http.certificate, http.key)]
     try:
-        # An empty password: a key that is locked is an error, and asks nobody at a terminal.
+        # An empty password makes a locked key an error instead of a prompt.
         context.load_cert_chain(files[0], files[1], password="")
     except (OSError, ssl.SSLError) as error:
         raise SettingError(

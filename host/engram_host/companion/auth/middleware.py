@@ -1,7 +1,4 @@
-"""The one check that each HTTP request passes: where it comes from, whose it is, its size and pace, and its route's role.
-
-A route that declares nothing is the operator's alone.
-"""
+"""The access check of every HTTP request: origin, caller, size, rate and the route's role."""
 
 import asyncio
 import base64
@@ -32,19 +29,14 @@ from engram_host.companion.auth.sessions import COOKIE, BrowserSession, Sessions
 from engram_host.companion.errors import StoreUnavailable
 
 DECLARED = "x-may"
-"""The field of a route's description in which the rule stands."""
 
 READS = "x-reads"
-"""The field of a route that only reads, though its method is none that says so."""
 
 FORM = "x-form"
-"""The field of a route that a form of the page is sent to: it may show the CSRF token in one of its fields."""
 
 LINK = "x-link"
-"""The field of a route that people come to by a link in a message, which another site may show them, to sign in there."""
 
 BODY = "x-body"
-"""The field of a route that takes a longer body than others: most bytes."""
 
 _FIGURES = frozenset(
     {
@@ -59,49 +51,39 @@ _FIGURES = frozenset(
         "/session",
     }
 )
-"""Routes that show nothing of what boards remember, and are asked for all the time: they are not in the audit log."""
+"""Routes without private data that are polled; they are not audited."""
 
 
 class Role(StrEnum):
-    """Who may use a route while tokens are asked for."""
+    """Role that a route requires while tokens are required."""
 
     ANYBODY = "anybody"
     DEVICE = "device"
-    """Any board with a token of its own; the route looks after what it shows to which."""
 
     OWN_DEVICE = "own device"
-    """The board that the path names."""
 
     PERSON = "person"
-    """Somebody with a page of their own; the route shows what is theirs."""
 
     OPERATOR = "operator"
 
     GATEWAY = "gateway"
-    """Any board or the operator, and a token is asked for always: it costs money."""
+    """Any board or the operator, always by token, since it costs money."""
 
 
 _DESCRIPTION = "/openapi.json"
-"""What FastAPI adds by itself: the API's description, the same for everybody."""
 
 
 def requires(
     who: Role, *, reads: bool = False, form: bool = False, link: bool = False, most_body: int = 0
 ) -> dict[str, Any]:
-    """What a route's `openapi_extra` says of who may use it; `reads` of one that is no GET, and yet changes nothing; `form`
-    of one that a form of the page is sent to; `link` of one to which a link of another site leads; `most_body` of one that
-    takes a longer body than MOST_BODY.
-    """
+    """Return a route's `openapi_extra`; `reads` marks a POST without changes."""
     flags = {READS: reads, FORM: form, LINK: link, BODY: most_body}
     return {DECLARED: str(who)} | {name: value for name, value in flags.items() if value}
 
 
 @dataclass(frozen=True)
 class RouteRule:
-    """What is known of the route of a request: who may use it, the board that its path names ("" if none), whether it only
-    reads, its path, "" if there is none, whether a form of the page is sent to it, and whether a link of another site leads to
-    it.
-    """
+    """Access rule of a request's route; `device` is the board in its path, "" if none."""
 
     role: Role
     device: str = ""
@@ -110,18 +92,17 @@ class RouteRule:
     has_form: bool = False
     has_link: bool = False
     most_body: int = 0
-    """The most bytes of a body, 0 for MOST_BODY."""
+    """Maximum body in bytes; 0 for MOST_BODY."""
 
 
 class RouteRules:
-    """Who may use each route of an API."""
+    """Access rules of all routes of an API."""
 
     def __init__(self, app: FastAPI):
-        # app.routes has an included router as one entry, which hides what its routes declare.
+        # app.routes lists an included router as one entry and hides its routes' rules.
         self._routes = [(route, _declared(route)) for route in iter_route_contexts(app.routes)]
 
     def find(self, scope: Scope) -> RouteRule:
-        """Find what holds for a request."""
         if scope["path"] == _DESCRIPTION:
             return RouteRule(Role.ANYBODY)
         of_path: RouteRule | None = None
@@ -132,11 +113,11 @@ class RouteRules:
             rule = _rule_of(route.path or "", extra, found, scope["method"])
             if match is Match.FULL:
                 return rule
-            # A route of this path for another method: whoever may not use that one learns nothing of it either.
+            # Another method of this path: callers without access learn nothing about it either.
             of_path = of_path or rule
         if of_path:
             return of_path
-        # There is nothing at this path; that, too, is said only to those who have a token.
+        # Not found, which only callers with a token may know.
         return RouteRule(Role.DEVICE)
 
 
@@ -157,51 +138,43 @@ def _declared(route: RouteContext) -> dict[str, Any]:
 _log = logging.getLogger("engram.security")
 
 MOST_AT_ONCE = 1024
-"""Requests that are answered at the same time; more get an answer that says to come back: bounds the memory."""
+"""Maximum concurrent requests, to bound memory; more get a 503."""
 
 CONNECTION = "connection"
-"""Where the HTTP server puts a request's connection into its state."""
 
 MOST_BODY = 1 << 20
-"""Bytes of a request's body, where its route takes no more or less by itself."""
 
 BODY_SECONDS = 30.0
-"""How long a body may take to arrive."""
 
 MakeRefusal = Callable[[Scope, int, str, dict[str, str]], Response]
-"""Makes the answer to a request that is refused: status, sentence, headers."""
 
 
 @dataclass(frozen=True)
 class HttpAccess:
-    """How HTTP requests are let in."""
+    """Settings of HTTP access."""
 
     callers: CallerLookup
     sessions: Sessions
     requires_tokens: bool
     names: frozenset[str]
-    """Names, beside addresses and localhost, under which the companion is reached."""
+    """Names of the companion besides addresses and localhost."""
     rate_limiter: RateLimiter
-    """How often a board may come, over HTTP and MQTT together."""
     failed_logins: FailedLogins
     audit: AuditLog
 
     def check_rate(self, device: str) -> None:
-        """Count one request of a board; HTTPException if it comes too soon after the others."""
         wait = self.rate_limiter.wait_seconds(device)
         if wait:
             sentence = f"{device} sends too much: try again later."
             raise HTTPException(429, sentence, {"Retry-After": str(math.ceil(wait))})
 
     def may_use_all(self, caller: ApiCaller) -> bool:
-        """Whether all routes are a caller's: the operator's, and where no tokens are asked for, anybody's else."""
+        """True for an operator, and for anyone if tokens are not required."""
         return caller.is_operator or not (self.requires_tokens or caller.device or caller.principal)
 
 
 class AuthMiddleware:
-    """ASGI middleware; what it found out about the caller stands in `request.state.caller`, the session of a browser in
-    `request.state.session`, None if there is none.
-    """
+    """ASGI middleware that sets `request.state.caller` and `request.state.session` (or None)."""
 
     def __init__(self, app: ASGIApp, api: FastAPI, access: HttpAccess, refuse: MakeRefusal):
         self._app = app
@@ -211,7 +184,6 @@ class AuthMiddleware:
         self._at_work = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer it with a refusal."""
         if scope["type"] != "http":
             return  # there are no WebSockets; a lifespan is not used
         state = scope.setdefault("state", {})
@@ -223,7 +195,7 @@ class AuthMiddleware:
             state["session"] = session
             body.extend(rule.most_body)
             is_open = rule.role is Role.ANYBODY or caller.is_known
-            # A browser that comes by a link of another site shows no cookie, so the form that it gets has no CSRF token.
+            # Such a browser sends no cookie, so its form has no CSRF token.
             shown_session = None if rule.has_link else session
             taken = await check_csrf(scope, body, shown_session, has_form=rule.has_form, is_open=is_open)
         except HTTPException as problem:
@@ -244,7 +216,7 @@ class AuthMiddleware:
             raise HTTPException(503, "the companion answers too many requests now: try again.", {"Retry-After": "5"})
         headers = Headers(scope=scope)
         check_framing(headers)
-        # Where a token is asked for, a page that was led here by another name has none to show.
+        # With tokens required, a page led here by another name has none to show.
         is_link = rule.has_link and scope["method"] == "GET" and is_navigation(headers)
         check_origin(headers, None if self._access.requires_tokens else self._access.names, is_link=is_link)
         try:
@@ -272,13 +244,11 @@ class AuthMiddleware:
         return caller, session
 
     async def _session(self, headers: Headers) -> BrowserSession | None:
-        """The session of a browser's cookie; whoever shows a token is known by that."""
         if "authorization" in headers or "x-api-key" in headers or "cookie" not in headers:
             return None
         return await self._access.sessions.find(cookie_parser(headers["cookie"]).get(COOKIE, ""))
 
     async def _note(self, caller: ApiCaller, rule: RouteRule, scope: Scope) -> None:
-        """Note what an operator asks for. The path is the route's, without ids of entries."""
         if not caller.is_operator or not rule.path or rule.path in _FIGURES:
             return
         action = f"{scope['method']} {rule.path.replace('{device}', rule.device)}"
@@ -316,9 +286,7 @@ def _is_allowed(caller: ApiCaller, rule: RouteRule) -> bool:
 
 
 def shown_token(headers: Headers) -> str:
-    """What stands behind `Bearer`, is the password of `Basic`, which browsers ask a person for, or stands where clients of
-    Anthropic's API have their key; "" if there is none.
-    """
+    """Return the token of a Bearer, Basic or x-api-key header, or ""."""
     kind, _, value = headers.get("authorization", "").partition(" ")
     if kind.lower() == "bearer":
         return value.strip()
@@ -331,7 +299,7 @@ def shown_token(headers: Headers) -> str:
 
 
 def check_framing(headers: Headers) -> None:
-    """Refuse a request that gives its length in two ways: a proxy in between may have believed the other one."""
+    """Refuse a request with two lengths, which proxies may interpret differently."""
     if "content-length" in headers and "transfer-encoding" in headers:
         raise HTTPException(400, "a request has Content-Length or Transfer-Encoding, not both.", _CLOSE)
 
@@ -340,7 +308,7 @@ def check_framing(headers: Headers) -> None:
 
 
 class _Body:
-    """A request's body as it comes, for so long and so much of it as is taken; HTTPException then."""
+    """A request's body with limits of size and time; exceeding them raises HTTPException."""
 
     def __init__(self, receive: Receive):
         self._receive = receive
@@ -349,7 +317,7 @@ class _Body:
         self._is_whole = False
 
     def extend(self, most: int) -> None:
-        """Take a body of `most` bytes, if that is more: once it is known who sends it."""
+        """Raise the body limit to `most` bytes for a known caller."""
         self._most = self._left = max(most, MOST_BODY)
 
     async def __call__(self) -> Message:
@@ -373,10 +341,9 @@ _CLOSE = {"Connection": "close"}
 
 
 async def _caller(request: Request) -> ApiCaller:
-    # async, or each request would wait for a thread to run this in.
+    # async, or each request would wait for a thread.
     state: Any = request.state
     return getattr(state, "caller", STRANGER)
 
 
 RequestCaller = Annotated[ApiCaller, Depends(_caller)]
-"""A parameter of a route: who asks."""

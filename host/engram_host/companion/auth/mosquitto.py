@@ -1,7 +1,7 @@
-"""A mosquitto of one's own: its files, who may read them, and the secrets that the companion has with it.
+"""Files and secrets of an own mosquitto broker.
 
-The files are read by the user that mosquitto runs as, which is rarely the one that writes them. Secrets are made once, and
-kept in the database, which all of the companion's processes share.
+The files must be readable for the user that mosquitto runs as. Secrets are made once and stored in
+the database, which all processes of the companion share.
 """
 
 import os
@@ -17,42 +17,34 @@ from engram_host.companion.errors import SettingError
 from engram_host.companion.types import DeviceToken
 
 GROUP = "mqtt.group"
-"""The name of the group in which processes share a subscription. Who knows it can take messages of others."""
+"""Secret name of the shared-subscription group, whose members take each other's messages."""
 
 COMPANION = "mqtt.companion"
-"""The password of the companion itself in the files that `engram device mosquitto` writes."""
 
 CHECKER = "mqtt.checker"
-"""The password of the user with which `engram doctor` finds out what a broker lets boards do."""
 
 
 class Notes(Protocol):
-    """Values by name in the database; NoteTable is one, which commands need not load."""
+    """Named values in the database, as in NoteTable."""
 
-    def get(self, name: str) -> str:
-        """The value of a note, "" if there is none."""
-        ...
+    def get(self, name: str) -> str: ...
 
-    def put_first(self, name: str, value: str) -> str:
-        """Keep a note unless there is one of that name; the one that is kept."""
-        ...
+    def put_first(self, name: str, value: str) -> str: ...
 
 
 def broker_secret(notes: Notes, name: str) -> str:
-    """The secret of a name, made if there is none yet. StoreUnavailable."""
+    """Return a named secret, creating it if needed. Raise StoreUnavailable."""
     return notes.get(name) or notes.put_first(name, new_token())
 
 
 MOSQUITTO_SYSTEM_USER = "mosquitto"
-"""As whom mosquitto runs, unless its configuration names another user."""
 
 _KEEP = -1
-"""The owner or group that a file has already."""
 
 
 @dataclass(frozen=True)
 class FileAccess:
-    """Owner, group and mode of a file; `advice` is a sentence on what a person has to do, "" if nothing."""
+    """Owner, group and mode of a file; `advice` is for a person, "" for none."""
 
     mode: int = 0o600
     uid: int = _KEEP
@@ -60,14 +52,13 @@ class FileAccess:
     advice: str = ""
 
     def apply(self, file: int) -> None:
-        """Give them to an open file. OSError."""
         os.fchmod(file, self.mode)
         if (self.uid, self.gid) != (_KEEP, _KEEP):
             os.fchown(file, self.uid, self.gid)
 
 
 def access_for(user: str, folder: Path) -> FileAccess:
-    """How the files of a folder have to be for a user of this computer to read them."""
+    """Return the file access with which a local user can read a folder's files."""
     try:
         found = pwd.getpwnam(user)
     except KeyError:
@@ -82,11 +73,11 @@ def access_for(user: str, folder: Path) -> FileAccess:
 
 
 def _access(user: pwd.struct_passwd, uid: int, groups: Collection[int], folder: Path) -> FileAccess:
-    """Likewise, for somebody who writes them as `uid` with these groups."""
+    """Return the same for a writer with this uid and these groups."""
     if user.pw_uid == uid:
         return FileAccess()
     if uid == 0:
-        # mosquitto complains of files that are not its own.
+        # mosquitto warns of files of other owners.
         return FileAccess(0o600, user.pw_uid, user.pw_gid)
     if user.pw_gid in groups:
         return FileAccess(0o640, _KEEP, user.pw_gid)
@@ -109,10 +100,9 @@ def _may_enter(user: pwd.struct_passwd, folder: Path) -> bool:
 
 
 MOSQUITTO_USER = "engram.companion"
-"""The companion's own name at the broker: with a dot, so that no board can be called so."""
+"""The companion's user at the broker; its dot keeps boards from the same name."""
 
 MOSQUITTO_CHECKER = "engram.check"
-"""The name with which `engram doctor` finds out what the broker lets a board do; it has no more rights than one."""
 
 PASSWORDS = "engram.passwords"
 TOPICS = "engram.topics"
@@ -149,24 +139,22 @@ max_queued_messages 10000
 
 
 PROGRAM = "mqtt.program"
-"""The password of the user with which programs talk to boards, in those files."""
 
 MOSQUITTO_PROGRAM = "engram.program"
 
 HOME_ASSISTANT = "mqtt.home_assistant"
-"""The password of the user with which Home Assistant comes to that broker, in those files."""
 
 MOSQUITTO_HOME_ASSISTANT = "engram.home-assistant"
 
 
 def sense_topics(prefix: str, right: str) -> tuple[str, ...]:
-    """A right to what boards' senses are in Home Assistant, which looks for them below `prefix`."""
+    """Return a right to Home Assistant's topics of senses below `prefix`."""
     return (f"{right} {prefix}/#", f"{right} engram/v1/+/senses/#")
 
 
 @dataclass(frozen=True)
 class MosquittoUser:
-    """A user of the broker; `topics` are its rights beside those of every board, such as `read engram/v1/+/up`."""
+    """A broker user; `topics` are extra rights such as `read engram/v1/+/up`."""
 
     name: str
     password: str = field(repr=False)
@@ -176,7 +164,7 @@ class MosquittoUser:
 def write_mosquitto_files(
     folder: Path, devices: Sequence[DeviceToken], users: Sequence[MosquittoUser], access: FileAccess
 ) -> list[Path]:
-    """Write the three files to a folder, for whom `access` says; their paths. SettingError."""
+    """Write the three files and return their paths. Raise SettingError."""
     lines = [f"{user.name}:{mosquitto_hash(user.password)}" for user in users]
     lines += [f"{token.device}:{token.mosquitto}" for token in devices]
     rights = [f"\nuser {user.name}\n" + "".join(f"topic {topic}\n" for topic in user.topics) for user in users]

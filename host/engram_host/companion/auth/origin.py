@@ -1,4 +1,4 @@
-"""The check that a browser's request comes from a page of the companion's own, or from a link that a person follows."""
+"""Origin check: browser requests come from the companion's pages or from a followed link."""
 
 import ipaddress
 from urllib.parse import SplitResult, urlsplit
@@ -8,22 +8,17 @@ from starlette.exceptions import HTTPException
 
 
 def is_cross_site(headers: Headers) -> bool:
-    """Whether a page of another site made a browser send a request."""
+    """True if another site's page caused a request."""
     return headers.get("sec-fetch-site") == "cross-site"
 
 
 def is_navigation(headers: Headers) -> bool:
-    """Whether a browser shows the answer in a window: it is no frame, picture or script of another page."""
+    """True if a browser shows the answer as a page, not as a frame, picture or script."""
     return (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
 
 
 def check_origin(headers: Headers, names: frozenset[str] | None, *, is_link: bool = False) -> None:
-    """Refuse what a page of another site sends from a person's browser, but for a link that the person follows (`is_link`).
-
-    Such a page is known by its Origin, which a browser adds to all that changes something. A page whose name was made to
-    point here (DNS rebinding) is known by its name: only addresses, localhost and `names` are taken for this companion's,
-    unless `names` is None.
-    """
+    """Refuse cross-site requests except followed links (`is_link`), and foreign host names."""
     host = headers.get("host", "")
     if names is not None and not is_own_name(_split(f"//{host}").hostname or "", names):
         raise HTTPException(
@@ -37,7 +32,7 @@ def check_origin(headers: Headers, names: frozenset[str] | None, *, is_link: boo
 
 
 def is_own_name(name: str, names: frozenset[str]) -> bool:
-    """Whether a host's name is an address, localhost, or one of `names`."""
+    """True for an address, localhost, or one of `names`."""
     if name == "localhost" or name in names:
         return True
     try:

@@ -1,17 +1,14 @@
-"""Headers of all answers: they are of use to the companion's own pages only, and lead to no other host."""
+"""Security headers of all answers, and redirects without a host."""
 
 from urllib.parse import urlsplit
 
 from starlette.types import Message, Send
 
 _OWN = ((b"x-content-type-options", b"nosniff"), (b"cross-origin-resource-policy", b"same-origin"))
-"""No page of somebody else takes an answer for a script, a style or a picture of its own."""
 
 
 def with_headers(send: Send) -> Send:
-    """Send answers with these headers, and with redirects that name a path only: a client is not led to whatever host its
-    request named.
-    """
+    """Return a sender that adds the headers and strips hosts from redirects."""
 
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -1,7 +1,8 @@
-"""Secrets that commands keep for the companion: in files that only their owner reads, or in the system's keyring.
+"""Secrets of the companion in private files or the system's keyring.
 
-A secret has a dotted name, such as bridges.matrix.password. It comes from the environment (ENGRAM_BRIDGES_MATRIX_PASSWORD),
-else from the file of its name in the folder `secrets`, or, where the settings say so, from the keyring.
+A secret has a dotted name, such as bridges.matrix.password. It is read from the environment
+(ENGRAM_BRIDGES_MATRIX_PASSWORD), else from its file in the folder `secrets`, or from the keyring if
+the settings say so.
 """
 
 import os
@@ -13,24 +14,21 @@ from engram_host.companion.auth.tokens import read_private
 from engram_host.companion.errors import SettingError
 
 FOLDER = "secrets"
-"""Of the companion's folder."""
 
 SERVICE = "engram"
-"""The service's name in the keyring; the user's is the secret's."""
 
 LONGEST_SECRET = 4096
 _NAME = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9_-]+)+")
 
 
 class SecretStore:
-    """The secrets of the companion in a folder. Calls may block, as a keyring does. SettingError, which shows no secret."""
+    """Secrets of a companion folder; calls may block. Raises SettingError without the secret."""
 
     def __init__(self, home: Path, environment: Mapping[str, str] = os.environ):
         self._folder = home / FOLDER
         self._environment = environment
 
     def find(self, name: str, *, in_keyring: bool = False) -> str:
-        """A secret, "" if there is none."""
         if value := self._environment.get(self.variable(name), ""):
             return checked_secret(self.variable(name), value)
         if in_keyring:
@@ -44,11 +42,10 @@ class SecretStore:
             raise SettingError(str(path), "has to be text in UTF-8.") from None
 
     def may_have(self, name: str, *, in_keyring: bool = False) -> bool:
-        """Whether there may be a secret; no keyring is asked."""
+        """Return False if there is surely no secret, without asking a keyring."""
         return in_keyring or bool(self._environment.get(self.variable(name))) or self.path(name).exists()
 
     def keep(self, name: str, value: str, *, in_keyring: bool = False) -> None:
-        """Keep a secret in the place of a former one."""
         checked_secret(name, value)
         if in_keyring:
             _keyring_call("set_password", name, value)
@@ -65,7 +62,6 @@ class SecretStore:
             raise SettingError(str(path), f"cannot be written: {error.strerror}.") from None
 
     def remove(self, name: str, *, in_keyring: bool = False) -> None:
-        """Remove a secret; no error if there is none."""
         if in_keyring:
             _keyring_call("delete_password", name)
             return
@@ -75,17 +71,15 @@ class SecretStore:
             raise SettingError(str(self.path(name)), f"cannot be removed: {error.strerror}.") from None
 
     def path(self, name: str) -> Path:
-        """The file of a secret."""
         assert _NAME.fullmatch(name), name
         return self._folder / name
 
     def variable(self, name: str) -> str:
-        """The variable of the environment that goes before its file."""
         return "ENGRAM_" + re.sub(r"[^A-Z0-9]", "_", name.upper())
 
 
 def checked_secret(where: str, value: str) -> str:
-    """A secret that is one line; SettingError."""
+    """Return a one-line secret. Raise SettingError."""
     if not value or len(value) > LONGEST_SECRET or not value.isprintable():
         raise SettingError(where, f"has to be one line of at most {LONGEST_SECRET} characters: the secret.")
     return value

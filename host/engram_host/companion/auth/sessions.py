@@ -1,7 +1,7 @@
-"""Sessions of browsers on the page: a cookie in the place of a token, and codes of links that begin one.
+"""Browser sessions: a cookie instead of a token, and links with a code to begin one.
 
-A browser sends a cookie by itself, whoever made the request. So all that changes something needs the session's CSRF token as
-well, which only a page of the companion's own knows.
+Browsers send cookies with cross-site requests too, so changes also need the session's CSRF token,
+which only the companion's own pages know.
 """
 
 import asyncio
@@ -20,48 +20,42 @@ from engram_host.companion.store.page.types import PageCode, PageSession
 COOKIE = "engram_session"
 CSRF_HEADER = "x-csrf-token"
 CSRF_FIELD = "csrf"
-"""Where a request by cookie shows its session's CSRF token: in the header, or in a form's field of the page."""
 
 SESSION_SECONDS = 30 * 86400
 CODE_SECONDS = 600
 PERSON_CODE_SECONDS = 86400
-"""How long the link of a person's page is good: it is sent to them."""
 
 _NOTED_SECONDS = 3600
-"""How exact it is noted when a session was used last."""
 
 NO_TOKEN = b""
-"""The digest of the token of a session that began where none is asked for: it is good for as long as that is so."""
+"""Token digest of sessions begun without a required token."""
 
 
 @dataclass(frozen=True)
 class BrowserSession:
-    """The session of a request: who asks by it, and its CSRF token."""
+    """A request's session."""
 
     row: PageSession
     caller: ApiCaller
     csrf: str
 
     def has_csrf(self, shown: str) -> bool:
-        """Whether a request shows this session's CSRF token."""
         return hmac.compare_digest(self.csrf.encode(), shown.encode("utf-8", "surrogatepass"))
 
 
 def csrf_token(cookie: str) -> str:
-    """The CSRF token of a session, made of its cookie's value, so that nobody has to keep it."""
+    """Return the CSRF token derived from a cookie, so that none is stored."""
     return hmac.new(cookie.encode(), b"csrf", hashlib.sha256).hexdigest()
 
 
 class PersonLookup(Protocol):
-    """Knows people."""
+    """Lookup of people."""
 
-    def person_of(self, principal: str) -> Person | None:
-        """The person with a principal. StoreUnavailable."""
-        ...
+    def person_of(self, principal: str) -> Person | None: ...
 
 
 class Sessions:
-    """Begins, knows and ends sessions. StoreUnavailable from any call."""
+    """Browser sessions; any call may raise StoreUnavailable."""
 
     def __init__(self, table: PageSessionTable, callers: CallerLookup, people: PersonLookup, *, requires_tokens: bool):
         self._table = table
@@ -70,7 +64,7 @@ class Sessions:
         self._requires_tokens = requires_tokens
 
     async def find(self, cookie: str) -> BrowserSession | None:
-        """The session of a cookie, None if it is none, has ended, or its token has."""
+        """Return the session of a cookie, or None if it or its token has ended."""
         if not LOOKS_LIKE_TOKEN.fullmatch(cookie):
             return None
         now = int(time.time())
@@ -83,7 +77,6 @@ class Sessions:
         return BrowserSession(row, caller, csrf_token(cookie))
 
     async def _caller(self, row: PageSession) -> ApiCaller | None:
-        """Who asks by a session: its person if they may still talk, or whoever has its token now."""
         if row.principal:
             person = await asyncio.to_thread(self._people.person_of, row.principal)
             may_look = person is not None and not person.is_blocked
@@ -96,16 +89,14 @@ class Sessions:
         return replace(caller, is_browser=True, is_read_only=caller.is_read_only or row.is_read_only)
 
     async def begin_by_token(self, token: str) -> tuple[str, BrowserSession] | None:
-        """Begin a session by an operator's token: its cookie's value; None if it is no such token."""
+        """Return (cookie, session) for an operator's token, or None."""
         caller = await self._callers.by_token(token)
         return await self.begin(token_digest(token)) if caller.is_operator else None
 
     async def begin_by_code(
         self, code: str, *, is_local: bool, may_be_persons: bool = True
     ) -> tuple[str, BrowserSession] | None:
-        """Begin a session by a link's code, which is used up; None if it is not good, or not any more, or if it opens a
-        person's page and may not.
-        """
+        """Use up a link's code and return (cookie, session), or None if it is invalid."""
         if not LOOKS_LIKE_TOKEN.fullmatch(code):
             return None
         now = int(time.time())
@@ -116,9 +107,7 @@ class Sessions:
     async def begin(
         self, token: bytes, *, is_read_only: bool = False, principal: str = ""
     ) -> tuple[str, BrowserSession] | None:
-        """Begin a session of the token with a SHA-256, or NO_TOKEN, or of a person: its cookie's value; None if nobody has that
-        token, or the person may not talk.
-        """
+        """Return (cookie, session) for a token digest, NO_TOKEN or a person, or None."""
         cookie, now = new_token(), int(time.time())
         row = PageSession(token_digest(cookie), token, is_read_only, now, now, now + SESSION_SECONDS, principal)
         caller = await self._caller(row)
@@ -128,34 +117,30 @@ class Sessions:
         return cookie, BrowserSession(row, caller, csrf_token(cookie))
 
     async def make_person_path(self, principal: str) -> str:
-        """Make the path of a link that opens a person's page once, in any browser."""
+        """Return the path of a single-use link to a person's page."""
         code, now = new_token(), int(time.time())
         row = PageCode(token_digest(code), person_digest(principal), False, now + PERSON_CODE_SECONDS, principal)
         await asyncio.to_thread(self._table.add_page_code, row, now)
         return f"/signin?code={code}"
 
     async def end(self, session: BrowserSession) -> None:
-        """End a session."""
         await asyncio.to_thread(self._table.end_session, session.row.digest)
 
     async def end_all(self, session: BrowserSession) -> int:
-        """End all sessions of the token of one, and its unused links; how many sessions there were."""
+        """End all sessions and links of a session's token; return the number of sessions."""
         return await asyncio.to_thread(self._table.end_sessions_of, session.row.token)
 
     async def end_all_of(self, token: str) -> int:
-        """End all sessions of a token, "" for those that began without one, and its unused links; how many there were."""
         return await asyncio.to_thread(self._table.end_sessions_of, token_digest(token) if token else NO_TOKEN)
 
 
 def person_digest(principal: str) -> bytes:
-    """What the sessions of a person have in the place of a token's SHA-256; no token is written so."""
+    """Return the digest that stands for a person in sessions; no token has it."""
     return token_digest(f"person {principal}")
 
 
 def make_sign_in_path(table: PageSessionTable, token: bytes, *, is_local: bool) -> str:
-    """Make the path of a link that signs a browser in once, as whoever has the token with a SHA-256; `is_local`: only on the
-    companion's own computer. StoreUnavailable.
-    """
+    """Return a single-use sign-in path; `is_local` limits it to this computer."""
     code, now = new_token(), int(time.time())
     table.add_page_code(PageCode(token_digest(code), token, is_local, now + CODE_SECONDS), now)
     return f"/signin?code={code}"

@@ -1,4 +1,4 @@
-"""Whose certificates are believed, where the companion or the command connects to somebody else."""
+"""TLS trust for connections to other services."""
 
 import re
 import ssl
@@ -10,12 +10,9 @@ _CERTIFICATE = re.compile("-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE---
 
 
 def trust_certificate(name: str, certificate: Path) -> ssl.SSLContext:
-    """TLS to a listener of the companion with this certificate, which is believed, and no other; SettingError of `name`.
-
-    It is the first one of its file. Those behind it are of the authorities that signed it, and have signed others.
-    """
+    """Return TLS that trusts only a file's first certificate. Raise SettingError of `name`."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    # Nobody else has the certificate's key, so its names need not be the host's names here.
+    # Only this companion has the key, so host names need not match.
     context.check_hostname = False
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     try:
@@ -27,9 +24,7 @@ def trust_certificate(name: str, certificate: Path) -> ssl.SSLContext:
 
 
 def trust_authority(name: str, authority: Path) -> ssl.SSLContext:
-    """TLS to whoever shows a certificate for its name that one of the authorities in a PEM file signed, and to nobody else;
-    SettingError of `name`.
-    """
+    """Return TLS that trusts only the authorities of a PEM file. Raise SettingError of `name`."""
     try:
         return ssl.create_default_context(cafile=str(authority))
     except OSError as error:

@@ -1,7 +1,7 @@
-"""Tokens: a device's is made once, shown once, and kept as a digest; the operator's is a file that only its owner reads.
-Boards that log in to a mosquitto of one's own do so with the same tokens (see mosquitto.py).
+"""Tokens: a device's is shown once and stored as a digest, the operator's is a private file.
+Boards use the same tokens at an own mosquitto (see mosquitto.py).
 
-A token is 32 random bytes. So its SHA-256 cannot be turned back by trying, and no slow hash is needed.
+A token is 32 random bytes, so SHA-256 cannot be reversed by trying and no slow hash is needed.
 """
 
 import base64
@@ -19,44 +19,44 @@ from engram_host.companion.types import DeviceToken, OperatorToken
 OPERATOR_FILE = "operator.token"
 
 OPERATOR_NAME = "operator"
-"""The name of that file's token in the audit log; no other token can be called so."""
+"""Reserved name of the operator.token file's token in the audit log."""
 
 LOOKS_LIKE_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
 _MOSQUITTO_ROUNDS = 101
-"""As many as mosquitto_passwd takes: nobody tries all 32-byte tokens."""
+"""mosquitto_passwd's default; 32 random bytes need no more."""
 
 
 def new_token() -> str:
-    """A token: 32 random bytes, in base64 for URLs."""
+    """Return 32 random bytes in URL-safe base64."""
     return secrets.token_urlsafe(32)
 
 
 def token_digest(token: str) -> bytes:
-    """The SHA-256 of a token, 32 bytes: what is kept of it, and compared."""
+    """Return the SHA-256 of a token, which is stored and compared."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
 def stored_token(device: str, token: str) -> DeviceToken:
-    """What the database keeps of a device's new token."""
+    """Return the database row of a device's new token."""
     return DeviceToken(device, token_digest(token), mosquitto_hash(token), int(time.time()))
 
 
 def operator_token_entry(name: str, token: str, is_read_only: bool, seconds: int) -> OperatorToken:
-    """What the database keeps of an operator's new token, which ends after some seconds, 0 for never."""
+    """Return the database row of an operator's new token; 0 seconds never ends."""
     now = int(time.time())
     return OperatorToken(name, token_digest(token), is_read_only, now, now + seconds if seconds else 0)
 
 
 def mosquitto_hash(token: str) -> str:
-    """A token as mosquitto's password file has it: PBKDF2 with SHA-512, `$7$rounds$salt$hash`."""
+    """Return a token as in mosquitto's password file: PBKDF2-SHA512, `$7$rounds$salt$hash`."""
     salt = secrets.token_bytes(12)
     made = hashlib.pbkdf2_hmac("sha512", token.encode(), salt, _MOSQUITTO_ROUNDS)
     return f"$7${_MOSQUITTO_ROUNDS}${base64.b64encode(salt).decode()}${base64.b64encode(made).decode()}"
 
 
 def operator_token(home: Path) -> str:
-    """The operator's token of the companion in a folder, made if there is none yet; SettingError."""
+    """Return a folder's operator token, creating it if needed. Raise SettingError."""
     path = home / OPERATOR_FILE
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -71,7 +71,7 @@ def operator_token(home: Path) -> str:
 
 
 def read_secret(path: Path) -> str:
-    """The secret in a file that nobody but its owner may read; SettingError, which never shows it."""
+    """Return the secret of a private file. Raise SettingError without the secret."""
     try:
         secret = read_private(path).decode("ascii").strip()
     except UnicodeDecodeError:
@@ -82,7 +82,7 @@ def read_secret(path: Path) -> str:
 
 
 def read_private(path: Path, most: int = 4096) -> bytes:
-    """The first bytes of a file that nobody but its owner may read; SettingError."""
+    """Return the first bytes of a private file. Raise SettingError."""
     try:
         with path.open("rb") as file:
             if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
