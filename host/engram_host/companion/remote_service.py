@@ -1,4 +1,4 @@
-"""A remote service over HTTP with JSON: attempts, waits and bounds. What it raises is of its caller's errors."""
+"""A client for JSON over HTTP with retries, timeouts and limits; raises its caller's errors."""
 
 import asyncio
 import json
@@ -15,38 +15,35 @@ import httpx
 from engram_host.companion.errors import CompanionError, RefusedByService
 
 MOST_ANSWER_BYTES = 64 << 20
-"""The longest answer that is read: a service gone wrong must not fill the memory."""
 
 _PASSING = (408, 425, 429)
-"""Statuses, besides 5xx, after which the same request may succeed a little later."""
+"""Statuses besides 5xx that are worth a retry."""
 
 _FIRST_WAIT_SECONDS = 0.5
 _MOST_WAIT_SECONDS = 60.0
-"""The longest wait between two attempts; a service that asks for a longer one is left alone for now."""
+"""Maximum wait for a retry; a longer Retry-After is an error."""
 
 _MOST_TOLD = 200
-"""Characters of a service's own message that a person gets to see."""
 
 Sleep = Callable[[float], Awaitable[None]]
 
 
 @dataclass(frozen=True)
 class ServiceErrors:
-    """What a service is configured by, a table of companion.toml, and what is raised when it fails."""
+    """Errors of a service, and its table in companion.toml."""
 
     table: str
     unavailable: type[CompanionError]
-    """Trying later may help."""
 
     refused: type[RefusedByService]
-    """Trying again unchanged does not help."""
+    """Raised if a retry without a change does not help."""
 
     if_too_long: str = ""
-    """What to do about an answer that is too long, as the end of a sentence."""
+    """Advice on an answer that is too long, as the end of a sentence."""
 
 
 class RemoteService:
-    """One remote service, by its base URL. Redirects are not followed: the key stays where it belongs."""
+    """A remote service by its base URL; redirects are not followed, to keep the key private."""
 
     def __init__(
         self,
@@ -59,7 +56,7 @@ class RemoteService:
         connect_seconds: float = 5,
         sleep: Sleep = asyncio.sleep,
     ):
-        """`headers` go with each request; their values are removed from every message."""
+        """`headers` are sent with each request; their values are removed from every message."""
         self._base = base_url.rstrip("/")
         self._headers = dict(headers)
         self._errors = errors
@@ -71,21 +68,19 @@ class RemoteService:
 
     @property
     def name(self) -> str:
-        """What a person knows the service by: its host."""
         return httpx.URL(self._base).host
 
     async def post(self, path: str, body: Mapping[str, Any], retries: int | None = None) -> Any:
-        """The answer to a JSON body, decoded. It raises `unavailable` or `refused` of its ServiceErrors."""
         content = json.dumps(body, ensure_ascii=False).encode()
         kind = {"Content-Type": "application/json"}
         return self._decoded(await self.request("POST", path, retries, content=content, headers=kind))
 
     async def get(self, path: str) -> Any:
-        """The answer to a GET, decoded. It raises `unavailable` or `refused` of its ServiceErrors."""
+        """Return a decoded answer. Raise `unavailable` or `refused` of ServiceErrors."""
         return self._decoded(await self.request("GET", path))
 
     async def request(self, method: str, path: str, retries: int | None = None, **content: Any) -> bytes:
-        """The answer's body; tried again, with growing waits, as long as that may help."""
+        """Return an answer's body, with retries and backoff."""
         most = self._retries if retries is None else min(retries, self._retries)
         for attempt in range(most + 1):
             try:
@@ -98,15 +93,13 @@ class RemoteService:
         raise AssertionError("the last attempt either answers or raises")
 
     async def close(self) -> None:
-        """Let the connections go."""
         if self._client is not None:
             client, self._client = self._client, None
             await client.aclose()
 
     async def _once(self, method: str, path: str, headers: Mapping[str, str] | None = None, **content: Any) -> bytes:
-        """One attempt; what httpx says is not shown, since it may repeat a header."""
         if self._client is None:
-            # Without TLS there is no certificate to check, and reading all authorities takes 40 ms.
+            # Without TLS no certificates are needed, and loading them takes 40 ms.
             has_tls = urlsplit(self._base).scheme != "http"
             self._client = httpx.AsyncClient(verify=has_tls, timeout=self._timeout, headers=self._headers)
         try:
@@ -159,7 +152,7 @@ class RemoteService:
 
 
 class _Passing(Exception):
-    """An attempt failed in a way that may pass; `wait` is how many seconds the service asks for, 0 if it does not say."""
+    """A temporary failure; `wait` is the Retry-After in seconds, 0 if none."""
 
     def __init__(self, problem: str, wait: float = 0.0):
         super().__init__(problem)
@@ -167,7 +160,6 @@ class _Passing(Exception):
 
 
 def _message(body: bytes) -> str:
-    """What the service says about an error, in the forms that are in use: ": ..." or "."."""
     try:
         error = json.loads(body)
     except ValueError:
@@ -182,7 +174,7 @@ def _message(body: bytes) -> str:
 
 
 def _retry_after(value: str) -> float:
-    """Seconds, from a number or a date; 0 if there is none that can be read."""
+    """Return seconds of a number or date, 0 if it is invalid."""
     try:
         return max(0.0, float(value)) if value else 0.0
     except ValueError:

@@ -1,4 +1,4 @@
-"""Searches, of boards and of people: what both ask goes to the same engine."""
+"""Search for boards and people by the same engine."""
 
 import asyncio
 import contextlib
@@ -51,23 +51,20 @@ from engram_host.companion.types import FOLDER, LOGS, LogName
 _log = logging.getLogger("engram.searching")
 
 MOST_AT_ONCE = 4
-"""Searches that run at the same time: more would only share the cores, and each needs memory of its own."""
+"""Maximum concurrent searches; more would share the cores and need more memory."""
 
 EMBED_SECONDS = 10.0
-"""How long the vector of a query may take before a search goes by words alone."""
 
 QUICK_EMBED_SECONDS = 0.8
-"""And for a board, which waits no longer than 1.5 s for all of the answer."""
+"""The same for a board, which waits 1.5 s for the whole answer."""
 
 QUICK_SECONDS = 1.2
-"""After which a board's search is not reranked any more."""
 
 MOST_FILE_CHARACTERS = 3000
-"""Characters of a file that a board is given at a time: it stays in its heap for a turn."""
 
 
 class SearchService:
-    """Answers searches over a store, with what the settings say where a request says nothing."""
+    """Search over a store, with defaults from the settings."""
 
     def __init__(
         self,
@@ -95,21 +92,18 @@ class SearchService:
 
     @property
     def indexes(self) -> IndexCache:
-        """The indexes that searches use."""
         return self._cache
 
     @property
     def index_bytes(self) -> int:
-        """About the memory that the indexes take."""
         return self._cache.nbytes
 
     @property
     def indexed(self) -> list[str]:
-        """The boards whose indexes are in memory, the one used longest ago first."""
         return self._cache.board_names
 
     def start(self) -> None:
-        """Make indexes in the background, those of the boards heard last first, before somebody asks for them."""
+        """Build indexes in the background, for the last heard boards first."""
         self._making = asyncio.create_task(asyncio.to_thread(self._make_indexes))
 
     def _make_indexes(self) -> None:
@@ -120,7 +114,7 @@ class SearchService:
             _log.info("the first searches make the other indexes: %s", problem)
 
     async def stop(self) -> None:
-        """Break off what is being made: a large index takes seconds, for which the end of the companion would wait."""
+        """Abort index builds, which would delay the shutdown by seconds."""
         self._cache.close()
         if self._making:
             await self._making
@@ -139,19 +133,17 @@ class SearchService:
         expand: bool = True,
         **options: Any,
     ) -> SearchResult:
-        """What was found on some boards, or on all; the options are those of SearchRequest. BadSearch, UnknownDevice.
+        """Search some or all boards; `options` are those of SearchRequest. Raise BadSearch.
 
-        `is_quick`: rather without the query's vector than late, and of notes only those that the board which asks no longer
-        has. `folders`: in Markdown folders too, unless `log` is given; names restrict it to these, and without `devices` no
-        board is searched. `log` may be "notes" as well. `rerank` and `expand` only switch off what the settings switch on; a
-        quick search is never expanded. More than MOST_DEVICES boards have to be named in parts.
+        `is_quick` skips a slow vector and query expansion, and limits notes to those that the board lacks.
+        `folders` without `devices` searches no board; `rerank` and `expand` only switch settings off.
         """
         names = tuple(devices)
         chosen = None if isinstance(folders, bool) else folders
         is_in_folders_only = chosen is not None and not names
         if chosen is not None and options.get("log"):
             raise BadSearch("folders", "cannot be named together with log, which is one of a board")
-        # Most searches are in one board: they need nothing of the others.
+        # Most searches are in one board and need no list of the others.
         if len(names) != 1 and (names or chosen is None):
             names = await asyncio.to_thread(self._boards_of, names)
         kept = self._folders if self._is_in_folders(folders, options.get("log")) else None
@@ -179,7 +171,7 @@ class SearchService:
             **options,
         )
         with self._metrics.measure_search("board" if is_quick else "person"):
-            # A board waits 1.5 s, and a chat model takes longer.
+            # A board waits 1.5 s; a chat model takes longer.
             result = await self._search(request, is_quick, expand and not is_quick)
         if result.plan:
             kinds = [] if is_in_folders_only else _kinds(result.plan.kinds, log, len(boards) < notes_until)
@@ -194,7 +186,6 @@ class SearchService:
     def _with_notes(
         self, boards: tuple[str, ...], options: dict[str, Any], *, only_left: bool
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
-        """What is searched of some boards, by the names in the store, and the options for it."""
         log = options.get("log")
         if not boards or log in LOGS:
             return boards, options
@@ -206,33 +197,31 @@ class SearchService:
         return boards + notes, options
 
     def _is_in_folders(self, folders: bool | Collection[str], log: LogName | None) -> bool:
-        """Whether a search goes through folders: named ones are looked for though there are none, to say so."""
         if self._folders is None or not folders or log:
             return False
         return not isinstance(folders, bool) or bool(self._folders.standings)
 
     async def _search(self, request: SearchRequest, is_quick: bool, expand: bool) -> SearchResult:
-        """Search once there is a place for it."""
         began = time.perf_counter()
         (embedded, took), (request, problem) = await asyncio.gather(
             self._embedded(request, QUICK_EMBED_SECONDS if is_quick else EMBED_SECONDS),
             self._expanded(request) if expand else _unchanged(request),
         )
         engine = SearchEngine(self._store, self._cache, embedded)
-        # Boards wait for a moment only: one place is always theirs.
+        # One slot is always free for boards, which wait only briefly.
         async with contextlib.nullcontext() if is_quick else self._room_of_people, self._room:
             result = await asyncio.to_thread(engine.search, request)
         result = replace(result, embed_ms=took, degraded=_join(result.degraded, problem))
         if not (self._reranker and request.reranked):
             return result
-        # Without a place of its own: it waits for a service, and needs neither an index nor a core.
+        # Outside the limit: it waits for a service and needs neither an index nor a core.
         left = QUICK_SECONDS - (time.perf_counter() - began) if is_quick else self._reranker.longest_seconds
         return await self._reranked(self._reranker, request, result, left)
 
     async def _reranked(
         self, reranker: Reranker, request: SearchRequest, result: SearchResult, seconds: float
     ) -> SearchResult:
-        """The result in the reranker's order, or in its own with the reason, cut to what was asked for."""
+        """Return hits in the reranker's order, or unchanged with a reason, cut to the limit."""
         began = time.perf_counter()
         hits, degraded = result.hits, result.degraded
         try:
@@ -244,7 +233,6 @@ class SearchService:
         return replace(result, hits=hits[: request.limit], degraded=degraded, rerank_ms=took)
 
     async def _expanded(self, request: SearchRequest) -> tuple[SearchRequest, str]:
-        """The request with other wordings of its query, or as it is and the sentence that says why."""
         if not (self._expander and request.use_words):
             return request, ""
         try:
@@ -254,7 +242,6 @@ class SearchService:
             return request, f"the query was searched without other wordings: {error}"
 
     async def _embedded(self, request: SearchRequest, seconds: float) -> tuple[EmbedQuery, float]:
-        """(what gives the query's vector, or why there is none, ms that it took): made before the search has its place."""
         began = time.perf_counter()
         found: QueryVector | EmbedderError
         if request.use_meaning:
@@ -273,7 +260,7 @@ class SearchService:
         return give, 1000 * (time.perf_counter() - began)
 
     def _boards_of(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """The boards to search: those that were named, or all. UnknownDevice, BadSearch."""
+        """Return the named boards, or all. Raise UnknownDevice, BadSearch."""
         boards = [self._store.device(name) for name in names] if names else self._store.devices()
         lines = sum(sum(board.have.values()) for board in boards)
         if len(boards) > MOST_DEVICES:
@@ -283,7 +270,6 @@ class SearchService:
         return tuple(board.name for board in boards)
 
     async def answer_get(self, device: str, head: GetHead) -> list[bytes]:
-        """The answers to a board that asks for an entry by its id: the line as it once wrote it, nothing if there is none."""
         caller = Caller(head["principal"], "link", head["group"], head["workspace"])
         ref = head["id"]
         try:
@@ -300,9 +286,7 @@ class SearchService:
         return line_chunks(head, line)
 
     async def answer_file(self, device: str, head: FileHead) -> list[bytes]:
-        """The answers to a board that asks for lines of a file of which the agent was told path#line: in a Markdown folder, or
-        a note of this board.
-        """
+        """Return lines of a Markdown file or note cited as path#line."""
         caller = Caller(head["principal"], "link", head["group"], head["workspace"])
         try:
             access.check_caller(caller)
@@ -322,7 +306,7 @@ class SearchService:
         return line_chunks(head, text.dumps(answer).encode())
 
     async def read_lines(self, caller: Caller, path: str, first: int, count: int, device: str = "") -> FileExcerpt:
-        """Lines of what a hit cites: a note of a board, or a file in a folder. NoSuchFile, FileUnreadable."""
+        """Return the lines of a citation. Raise NoSuchFile, FileUnreadable."""
         return await asyncio.to_thread(self._read_file, device, caller, path, first, count)
 
     def _read_file(self, device: str, caller: Caller, path: str, first: int, count: int) -> FileExcerpt:
@@ -335,7 +319,7 @@ class SearchService:
         return self._folders.lines(caller, path, first, count)
 
     async def answer_board(self, device: str, head: SearchHead) -> list[bytes]:
-        """The answers to a board's search: ids of what the board has, and the text of what it has no more."""
+        """Answer a board's search: ids of its entries, and the text of archived ones."""
         caller = Caller(head["principal"], "link", head["group"], head["workspace"])
         try:
             access.check_caller(caller)
@@ -358,7 +342,6 @@ class SearchService:
 
 
 def _kinds(of_logs: list[str], log: str | None, has_notes: bool) -> list[str]:
-    """The kinds of a plan: those of the boards' logs, and their notes."""
     return ["notes"] if log == "notes" else of_logs + ["notes"] * has_notes
 
 
@@ -371,6 +354,6 @@ def _join(*sentences: str) -> str:
 
 
 def _with_falling_scores(hits: tuple[Hit, ...]) -> list[Hit]:
-    """Hits in their order with their scores in falling order: a board takes no score for higher than the one before it."""
+    """Lower scores where a hit exceeds the one before, since boards sort by score."""
     scores = sorted((hit.score for hit in hits), reverse=True)
     return [replace(hit, score=score) for hit, score in zip(hits, scores, strict=True)]
