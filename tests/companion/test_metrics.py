@@ -13,7 +13,7 @@ from engram_host.companion.auth.tokens import new_token, operator_token
 from engram_host.companion.metrics import LAST_BACKUP
 from engram_host.companion.store import open_store
 from fake_llm import serving
-from peers import Companion
+from peers import Broker, Companion
 from sending import Sent
 from waiting import wait_until
 
@@ -53,7 +53,11 @@ def test_lines_messages_and_searches_are_counted(companion: Companion, board: Ca
     assert rose("engram_search_seconds_count", "caller=person") == 1
     assert rose("engram_devices") == 1
     assert after[("engram_database_bytes",)] > 0 and after[("engram_waiting_batches",)] == 0
-    assert after[("engram_broker_connected",)] == 1
+
+
+def test_a_broker_that_is_reached_is_shown(mosquitto: Broker, tmp_path: Path):
+    with Companion(tmp_path / "home", mosquitto.url) as companion:
+        assert _figures(companion)[("engram_broker_connected",)] == 1
 
 
 def test_free_bytes_of_the_disk_and_the_time_of_the_last_backup_are_shown(companion: Companion):

@@ -16,6 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from cli_case import engram
 from engram_host.companion import settings
+from engram_host.companion.api.server import MOST_CONNECTIONS
 from engram_host.companion.metrics import GAUGES, Metrics
 from pages import ROOT, in_backticks, plain, read, rows, section
 from peers import Companion
@@ -28,9 +29,6 @@ INSTALLED = "/opt/engram/bin/engram"
 UNITS = sorted(path.name for path in DEPLOY.glob("engram*.*") if path.suffix in (".service", ".timer"))
 WORST_EXPOSURE = 20
 """Of 100, in tenths of what `systemd-analyze security` prints: it found 1.4 when this was written."""
-
-MOST_CONNECTIONS = settings.SecuritySettings().connections
-"""Over HTTP and MQTT together."""
 
 OTHER_DESCRIPTORS = 1024
 """Of the database, folders, services and logs, with room to spare."""

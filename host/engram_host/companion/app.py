@@ -13,7 +13,6 @@ from engram_host.companion.alerts.service import LEASE as ALERTS_LEASE
 from engram_host.companion.alerts.service import AlertService
 from engram_host.companion.api.health import StoreLook
 from engram_host.companion.auth.audit import AuditLog
-from engram_host.companion.auth.connections import Connections
 from engram_host.companion.auth.exposure import tokens_required
 from engram_host.companion.auth.identity import CallerLookup
 from engram_host.companion.auth.middleware import HttpAccess
@@ -88,7 +87,6 @@ class CompanionApp:
         gateway_key: ApiKey,
         metrics: Metrics,
         supervisor: Supervisor,
-        connections: Connections,
         leases: LeaseKeeper,
     ):
         """`operator` is the operator's token. SettingError."""
@@ -112,7 +110,6 @@ class CompanionApp:
         self.embedding = embedding
         self.metrics = metrics
         self.supervisor = supervisor
-        self.connections = connections
         self.leases = leases
         self.media = make_media_service(store, settings)
         self._media_upkeep = MediaUpkeep(store, self.media, settings.chat.waiting_days, supervisor)
@@ -207,7 +204,6 @@ class CompanionApp:
         """The figures that stand now, by the names in metrics.GAUGES. Blocks some ms: call it in a thread."""
         found: dict[str, float] = {
             "engram_up_seconds": time.monotonic() - self._began,
-            "engram_connections": self.connections.count,
             "engram_waiting_batches": self.replication.waiting,
             "engram_index_bytes": self.search.index_bytes,
             "engram_indexes": len(self.search.indexed),

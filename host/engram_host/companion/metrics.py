@@ -138,7 +138,6 @@ class Gauges(Protocol):
 GAUGES = {
     "engram_up_seconds": "Since the companion started.",
     "engram_waiting_batches": "Batches of lines that wait for the next transaction.",
-    "engram_connections": "Open connections over HTTP.",
     "engram_devices": "Boards that have been here.",
     "engram_index_bytes": "Memory of the search indexes, about.",
     "engram_indexes": "Boards whose search index is in memory.",

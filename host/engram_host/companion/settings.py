@@ -81,8 +81,6 @@ class SecuritySettings:
     hosts: str = setting("", "ENGRAM_HOSTS", high=1000)
     messages_a_second: float = setting(200.0, "ENGRAM_MESSAGES_A_SECOND", low=0, high=100000)
     messages_at_once: int = setting(2000, "ENGRAM_MESSAGES_AT_ONCE", low=1, high=100000)
-    connections: int = setting(4096, "ENGRAM_CONNECTIONS", low=8, high=1000000)
-    address_connections: int = setting(1024, "ENGRAM_ADDRESS_CONNECTIONS", low=0, high=1000000)
 
 
 @dataclass(frozen=True)

@@ -1,29 +1,28 @@
 """Clients by the hundred, in `make soak` by the thousand, that want a companion to stop: boards with a token do not notice."""
 
-import re
+import asyncio
 import resource
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
+from fastapi import FastAPI
 
 from cli_case import fine
+from engram_host.companion.api import server
+from engram_host.companion.api.server import WebServer, bind_socket, find_connection_limit
+from engram_host.companion.supervisor import Supervisor
 from extent import extent
-from hostile import HOSTILE, Target, silent_http
+from hostile import HOSTILE, Target
 from one_case import in_one_case
 from peers import Companion
 from sending import Sent
-from waiting import wait_until
+from waiting import SECONDS, wait_until
 
 pytestmark = pytest.mark.shortened
 
-MOST = extent(1000, 40)
-CLIENTS = extent(4000, 120)
-"""Several times as many as there is room for."""
-
-OTHER_DESCRIPTORS = 64
-"""Of the database, the loop and the log, and of connections that are being closed."""
+CLIENTS = extent(6000, 300)
 
 MOST_LOG = 20_000
 """Bytes that all of one kind may make the companion log."""
@@ -31,51 +30,85 @@ MOST_LOG = 20_000
 
 @pytest.fixture(scope="module")
 def companion(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Companion, Target, Sent]]:
-    """A companion that asks for tokens and takes MOST connections, and a board, kitchen."""
+    """A companion that asks for tokens, and a board, kitchen."""
+    assert find_connection_limit() > CLIENTS, "this system has too few open files for the test"
     home = tmp_path_factory.mktemp("hostile") / "home"
     token = fine("device", "add", "kitchen", "--home", home, "--json").json["token"]
-    settings = {
-        "ENGRAM_TOKENS": "on",
-        "ENGRAM_CONNECTIONS": str(MOST),
-        "ENGRAM_ADDRESS_CONNECTIONS": "0",
-    }
-    with Companion(home, **settings) as running:
+    with Companion(home, ENGRAM_TOKENS="on", ENGRAM_MESSAGES_A_SECOND="0") as running:
         yield running, Target(running.http_port, token), Sent(running.posted, "kitchen")
 
 
 @in_one_case("kind", HOSTILE)
 def test_a_board_with_a_token_is_served_beside_them(companion: tuple[Companion, Target, Sent], kind: str):
     running, where, board = companion
-    logged = len(running.all_printed())
+    logged, before = len(running.all_printed()), _descriptors(running)
     with HOSTILE[kind](where, CLIENTS):
         board.say("beside hostile clients")
         board.sync()
-        assert _open_connections(running) <= MOST and _descriptors(running) < MOST + OTHER_DESCRIPTORS
-    wait_until("all have left", lambda: _open_connections(running) < 10)
+    wait_until("all have left", lambda: _descriptors(running) < before + 10)
     log = running.all_printed()[logged:]
     assert "Traceback" not in log and len(log) < MOST_LOG, log[:2000]
 
 
-def test_a_board_with_a_token_is_served_where_descriptors_run_out(companion: tuple[Companion, Target, Sent]):
-    running, where, _ = companion
-    logged = len(running.all_printed())
-    before = resource.prlimit(running.pid, resource.RLIMIT_NOFILE)
-    in_use = _descriptors(running)
-    resource.prlimit(running.pid, resource.RLIMIT_NOFILE, (in_use + 20, before[1]))
-    try:
-        with silent_http(where, 100):
-            assert httpx.get(f"{running.url}/openapi.json", timeout=20).status_code == 200
-    finally:
-        resource.prlimit(running.pid, resource.RLIMIT_NOFILE, before)
-    log = running.all_printed()[logged:]
-    assert "Too many open files" in log and "Traceback" not in log and len(log) < MOST_LOG, log[:2000]
+# --- the limit
+
+
+def test_beyond_the_limit_a_request_gets_503_and_the_rest_is_closed_until_idle_clients_have_gone(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(server, "HEAD_SECONDS", 1.0)
+    monkeypatch.setattr(server, "TOLD_BUSY", 1)
+
+    async def play() -> None:
+        app = FastAPI()
+        web = WebServer(app, bind_socket("127.0.0.1", 0), "127.0.0.1", Supervisor(), 3)
+        await web.start()
+
+        async def status() -> int:
+            async with httpx.AsyncClient(base_url=web.url) as client:
+                return (await client.get("/openapi.json")).status_code
+
+        idle = [await asyncio.open_connection("127.0.0.1", web.port) for _ in range(3)]
+        assert await status() == 503
+        idle += [await asyncio.open_connection("127.0.0.1", web.port) for _ in range(2)]
+        assert await idle[-1][0].read() == b""
+        async with asyncio.timeout(SECONDS):
+            for reader, writer in idle:
+                assert await reader.read() == b""
+                writer.close()
+        assert await status() == 200
+        await web.stop()
+
+    asyncio.run(play())
+
+
+@in_one_case(
+    "limits, raised, connections",
+    [
+        ((256, 4096), [(4096, 4096)], 3776),
+        ((4096, 4096), [], 3776),
+        ((1 << 20, 1 << 20), [], 1 << 13),
+        ((300, 300), [], 150),
+        ((256, resource.RLIM_INFINITY), [(8512, resource.RLIM_INFINITY)], 1 << 13),
+    ],
+)
+def test_the_limit_of_open_files_is_raised_to_the_hard_one_and_bounds_connections(
+    limits: tuple[int, int], raised: list[tuple[int, int]], connections: int, monkeypatch: pytest.MonkeyPatch
+):
+    changed: list[tuple[int, int]] = []
+    monkeypatch.setattr(server.resource, "getrlimit", lambda _: limits)
+    monkeypatch.setattr(server.resource, "setrlimit", lambda _, wanted: changed.append(wanted))
+    assert (find_connection_limit(), changed) == (connections, raised)
+
+
+def test_a_limit_of_open_files_that_cannot_be_raised_stays(monkeypatch: pytest.MonkeyPatch):
+    def refuse(*_: object) -> None:
+        raise ValueError("not allowed to raise maximum limit")
+
+    monkeypatch.setattr(server.resource, "getrlimit", lambda _: (1024, 4096))
+    monkeypatch.setattr(server.resource, "setrlimit", refuse)
+    assert find_connection_limit() == 704
 
 
 def _descriptors(running: Companion) -> int:
     return len(list(Path(f"/proc/{running.pid}/fd").iterdir()))
-
-
-def _open_connections(running: Companion) -> int:
-    found = re.search(r"^engram_connections (\S+)$", running.client.get("/metrics").text, re.MULTILINE)
-    assert found
-    return int(float(found[1]))

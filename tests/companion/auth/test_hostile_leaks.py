@@ -59,7 +59,7 @@ def trial(mosquitto: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     viewer = fine("token", "add", "viewer", "--read-only", "--home", home, "--json").json["token"]
     trial.secrets |= {"token of a viewer": viewer, "key of the service": KEY, "password": PASSWORD}
     settings = {"ENGRAM_TOKENS": "on", "ENGRAM_GATEWAY_KEY": KEY, "ENGRAM_GATEWAY_DEVICE_CALLS": "0"}
-    settings |= {"ENGRAM_GATEWAY_ALL_CALLS": "0", "ENGRAM_MESSAGES_A_SECOND": "0", "ENGRAM_ADDRESS_CONNECTIONS": "0"}
+    settings |= {"ENGRAM_GATEWAY_ALL_CALLS": "0", "ENGRAM_MESSAGES_A_SECOND": "0"}
     settings |= {"ENGRAM_MQTT_USERNAME": "companion", "ENGRAM_MQTT_PASSWORD": PASSWORD}
     with (
         LeakyService() as service,

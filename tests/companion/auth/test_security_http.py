@@ -14,7 +14,6 @@ import trustme
 from cli_case import engram, fine
 from device_tokens import make_tokens
 from engram_host.companion.auth import tokens
-from engram_host.companion.auth.connections import Connections
 from engram_host.companion.auth.exposure import check_exposure, is_loopback, tokens_required
 from engram_host.companion.auth.middleware import DECLARED, MOST_BODY, Role
 from engram_host.companion.errors import SettingError, StoreUnavailable
@@ -326,13 +325,12 @@ def test_a_head_that_does_not_end_is_not_waited_for(companion: Companion, monkey
     from fastapi import FastAPI
 
     from engram_host.companion.api import server
-    from engram_host.companion.api.server import WebServer
-    from engram_host.companion.auth.connections import bind_socket
+    from engram_host.companion.api.server import WebServer, bind_socket
 
     monkeypatch.setattr(server, "HEAD_SECONDS", 0.3)
 
     async def send_without_end() -> None:
-        web = WebServer(FastAPI(), bind_socket("127.0.0.1", 0), "127.0.0.1", Supervisor(), Connections(16))
+        web = WebServer(FastAPI(), bind_socket("127.0.0.1", 0), "127.0.0.1", Supervisor(), 16)
         await web.start()
         _, writer = await asyncio.open_connection("127.0.0.1", web.port)
         with pytest.raises(ConnectionError):

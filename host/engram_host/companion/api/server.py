@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import logging
+import resource
 import socket
 import ssl
 from collections.abc import Iterator
@@ -12,10 +14,19 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from engram_host.companion.auth.connections import Acceptor, Connection, Connections
-from engram_host.companion.auth.middleware import CONNECTION
 from engram_host.companion.errors import CompanionError
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
+
+_log = logging.getLogger("engram.http")
+
+MOST_CONNECTIONS = 1 << 13
+"""Open connections, at most: bounds the memory of clients that say nothing, some 20 KB each."""
+
+TOLD_BUSY = 64
+"""Clients beyond the limit that are still told so, by status 503; those beyond them are closed at once."""
+
+RESERVED_FILES = 256
+"""Open files that are kept for the database, folders, services and logs."""
 
 HEAD_SECONDS = 15.0
 
@@ -25,16 +36,16 @@ STALLED_SECONDS = 60.0
 class SlowClientProtocol(H11Protocol):
     """uvicorn's protocol with timeouts for slow clients."""
 
-    def __init__(self, connection: Connection, *args: Any, **options: Any):
+    def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
-        # The guard reads it there, and reports when the client is known.
-        self.app_state = {**self.app_state, CONNECTION: connection}
-        self._connection = connection
         self._head: asyncio.TimerHandle | None = None
         self._stalled: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         super().connection_made(transport)
+        if self.limit_concurrency and len(self.connections) > self.limit_concurrency + TOLD_BUSY:
+            transport.abort()
+            return
         self._head = self.loop.call_later(HEAD_SECONDS, transport.abort)
 
     def data_received(self, data: bytes) -> None:
@@ -54,7 +65,6 @@ class SlowClientProtocol(H11Protocol):
         self._stalled = _cancel(self._stalled)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._connection.release()
         self._head = _cancel(self._head)
         self._stalled = _cancel(self._stalled)
         super().connection_lost(exc)
@@ -84,23 +94,6 @@ class HttpLost(CompanionError):
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, connections: Connections):
-        super().__init__(config)
-        self._connections = connections
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen like uvicorn, but accept up to the limit of open connections."""
-        await super().startup(sockets=[])
-        acceptors = [Acceptor(each, self._connections, self._make_protocol, self.config.ssl) for each in sockets or ()]
-        for acceptor in acceptors:
-            acceptor.start()
-        self.servers = acceptors  # pyright: ignore[reportAttributeAccessIssue]: uvicorn only closes them
-
-    def _make_protocol(self, connection: Connection) -> asyncio.Protocol:
-        return SlowClientProtocol(
-            connection, config=self.config, server_state=self.server_state, app_state=self.lifespan.state
-        )
-
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
@@ -108,6 +101,35 @@ class _Server(uvicorn.Server):
     def stop_listening(self) -> None:
         for server in getattr(self, "servers", ()):  # uvicorn sets it when it has begun to listen
             server.close()
+
+
+def bind_socket(host: str, port: int) -> socket.socket:
+    """A socket at a host and a port, with port 0 at a free one, that does not listen yet; OSError."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # With the protocol named asyncio sends what there is at once: else each answer would wait 40 ms for the other side.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def find_connection_limit() -> int:
+    """Raise the limit of open files as far as the system lets us, and return the connections that fit into it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_CONNECTIONS + TOLD_BUSY + RESERVED_FILES
+    files = wanted if hard == resource.RLIM_INFINITY else hard
+    if soft != resource.RLIM_INFINITY and soft < files:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))
+        except (OSError, ValueError) as error:
+            _log.warning("the limit of open files stays %d: %s", soft, error)
+            files = soft
+    files = min(files, wanted)
+    return max(files - TOLD_BUSY - RESERVED_FILES, files // 2)
 
 
 class WebServer:
@@ -119,7 +141,7 @@ class WebServer:
         listener: socket.socket,
         host: str,
         supervisor: Supervisor,
-        connections: Connections,
+        most_connections: int,
         tls: ssl.SSLContext | None = None,
     ):
         self.host = host
@@ -131,6 +153,7 @@ class WebServer:
             log_config=None,
             access_log=False,
             lifespan="off",
+            limit_concurrency=most_connections,
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=5,
             proxy_headers=False,
@@ -138,7 +161,7 @@ class WebServer:
             ws="none",
             ssl_context_factory=(lambda _config, _default: tls) if tls else None,
         )
-        self._server = _Server(config, connections)
+        self._server = _Server(config)
         self._supervisor = supervisor
         self._task: BackgroundTask | None = None
         self._listener = listener

@@ -140,8 +140,6 @@ _log = logging.getLogger("engram.security")
 MOST_AT_ONCE = 1024
 """Maximum concurrent requests, to bound memory; more get a 503."""
 
-CONNECTION = "connection"
-
 MOST_BODY = 1 << 20
 
 BODY_SECONDS = 30.0
@@ -203,8 +201,6 @@ class AuthMiddleware:
             await answer(scope, receive, send)
             return
         state["caller"] = caller
-        if CONNECTION in state and (caller.is_known or not self._access.requires_tokens):
-            state[CONNECTION].mark_known()
         self._at_work += 1
         try:
             await self._app(scope, taken, with_headers(send))

@@ -1,12 +1,11 @@
 """Rate limits by token buckets, and delays of failed logins over HTTP and MQTT."""
 
 import asyncio
+import ipaddress
 import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-
-from engram_host.companion.auth.connections import address_group
 
 MOST_NAMES = 8192
 
@@ -47,6 +46,9 @@ SLOW_SECONDS = 0.5
 
 _LONGEST_NAME = 40
 
+_NET_OF_ONE = 64
+"""Bits of an IPv6 address that tell clients apart: whoever has one usually has all with the same."""
+
 
 class FailedLogins:
     """Log of failed logins; calls `count` for each."""
@@ -64,3 +66,16 @@ class FailedLogins:
         _log.warning("a login from %s as %r failed.", address, name, extra=fields)
         if self._limiter.wait_seconds(group):
             await asyncio.sleep(SLOW_SECONDS)
+
+
+def address_group(address: str) -> str:
+    """Return what failed logins are counted by: an IPv4 address, or the network of an IPv6 address."""
+    try:
+        parsed = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(parsed, ipaddress.IPv6Address):
+        if parsed.ipv4_mapped:
+            return str(parsed.ipv4_mapped)
+        return str(ipaddress.IPv6Network((parsed, _NET_OF_ONE), strict=False))
+    return str(parsed)

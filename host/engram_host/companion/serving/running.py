@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import functools
 import os
-import resource
 import socket
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
@@ -14,9 +13,8 @@ from fastapi import FastAPI
 
 from engram_host import __version__
 from engram_host.companion.api.app import make_app
-from engram_host.companion.api.server import CannotListen, WebServer
+from engram_host.companion.api.server import CannotListen, WebServer, bind_socket, find_connection_limit
 from engram_host.companion.app import CompanionApp
-from engram_host.companion.auth.connections import admitted_connections, bind_socket
 from engram_host.companion.auth.exposure import check_exposure, http_tls
 from engram_host.companion.auth.sessions import make_sign_in_path
 from engram_host.companion.auth.tokens import operator_token
@@ -62,11 +60,6 @@ class RunningCompanion:
             return f"{url}/"
         return url + make_sign_in_path(self.app.store, access.callers.operator, is_local=True)
 
-    def _limits(self) -> str:
-        connections = self.app.connections
-        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-        return f"{connections.most} connections, {connections.most_an_address} from one address; {files} open files"
-
     def banner(self, seconds: float, page: str) -> list[str]:
         """What a person is shown after a start that took some seconds; `page` is how the page is opened."""
         app = self.app
@@ -75,7 +68,6 @@ class RunningCompanion:
             f"  page      {page}",
             f"  HTTP      {self.web.url}  ({self.web.url}/docs)",
             f"  MQTT      {app.mqtt_name}",
-            f"  limits    {self._limits()}",
             f"  store     {app.store_name}",
             f"  meaning   {app.embedding.status_line()}",
             f"  tokens    {'required' if app.access.requires_tokens else 'not required: only this computer reaches it'}",
@@ -121,10 +113,9 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
         embedding = EmbeddingService(
             store, settings.embedding, supervisor, metrics.embedder_failed, graphs, leases.lease(EMBEDDING_LEASE)
         )
-        connections = admitted_connections(settings.security)
-        app = CompanionApp(settings, store, embedding, operator, key, metrics, supervisor, connections, leases)
+        app = CompanionApp(settings, store, embedding, operator, key, metrics, supervisor, leases)
         async with app.running():
-            web = WebServer(_web_app(app), listen(http), http.host, supervisor, connections, tls)
+            web = WebServer(_web_app(app), listen(http), http.host, supervisor, find_connection_limit(), tls)
             await web.start()
             try:
                 yield RunningCompanion(app, web)

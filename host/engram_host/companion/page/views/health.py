@@ -18,7 +18,6 @@ FIGURES = (
     "archived_records",
     "backlog_lines",
     "waiting_batches",
-    "connections",
     "folder_files",
     "folder_passages",
 )
