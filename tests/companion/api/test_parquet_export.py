@@ -1,16 +1,14 @@
-"""Readings as Parquet, over HTTP and by a command: the same rows as JSON Lines, and one sentence without the package."""
+"""Readings as Parquet over HTTP: the same rows as JSON Lines, and one sentence without the package."""
 
 import io
 import json
 import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cli_case import engram, fine
 from engram_host.companion.errors import ExportUnavailable
 from engram_host.companion.senses import parquet as export
 from engram_host.companion.senses.service import Point
@@ -82,30 +80,7 @@ def test_a_store_that_fails_in_the_middle_leaves_no_file_open(monkeypatch: pytes
     assert opened[0].closed
 
 
-def test_a_command_writes_the_file(companion: Companion, served: PerceivingBoard, tmp_path: Path):
-    file = tmp_path / "room.parquet"
-    words = "readings", "room", "--device", "kitchen", "--url", companion.url, "--format", "parquet"
-    shown = fine(*words, "--out", file, "--level", "hour", "--json").json
-    assert shown["bytes"] == file.stat().st_size and len(rows_of(file.read_bytes())) == 4
-    assert f" are in {file}." in fine(*words, "--out", file).out
-
-
-@in_one_case("words", [("--format", "parquet"), ("--format", "csv", "--out", "x")])
-def test_a_format_that_cannot_be_meant_is_wrong_usage(words: tuple[str, ...]):
-    ran = engram("readings", "room", "--device", "kitchen", "--url", "http://127.0.0.1:1", *words)
-    assert ran.status == 2 and "--format" in ran.err
-
-
 def test_without_the_package_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ExportUnavailable, match=r"pyarrow is not installed: pip install 'engram-mcu\[parquet\]'"):
         export.write_parquet(iter(()))
-
-
-def test_a_refusal_leaves_the_file_as_it_was(companion: Companion, served: PerceivingBoard, tmp_path: Path):
-    file = tmp_path / "room.jsonl"
-    file.write_text("kept")
-    for form in ("jsonl", "parquet"):
-        words = "readings", "attic", "--device", "kitchen", "--url", companion.url, "--format", form, "--out", file
-        assert engram(*words).status == 4
-    assert file.read_text() == "kept"

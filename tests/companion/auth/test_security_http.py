@@ -403,10 +403,10 @@ def test_http_has_tls_with_a_certificate(tmp_path: Path):
         authority.configure_trust(context)
         assert where.startswith("https://") and httpx.get(f"{where}/v1/health", verify=context).status_code == 200
         authority.cert_pem.write_to_path(tmp_path / "authority.pem")
-        elsewhere = ("stats", "--url", where, "--home", tmp_path / "none")
+        elsewhere = ("api", "GET", "/v1/health", "--url", where, "--home", tmp_path / "none")
         assert "CERTIFICATE_VERIFY_FAILED" in engram(*elsewhere).err
         fine(*elsewhere, ENGRAM_COMPANION_AUTHORITY=str(tmp_path / "authority.pem"))
-        fine("stats", "--home", home)
+        fine("api", "GET", "/v1/health", "--home", home)
         with socket.create_connection(("127.0.0.1", int(where.rpartition(":")[2]))) as plain:
             plain.settimeout(10)
             plain.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")

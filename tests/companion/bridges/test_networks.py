@@ -225,7 +225,7 @@ async def photo(bridged: Bridged) -> None:
 async def file_import(bridged: Bridged) -> None:
     dora, ann = await bridged.person("dora"), await bridged.ann()
     await bridged.pair(dora, "dora")
-    await bridged.commands("owner", "dora")
+    await asyncio.to_thread(bridged.companion.client.post, "/v1/people/owner", json={"who": "dora"})
     await dora.send_file("memory.jsonl", b'{"content":"The canoe is orange"}\n{"content":7}\n')
     await dora.wait_for("/import memory.jsonl brings it in")
     await dora.say(f"{bridged.network.sign}import memory.jsonl")

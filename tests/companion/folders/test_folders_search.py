@@ -314,37 +314,6 @@ def test_a_place_behind_the_end_of_a_file_is_reported(companion: Companion):
     assert fine("show", "notes/tea.md#900", "--home", companion.home).out == "notes/tea.md has 9 lines.\n"
 
 
-def test_the_command_lists_the_folders_that_the_one_who_asks_may_see(companion: Companion):
-    home = ("--home", companion.home)
-
-    def is_as_the_api_says() -> bool:
-        # A file that a test before this one removed may still go.
-        return fine("folders", *home, "--json").json["folders"] == folders(companion)
-
-    wait_until("the command shows what the API says", is_as_the_api_says)
-    assert [one["name"] for one in fine("folders", *home, "--principal", "ann", "--json").json["folders"]] == ["shared"]
-
-
-def test_the_command_shows_how_far_a_folder_is_read_and_what_is_not(companion: Companion):
-    shown: list[str] = []
-
-    def is_as_the_api_says() -> bool:
-        # A file that a test before this one removed may still go.
-        shown[:] = fine("folders", "--home", companion.home).out.splitlines()
-        notes = next(one for one in folders(companion) if one["name"] == "notes")
-        (row,) = [line.split("  ") for line in shown if line.startswith("notes ")]
-        return [cell.strip() for cell in row if cell][:5] == [
-            "notes",
-            "user:owner",
-            "up to date",
-            f"{notes['done']} of {notes['total']}",
-            str(notes["passages"]),
-        ]
-
-    wait_until("the command shows what the API says", is_as_the_api_says)
-    assert "notes: symbolic links not followed: 1." in shown
-
-
 # --- some folders by name
 
 
