@@ -73,7 +73,6 @@ class BoardSide:
             listener.end()
 
     async def answer(self, device: str, head: ConversationHead) -> list[bytes]:
-        """Return the answers to a board's message. Raise Refused, StoreUnavailable."""
         if not head["mid"].isprintable():
             raise Refused(_NO_ID)
         if head["op"] == "listen":

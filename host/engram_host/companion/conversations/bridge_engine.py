@@ -81,7 +81,6 @@ class BridgeEngine:
             _log.info("the bridge %s has another account: what was kept of the former one is removed", bridge)
 
     async def forget(self, bridge: str) -> None:
-        """Remove all data of a deleted bridge. Raise StoreUnavailable."""
         await asyncio.to_thread(self._store.forget_bridge, bridge)
 
     def attach(self, bridge: str, kind: str, network: Network) -> AttachedBridge:

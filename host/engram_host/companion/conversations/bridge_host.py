@@ -183,7 +183,6 @@ class AttachedBridge:
             waiting.append(delivery)
 
     async def stop(self) -> None:
-        """Stop all tasks, with a few seconds for messages being sent."""
         self._is_stopping = True
         for task in list(self._tasks):
             task.cancel()
@@ -337,7 +336,6 @@ class AttachedBridge:
         return Deliverer(*services, delivery, self._wait_to_retry, lambda: self._may_send(delivery), _tail_of)
 
     async def _may_send(self, delivery: Delivery) -> bool:
-        """True if a delivery is still owed and its reader may hear boards."""
         if await asyncio.to_thread(self._store.open_delivery, delivery.number) is None:
             return False
         return await self._people.may_hear(self._bridge, self._kind, delivery.place, delivery.ref)

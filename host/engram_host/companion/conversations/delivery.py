@@ -30,7 +30,6 @@ PARAGRAPH_SECONDS = 1.0
 RETRY_SECONDS = 5.0
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
-"""Backoff of retries: doubled after each failure."""
 
 FOREVER = 1e9
 

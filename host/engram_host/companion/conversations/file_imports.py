@@ -279,7 +279,6 @@ def _refusals_beside(taken: Attachment, attachments: Sequence[Attachment]) -> li
 
 
 def _line_id(file: ChatFile, number: int) -> str:
-    """Return the same message id for a line after every restart."""
     return f"{file.mid}.{number}"
 
 

@@ -82,7 +82,6 @@ class Outlets:
         return len(self._outlets)
 
     def take(self, chat: str) -> Outlet:
-        """Return a chat's outlet, for use until release()."""
         # Forget expired pauses of unused chats.
         for other in [name for name, each in self._outlets.items() if not each.users and not each.pause]:
             del self._outlets[other]

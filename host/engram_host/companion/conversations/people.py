@@ -109,7 +109,6 @@ class PeopleService:
         self._on_approved = on_approved
         self._now = now
         self._counts: OrderedDict[tuple[str, int, int], int] = OrderedDict()
-        """By (sender, window in seconds, number of the window)."""
         self._asking: set[str] = set()
         self._put_off: dict[str, float] = {}
 
@@ -200,7 +199,6 @@ class PeopleService:
         return person is not None and person.is_owner
 
     async def is_blocked(self, principal: str) -> bool:
-        """True if a principal or an id's person is blocked."""
         return await asyncio.to_thread(self._store.is_blocked, principal)
 
     def take_back(self, admission: Admission) -> None:
@@ -224,7 +222,6 @@ class PeopleService:
             self._asking.discard(admission.request.ref)
 
     def put_off_code(self, admission: Admission) -> None:
-        """Delay the next attempt to send a code."""
         if admission.request:
             now = self._now()
             self._put_off = {ref: until for ref, until in self._put_off.items() if now < until}

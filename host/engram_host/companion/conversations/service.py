@@ -84,7 +84,6 @@ class Progress:
 
 
 Event = Progress | Piece | None
-"""Event sent to a follower; None is a keep-alive."""
 
 
 class ConversationService:
@@ -115,7 +114,6 @@ class ConversationService:
             await self._task.stop()
 
     async def answer_board(self, device: str, head: ConversationHead) -> list[bytes]:
-        """Return the answers to a board's message. Raise Refused, StoreUnavailable."""
         return await self._boards.answer(device, head)
 
     # --- for people
@@ -134,7 +132,6 @@ class ConversationService:
         return _shown(found)
 
     def take_notice(self, notice: Notice) -> None:
-        """Handle a possible change by another process."""
         if notice.kind == "board":
             self._boards.wake(notice.device)
         elif notice.kind == "message":
@@ -196,7 +193,6 @@ class ConversationService:
                 return Exchange(_shown(found), answer)
 
     async def why_waiting(self, found: Conversation) -> str:
-        """Return the reason that a message waits, or "" if that is normal."""
         is_late = found.state == "waiting" and time.time() - found.at >= AWAY_SECONDS
         return (await self._why_waiting(found))[0] if is_late else ""
 

@@ -80,7 +80,6 @@ class _Tasks:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def begin(self, work: Coroutine[Any, Any, None]) -> bool:
-        """Start a task, or return False if there is no room."""
         if len(self._tasks) >= self._most:
             work.close()
             return False

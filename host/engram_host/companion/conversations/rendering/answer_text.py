@@ -27,7 +27,6 @@ class _Fence:
         self._line += rest
 
     def open_marks(self) -> bytes:
-        """Return the marks of the open code block as if the last line had ended, or b""."""
         return _fence_after(self._marks, bytes(self._line))
 
 

@@ -169,7 +169,6 @@ class Display:
             await self._edit(index, text)  # a network that knew the key shows the first text
 
     async def _edit(self, index: int, text: str) -> bool:
-        """Edit a message; False if the network refuses edits by now."""
         message = self._shown.messages[index]
         try:
             await self._marks.use(lambda plain: self._outlet.edit(self.chat, message, text, is_plain=plain))
