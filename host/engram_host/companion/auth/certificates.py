@@ -30,7 +30,6 @@ CERTIFICATE_DAYS = 730
 _EARLIER = datetime.timedelta(days=1)
 
 _MOST_NAMES = 50
-"""Maximum names, since a board's heap has to hold the certificate."""
 
 _HOST = re.compile(
     r"(?=.{1,253}$)(\*\.)?([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*"

@@ -53,7 +53,6 @@ async def _shown_in_form(scope: Scope, body: Receive) -> tuple[str, Receive]:
 
 
 def _replay(whole: bytes, after: Receive) -> Receive:
-    """Return a receiver of a body read before, then of what follows."""
     waiting: list[Message] = [{"type": "http.request", "body": whole, "more_body": False}]
 
     async def receive() -> Message:

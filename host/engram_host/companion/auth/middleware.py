@@ -92,7 +92,6 @@ class RouteRule:
     has_form: bool = False
     has_link: bool = False
     most_body: int = 0
-    """Maximum body in bytes; 0 for MOST_BODY."""
 
 
 class RouteRules:
@@ -138,7 +137,6 @@ def _declared(route: RouteContext) -> dict[str, Any]:
 _log = logging.getLogger("engram.security")
 
 MOST_AT_ONCE = 1024
-"""Maximum concurrent requests, to bound memory; more get a 503."""
 
 MOST_BODY = 1 << 20
 
@@ -155,7 +153,6 @@ class HttpAccess:
     sessions: Sessions
     requires_tokens: bool
     names: frozenset[str]
-    """Names of the companion besides addresses and localhost."""
     rate_limiter: RateLimiter
     failed_logins: FailedLogins
     audit: AuditLog
@@ -313,7 +310,6 @@ class _Body:
         self._is_whole = False
 
     def extend(self, most: int) -> None:
-        """Raise the body limit to `most` bytes for a known caller."""
         self._most = self._left = max(most, MOST_BODY)
 
     async def __call__(self) -> Message:

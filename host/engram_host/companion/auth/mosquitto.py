@@ -73,7 +73,6 @@ def access_for(user: str, folder: Path) -> FileAccess:
 
 
 def _access(user: pwd.struct_passwd, uid: int, groups: Collection[int], folder: Path) -> FileAccess:
-    """Return the same for a writer with this uid and these groups."""
     if user.pw_uid == uid:
         return FileAccess()
     if uid == 0:

@@ -18,7 +18,6 @@ class RateLimiter:
         self._at_once = at_once
         self._clock = clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
-        """(tokens left, time of the count)."""
 
     def wait_seconds(self, name: str) -> float:
         """Count a request; return 0.0, or the seconds until one is allowed."""
@@ -42,7 +41,6 @@ FREE = 20
 REFILL = 1.0
 
 SLOW_SECONDS = 0.5
-"""Delay of further failures, which limits guesses to two a second per connection."""
 
 _LONGEST_NAME = 40
 

@@ -28,7 +28,6 @@ PERSON_CODE_SECONDS = 86400
 _NOTED_SECONDS = 3600
 
 NO_TOKEN = b""
-"""Token digest of sessions begun without a required token."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +116,6 @@ class Sessions:
         return cookie, BrowserSession(row, caller, csrf_token(cookie))
 
     async def make_person_path(self, principal: str) -> str:
-        """Return the path of a single-use link to a person's page."""
         code, now = new_token(), int(time.time())
         row = PageCode(token_digest(code), person_digest(principal), False, now + PERSON_CODE_SECONDS, principal)
         await asyncio.to_thread(self._table.add_page_code, row, now)

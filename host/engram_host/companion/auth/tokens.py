@@ -19,7 +19,6 @@ from engram_host.companion.types import DeviceToken, OperatorToken
 OPERATOR_FILE = "operator.token"
 
 OPERATOR_NAME = "operator"
-"""Reserved name of the operator.token file's token in the audit log."""
 
 LOOKS_LIKE_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
