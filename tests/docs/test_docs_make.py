@@ -6,7 +6,7 @@ import subprocess
 from one_case import in_one_case
 from pages import PAGES, ROOT, fences, in_backticks, plain, read, rows, section
 
-PAGE = "tests/README.md"
+PAGE = "docs/design/testing.md"
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 STEPS = {".venv", "micropython", "mosquitto", "chat-servers", "synapse", "chromium"}
 """Targets that others stand on and nobody types."""

@@ -56,8 +56,8 @@ app.sleep_ms = lambda ms: sleep_ms(ms // %d if ms >= 1000 else ms)
 def free_port() -> int:
     """A port that nobody listens at, and that was not given before.
 
-    Below those that the system gives to whoever asks for any: another test might get it before it is used. Each of the
-    six workers of `make test` has a range of its own.
+    Below those that the system gives to whoever asks for any: another test might get it before it is used. Each worker of
+    `make test` has a range of its own.
     """
     return find_free(_PORTS)
 

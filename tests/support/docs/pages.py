@@ -12,7 +12,6 @@ PAGES = [
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "boards/README.md",
-    "tests/README.md",
     "tests/support/firmware/fakes/README.md",
     "tests/support/servers/fake_llm/README.md",
     *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")),
