@@ -66,7 +66,7 @@ restore: .venv  ## restore a backup to a board (PORT=... FILE=board.tar.gz; ERAS
 	@$(BOARDS) restore --port "$(PORT)" $(if $(FILE),"$(FILE)") $(if $(ERASE_MEMORY),--erase-memory)
 
 test: .venv micropython mosquitto chat-servers chromium  ## run all tests (ARGS="..." goes to pytest)
-	@$(BIN)/pytest -n 8 --dist loadgroup --max-worker-restart 0 $(ARGS)
+	@$(BIN)/pytest -n 6 --dist loadgroup --max-worker-restart 0 $(ARGS)
 
 soak: .venv micropython mosquitto chat-servers synapse chromium  ## run the long tests: power cuts at every change of the flash, and more (an hour and longer)
 	@TEST_WHOLE=1 $(BIN)/pytest -n 3 --dist loadgroup -m "soak or shortened or hypothesis" -o faulthandler_timeout=0 $(ARGS)
