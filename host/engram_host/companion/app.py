@@ -172,7 +172,7 @@ class CompanionApp:
 
     @property
     def mqtt_name(self) -> str:
-        """Whether there is a broker, and whether it is reached."""
+        """State of the connection to the broker."""
         if not self.mqtt_client:
             return "off"
         return "your broker, connected" if self.mqtt_client.is_connected else "your broker, not connected"

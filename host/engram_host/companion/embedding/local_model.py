@@ -43,7 +43,7 @@ class RowsOnDisk:
 
 @dataclass(frozen=True)
 class ModelParts:
-    """What a model's files hold."""
+    """Contents of a model's files."""
 
     tokens: Callable[[str, Kind], list[int]]
     """The numbers of a text's tokens, the model's marks included; at least one."""
@@ -65,7 +65,7 @@ class LocalModel(Protocol):
     dimensions: int
 
     def folder(self) -> Path:
-        """Where its files are, not checked; EmbedderRefused if they are not installed."""
+        """Find its files, not checked; EmbedderRefused if they are not installed."""
         ...
 
     def check(self, folder: Path) -> None:
@@ -78,7 +78,7 @@ class LocalModel(Protocol):
 
 
 def find_model(package: str, names: Sequence[str], install: str, inner: str = "") -> Path:
-    """Where a package that is never imported keeps the files `names`; EmbedderRefused, saying `install`, if it does not."""
+    """Find the files `names` of a package that is never imported; EmbedderRefused, with `install`, if they are not there."""
     found = importlib.util.find_spec(package)
     for place in (found.submodule_search_locations or ()) if found else ():
         folder = Path(place) / inner

@@ -49,7 +49,7 @@ _POSITIONS = "embeddings.position_embeddings.weight"
 _TYPES = "embeddings.token_type_embeddings.weight"
 
 _Tensors = dict[str, tuple[int, list[int]]]
-"""Where a tensor begins in the file, and its shape, by its name."""
+"""Offset in the file and shape of each tensor, by its name."""
 
 
 class MiniLm:

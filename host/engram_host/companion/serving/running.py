@@ -45,7 +45,7 @@ class RunningCompanion:
         await run_until_one_ends(stop.wait(), self.web.until_lost())
 
     def addresses(self) -> dict[str, str]:
-        """Where it is reached: at `http`, and at the broker `mqtt` if it has one."""
+        """Addresses of `http`, and of the broker `mqtt` if there is one."""
         broker = without_login(self.app.settings.mqtt.url)
         return {"http": self.web.url} | ({"mqtt": broker} if broker else {})
 
