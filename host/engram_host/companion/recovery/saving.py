@@ -89,7 +89,7 @@ def save_backup(
             raise NotOverwritten(
                 f"{file} is the database itself, or a file beside it: name another file for the backup."
             )
-    with _draft_beside(out, keep) as draft:
+    with _replacing(out, ".part", lambda: _make_room(kept_files(out, keep))) as draft:
         try:
             with _opened(path, "ro") as source, _opened(draft, "rw") as target:
                 source.backup(target, pages=PAGES_AT_ONCE, progress=lambda _, left, total: report(total - left, total))
@@ -160,7 +160,7 @@ def restore_backup(saved: Path, path: Path, note: AuditEntry | None = None) -> N
     Nobody may have it open. BadBackup, StoreUnavailable.
     """
     check_backup(saved)
-    with _replacement(path) as draft:
+    with _replacing(path, ".new", lambda: _remove_beside(path)) as draft:
         _fill(draft, saved, note)
         # What was written and is not in the file yet would be taken for the new one's.
         _empty_log(path)
@@ -179,7 +179,7 @@ def replace_damaged(
     open. StoreUnavailable.
     """
     sound = next((backup for backup in backups if _is_sound(backup)), None)
-    with _replacement(path) as draft:
+    with _replacing(path, ".new", lambda: _remove_beside(path)) as draft:
         _fill(draft, sound, note)
         for ending in ("", *BESIDE):
             if (file := path.with_name(path.name + ending)).exists():
@@ -209,15 +209,15 @@ def _fill(draft: Path, saved: Path | None, note: AuditEntry | None) -> None:
 
 
 @contextlib.contextmanager
-def _replacement(path: Path) -> Iterator[Path]:
-    """A draft that takes the place of a database when the block ends well."""
-    draft = path.with_name(path.name + ".new")
+def _replacing(path: Path, ending: str, prepare: Callable[[], None]) -> Iterator[Path]:
+    """A draft for its owner alone, which takes the place of a file when the block ends well, after prepare()."""
+    draft = path.with_name(path.name + ending)
     try:
         _remove_database(draft)
         draft.touch(mode=0o600)
         yield draft
         _sync(draft)
-        _remove_beside(path)
+        prepare()
         draft.replace(path)
         _sync(path.parent)
     except OSError as error:
@@ -257,24 +257,6 @@ def _opened(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
         problem = sqlite3.DatabaseError("its schema is garbled")
         problem.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
         raise problem from error
-
-
-@contextlib.contextmanager
-def _draft_beside(out: Path, keep: int) -> Iterator[Path]:
-    """A file for its owner alone beside `out`, which takes its place when the block ends well."""
-    draft = out.with_name(out.name + ".part")
-    try:
-        draft.unlink(missing_ok=True)
-        draft.touch(mode=0o600)
-        yield draft
-        _sync(draft)
-        _make_room(kept_files(out, keep))
-        draft.replace(out)
-        _sync(out.parent)
-    except OSError as error:
-        raise StoreUnavailable(f"{out} cannot be written: {error.strerror}.") from None
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _make_room(files: Sequence[Path]) -> None:
