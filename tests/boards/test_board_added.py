@@ -123,6 +123,7 @@ def failed(copy: Copy, files: tuple[str, ...] = ("",)) -> set[str]:
     return set(re.findall(r"^FAILED [^:]+::(\w+)", ended.stdout, re.MULTILINE))
 
 
+@pytest.mark.soak
 def test_the_pages_steps_are_enough(copy: Copy):
     name_it_in_the_pages(copy)
     image = copy.python("-m", "engram_host", "board", "image", "--board", NEW, "--out", "fs.bin")

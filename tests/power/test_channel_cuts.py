@@ -13,7 +13,7 @@ MESSAGES = 10
 COMMANDS = {2: "the bike is green", 7: "", 10: "the door is blue"}
 """Those that change something, and what only their outcome says."""
 READS = {5}
-SHORT = 8
+SHORT = 5
 PERHAPS = "perhaps for the second time"
 NOT_AGAIN = "not carried out again"
 

@@ -48,7 +48,7 @@ NEW: Files = {
     "code.json": b'{"version": "2"}' * 30,
 }
 GONE = ("engram/store/gone.mpy", "engram/store", "engram/gone/only.mpy", "engram/gone")
-FIRST = extent(7, 42)
+FIRST = extent(7, 63)
 """After one first cut in so many each second one is tried."""
 READY = "".join([f"+ {path}\n" for path in NEW] + [f"- {path}\n" for path in GONE])
 AFTER = {path: content for path, content in {**OLD, **NEW}.items() if path not in GONE}

@@ -78,7 +78,7 @@ def _try(story: Story, share: float, place: Path, every: int) -> None:
 
 
 def test_a_change_that_fails_loses_nothing(story: Story, place: Path):
-    _try(story, BEGINNINGS[1], place, every=3200)
+    _try(story, BEGINNINGS[1], place, every=6400)
 
 
 @pytest.mark.soak

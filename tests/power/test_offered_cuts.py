@@ -10,7 +10,7 @@ import pytest
 from board_program import BoardProgram, Told
 
 SAID = ("first", "/note the bike is green", "second", "/session new", "third", "/note the door is blue", "fourth")
-SHORT = 10
+SHORT = 6
 NOT_AGAIN = "not carried out again"
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from board_program import BoardProgram, Told
 
-SHORT = 8
+SHORT = 5
 EVENTS = 7
 PERHAPS = "perhaps for the second time"
 

@@ -10,7 +10,7 @@ import pytest
 
 from board_program import BoardProgram, Told
 
-SHORT = 10
+SHORT = 6
 PERHAPS = "(perhaps for the second time) "
 START, HOUR, DAY = 1790000000, 3600, 86400
 

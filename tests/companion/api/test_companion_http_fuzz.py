@@ -14,7 +14,7 @@ from one_case import in_one_case
 from peers import Companion
 from sending import Sent
 
-SHORT, LONG = 2, 200
+SHORT, LONG = 1, 200
 """Examples for each operation, in `make test` and in `make soak`."""
 
 OPERATIONS = (

@@ -162,10 +162,11 @@ def test_a_reply_is_the_same_wherever_its_stream_is_split():
     )
     events = [json.dumps(_delta(each)) for each in deltas] + [json.dumps(_delta({}, "tool_calls")), "ping", "[DONE]"]
     body = ": here\r\n\r\n" + "".join(["event: x\ndata: " + event + "\r\n\r\n" for event in events])
-    replies = [_streamed(body.encode(), at) for at in range(len(body.encode()))]
-    assert replies[0][0] == "Grün 😀" and replies[0][1] == (("c1", "one", "{}"),)
-    assert sorted([name for name, _ in replies[0][2]]) == ["reasoning", "reasoning_details"]
-    assert all(reply == replies[0] for reply in replies)
+    data = body.encode()
+    reply = _streamed(data, 0)
+    assert reply[0] == "Grün 😀" and reply[1] == (("c1", "one", "{}"),)
+    assert sorted([name for name, _ in reply[2]]) == ["reasoning", "reasoning_details"]
+    assert all(_streamed(data, at) == reply for at in range(1, len(data)))
 
 
 def _streamed(body, at):
