@@ -35,5 +35,5 @@ def test_fifty_thousand_puts_and_forgets_leave_heap_and_flash_as_they_were(tmp_p
     _stays_flat(tmp_path, 50000, 384 * 1024)
 
 
-def test_twelve_hundred_puts_and_forgets_leave_heap_and_flash_as_they_were(tmp_path):
-    _stays_flat(tmp_path, 1200, 120 * 1024)
+def test_two_thousand_puts_and_forgets_leave_heap_and_flash_as_they_were(tmp_path):
+    _stays_flat(tmp_path, 2000, 120 * 1024)
