@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from chromium import Chromium, Tab
+from extent import with_more
 from peers import Companion
 from sending import Sent
 
@@ -149,7 +150,7 @@ def test_what_others_wrote_is_no_markup_in_any_view_of_memories(kitchen: Sent, m
         assert tab.run("document.title") != "owned" and tab.complaints() == [], path
 
 
-@pytest.mark.parametrize("width, dark", [(320, True), (1600, False)])
+@pytest.mark.parametrize("width, dark", with_more([(320, True)], [(320, True), (1600, False)]))
 def test_no_view_of_memories_is_wider_than_the_window(kitchen: Sent, memories: str, tab: Tab, width: int, dark: bool):
     tab.size(width, dark=dark)
     for path in ("", "?tag=x", "?state=trash", "/m1", "/m2", "/m1/merge?other=m2"):

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from chromium import Chromium, Tab
+from extent import with_more
 from peers import Companion
 from sending import Sent
 
@@ -70,7 +71,7 @@ def test_without_a_script_a_search_is_a_form(companion: Companion, kitchen: Sent
     assert "stands in m2" in tab.text("#missing ~ .note")
 
 
-@pytest.mark.parametrize("width", [320, 1600])
+@pytest.mark.parametrize("width", with_more([320], [320, 1600]))
 def test_no_view_is_wider_than_the_window(companion: Companion, kitchen: Sent, tab: Tab, width: int):
     tab.size(width)
     here = f"/boards/{kitchen.device}"

@@ -1,6 +1,6 @@
 """What holds for each view: nothing in it keeps people out, it fits a narrow window, and has landmarks.
 
-A view is opened once for all of these.
+A view is opened once for all of these. `make test` looks at one view of each kind.
 """
 
 import itertools
@@ -10,11 +10,13 @@ import pytest
 
 from axe import find_serious_barriers, load_axe
 from chromium import Chromium, Tab
-from extent import extent
+from extent import extent, with_more
 from houses import House
 from page_views import VIEWS, PageView
 
 NARROW, WIDE = 320, 1280
+
+ONE_OF_EACH_KIND = ("boards", "chat", "memory", "sense", "settings", "my-memories")
 
 Way = tuple[str, int, bool]
 """Language, width, and whether the person prefers dark colours."""
@@ -33,7 +35,11 @@ def view_tab(chromium: Chromium) -> Iterator[Tab]:
     made.close()
 
 
-@pytest.fixture(scope="module", params=VIEWS, ids=lambda each: each.name)
+@pytest.fixture(
+    scope="module",
+    params=with_more([view for view in VIEWS if view.name in ONE_OF_EACH_KIND], VIEWS),
+    ids=lambda each: each.name,
+)
 def shown(request: pytest.FixtureRequest, house: House, view_tab: Tab, empty_page: str) -> PageView:
     """A view that the tab shows, in the first way in which it is looked at."""
     view: PageView = request.param

@@ -11,7 +11,7 @@ import pytest
 from another_site import another_site
 from chromium import Tab
 from cli_case import fine
-from extent import extent
+from extent import extent, with_more
 from houses import House
 from page_client import PageClient, Parsed
 from page_views import VIEWS
@@ -21,7 +21,7 @@ from sending import Sent
 HOSTS = ("localhost", "127.0.0.1")
 
 
-@pytest.fixture(params=HOSTS)
+@pytest.fixture(params=with_more(HOSTS[:1], HOSTS))
 def host(request: pytest.FixtureRequest) -> str:
     """Where the other page is."""
     return request.param
