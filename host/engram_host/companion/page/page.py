@@ -18,9 +18,9 @@ from starlette.exceptions import HTTPException
 from engram.clock import day_name
 from engram.errors import EngramError, NotFound
 from engram.memory import line_meaning
+from engram_host.companion.auth.browsers import is_cross_site
 from engram_host.companion.auth.exposure import is_loopback
 from engram_host.companion.auth.middleware import HttpAccess, Role, requires
-from engram_host.companion.auth.origin import is_cross_site
 from engram_host.companion.auth.sessions import COOKIE, NO_TOKEN, SESSION_SECONDS, BrowserSession
 from engram_host.companion.errors import (
     CompanionError,

@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
+from engram_host.companion.auth.browsers import is_cross_site
 from engram_host.companion.auth.middleware import Role, requires
-from engram_host.companion.auth.origin import is_cross_site
 from engram_host.companion.page.page import Page, is_local
 
 _SEE_OTHER = 303
