@@ -24,7 +24,7 @@ from postgres_server import PostgresServer
 from waiting import SECONDS, wait_until, wait_until_async
 
 WORKERS = 3
-BOARDS = 2000
+BOARDS = 1000
 BOARDS_OF_HUB = 100
 """Boards that share a connection to the broker: a client takes long for each message where many are under way."""
 
@@ -34,7 +34,7 @@ TALKING = 200
 ROUNDS = 2
 """Of what each board says and copies at least; it goes on until the last kill is over."""
 
-KILLS = 12
+KILLS = 6
 """Of a worker; after each third one the broker and the database are killed as well."""
 
 PROGRESS = 500
