@@ -188,7 +188,7 @@ class App:
             # Between two of them the keyboard is looked at.
             await sleep_ms(0)
         if board.senses:
-            is_busy = board.senses.tick() or is_busy
+            board.senses.tick()
             is_busy = board.sense_watch.tick() or is_busy
         board.toolbox.tick()
         if board.note_retention.is_new_day:

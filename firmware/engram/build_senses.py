@@ -4,51 +4,39 @@
 # isort: off
 from engram import diag
 from engram.errors import ArgumentError
-from engram.senses import command, rings, sense_config, tools  # noqa: F401
+from engram.senses import rings, sense_config, tools  # noqa: F401
 from engram.senses.senses import Senses
 from engram.senses.limits import Limits
-from engram.senses.events import Events
 from engram.senses.watch import Watch
 from engram.senses.view import SenseView
 from engram.senses.sampling import Sampling
 from engram.tools import pin_config, pin_driver
-from engram.tools.own_tool import may_use
 from engram.tools.toolbox import Tool
 # isort: on
 
 
 def add_senses(board) -> None:
     """Add what keeps readings, what watches them, and what shows them to those who may see them."""
-    config = board.config
+    config, clock = board.config, board.clock
     folder, configs = board.folder + "/memory", _sense_configs(board)
     board.senses = senses = Senses(
         folder,
-        board.clock,
-        most=config.get("senses.most"),
+        clock,
         most_bytes=config.get("senses.bytes"),
         write_minutes=config.get("senses.write_minutes"),
         configs=configs,
-        shares_all=config.get("senses.share") == "all",
+        is_shared=config.get("senses.share") == "all",
     )
     senses.open()
     if any(each.kind != "code" for each in configs):
         board.sampling = Sampling(senses, configs, board.pins)
-    limits = Limits(folder + "/senses")
-    limits.open()
-    events = _make_events(board, limits)
+    limits = _make_limits(board, folder + "/senses")
     quiet, finds_unusual = config.get("senses.cooldown_minutes"), config.get("senses.unusual")
-    board.sense_watch = Watch(senses, board.clock, limits, events, quiet=quiet, finds_unusual=finds_unusual)
+    board.sense_watch = Watch(senses, clock, limits, quiet=quiet, finds_unusual=finds_unusual)
     board.sense_watch.open()
     failing = board.sampling.failing if board.sampling else tuple
-    board.sense_view = board.prompts.senses = SenseView(
-        senses=senses,
-        events=events,
-        limits=limits,
-        clock=board.clock,
-        failing=failing,
-    )
-    is_shared = config.get("senses.share") == "all" or any(each.shared for each in configs)
-    _add_tools(board, is_shared)
+    board.sense_view = board.prompts.senses = SenseView(senses, limits, clock, failing)
+    _add_tools(board, board.sense_view)
 
 
 def _sense_configs(board) -> list:
@@ -57,45 +45,39 @@ def _sense_configs(board) -> list:
     if not table:
         return []
     forbidden = () if pin_driver.is_simulated() else pin_config.forbidden_pins(board.folder)
-    return sense_config.parse_senses(table, board.config.table("pins"), forbidden, board.config.get("senses.most"))
+    return sense_config.parse_senses(table, board.config.table("pins"), forbidden)
 
 
-def _make_events(board, limits) -> Events:
+def _make_limits(board, folder: str) -> Limits:
     def push(mid: str, caller, content: str) -> bool:
         may_push = board.inbox.deliveries.may_push(caller)
         if may_push:
             board.inbox.push(caller, content, mid)
         return may_push is not None
 
-    events = Events(
-        folder=board.folder + "/memory/senses",
-        senses=board.senses,
-        limits=limits,
-        clock=board.clock,
+    limits = Limits(
+        folder,
+        board.senses,
+        board.clock,
         records=board.records,
         push=push,
-        tell=board.config.get("senses.tell"),
+        room=board.config.get("senses.tell"),
     )
-    events.open()
-    return events
+    limits.open()
+    return limits
 
 
-def _add_tools(board, is_shared: bool) -> None:
-    """Add the model's tools, if there is room; others than the owner have them only where a sense is shared."""
-    view, who = board.sense_view, "all" if is_shared else "owner"
+def _add_tools(board, view) -> None:
+    """Add the model's tools, if there is room."""
 
     def recall(arguments: dict, turn) -> tuple:
         return tools.recall(view, turn.caller, **arguments), ""
 
     def limit(arguments: dict, turn) -> tuple:
-        found = tools.limit(view, turn.caller, **arguments)
-        return found, tools.notice(found)
-
-    def is_for(caller) -> bool:
-        return may_use(caller, who, is_shared)
+        return tools.limit(view, turn.caller, **arguments)
 
     for described, run, writes in ((tools.LIMIT, limit, True), (tools.RECALL, recall, False)):
         try:
-            board.toolbox.add(Tool(*described, run, is_for, writes))
+            board.toolbox.add(Tool(*described, run, view.is_for, writes))
         except ArgumentError as error:
             diag.warning("senses", "the model has no tool %s: %s" % (described[0], error))

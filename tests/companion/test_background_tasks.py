@@ -114,7 +114,7 @@ async def ends_anomalies(companion: Served) -> None:
     number, now = -next(_NUMBERS), int(time.time())
 
     def last(rows: Any) -> None:
-        rows.run("INSERT INTO sense_copies VALUES ('kitchen', 1, 1, 0, '', 0, '', 0, '') ON CONFLICT DO NOTHING")
+        rows.run("INSERT INTO sense_copies VALUES ('kitchen', 1, 1, 0, '', 0, '') ON CONFLICT DO NOTHING")
         sense = ("kitchen", 1, 1, 1, "room", "", 1, 0, 0, now, 5, 0)
         rows.run(f"INSERT INTO senses VALUES ({', '.join('?' * 12)}) ON CONFLICT DO NOTHING", sense)
         rows.run("INSERT INTO sense_events VALUES ('kitchen', 1, ?, 1, 'stuck', 5, 0, '{}')", (number,))

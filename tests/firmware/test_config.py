@@ -200,7 +200,7 @@ def test_settings_of_a_group_stand_beside_the_objects_of_a_table():
     place = _with('{"senses":{"bytes":131072,"bedroom":{"kind":"code"}}}')
     config = Config(place)
     assert config.table("senses") == {"bedroom": {"kind": "code"}} and config.get("senses.bytes") == 131072
-    config.save("senses.most", 4)
+    config.save("senses.write_minutes", 4)
     config = Config(place)
     assert config.table("senses") == {"bedroom": {"kind": "code"}}
-    assert (config.get("senses.bytes"), config.get("senses.most")) == (131072, 4)
+    assert (config.get("senses.bytes"), config.get("senses.write_minutes")) == (131072, 4)

@@ -25,7 +25,7 @@ class Story:
     trace: Trace
     written: list[tuple[int, int]]
     looked: list
-    until: list[int]
+    until: int
 
 
 def _run(*words: str) -> Told:
@@ -60,23 +60,19 @@ def _minutes(end: int) -> list[int]:
 
 def _check(looked: list, written: int, more: list[int]) -> None:
     """Raises AssertionError unless all minutes before `written`, perhaps some that follow, and `more` are on each level."""
-    for number, (name, minutes, hours, days) in enumerate(looked):
+    for number, (name, minutes, hours) in enumerate(looked):
         assert name == NAMES[number]
-        given = sum(count for _, count in days) - len(more)
+        given = sum(count for _, count in hours) - len(more)
         expected = [*_minutes(1 << 40)[:given], *more]
         assert given >= len(_minutes(written)), (name, given, written)
         # The oldest minutes have left their ring.
         assert minutes == [[slot, _value(number, slot)] for slot in expected][len(expected) - len(minutes) :]
         assert len(minutes) >= min(len(expected), 400)
-        for counts, size in ((hours, 60), (days, 1440)):
-            assert counts == sorted(list(pair) for pair in Counter(slot // size for slot in expected).items()), (
-                name,
-                size,
-            )
+        assert hours == sorted(list(pair) for pair in Counter(slot // 60 for slot in expected).items()), name
 
 
 def test_the_story_writes_folds_and_removes(senses_story: Story):
-    assert senses_story.until[1] > 5
+    assert senses_story.until > 5
     _check(senses_story.looked, START + DAYS * 1440, [])
     assert len(senses_story.looked[0][1]) < DAYS * MINUTES
 

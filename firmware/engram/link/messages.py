@@ -109,7 +109,7 @@ FROM_BOARD = {
     "push": (_MID, _ROOM, ("text", (_TEXT, 1, PUSH_CHARS))),
     "status": (_ITEMS,),
     "senses": (_OF_EPOCH, ("next", (_NUMBER, 0, 255)), ("whole", _IS), ("items", (_LIST, 0, SENSES))),
-    "readings": (_OF_EPOCH, ("level", (_NUMBER, 0, 2)), ("seq", _BLOCK_SEQ)),
+    "readings": (_OF_EPOCH, ("level", (_NUMBER, 0, 1)), ("seq", _BLOCK_SEQ)),
 }
 # Fields that a message has only where there is something to say; who does not know one passes it over.
 OPTIONAL = {"hello": (("rule", (_TEXT, 1, 64)),), "senses": (("shared", (_NUMBERS, 1, SENSES)),)}
@@ -124,7 +124,7 @@ TO_BOARD = {
     + (("confidence", _SURE), ("sure", (_NUMBERS, 0, 50))),
     "kept": (("count", _COUNT),),
     "noted": (("lacks", (_NUMBERS, 0, NOTES_AT_ONCE)), ("state", _CRC)),
-    "perceived": (("have", (_LIST, 3, 3)), ("state", _CRC)),
+    "perceived": (("have", (_LIST, 2, 2)), ("state", _CRC)),
     "got": (("part", _PART), ("parts", _PART), ("text", (_TEXT, 0, ANSWER_BYTES))),
     "say": (_MID, _OFFER, ("part", _PART), ("parts", _PART), _ROOM)
     + _CALLER

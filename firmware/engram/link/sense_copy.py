@@ -46,10 +46,9 @@ class SenseCopy:
         self._have = None  # until this list is answered
         listed = senses.all()
         items = [[sense.number, sense.name, sense.unit, sense.decimals, sense.made] for sense in listed]
-        fields = {"next": senses.next_number, "whole": not senses.damaged, "items": items}
-        shared = [sense.number for sense in listed if senses.is_shared(sense)]
-        if shared:
-            fields["shared"] = shared
+        fields = {"next": senses.table.next, "whole": not senses.table.damaged, "items": items}
+        if senses.is_shared and listed:
+            fields["shared"] = [sense.number for sense in listed]
         self._take(await self._sync.ask("senses", epoch=self._sync.epoch, **fields))
 
     async def _send_block(self, senses) -> bool:

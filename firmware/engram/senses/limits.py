@@ -1,57 +1,72 @@
-"""Limits of senses: those that people set, on flash, and those of config.json.
+"""Limits of senses, and the events that last: readings beyond a limit, or unusual ones.
 
-A limit is a row with `low` or `high`, scaled by the decimals of its sense, `minutes` for which
-readings have to be beyond it, and who set it where. Those of config.json have the id "".
+A row is a limit that somebody set in a room, with a `bound` scaled by the decimals of its sense; while
+an event lasts it has `start` and its first `value`. An unusual event is a row of its own. The memory
+of an event is kept once by its text, and its report by its id (`event:l1:START`), whenever the power
+fails.
 """
 
+from engram import diag
 from engram.compat import const
-from engram.errors import ArgumentError, NotFound
+from engram.errors import ArgumentError, EngramError, NotFound
 from engram.memory import access
 from engram.schema_check import check
-from engram.senses.values import scale
+from engram.senses.values import scale, value_text
 from engram.store.table_file import TableFile, needed, optional
 
-MOST = const(32)
+MOST = const(48)
+"""Rows: limits, and an unusual event of each sense."""
+
+_IMPORTANCE = const(0.3)  # others go before it when memory is short
+_EVENT = ("start", "value", "told")
 _ROW = (
-    needed("sense", int), optional("low", int), optional("high", int), needed("minutes", int),
+    needed("sense", str), needed("kind", str), needed("minutes", int),
     needed("who", str), needed("room", str), optional("group", bool), optional("workspace", str),
+    optional("bound", int), optional("usual", list),
+    optional("start", int), optional("value", int), optional("told", bool),
 )  # fmt: skip
 
 
 class Limits:
-    """The limits of a board's senses, in a folder."""
+    """The limits and events of a board's `senses`, in a folder.
 
-    def __init__(self, folder: str):
-        self._table = TableFile(folder + "/limits.jsonl", "limit", "l", _ROW, MOST, _has_one_side)
+    push(mid, caller, text) says something in a chat, once for each id; False if it cannot now.
+    `room` is the owner's for unusual readings, "" if there is none.
+    """
+
+    def __init__(self, folder: str, senses, clock, records, push, room: str):
+        self._table = TableFile(folder + "/limits.jsonl", "limit", "l", _ROW, MOST, _is_sound)
+        self._senses = senses
+        self._clock = clock
+        self._records = records
+        self._push = push
+        self._room = room
+        self._remembered = set()
+        """Events that are among the memories, as far as is known since the start."""
 
     def open(self) -> None:
-        """Read those that people set."""
+        """Read the limits, and which events last."""
         self._table.open()
 
     def of_sense(self, sense) -> list:
-        """Return all limits of a sense."""
-        found = [row for row in self._table.rows if row["sense"] == sense.number]
-        for side, value in sense.config.limits.items() if sense.config else ():
-            found.append({"id": "", "sense": sense.number, side: scale(value, sense.decimals), "minutes": 0})
-        return found
+        """Return the rows of a sense, oldest first."""
+        return [row for row in self._table.rows if row["sense"] == sense.name]
 
     def of_caller(self, caller) -> list:
-        """Return those that a caller set in their room, oldest first."""
-        return [row for row in self._table.rows if caller_of(row) == caller]
+        """Return the limits that a caller set in their room, oldest first."""
+        return [row for row in self._table.rows if "bound" in row and caller_of(row) == caller]
 
     def add(self, caller, sense, low=None, high=None, minutes: int = 0) -> dict:
         """Keep a limit in the unit of its sense, in place of the caller's own on that side."""
         if (low is None) == (high is None):
             raise ArgumentError("low", "or high is needed, one of the two.")
         check("minutes", minutes, "0..1440")
-        side = "high" if low is None else "low"
-        value = scale(high if low is None else low, sense.decimals)
-        fields = {"sense": sense.number, side: value, "minutes": minutes}
-        fields.update({"who": caller.principal, "room": caller.room})
-        fields.update({"group": caller.group or None, "workspace": caller.workspace or None})
-        own = [row for row in self.of_caller(caller) if row["sense"] == sense.number and side in row]
+        kind, value = ("below", low) if high is None else ("above", high)
+        fields = {"sense": sense.name, "kind": kind, "bound": scale(value, sense.decimals), "minutes": minutes}
+        fields.update(_setter(caller))
+        own = [row for row in self.of_caller(caller) if (row["sense"], row["kind"]) == (sense.name, kind)]
         for row in own:
-            if (row[side], row["minutes"]) == (value, minutes):
+            if (row["bound"], row["minutes"]) == (fields["bound"], minutes):
                 return row  # code on the board sets its limits at each start
         return self._table.add(fields, [row["id"] for row in own])
 
@@ -64,21 +79,119 @@ class Limits:
         raise NotFound("limit", str(ref), "a list shows those that you set here.")
 
     def forget(self, sense) -> None:
-        """Remove the limits of a sense that is forgotten."""
-        gone = [row["id"] for row in self._table.rows if row["sense"] == sense.number]
+        """Remove the rows of a sense that is forgotten."""
+        gone = [row["id"] for row in self.of_sense(sense)]
         if gone:
             self._table.change(dict.fromkeys(gone))
 
+    # --- events
 
-def side_of(limit: dict) -> str:
-    """Return "low" or "high"."""
-    return "low" if "low" in limit else "high"
+    @property
+    def lasting(self) -> list:
+        """The rows of the events that last, oldest first."""
+        return [row for row in self._table.rows if "start" in row]
+
+    def scope_of(self, row: dict) -> str:
+        """Return the scope of an event: who set the limit, or all that see the sense."""
+        return access.own_scope(caller_of(row)) if "bound" in row else self._senses.scope
+
+    def begin(self, row: dict, start: int, value: int) -> None:
+        """Begin the event of a limit, unless who set it may not see the sense."""
+        if access.may_see(caller_of(row), self._senses.scope):
+            self._change(row, dict(row, start=start, value=value))
+            self.settle()
+
+    def begin_unusual(self, sense, start: int, value: int, usual: list) -> None:
+        """Begin an event of readings that are far from the usual ones."""
+        fields = {"sense": sense.name, "kind": "unusual", "minutes": 0, "usual": usual}
+        fields.update({"start": start, "value": value})
+        fields.update(_setter(access.Caller(access.OWNER.principal, self._room, False, "")))
+        try:
+            self._table.add(fields)
+        except EngramError as error:
+            diag.warning("senses", "an event of %s is not kept: %s" % (sense.name, error))
+        self.settle()
+
+    def settle(self) -> None:
+        """Remember and report what has begun, as far as the power failed before, or its chat was away."""
+        for row in self.lasting:
+            sense = self._senses.find(row["sense"])
+            if sense and not row.get("told"):
+                self._remember(row, sense)
+                if self._report(row, sense):
+                    self._change(row, dict(row, told=True))
+
+    def end(self, row: dict) -> None:
+        """End an event."""
+        is_limit = "bound" in row
+        self._change(row, {name: row[name] for name in row if name not in _EVENT} if is_limit else None)
+
+    def _change(self, row: dict, changed) -> None:
+        try:
+            self._table.change({row["id"]: changed})
+        except EngramError as error:
+            diag.warning("senses", "%s is not on flash: %s" % (row["id"], error))
+
+    def _remember(self, row: dict, sense) -> None:
+        """Keep the memory of an event, of which the same text is kept once."""
+        mid = _mid(row)
+        if mid in self._remembered:
+            return
+        tags = ["sense", sense.name] if access.tag(sense.name) != "sense" else ["sense"]
+        more = {"type": "event", "source": "sense", "scope": self.scope_of(row), "importance": _IMPORTANCE}
+        try:
+            self._records.store(describe(row, sense, self._clock), tags, **more)
+        except (EngramError, MemoryError) as error:
+            diag.warning("senses", "%s is not among the memories: %s" % (row["id"], error))
+        self._remembered.add(mid)
+
+    def _report(self, row: dict, sense) -> bool:
+        """Say an event to whom it concerns; False if that is to be tried again."""
+        caller = caller_of(row)
+        if not caller.room or not access.may_see(caller, self._senses.scope):
+            return True
+        try:
+            return self._push(_mid(row), caller, describe(row, sense, self._clock))
+        except (EngramError, MemoryError) as error:
+            diag.warning("senses", "%s was not told: %s" % (row["id"], error))
+            return True
 
 
-def caller_of(limit: dict):
+def describe(row: dict, sense, clock) -> str:
+    """Return an event in one sentence."""
+    value, at = sense.text(row["value"]), clock.minute(row["start"])
+    if row["kind"] == "unusual":
+        low, high = row["usual"]
+        usual = "%s to %s" % (value_text(low, sense.decimals), sense.text(high))
+        return "%s was unusual at %s: %s, where %s is usual (%s)" % (sense.name, at, value, usual, row["id"])
+    bound = sense.text(row["bound"])
+    return "%s was %s %s at %s: %s (%s)" % (sense.name, row["kind"], bound, at, value, row["id"])
+
+
+def bound_text(row: dict, sense) -> str:
+    """Return a limit as people read it, such as "below 5.0 °C for 10 min"."""
+    lasting = " for %d min" % row["minutes"] if row["minutes"] else ""
+    return "%s %s%s" % (row["kind"], sense.text(row["bound"]), lasting)
+
+
+def caller_of(row: dict):
     """Return who set a limit, as a Caller in their room."""
-    return access.Caller(limit["who"], limit["room"], bool(limit.get("group")), limit.get("workspace") or "")
+    return access.Caller(row["who"], row["room"], bool(row.get("group")), row.get("workspace") or "")
 
 
-def _has_one_side(row: dict) -> bool:
-    return ("low" in row) != ("high" in row)
+def _setter(caller) -> dict:
+    return {
+        "who": caller.principal,
+        "room": caller.room,
+        "group": caller.group or None,
+        "workspace": caller.workspace or None,
+    }
+
+
+def _mid(row: dict) -> str:
+    return "event:%s:%d" % (row["id"], row["start"])
+
+
+def _is_sound(row: dict) -> bool:
+    is_whole = "value" in row if "start" in row else "bound" in row
+    return is_whole and ("usual" in row if row["kind"] == "unusual" else row["kind"] in ("below", "above"))

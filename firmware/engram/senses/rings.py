@@ -77,10 +77,10 @@ class Ring:
         """Bytes of flash that all files take."""
         return sum([_flash_bytes(size) for size in self.sizes.values()])
 
-    def open(self, names=None) -> None:
-        """Find the files and the newest block; `names` are those of the folder, if they are known."""
+    def open(self) -> None:
+        """Find the files and the newest block."""
         self.sizes, self._spans = {}, {}
-        for name in files.names(self._folder) if names is None else names:
+        for name in files.names(self._folder):
             if name.startswith(self._prefix) and name[len(self._prefix) :].isdigit():
                 number = int(name[len(self._prefix) :])
                 self.sizes[number] = files.size(self._path(number))

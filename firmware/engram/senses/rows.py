@@ -2,10 +2,9 @@
 
     number of the sense (1), slot less the base (1), count and shift (2), low, high, mean, last (2 each, signed)
 
-The count has 12 bits: above 2,048 in steps of 64, and 4,092 to 4,095 for 1 to 4 slots in a row with one reading
-each, which then take the place of low, high, mean and last. The shift has 4 bits: values beyond 16 bits lose so
-many of their lowest bits, at most one part in 16,384. The number 255 marks a row with the base (4, at byte 4) of
-the rows that follow.
+The count has 12 bits, of which 4,092 to 4,095 are for 1 to 4 slots in a row with one reading each, which then take
+the place of low, high, mean and last. The shift has 4 bits: values beyond 16 bits lose so many of their lowest bits,
+at most one part in 16,384. The number 255 marks a row with the base (4, at byte 4) of the rows that follow.
 """
 
 from struct import calcsize, pack_into, unpack_from
@@ -17,9 +16,7 @@ _ROW = const("<BBHhhhh")
 _BASE_ROW = const("<BBHII")
 _BASE = const(255)
 _FAR = const(255)  # slots from a base
-_FINE = const(2048)
-_STEP_BITS = const(6)
-_SINGLES = const(4091)
+_SINGLES = const(4091)  # the largest count: an hour has 3,600 seconds
 _COUNT_BITS = const(12)
 _LOWEST, _HIGHEST = -32768, 32767
 
@@ -49,11 +46,6 @@ class RowBuffer:
         return self.end >= 3 * len(self._data) // 4
 
     @property
-    def count(self) -> int:
-        """The number of aggregates."""
-        return sum([1 for _ in rows_in(self.bytes())])
-
-    @property
     def first_slot(self) -> int:
         """The slot of the first row."""
         return unpack_from("<I", self._data, 4)[0]
@@ -73,8 +65,8 @@ class RowBuffer:
         if count == 1:
             self._singles[number] = self.end, slot + 1
             count = _SINGLES + 1
-        elif count > _FINE:
-            count = min(_SINGLES, _FINE + (count - _FINE >> _STEP_BITS))
+        else:
+            count = min(_SINGLES, count)
         values = low >> shift, high >> shift, mean >> shift, last >> shift
         pack_into(_ROW, self._data, self.end, number, slot - self._base, count | shift << _COUNT_BITS, *values)
         self.end += SIZE
@@ -117,8 +109,6 @@ def rows_in(data, number: int = -1):
                 yield which, slot, (1, value, value, value, value)
                 slot += 1
             continue
-        if count > _FINE:
-            count = _FINE + (count - _FINE << _STEP_BITS)
         yield which, slot, (count, low << shift, high << shift, mean << shift, last << shift)
 
 

@@ -1,10 +1,18 @@
-"""Reads the sensors of config.json: one task for all of them."""
+"""Reads the sensors of config.json, in one task for all of them.
+
+A driver is made when its sense is read first. What fails raises: the drivers of MicroPython raise
+even Exception itself.
+"""
+
+from binascii import hexlify
 
 from engram import diag
 from engram.compat import const, sleep_ms, ticks_add, ticks_diff, ticks_ms
-from engram.senses.drivers import make_driver
+from engram.errors import ArgumentError
 
 _LOOK_MS = const(1000)  # between two looks at pins, which are read when they change
+_CONVERSION_MS = const(750)  # a DS18B20's longest
+_FRESH_MS = const(2000)  # a measurement serves all senses of a sensor that are read within this time
 
 
 class Sampling:
@@ -13,48 +21,55 @@ class Sampling:
     def __init__(self, senses, configs: list, pins):
         self._senses = senses
         self._pins = pins
-        self._sensors = [_Sensor(config) for config in configs if config.kind != "code"]
+        self._samplers = [_Sampler(config) for config in configs if config.kind != "code"]
         self._shared = {}
 
     async def run(self) -> None:
         """Read each sensor when it is due, for ever."""
         while True:
-            for sensor in self._sensors:
-                await self._read_if_due(sensor)
+            for sampler in self._samplers:
+                await self._read_if_due(sampler)
             now = ticks_ms()
-            left = [ticks_diff(sensor.due, now) for sensor in self._sensors]
+            left = [ticks_diff(sampler.due, now) for sampler in self._samplers]
             await sleep_ms(max(1, min([_LOOK_MS] + left)))
 
     def failing(self) -> list:
-        """Return the names of the senses whose sensor could not be read the last time."""
-        failed = [self._senses.find(sensor.config.name) for sensor in self._sensors if sensor.has_failed]
-        return [sense.name for sense in failed if sense]
+        """Return the names of the sensors that could not be read the last time."""
+        return [sampler.config.name for sampler in self._samplers if sampler.has_failed]
 
-    async def _read_if_due(self, sensor) -> None:
+    async def _read_if_due(self, sampler) -> None:
         """Read a sensor if it is time. One that fails is reported once until it works again."""
-        config = sensor.config
+        config = sampler.config
         try:
-            if not sensor.is_due():
+            if not sampler.is_due():
                 return
-            sensor.set_next()
-            if sensor.driver is None:
-                sensor.driver = make_driver(config, self._shared, self._pins)
-            value = await sensor.driver.read()
+            sampler.set_next()
+            if sampler.driver is None:
+                sampler.driver = self._make_driver(config)
+            value = await sampler.driver.read(config)
             if value is not None:
                 self._senses.observe(config.name, value, config.unit)
         except Exception as error:  # noqa: BLE001 MicroPython's drivers of sensors raise it: wrong checksums, no answer
-            if not sensor.has_failed:
-                sensor.has_failed = True
+            if not sampler.has_failed:
+                sampler.has_failed = True
                 problem = str(error) or type(error).__name__
                 diag.warning("senses", "%s cannot be read: %s; trying on" % (config.name, problem))
             return
-        if sensor.has_failed:
-            sensor.has_failed = False
+        if sampler.has_failed:
+            sampler.has_failed = False
             diag.info("senses", "%s is read again" % config.name)
 
+    def _make_driver(self, config):
+        if config.kind in ("adc", "pin"):
+            return (Edges if config.what == "count" else Level)(config, self._pins)
+        key = config.kind, config.pin
+        if key not in self._shared:
+            self._shared[key] = (Ds18b20 if config.kind == "ds18b20" else Dht)(config)
+        return self._shared[key]
 
-class _Sensor:
-    """The sensor of one sense."""
+
+class _Sampler:
+    """The sensor of one sense, and when it is read."""
 
     def __init__(self, config):
         self.config = config
@@ -71,3 +86,100 @@ class _Sensor:
         late = ticks_diff(now, self.due)
         if late >= 0:
             self.due = ticks_add(self.due, (late // pace + 1) * pace)
+
+
+class Level:
+    """A pin's state, or what its scale makes of millivolts."""
+
+    def __init__(self, config, pins):
+        self._read = lambda: pins.number(config.pin)
+        self._is_state = config.what == "state"
+        self._last = None
+
+    @property
+    def has_news(self) -> bool:
+        """True if it is to be read at once."""
+        return self._is_state and self._read() != self._last
+
+    async def read(self, _config):
+        """Return the reading, None if there is none now."""
+        self._last = self._read()
+        return self._last
+
+
+class Edges:
+    """The number of times that a pin rose since it was read before."""
+
+    has_news = False
+
+    def __init__(self, config, pins):
+        self._edges = 0
+        pins.on_rise(config.pin, self._on_rise)
+
+    def _on_rise(self, _) -> None:
+        self._edges += 1
+
+    async def read(self, _config) -> int:
+        edges = self._edges
+        self._edges -= edges  # one that comes meanwhile stays
+        return edges
+
+
+class Sensor:
+    """A sensor, of which a measurement serves all senses that are read soon after."""
+
+    has_news = False
+    measured = None
+
+    async def read(self, config):
+        if self.measured is None or ticks_diff(ticks_ms(), self.measured) >= _FRESH_MS:
+            self.measured = None
+            await self.measure()
+            self.measured = ticks_ms()
+        return self.value(config)
+
+
+class Dht(Sensor):
+    """A DHT11 or DHT22; its measurement blocks for 25 ms, which its protocol needs."""
+
+    def __init__(self, config):
+        import dht  # absent from computers
+        from machine import Pin  # likewise
+
+        self._dht = (dht.DHT11 if config.kind == "dht11" else dht.DHT22)(Pin(config.pin))
+
+    async def measure(self) -> None:
+        self._dht.measure()
+
+    def value(self, config):
+        return self._dht.temperature() if config.what == "temperature" else self._dht.humidity()
+
+
+class Ds18b20(Sensor):
+    """The thermometers of a one-wire bus."""
+
+    def __init__(self, config):
+        import ds18x20  # absent from computers
+        import onewire  # likewise
+        from machine import Pin  # likewise
+
+        self._bus = ds18x20.DS18X20(onewire.OneWire(Pin(config.pin)))
+        self._roms = {}
+
+    async def measure(self) -> None:
+        self._roms = self._roms or {str(hexlify(rom), "ascii"): rom for rom in map(bytes, self._bus.scan())}
+        if not self._roms:
+            raise ArgumentError("pin", "no DS18B20 answers there: check its wires and the resistor.")
+        self._bus.convert_temp()
+        await sleep_ms(_CONVERSION_MS)
+
+    def value(self, config):
+        """Return the temperature of the one with the sense's address, or of the only one."""
+        names = ", ".join(sorted(self._roms))
+        if config.rom is None and len(self._roms) > 1:
+            raise ArgumentError("rom", "must say which: there are %s." % names)
+        rom = config.rom or names
+        if rom not in self._roms:
+            self._roms = {}
+            raise ArgumentError("rom", "%s does not answer, only %s." % (rom, names))
+        return self._bus.read_temp(self._roms[rom])

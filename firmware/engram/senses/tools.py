@@ -2,10 +2,9 @@
 
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.senses import readings
-from engram.senses.events import describe
-from engram.senses.limits import side_of
-from engram.senses.values import DAY, HOUR, add_to, aggregate_of, value_text
+from engram.senses.history import HOUR_LEVEL, MINUTE_LEVEL
+from engram.senses.values import DAY, HOUR, MINUTE, add_to, aggregate_of, value_text
+from engram.text.days import find_days
 
 RECALL = (
     "sense_recall",
@@ -27,82 +26,102 @@ LIMIT = (
 """A tool's name, its purpose, and its arguments as JSON Schema."""
 
 _MOST_ROWS = const(31)
+_MINUTES_SPAN = const(93600)  # seconds of the longest span that is read by minutes: 26 hours
+_NO_DAYS = const("must name days such as 2026-01-31, yesterday, last week or May.")
 
 
 def recall(view, caller, name: str, days: str = "") -> dict:
     """Return what sense_recall answers; ArgumentError or NotFound say what would be right."""
-    senses, clock = view.senses, view.clock
-    sense = view.find(name, caller)
-    result: dict = {"name": sense.name, "unit": sense.unit, "latest": _latest(view, sense)}
+    clock, sense = view.clock, view.find(name, caller)
+    result: dict = {"name": sense.name, "unit": sense.unit}
+    if sense.last is not None:
+        result["latest"] = {"value": value_text(sense.last, sense.decimals)}
     if not clock.known:
         result["reason"] = "the clock is not set: only the latest reading is known."
         return result
-    first, until = readings.read_span(days, clock)
+    if sense.at:
+        result["latest"]["at"] = clock.minute(sense.at)
+    first, until = _span(days, clock)
     result.update({"since": clock.minute(first), "until": clock.minute(until)})
-    found = readings.summarize(senses, clock, sense, first, until)
-    if found:
-        result.update({"readings": found.count, "mean": value_text(found.mean, sense.decimals)})
-        for side, value, moment in (("lowest", found.low, found.low_at), ("highest", found.high, found.high_at)):
-            result[side] = {"value": value_text(value, sense.decimals), "at": clock.minute(moment)}
-        _add_rows(result, view, sense, first, until, found.level)
+    rows = _rows(view.senses, sense, first, until)
+    if rows:
+        _add_summary(result, clock, sense, rows)
+        _add_rows(result, clock, sense, rows, first, until)
     else:
-        result["reason"] = readings.nothing_kept(senses, clock, sense)
-    events = [describe(row, sense) for row, other in view.lasting_events(caller) if other is sense]
+        result["reason"] = "no readings are kept of that time."
+    events = [event for other, event in view.lasting_events(caller) if other is sense]
     if events:
         result["unusual now"] = events
     return result
 
 
-def _latest(view, sense):
-    found = readings.latest(view.senses, view.clock, sense)
-    if found is None:
-        return None
-    result = {"value": value_text(found[1], sense.decimals)}
-    if found[0] and view.clock.known:
-        result["at"] = view.clock.minute(found[0])
-    return result
+def _span(said: str, clock) -> tuple:
+    """Return (first, until) of the days that a text names, the last 24 hours without a text."""
+    now = clock.now()
+    if not said:
+        return now + 1 - DAY, now + 1
+    days = find_days(said, clock.day_number(now))
+    if days is None:
+        raise ArgumentError("days", _NO_DAYS)
+    first = clock.moment(days.first)
+    if first > now:
+        raise ArgumentError("days", "are to come; it is %s now." % clock.minute(now))
+    return first, min(clock.moment(days.last + 1), now + 1)
 
 
-def _add_rows(result: dict, view, sense, first: int, until: int, level: int) -> None:
-    """Add rows of hours, for up to a day, or of equal numbers of days."""
-    clock, found = view.clock, {}
+def _rows(senses, sense, first: int, until: int) -> list:
+    """Return (when a slot begins, aggregate) of all slots that overlap a span, of the finest level that has it."""
+    level, size = HOUR_LEVEL, HOUR
+    if until - first <= _MINUTES_SPAN and senses.history.has_minute(first // MINUTE):
+        level, size = MINUTE_LEVEL, MINUTE
+    found = senses.range(sense, first // size, (until - 1) // size, level)
+    return [(slot * size, aggregate) for slot, aggregate in found]
+
+
+def _add_summary(result: dict, clock, sense, rows: list) -> None:
+    """Add the sums of rows, with when the lowest and highest reading were."""
+    total = {}
+    for _, aggregate in rows:
+        add_to(total, 0, aggregate)
+    count, low, high, mean, _ = aggregate_of(total[0])
+    result.update({"readings": count, "mean": value_text(mean, sense.decimals)})
+    for name, place, value in (("lowest", 1, low), ("highest", 2, high)):
+        at = [at for at, aggregate in rows if aggregate[place] == value][0]
+        result[name] = {"value": value_text(value, sense.decimals), "at": clock.minute(at)}
+
+
+def _add_rows(result: dict, clock, sense, rows: list, first: int, until: int) -> None:
+    """Add sums of hours, for up to a day, or of equal numbers of days."""
     step = HOUR
     if until - first > DAY + HOUR:  # a day in which the clocks change
         step = DAY * ((until - first) // (DAY * _MOST_ROWS) + 1)
-    for at, aggregate in readings.rows(view.senses, clock, sense, first, until, level):
+    found = {}
+    for at, aggregate in rows:
         add_to(found, (max(at, first) - first) // step, aggregate)
-    rows = []
+    shown = []
     for place in sorted(found):
         _, low, high, mean, _ = aggregate_of(found[place])
         values = [value_text(value, sense.decimals) for value in (mean, low, high)]
-        rows.append([clock.minute(first + place * step)] + values)
-    result.update({"columns": ["from", "mean", "lowest", "highest"], "hours_each": step // HOUR, "rows": rows})
+        shown.append([clock.minute(first + place * step)] + values)
+    result.update({"columns": ["from", "mean", "lowest", "highest"], "hours_each": step // HOUR, "rows": shown})
 
 
-def limit(view, caller, action: str, sense: str = "", low=None, high=None, minutes: int = 0, id: str = "") -> dict:
-    """Return what sense_limit answers; ArgumentError or NotFound say what would be right."""
+def limit(view, caller, action: str, sense: str = "", low=None, high=None, minutes: int = 0, id: str = "") -> tuple:
+    """Return what sense_limit answers, with a line for the person; ArgumentError or NotFound say what would be right."""
     if action == "list":
-        visible = [each.number for each in view.visible(caller)]
-        return {"limits": [_shown(view, row) for row in view.limits.of_caller(caller) if row["sense"] in visible]}
+        rows = view.limits.of_caller(caller) if view.is_for(caller) else []
+        return {"limits": [_shown(view, row) for row in rows]}, ""
     if action == "remove":
         if not id:
             raise ArgumentError("id", "is missing; action list shows the ids.")
-        return {"removed": _shown(view, view.limits.remove(caller, id))}
+        row = view.limits.remove(caller, id)
+        return {"removed": _shown(view, row)}, "removed limit " + row["id"]
     if not sense:
         raise ArgumentError("sense", "is missing; it must be the name of a sense.")
-    return _shown(view, view.set_limit(caller, sense, low, high, minutes))
-
-
-def notice(result: dict) -> str:
-    """Return a line for the person after a call of sense_limit."""
-    if "removed" in result:
-        return "removed limit " + result["removed"]["id"]
-    return "set limit " + result["id"] if "id" in result else ""
+    row = view.set_limit(caller, sense, low, high, minutes)
+    return _shown(view, row), "set limit " + row["id"]
 
 
 def _shown(view, row: dict) -> dict:
-    sense, side = view.senses.get(row["sense"]), side_of(row)
-    shown = {"id": row["id"], "sense": sense.name, side: sense.text(row[side])}
-    if row["minutes"]:
-        shown["minutes"] = row["minutes"]
-    return shown
+    sense = view.senses.find(row["sense"])
+    return {"id": row["id"], "sense": sense.name, row["kind"]: sense.text(row["bound"]), "minutes": row["minutes"]}

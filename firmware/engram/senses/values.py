@@ -3,40 +3,29 @@
 A sense with `decimals` keeps round(value * 10**decimals), since a chip's floats are single precision.
 """
 
-from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.text.unicode_fold import fold
+from engram.memory.access import tag
+from engram.schema_check import check
 
-NAME_CHARS = const(32)
-UNIT_CHARS = const(8)
-MOST_DECIMALS = const(3)
+_NAME = {"type": "string", "maxLength": 32, "format": "line"}
 MINUTE = const(60)
 HOUR = const(3600)
 DAY = const(86400)
 
-LEVELS = ("minute", "hour", "day")
-MINUTE_LEVEL, HOUR_LEVEL, DAY_LEVEL = 0, 1, 2
-
-_FIRST_WIDE = const(0x80)  # the first byte that is not ASCII
 _HIGHEST = (1 << 30) - 1  # what rows.py can shift into 16 bits
 
 
 def scale(value, decimals: int) -> int:
     """Return a reading as an integer; ArgumentError if it is no finite number, or too large."""
-    if isinstance(value, float):
-        if value - value != 0:
-            raise ArgumentError("value", "must be a finite number.")
-        scaled = value * 10**decimals  # infinite where a large one becomes too large for a float
-        scaled = round(scaled) if scaled - scaled == 0 else _HIGHEST + 1
-    elif isinstance(value, (int, bool)):  # on MicroPython True is no int
-        scaled = int(value) * 10**decimals
-    else:
-        raise ArgumentError("value", "must be a number.")
+    if isinstance(value, bool):
+        value = int(value)
+    check("value", value, "number")
+    scaled = value * 10**decimals  # infinite where a large one becomes too large for a float
     if not -_HIGHEST <= scaled <= _HIGHEST:
         problem = "is too large: with %d decimals up to %d fit."
         raise ArgumentError("value", problem % (decimals, _HIGHEST // 10**decimals))
-    return scaled
+    return round(scaled)
 
 
 def value_text(scaled: int, decimals: int) -> str:
@@ -74,28 +63,9 @@ def aggregate_of(total) -> tuple:
     return count, low, high, (2 * amount + count) // (2 * count), last
 
 
-def key_of(name: str) -> str:
-    """Return the form in which names are compared: without case, accents and points."""
-    data = text.encode(name).lower()
-    if any(byte >= _FIRST_WIDE for byte in data):
-        data = fold(data)
-    return "/".join([str(word, "utf-8") if word[0] < _FIRST_WIDE else repr(word) for word in data.split()])
-
-
 def check_name(name) -> str:
     """Return a sense's name without needless spaces; ArgumentError if it cannot be one."""
-    plain = " ".join(text.printable(name).split()) if isinstance(name, str) else ""
-    if not plain or plain != " ".join(name.split()):
-        raise ArgumentError("name", "must be a text without control characters, such as bedroom temperature.")
-    if len(plain) > NAME_CHARS:
-        raise ArgumentError("name", "has %d characters, at most %d fit: make it shorter." % (len(plain), NAME_CHARS))
-    if not key_of(plain):
+    check("name", name, _NAME)
+    if not tag(name):
         raise ArgumentError("name", "has no letter or digit.")
-    return plain
-
-
-def check_unit(unit) -> str:
-    """Return a unit; ArgumentError if it cannot be one."""
-    if not isinstance(unit, str) or len(unit) > UNIT_CHARS or text.printable(unit) != unit:
-        raise ArgumentError("unit", "must be a text of at most %d characters, such as °C." % UNIT_CHARS)
-    return unit
+    return " ".join(name.split())

@@ -5,7 +5,6 @@ Unix time.
 """
 
 from engram.compat import const
-from engram.senses.limits import side_of
 from engram.senses.values import HOUR, MINUTE, add_to, aggregate_of
 
 _HOURS = const(24)
@@ -38,9 +37,9 @@ class HourlyBaseline:
     def learn(self, hour: int, value: int) -> None:
         """Learn the mean of an hour."""
         days, spread = self._days[hour], self._spreads[hour]
-        off = (value << _FINE) - self._means[hour] if days else 0
+        off = (value << _FINE) - self._means[hour]
         if not days:
-            self._means[hour] = value << _FINE
+            self._means[hour], off = value << _FINE, 0
         if days >= _SETTLED_DAYS:
             most = _CLIP * max(spread, _LEAST_SPREAD)
             off = max(-most, min(most, off))
@@ -59,7 +58,7 @@ class _SenseState:
         self.off = 0
         """Hours in a row that were off what is usual."""
         self.beyond = {}
-        """(first, last) minute in which readings were beyond a limit, by its side and id."""
+        """(first, last) minute in which readings were beyond a limit, by its id."""
 
 
 class Watch:
@@ -69,11 +68,10 @@ class Watch:
     limits make events.
     """
 
-    def __init__(self, senses, clock, limits, events, quiet: int, finds_unusual: bool):
+    def __init__(self, senses, clock, limits, quiet: int, finds_unusual: bool):
         self._senses = senses
         self._clock = clock
         self._limits = limits
-        self._events = events
         self._quiet = quiet
         self._finds_unusual = finds_unusual
         self._states = {}
@@ -93,7 +91,7 @@ class Watch:
         slot = self._clock.now() // MINUTE
         if slot != self._settled:
             self._settled = slot
-            self._events.settle()
+            self._limits.settle()
         for found in self._past or ():
             if found is None:
                 return True
@@ -105,14 +103,9 @@ class Watch:
     def on_minute(self, sense, slot: int, aggregate: tuple) -> None:
         """Handle the (count, min, max, mean, last) of a minute of a sense."""
         state = self._state_of(sense.number)
-        limits = self._limits.of_sense(sense)
-        for limit in limits:
-            self._check_limit(sense, state, slot, aggregate[3], limit)
-        known = [(side_of(limit), limit["id"]) for limit in limits]
-        for row in list(self._events.lasting):
-            is_gone = row["kind"] != "unusual" and (row["kind"], row.get("limit", "")) not in known
-            if row["sense"] == sense.number and is_gone:
-                self._events.end(row, slot * MINUTE)  # the limit was removed
+        for row in self._limits.of_sense(sense):
+            if "bound" in row:
+                self._check_limit(state, slot, aggregate[3], row)
         if self._finds_unusual:
             self._add_to_hour(sense, state, slot // 60, aggregate)
 
@@ -121,24 +114,19 @@ class Watch:
             self._states[number] = _SenseState()
         return self._states[number]
 
-    def _check_limit(self, sense, state, slot: int, value: int, limit: dict) -> None:
-        side = side_of(limit)
-        key, bound = (side, limit["id"]), limit[side]
-        row = self._events.find(sense, side, limit["id"])
-        first, last = state.beyond.get(key, (slot, slot))
-        if value < bound if side == "low" else value > bound:
-            state.beyond[key] = first, slot
-            if row is None and slot - first >= limit["minutes"]:
-                self._events.begin(sense, side, first * MINUTE, value, limit)
-            elif row is not None:
-                row["value"] = min(value, row["value"]) if side == "low" else max(value, row["value"])
-        elif row is None:
-            state.beyond.pop(key, None)
-        elif slot - last >= self._quiet:
-            state.beyond.pop(key, None)
-            self._events.end(row, (last + 1) * MINUTE)
+    def _check_limit(self, state, slot: int, value: int, row: dict) -> None:
+        is_lasting = "start" in row
+        first, last = state.beyond.get(row["id"], (slot, slot))
+        if value < row["bound"] if row["kind"] == "below" else value > row["bound"]:
+            state.beyond[row["id"]] = first, slot
+            if not is_lasting and slot - first >= row["minutes"]:
+                self._limits.begin(row, first * MINUTE, value)
+        elif is_lasting and slot - last < self._quiet:
+            state.beyond[row["id"]] = first, last
         else:
-            state.beyond[key] = first, last
+            state.beyond.pop(row["id"], None)
+            if is_lasting:
+                self._limits.end(row)
 
     # --- hours
 
@@ -151,13 +139,13 @@ class Watch:
     def _check_hour(self, sense, state, slot: int, mean: int) -> None:
         hour = self._hour_of_day(slot)
         usual = None if self._past else state.baseline.usual(hour)
-        row = self._events.find(sense, "unusual")
+        lasting = [row for row in self._limits.of_sense(sense) if row["kind"] == "unusual"]
         is_off = usual is not None and not usual[0] <= mean <= usual[1]
         state.off = state.off + 1 if is_off else 0
-        if usual and row is None and state.off >= HOURS_OFF:
-            self._events.begin(sense, "unusual", (slot + 1 - HOURS_OFF) * HOUR, mean, usual=list(usual))
-        elif row is not None and usual and not is_off:
-            self._events.end(row, slot * HOUR)
+        if usual and not lasting and state.off >= HOURS_OFF:
+            self._limits.begin_unusual(sense, (slot + 1 - HOURS_OFF) * HOUR, mean, list(usual))
+        elif lasting and usual and not is_off:
+            self._limits.end(lasting[0])
         state.baseline.learn(hour, mean)
 
     def _hour_of_day(self, slot: int) -> int:

@@ -135,7 +135,7 @@ def config_json(*layers: Settings) -> bytes:
 def check_hardware(board: BoardProfile, content: bytes) -> None:
     """Raise BadRequest if config.json names pins or senses that the board would refuse."""
     from engram.errors import EngramError
-    from engram.senses.sense_config import MOST, parse_senses
+    from engram.senses.sense_config import parse_senses
     from engram.tools.pin_config import parse_pins
 
     values = json.loads(content)
@@ -144,7 +144,7 @@ def check_hardware(board: BoardProfile, content: bytes) -> None:
     senses = {name: entry for name, entry in group.items() if isinstance(entry, dict)}
     try:
         parse_pins(pins, board.forbidden_pins)
-        parse_senses(senses, pins, board.forbidden_pins, group.get("most", MOST))
+        parse_senses(senses, pins, board.forbidden_pins)
     except EngramError as problem:
         raise BadRequest(str(problem)) from None
 

@@ -14,12 +14,12 @@ pytestmark = pytest.mark.skipif(
 
 
 def test_what_a_board_perceived_before_a_restart_is_at_the_companion(companion: Companion, tmp_path: Path):
-    senses = {"free heap": {"kind": "heap", "every": 1}}
-    board = BoardProcess(tmp_path / "board", companion.url, "perceiving", 0, 1, senses=senses)
+    pins, senses = {"soil": {"pin": 7, "mode": "adc"}}, {"soil": {"kind": "adc", "pin": "soil", "every": 1}}
+    board = BoardProcess(tmp_path / "board", companion.url, "perceiving", 0, 1, pins=pins, senses=senses)
     with board:
         flash = tmp_path / "board" / "memory" / "senses"
         wait_until("the sense has a name", lambda: (flash / "senses.jsonl").exists())
-        wait_until("the companion knows it", lambda: names(companion) == ["free heap"])
+        wait_until("the companion knows it", lambda: names(companion) == ["soil"])
         board.stop_quietly()
         assert list(flash.glob("minutes.*"))
         board.begin()

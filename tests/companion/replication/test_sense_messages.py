@@ -15,7 +15,7 @@ from engram_host.companion.errors import Refused
 from engram_host.companion.replication.sense_messages import read_block, read_list
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.senses.table import PART_BYTES
-from engram_host.companion.store.senses.types import DAYS, FOLDED, HOURS, MINUTES
+from engram_host.companion.store.senses.types import FOLDED, HOURS, MINUTES
 from engram_host.companion.types import RetentionLimits
 from one_case import in_one_case
 from peers import Companion
@@ -78,11 +78,11 @@ def test_hours_are_worked_out_from_minutes(store: CompanionStore, kitchen: Perce
     assert kept(store, level=FOLDED) == kitchen.rows("room", 1)
 
 
-def test_hours_and_days_that_a_board_folded_are_kept(store: CompanionStore, tmp_path: Path):
+def test_hours_that_a_board_folded_are_kept(store: CompanionStore, tmp_path: Path):
     kitchen = PerceivingBoard(Sent(posted_to(store)), tmp_path / "flash", most_bytes=32768)
     kitchen.perceive("room", walk(6000), HOUR // 2)
     kitchen.tell()
-    assert kept(store, level=HOURS) and kept(store, level=DAYS)
+    assert kept(store, level=HOURS)
 
 
 def test_a_block_that_comes_twice_counts_once(store: CompanionStore, kitchen: PerceivingBoard):

@@ -93,7 +93,7 @@ OF_SOME_RUNTIMES = {
     "engram.compat": {"asyncio"},
     "engram.link.link_state": {"machine"},
     "engram.net.transport": {"tls"},
-    "engram.senses.drivers": {"dht", "ds18x20", "esp32", "machine", "network", "onewire"},
+    "engram.senses.sampling": {"dht", "ds18x20", "machine", "onewire"},
     "engram.status": {"machine"},
 }
 """What modules import inside functions since not every runtime has it, or the host does without it."""

@@ -7,7 +7,6 @@ from engram import files
 from engram.errors import NetError
 from engram.link import messages
 from engram.link.companion import Companion
-from engram.senses.sense_config import parse_senses
 from linked import Linked
 from samples import Numbers
 from sensing import Board as Perceiving
@@ -156,7 +155,7 @@ async def test_a_forgotten_sense_leaves_the_list():
     copied.perceive()
     copied.perceiving.observe("door", 1)
     await copied.tell()
-    copied.perceiving.senses.forget("door")
+    copied.perceiving.senses.forget(copied.perceiving.senses.find("door"))
     await copied.tell()
     assert [row[0] for row in copied.companion.senses.values()] == ["room"]
 
@@ -172,7 +171,7 @@ async def test_an_acknowledgement_of_something_else_ends_the_link():
 
 
 async def test_an_answer_of_another_form_ends_the_link():
-    for have in ([1, 2, 3], [[1, "zz"], [0, ""], [0, ""]], [["1", ""], [0, ""], [0, ""]]):
+    for have in ([1, 2], [[1, "zz"], [0, ""]], [["1", ""], [0, ""]]):
         copied = Copied()
         copied.perceive()
         copied.companion.newest = have  # pyright: ignore[reportAttributeAccessIssue]  # of a wrong form
@@ -214,10 +213,10 @@ async def test_the_list_names_the_senses_that_everybody_may_see():
     copied.perceive(name="door")
     await copied.tell()
     assert copied.companion.shared is None
-    copied.perceiving.configs = parse_senses({"door": {"kind": "code", "shared": True}}, {}, (), 16)
+    copied.perceiving.is_shared = True
     copied.restart()
     await copied.tell()
-    assert list(copied.companion.shared or ()) == [copied.perceiving.senses.find("door").number]
+    assert list(copied.companion.shared or ()) == [1, 2]
 
 
 # --- when

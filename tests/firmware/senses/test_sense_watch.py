@@ -4,6 +4,7 @@ from board import ANN
 from engram.errors import ArgumentError, NotFound
 from engram.memory.access import OWNER, Caller
 from engram.senses.limits import MOST
+from engram.senses.watch import HourlyBaseline
 from samples import Numbers
 from support import raises
 from watching import Cellar
@@ -23,68 +24,61 @@ def test_a_reading_beyond_a_limit_is_an_event_until_it_is_back_for_some_minutes(
     cellar = Cellar()
     cellar.limit(low=5)
     assert cellar.read(60, 50) == []
-    assert cellar.read(49) == ["low at 49"]
-    assert cellar.read(46, 48) == []
-    assert cellar.read(50, 51, 52, 53) == []
-    assert cellar.read(53, 54) == ["low over, 46"]
-    assert cellar.read(40) == ["low at 40"]
+    assert cellar.read(49) == [("below", 49)]
+    assert cellar.read(46, 50, 51, 52, 53) == [("below", 49)]
+    assert cellar.read(53, 54) == []
+    assert cellar.read(40) == [("below", 40)]
+    assert len(cellar.told) == 2
 
 
 def test_readings_that_flicker_around_a_limit_are_one_event():
     cellar = Cellar()
     cellar.limit(high=30)
-    assert cellar.read(*[301, 299] * 30) == ["high at 301"]
-    assert cellar.read(*[290] * 6) == ["high over, 301"]
+    assert cellar.read(*[301, 299] * 30) == [("above", 301)]
+    assert cellar.read(*[290] * 6) == [] and len(cellar.told) == 1
 
 
 def test_a_limit_may_ask_for_readings_that_stay_beyond_it():
     cellar = Cellar()
     cellar.limit(high=30, minutes=10)
     assert cellar.read(*[310] * 9 + [290] + [310] * 10) == []
-    assert cellar.read(310) == ["high at 310"]
+    assert cellar.read(310) == [("above", 310)]
 
 
-def test_both_sides_and_several_people_have_limits_of_their_own():
+def test_both_sides_have_limits_of_their_own():
     cellar = Cellar()
     cellar.limit(low=5)
     cellar.limit(high=30)
-    cellar.limit(ANN, low=8)
-    assert cellar.read(79) == ["low at 79"]
-    assert cellar.read(49) == ["low at 49"]
-    assert cellar.read(310)[-1:] == ["high at 310"]
+    assert cellar.read(49) == [("below", 49)]
+    assert cellar.read(310)[-1:] == [("above", 310)]
 
 
-def test_a_new_limit_takes_the_place_of_ones_own_on_that_side():
+def test_a_new_limit_takes_the_place_of_ones_own_on_that_side_and_ends_its_event():
     cellar = Cellar()
     first = cellar.limit(low=5)
+    cellar.read(40)
+    assert cellar.limit(low=5)["id"] == first["id"], "the same limit again"
     second = cellar.limit(low=3)
-    assert [fields["id"] for fields in cellar.limits.of_caller(OWNER)] == [second["id"]] != [first["id"]]
-
-
-def test_limits_of_config_json_are_there_without_being_set():
-    cellar = Cellar(limits={"low": 5, "high": 30.5})
-    assert cellar.read(304) == []
-    assert cellar.read(306) == ["high at 306"]
-    assert cellar.limits.of_caller(OWNER) == []
+    assert [row["id"] for row in cellar.limits.of_caller(OWNER)] == [second["id"]] != [first["id"]]
+    assert cellar.read(40) == []
 
 
 def test_limits_survive_a_restart_and_an_event_goes_on():
     cellar = Cellar()
     cellar.limit(low=5)
-    assert cellar.read(40) == ["low at 40"]
+    cellar.read(40)
     cellar.start()
-    assert cellar.read(39, 38) == []
-    assert cellar.read(*[60] * 7) == ["low over, 38"]
+    assert cellar.read(39, 38) == [("below", 40)]
+    assert cellar.read(*[60] * 7) == [] and len(cellar.told) == 1
 
 
 def test_the_event_of_a_limit_that_is_removed_is_over():
     cellar = Cellar()
-    fields = cellar.limit(low=5)
+    row = cellar.limit(low=5)
     cellar.read(40)
     with raises(NotFound):
-        cellar.limits.remove(ANN, fields["id"])
-    assert cellar.limits.remove(OWNER, fields["id"])["low"] == 50
-    assert cellar.read(40) == ["low over, 40"]
+        cellar.limits.remove(ANN, row["id"])
+    assert cellar.limits.remove(OWNER, row["id"])["bound"] == 50
     assert cellar.read(30) == []
 
 
@@ -103,11 +97,11 @@ def test_damaged_lines_of_limits_are_set_aside():
     cellar = Cellar()
     cellar.limit(low=5)
     cellar.limit(ANN, high=30)
-    path = cellar.folder + "/senses/limits.jsonl"
+    path = cellar.board.folder + "/senses/limits.jsonl"
     with open(path, "rb") as file:
         data = file.read()
     with open(path, "wb") as file:
-        file.write(data.replace(b'"high":300', b'"high":900'))
+        file.write(data.replace(b'"bound":300', b'"bound":900'))
     cellar.start()
     assert cellar.limits.of_caller(ANN) == [] and len(cellar.limits.of_caller(OWNER)) == 1
     assert cellar.limit(ANN, high=30)["id"] == "l3", "no number is given twice"
@@ -119,21 +113,52 @@ def test_damaged_lines_of_limits_are_set_aside():
 def test_hours_that_are_off_are_an_event_with_what_was_usual():
     cellar = Cellar()
     assert cellar.read(*_noise(20 * DAY)) == []
-    found = cellar.read(*_noise(300, 240))
-    assert [line[:7] for line in found] == ["unusual"]
-    (fields,) = cellar.events.lasting
-    low, high = fields["usual"]
+    assert [kind for kind, _ in cellar.read(*_noise(300, 240))] == ["unusual"]
+    (row,) = cellar.limits.lasting
+    low, high = row["usual"]
     assert 190 < low < 200 < high < 210
-    assert [line[:12] for line in cellar.read(*_noise(180))] == ["unusual over"]
+    assert cellar.read(*_noise(180)) == [] and len(cellar.told) == 1
 
 
 def test_what_is_usual_is_learned_again_from_the_hours_on_flash():
     cellar = Cellar()
     cellar.read(*_noise(20 * DAY))
     cellar.start()
-    assert [line[:7] for line in cellar.read(*_noise(120, 240))] == ["unusual"]
+    assert [kind for kind, _ in cellar.read(*_noise(120, 240))] == ["unusual"]
 
 
-def test_in_the_first_two_weeks_nothing_is_unusual():
-    cellar = Cellar()
-    assert cellar.read(*_noise(13 * DAY), *_noise(120, 900)) == []
+# --- the usual mean and spread of an hour of the day
+
+
+def _learned(days, mean_of, seed=4):
+    baseline, numbers = HourlyBaseline(), Numbers(seed)
+    for day in range(days):
+        for hour in range(24):
+            baseline.learn(hour, mean_of(day, hour) + numbers.below(7) - 3)
+    return baseline
+
+
+def test_nothing_is_known_of_an_hour_before_two_weeks():
+    assert _learned(13, lambda day, hour: 200).usual(5) is None
+    low, high = _learned(14, lambda day, hour: 200).usual(5) or (0, 0)
+    assert 180 < low < 197 and 203 < high < 220
+
+
+def test_each_hour_of_the_day_has_its_own_mean():
+    baseline = _learned(20, lambda day, hour: 200 + 20 * hour)
+    for hour in range(24):
+        low, high = baseline.usual(hour) or (0, 0)
+        assert low < 200 + 20 * hour < high and high - low < 40
+
+
+def test_a_season_is_followed():
+    low, high = _learned(120, lambda day, hour: 200 + 2 * day).usual(5) or (0, 0)
+    assert low < 200 + 2 * 119 < high
+
+
+def test_one_wild_hour_hardly_changes_what_is_usual():
+    baseline = _learned(20, lambda day, hour: 200)
+    before = baseline.usual(5)
+    baseline.learn(5, 1 << 29)
+    after = baseline.usual(5)
+    assert before and after and abs(after[1] - before[1]) < 10

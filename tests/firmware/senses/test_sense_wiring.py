@@ -23,9 +23,9 @@ def _place():
     return _places[0]
 
 
-def _app(place, table=None):
+def _app(place, table=None, now=NOW):
     overrides = {"senses": table} if table else {}
-    return App(place, overrides, clock=Clock(0, lambda: NOW))
+    return App(place, overrides, clock=Clock(0, lambda: now))
 
 
 async def test_a_board_without_senses_loads_nothing_of_them():
@@ -44,21 +44,33 @@ def test_a_reading_makes_senses_and_a_start_finds_them_again():
     app.board.senses.flush()
     app = _app(place)
     sense = app.board.senses.find("room")
-    assert [row for _, row in app.board.senses.range(sense.number, 0, 1 << 31, 0)] == [(1, 214, 214, 214, 214)]
+    assert [row for _, row in app.board.senses.range(sense, 0, 1 << 31, 0)] == [(1, 214, 214, 214, 214)]
 
 
-def test_config_json_declares_senses_and_makes_what_reads_them():
+def test_config_json_says_the_unit_and_decimals_of_what_code_observes():
     app = _app(_place(), {"battery": {"kind": "code", "unit": "V", "decimals": 2}})
-    app.observe("battery", 3.71)
+    app.observe("Battery", 3.71)
     sense = app.board.senses.find("battery")
     assert sense.text(sense.last) == "3.71 V" and app.board.sampling is None
-    assert _app(_place(), {"heap": {"kind": "heap"}}).board.sampling is not None
+
+
+def test_other_decimals_stop_the_start_of_a_board_that_has_readings():
+    place = _place()
+    app = _app(place, {"cellar": {"kind": "code", "unit": "K", "decimals": 3}})
+    app.observe("cellar", 280.125)
+    app = _app(place, {"cellar": {"kind": "code", "unit": "K", "decimals": 1}})
+    assert app.board.senses.all() == [], "its reading was in RAM"
+    app.observe("cellar", 280)
+    app.board.senses.flush()
+    with raises(ConfigError) as caught:
+        _app(place, {"cellar": {"kind": "code", "unit": "K", "decimals": 2}})
+    assert "has readings in K with 1 decimals: give the sense another name" in str(caught.error)
 
 
 def test_a_wrong_sense_stops_the_start():
     with raises(ConfigError) as caught:
         _app(_place(), {"room": {"kind": "dht23"}})
-    assert str(caught.error).startswith("config: senses.room: kind: must be one of adc, bme280")
+    assert str(caught.error).startswith("config: senses.room: kind: must be one of adc, code")
 
 
 async def test_senses_of_named_pins_are_read_where_the_board_has_set_them_up():

@@ -40,7 +40,7 @@ class PerceivingBoard:
     def start(self) -> None:
         """Start again: what is in RAM is lost."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        self.senses = Senses(str(self._folder), self.clock, 16, self._most_bytes, 60)
+        self.senses = Senses(str(self._folder), self.clock, self._most_bytes, 60)
         self.senses.open()
 
     def perceive(self, name: str, values: Iterable[float], every: int = MINUTE, unit: str = "") -> None:
@@ -52,14 +52,12 @@ class PerceivingBoard:
 
     def work(self) -> None:
         """Do what the background does."""
-        while self.senses.tick():
-            pass
+        self.senses.tick()
 
     def rows(self, name: str, level: int = 0) -> dict[int, tuple[int, ...]]:
         """What the board has of a sense, by slot; what waits in RAM is written first."""
         self.senses.flush()
-        number = self.find(name).number
-        return dict(self.senses.range(number, 0, 1 << 31, level))
+        return dict(self.senses.range(self.find(name), 0, 1 << 31, level))
 
     def find(self, name: str) -> Sense:
         """A sense that there is."""
@@ -74,7 +72,7 @@ class PerceivingBoard:
         found = self.senses.all()
         items = [[one.number, one.name, one.unit, one.decimals, one.made] for one in found]
         shared = [one.number for one in found if one.name in self.shared]
-        listed: dict[str, Any] = {"next": self.senses.next_number, "whole": whole, "items": items}
+        listed: dict[str, Any] = {"next": self.senses.table.next, "whole": whole, "items": items}
         listed |= {"shared": shared} if shared else {}
         return self.sent.ask("senses", epoch=self.sent.epoch, **listed)
 
@@ -91,7 +89,7 @@ class PerceivingBoard:
         """Connect, and send the next block that the companion lacks: its level and it, None if it has all."""
         self.sent.hello()
         have = self.list_senses()["have"]
-        for level in range(3):
+        for level in range(2):
             if block := self.senses.history.rings[level].next_block(have[level][0], int(have[level][1] or "0", 16)):
                 self.send(level, block)
                 return level, block
@@ -102,7 +100,7 @@ class PerceivingBoard:
         self.senses.flush()
         self.sent.hello()
         have = self.list_senses()["have"]
-        for level in range(3):
+        for level in range(2):
             while block := self.senses.history.rings[level].next_block(have[level][0], int(have[level][1] or "0", 16)):
                 answer = self.send(level, block)
                 have = answer["have"]

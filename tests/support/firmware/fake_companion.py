@@ -72,8 +72,8 @@ class Companion:
         self.statuses = []  # the figures that the board told, newest last
         self.refuses_status = False
         self.senses = {}  # (name, unit, decimals) by number
-        self.readings = [{}, {}, {}]  # of each level the blocks that came, by (seq, check)
-        self.newest = [[0, ""], [0, ""], [0, ""]]  # (seq, check) of the last block of each level
+        self.readings = [{}, {}]  # of each level the blocks that came, by (seq, check)
+        self.newest = [[0, ""], [0, ""]]  # (seq, check) of the last block of each level
         self.shared = None  # the numbers of senses that everybody may see, as the board listed them
         self.lies = {}  # what is answered to a get, in place of what there is
 

@@ -45,6 +45,5 @@ def fill(board):
             senses.observe("bedroom temperature", bedroom(minute) / 10, "°C")
             senses.observe("outside", (bedroom(minute) - 100) / 10, "°C")
             senses.observe("bedroom humidity", 40 + minute // 144, "%")
-        while senses.tick():
-            pass
+        senses.tick()
     board.now = NOW

@@ -2,7 +2,6 @@
 
 from engram import log_line  # noqa: F401 first: an import within an import takes more of the stack
 from engram.clock import Clock
-from engram.compat import finish
 from engram.senses import rings  # noqa: F401
 from engram.senses.sense_config import parse_senses
 from engram.senses.senses import Senses
@@ -29,16 +28,17 @@ class Machine:
 class Board:
     """The senses of a board that can be cut off and started again."""
 
-    def __init__(self, now=NOW, most_bytes=131072, write_minutes=60, table=None, pins=None, most=16, machine=None):
+    def __init__(self, now=NOW, most_bytes=131072, write_minutes=60, table=None, pins=None, machine=None):
         self.machine = machine or Machine(now)
         self.folder = folder()
-        self._settings = most, most_bytes, write_minutes
-        self.configs = parse_senses(table or {}, pins or {}, (), 16)
+        self._settings = most_bytes, write_minutes
+        self.configs = parse_senses(table or {}, pins or {}, ())
+        self.is_shared = False
         self.restart()
 
     def restart(self):
         """Lose what is in RAM, as a power cut does."""
-        self.senses = Senses(self.folder, self.machine.clock, *self._settings, self.configs)
+        self.senses = Senses(self.folder, self.machine.clock, *self._settings, self.configs, self.is_shared)
         self.senses.open()
         return self
 
@@ -52,8 +52,7 @@ class Board:
 
     def work(self):
         """Let the background do all it has."""
-        while self.senses.tick():
-            pass
+        self.senses.tick()
 
     def minutes(self, name, values, every=60):
         """A reading for each value, one every so many seconds."""
@@ -64,7 +63,7 @@ class Board:
 
     def range(self, name, level, first=0, last=1 << 31):
         """What a range of a sense has."""
-        return list(self.senses.range(self.senses.find(name).number, first, last, level))
+        return self.senses.range(self.senses.find(name), first, last, level)
 
 
 def totals(readings, slot_of):
@@ -73,8 +72,3 @@ def totals(readings, slot_of):
     for at, value in readings:
         add_to(found, slot_of(at), (1, value, value, value, value))
     return {slot: aggregate_of(found[slot]) for slot in found}
-
-
-def wholly(work):
-    """Do all of a generator's work."""
-    finish(work)

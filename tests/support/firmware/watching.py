@@ -6,56 +6,41 @@ from engram.senses.watch import Watch
 from sensing import Board
 
 
-class Noted:
-    """Stands in for the events of a board: notes what begins and ends."""
+class _Records:
+    """Stands in for the records of a board."""
 
-    def __init__(self):
-        self.lasting = []
-        self.lines = []
-
-    def find(self, sense, kind, limit=""):
-        for row in self.lasting:
-            if (row["kind"], row["limit"]) == (kind, limit):
-                return row
-        return None
-
-    def begin(self, sense, kind, start, value, limit=None, usual=None):
-        row = {"sense": sense.number, "kind": kind, "value": value, "usual": usual}
-        row["limit"] = limit["id"] if limit else ""
-        self.lasting.append(row)
-        self.lines.append("%s at %d" % (kind, value))
-
-    def end(self, row, at):
-        self.lasting.remove(row)
-        self.lines.append("%s over, %d" % (row["kind"], row["value"]))
-
-    def settle(self):
+    def store(self, content, tags, **more):
         pass
 
 
 class Cellar:
     """A watch over the cellar, in tenths of a degree; readings come once a minute."""
 
-    def __init__(self, **fields):
-        entry = {"kind": "code", "unit": "°C"}
-        entry.update(fields)
-        self.board = Board(table={"cellar": entry}, most_bytes=262144)
-        self.folder = self.board.folder
-        self.events = Noted()
+    def __init__(self):
+        self.board = Board(table={"cellar": {"kind": "code", "unit": "°C"}}, most_bytes=262144)
+        self.told = []
         self.start()
 
     def start(self):
         """Start the board: what is not on flash is lost."""
-        self.senses = self.board.restart().senses
-        self.limits = Limits(self.folder + "/senses")
+        self.senses, clock = self.board.restart().senses, self.board.machine.clock
+        folder = self.board.folder + "/senses"
+        self.limits = Limits(folder, self.senses, clock, _Records(), self._push, "net 1")
         self.limits.open()
-        self.watch = Watch(self.senses, self.board.machine.clock, self.limits, self.events, 5, True)
+        self.watch = Watch(self.senses, clock, self.limits, 5, True)
         self.watch.open()
         while self.watch.tick():
             pass
 
+    def _push(self, mid, caller, said):
+        self.told.append(said)
+        return True
+
     @property
     def cellar(self):
+        """The sense, which has a reading."""
+        if self.senses.find("cellar") is None:
+            self.read(200)
         return self.senses.find("cellar")
 
     def limit(self, caller=OWNER, **more):
@@ -63,11 +48,10 @@ class Cellar:
         return self.limits.add(caller, self.cellar, **more)
 
     def read(self, *values):
-        """A reading for each value, one a minute. What began and ended, since the last call."""
+        """A reading for each value, one a minute. The kinds and values of the events that last then, oldest first."""
         for value in values:
             self.senses.observe("cellar", value / 10)
             self.board.machine.later(60)
             self.board.work()
             self.watch.tick()
-        found, self.events.lines = self.events.lines, []
-        return found
+        return [(row["kind"], row["value"]) for row in self.limits.lasting]

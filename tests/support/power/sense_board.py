@@ -1,4 +1,4 @@
-"""Runs on the board: two senses, whose minutes are written, folded into hours and these into days; and what is there of them.
+"""Runs on the board: two senses, whose minutes are written and folded into hours; and what is there of them.
 
 sense_board.py play FLASH TRACE    readings of two hours on each of DAYS days; prints after each write how far it went
 sense_board.py look FLASH          what is on a flash, before and after readings of another hour
@@ -12,8 +12,8 @@ import vfs  # type: ignore
 import faulty_flash
 import flash
 from engram.clock import Clock
+from engram.senses.history import HOUR_LEVEL, MINUTE_LEVEL
 from engram.senses.senses import Senses
-from engram.senses.values import DAY_LEVEL, HOUR_LEVEL, MINUTE_LEVEL
 
 FLASH_BYTES = 512 << 10
 START = 1790000400  # an hour begins
@@ -38,7 +38,7 @@ class Board:
     def __init__(self, device):
         vfs.mount(vfs.VfsLfs2(device, **flash.OPTIONS), "/flash")
         self.now = START
-        self.senses = Senses("/flash", Clock(0, lambda: self.now), 16, 32768, 60)
+        self.senses = Senses("/flash", Clock(0, lambda: self.now), 32768, 60)
         self.senses.open()
 
     def read(self, minutes):
@@ -47,18 +47,15 @@ class Board:
             for number, name in enumerate(NAMES):
                 self.senses.observe(name, value_of(number, self.now // 60) // 10)
             self.now += 60
-            while self.senses.tick():
-                pass
+            self.senses.tick()
 
     def look(self):
-        """What there is: the minutes, and the counts of hours and days."""
+        """What there is: the minutes, and the counts of hours."""
         found = []
-        for name in [sense.name for sense in self.senses.all()]:
-            number = self.senses.find(name).number  # pyright: ignore[reportOptionalMemberAccess]  it was just named
-            minutes = [[slot, row[3]] for slot, row in self.senses.range(number, 0, 1 << 31, MINUTE_LEVEL)]
-            found.append([name, minutes])
-            for level in (HOUR_LEVEL, DAY_LEVEL):
-                found[-1].append([[slot, row[0]] for slot, row in self.senses.range(number, 0, 1 << 31, level)])
+        for sense in self.senses.all():
+            minutes = [[slot, row[3]] for slot, row in self.senses.range(sense, 0, 1 << 31, MINUTE_LEVEL)]
+            hours = [[slot, row[0]] for slot, row in self.senses.range(sense, 0, 1 << 31, HOUR_LEVEL)]
+            found.append([sense.name, minutes, hours])
         return found
 
 
@@ -71,7 +68,7 @@ def play(path, trace):
         board.read(MINUTES)
         board.senses.flush()
         tell("written", device.changes, board.now // 60)
-    tell("there", board.look(), [ring.until for ring in board.senses.history.rings])
+    tell("there", board.look(), board.senses.history.hours.until)
 
 
 def look(path):

@@ -39,8 +39,7 @@ async def live(app, world, clock):
         app.observe("cellar", 4 if 5 <= step % EVERY < 8 else 20, "°C")
         board.sense_view.set_limit(CALLER, "cellar", low=5)
         clock[0] += 60
-        while board.senses.tick():
-            pass
+        board.senses.tick()
         board.sense_watch.tick()
         for _ in range(20):
             await sleep_ms(0)
@@ -67,8 +66,8 @@ def main(path, cut):
     for event in world.events:
         tell(*event)
     assert board.sense_view
-    for row, _ in board.sense_view.lasting_events(OWNER):
-        tell("event", row)
+    for _, event in board.sense_view.lasting_events(OWNER):
+        tell("event", event)
     for turn in board.journal.later(0):
         tell("line", turn["text"])
     for record in board.records.newest(OWNER, ("sense",)):

@@ -22,7 +22,7 @@ from engram.senses.senses import Senses
 FLASH_BYTES = 2 << 20
 START = 1790000400
 SENSES = 8
-SETTINGS = (16, 524288, 60)
+SETTINGS = (524288, 60)
 ROWS = 400
 
 
@@ -48,7 +48,7 @@ class Board:
         self.offset = 0
         self.is_known = True
         table = {"sense %d" % number: {"kind": "code", "decimals": 0} for number in range(SENSES)}
-        self.senses = Senses("/flash", Clock(0, self.read_clock), *SETTINGS, parse_senses(table, {}, (), 16))
+        self.senses = Senses("/flash", Clock(0, self.read_clock), *SETTINGS, parse_senses(table, {}, ()))
         self.senses.open()
 
     def read_clock(self):
@@ -57,7 +57,7 @@ class Board:
 
     def seq(self):
         """The place of the newest block of minutes: a later one is higher."""
-        sizes = self.senses.history.rings[0].sizes
+        sizes = self.senses.history.minutes.sizes
         return max([number << 16 | sizes[number] // SIZE for number in sizes if sizes[number]] or [0])
 
     def live(self, steps, armed_at, after):
@@ -85,8 +85,7 @@ class Board:
         if 0 <= armed_at <= self.minute and not self.device.when:
             self.device.what, self.device.when = "half", self.device.changes + after
         tell("due", self.minute)
-        while self.senses.tick():
-            pass
+        self.senses.tick()
         tell("wrote", self.seq(), self.device.erases)
 
 
@@ -103,11 +102,11 @@ def look(path):
     """What there is."""
     board = Board(flash.Flash(path, 0), 0)
     tell("began", board.seq())
-    tell("bytes", board.senses.bytes_used(), [ring.size for ring in board.senses.history.rings])
-    for number in range(SENSES):
-        for level in (0, 1, 2):
+    tell("bytes", [ring.size for ring in board.senses.history.rings])
+    for number, sense in enumerate(board.senses.all()):
+        for level in (0, 1):
             rows = []
-            for slot, row in board.senses.range(number + 1, 0, 1 << 31, level):
+            for slot, row in board.senses.range(sense, 0, 1 << 31, level):
                 rows.append([slot] + list(row))
                 if len(rows) == ROWS:
                     tell("rows", number, level, rows)

@@ -37,7 +37,7 @@ def main(path, count, days):
     now = [START]
     clock = Clock(0, lambda: now[0])
     before = used()
-    senses = Senses("/flash", clock, 16, 524288, 60)
+    senses = Senses("/flash", clock, 524288, 60)
     senses.open()
     names = ["room number %d" % number for number in range(count)]
     for number, name in enumerate(names):
@@ -47,8 +47,7 @@ def main(path, count, days):
         now[0] += 60
         for number, name in enumerate(names):
             senses.observe(name, value_of(number, now[0] // 60) / 10)
-        while senses.tick():
-            pass
+        senses.tick()
     figures = {"readings": count * days * 1440, "erases": device.erases, "programmed_bytes": device.programmed_bytes}
     figures["kept_bytes"] = sum([sum(ring.sizes.values()) for ring in senses.history.rings])
     figures["heap"] = used() - before

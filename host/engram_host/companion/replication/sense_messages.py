@@ -5,7 +5,7 @@ from typing import Any
 
 from engram import text
 from engram.link import messages
-from engram.senses import rings, values
+from engram.senses import rings
 from engram.senses.rows import rows_in
 from engram_host.companion.errors import Refused
 from engram_host.companion.replication.messages import (
@@ -26,6 +26,8 @@ from engram_host.companion.store.senses.types import (
 from engram_host.companion.types import LineQuota, Sender
 
 MOST_NUMBER = 127
+_MOST_DECIMALS = 3
+_NAME_CHARS, _UNIT_CHARS = 32, 8
 _LOWEST, _HIGHEST = -(1 << 31), (1 << 31) - 1
 _MOST_SLOT = (1 << 32) - 1
 _MOST_MADE = 1 << 40
@@ -62,8 +64,8 @@ def _listed(item: Any, shared: Collection[int]) -> Listed:
     if not (isinstance(item, list) and [type(value) for value in item] == [int, str, str, int, int]):
         raise _refusal("an item has another form")
     number, name, unit, decimals, made = item
-    is_sound = 0 <= number <= MOST_NUMBER and 0 <= decimals <= values.MOST_DECIMALS and 0 <= made <= _MOST_MADE
-    if not is_sound or not 0 < len(name) <= values.NAME_CHARS or len(unit) > values.UNIT_CHARS:
+    is_sound = 0 <= number <= MOST_NUMBER and 0 <= decimals <= _MOST_DECIMALS and 0 <= made <= _MOST_MADE
+    if not is_sound or not 0 < len(name) <= _NAME_CHARS or len(unit) > _UNIT_CHARS:
         raise _refusal("a value is beyond its bounds")
     if text.printable(name) != name or text.printable(unit) != unit:
         raise _refusal("a name or unit has characters that cannot be shown")

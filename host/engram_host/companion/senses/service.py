@@ -1,7 +1,7 @@
 """Readings of boards: the senses of a board, series for plots, all rows for an export.
 
-Hours are computed from minutes here or folded by the board, whichever has more readings; likewise days, in the board's
-time zone.
+Hours are computed from minutes here or folded by the board, whichever has more readings; days, in the board's time zone,
+are computed from hours.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from engram.senses import values
+from engram.memory import access
 from engram_host.companion.errors import UnknownSense
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.senses.parts import fold, fuller
@@ -19,7 +19,6 @@ from engram_host.companion.store.senses.types import (
     HOURS,
     MINUTES,
     SECONDS,
-    SPANS,
     Row,
     StoredEvent,
     StoredSense,
@@ -29,7 +28,7 @@ from engram_host.time_zones import BoardZone
 
 Level = Literal["minute", "hour", "day"]
 LEVELS: tuple[Level, ...] = ("minute", "hour", "day")
-_FINEST = {MINUTES: (MINUTES,), HOURS: (HOURS, FOLDED), DAYS: (DAYS, HOURS, FOLDED)}
+_FINEST = {MINUTES: (MINUTES,), HOURS: (HOURS, FOLDED), DAYS: (HOURS, FOLDED)}
 
 MOST_POINTS = 2000
 POINTS = 500
@@ -113,9 +112,9 @@ class ReadingService:
 
     def find(self, device: str, name: str) -> StoredSense:
         """Return the sense of a name, ignoring case and spacing, or raise UnknownSense."""
-        key = values.key_of(name)
+        key = access.tag(name)
         for sense in self._senses(device):
-            if values.key_of(sense.name) == key:
+            if access.tag(sense.name) == key:
                 return sense
         raise UnknownSense(name)
 
@@ -136,8 +135,7 @@ class ReadingService:
             first += 1
         hours = self.rows(device, sense, HOURS, zone.start_of(first), zone.start_of(last + 1))
         folded = fold(hours, {row.slot: zone.day_of(row.slot * SECONDS[HOURS]) for row in hours})
-        kept = self._store.reading_rows(device, sense.key, DAYS, first, last)
-        return list(fuller(folded, _by_slot(kept)).values())
+        return [folded[slot] for slot in sorted(folded)]
 
     def exported(
         self, device: str, name: str, since: int, until: int, level: Level
@@ -157,7 +155,7 @@ class ReadingService:
         # A day in the board's zone may begin earlier or end later than the one in UTC.
         begin = max(since, min(first for first, _ in spans) - _DAY_SECONDS)
         end = min(until, max(last for _, last in spans) + _DAY_SECONDS)
-        stride = SPANS[at] * SECONDS[at] * (_PARTS_AT_ONCE if at != DAYS else 1)
+        stride = _PARTS_AT_ONCE * _DAY_SECONDS
         while begin < end:
             following = min(end, begin + stride)
             if at == DAYS and following < end:

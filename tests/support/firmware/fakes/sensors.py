@@ -1,4 +1,4 @@
-"""The modules of sensors: dht, onewire, ds18x20, esp32 and bme280_float, as strict as the real ones are.
+"""The modules of sensors: dht, onewire and ds18x20, as strict as the real ones are.
 
 A DHT refuses to be asked twice within its pause, a DS18B20 has no temperature before its conversion is over.
 """
@@ -8,18 +8,13 @@ import sys
 from fakes import world
 
 ETIMEDOUT = 116
-ENODEV = 19
 
 on_pins = {}
 """What is connected: by a pin's number the (temperature, humidity) of a DHT, or {address: temperature} of thermometers."""
 
-at_addresses = {}
-"""What is on the I2C bus: (temperature, hPa, humidity) by address."""
-
 faults = []
 """What the next reads raise, one each."""
 
-chip = 41
 conversions = 0
 
 _CONVERSION_MS = 750
@@ -31,7 +26,6 @@ def begin_anew() -> None:
     """Nothing is connected."""
     global conversions
     on_pins.clear()
-    at_addresses.clear()
     _measured.clear()
     del faults[:]
     conversions = 0
@@ -90,19 +84,6 @@ class _Ds18x20:
         return thermometers[rom.hex()]
 
 
-class _Bme280:
-    def __init__(self, mode=1, address=0x76, i2c=None, **_):
-        assert i2c is not None
-        if address not in at_addresses:
-            raise OSError(ENODEV)
-        self._address = address
-
-    def read_compensated_data(self, result=None):
-        _fail()
-        temperature, hectopascals, humidity = at_addresses[self._address]
-        return (temperature, hectopascals * 100.0, humidity)
-
-
 class _Module:
     """A module with what it is given."""
 
@@ -111,16 +92,9 @@ class _Module:
             setattr(self, name, value)
 
 
-def install(with_bme280=True, is_first_esp32=False) -> None:
+def install() -> None:
     """Put the stand-ins in the place of the modules."""
     modules: dict = sys.modules
     modules["dht"] = _Module(DHT11=_Dht, DHT22=_Dht)
     modules["onewire"] = _Module(OneWire=_OneWire)
     modules["ds18x20"] = _Module(DS18X20=_Ds18x20)
-    if is_first_esp32:
-        modules["esp32"] = _Module(raw_temperature=lambda: 32 + chip * 9 // 5)
-    else:
-        modules["esp32"] = _Module(mcu_temperature=lambda: chip)
-    modules.pop("bme280_float", None)
-    if with_bme280:
-        modules["bme280_float"] = _Module(BME280=_Bme280)

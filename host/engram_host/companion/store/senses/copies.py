@@ -10,8 +10,8 @@ from engram_host.companion.store.senses.types import HeldReadings
 
 LIST_FIRST_SECONDS = 5
 
-_COLUMNS = ("epoch", "next", "minute_seq", "minute_check", "hour_seq", "hour_check", "day_seq", "day_check")
-_NOTHING = ((0, ""), (0, ""), (0, ""))
+_COLUMNS = ("epoch", "next", "minute_seq", "minute_check", "hour_seq", "hour_check")
+_NOTHING = ((0, ""), (0, ""))
 
 
 @dataclass(frozen=True)

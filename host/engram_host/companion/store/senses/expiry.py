@@ -51,7 +51,7 @@ def _drop_parts_beyond(rows: Rows, device: str, most: int, most_rows: int) -> in
     ((size,),) = rows.run("SELECT coalesce(sum(size), 0) FROM sense_parts WHERE device = ?", (device,))
     if size <= most:
         return 0
-    order = "CASE level WHEN 0 THEN 0 WHEN 2 THEN 2 ELSE 1 END DESC, part DESC"
+    order = f"CASE level WHEN {MINUTES} THEN 0 ELSE 1 END DESC, part DESC"
     sizes = f"SELECT sense, level, part, sum(size) OVER (ORDER BY {order}, sense) AS total FROM sense_parts WHERE device = ?"
     beyond = rows.run(
         f"SELECT sense, level, part FROM ({sizes}) AS sized WHERE total > ? LIMIT ?", (device, most, most_rows)

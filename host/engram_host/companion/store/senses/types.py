@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 MINUTES, HOURS, DAYS, FOLDED = range(4)
-"""Levels of parts, as in boards' blocks; FOLDED has hours computed from minutes."""
+"""Levels of readings: boards send MINUTES and HOURS, FOLDED has hours computed from minutes, and DAYS are never stored."""
 
-SPANS = (1440, 24, 64, 24)
-"""Slots per part: a day in UTC, or 64 DAYS of the board's time zone."""
+SPANS = (1440, 24, 1, 24)
+"""Slots per part, which is a day."""
 
 SECONDS = (60, 3600, 86400, 3600)
 

@@ -478,9 +478,7 @@ CREATE TABLE sense_copies (
     minute_seq BIGINT NOT NULL,
     minute_check TEXT NOT NULL,
     hour_seq BIGINT NOT NULL,
-    hour_check TEXT NOT NULL,
-    day_seq BIGINT NOT NULL,
-    day_check TEXT NOT NULL
+    hour_check TEXT NOT NULL
 ) WITH (fillfactor = 50);
 
 -- The blocks that came, so that none counts twice.

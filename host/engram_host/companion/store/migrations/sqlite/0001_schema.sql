@@ -461,9 +461,7 @@ CREATE TABLE sense_copies (
     minute_seq INTEGER NOT NULL,
     minute_check TEXT NOT NULL,
     hour_seq INTEGER NOT NULL,
-    hour_check TEXT NOT NULL,
-    day_seq INTEGER NOT NULL,
-    day_check TEXT NOT NULL
+    hour_check TEXT NOT NULL
 ) WITHOUT ROWID;
 
 -- The blocks that came, so that none counts twice.
