@@ -54,7 +54,7 @@ def _make_pins_safe():
             if app.board.pins:
                 app.board.pins.make_safe()
         else:
-            from engram.tools.safe_pins import make_safe
+            from engram.tools.pin_driver import make_safe
 
             make_safe()
     except Exception as error:  # noqa: BLE001 likewise: the board may be without modules, or without memory

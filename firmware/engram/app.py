@@ -190,7 +190,7 @@ class App:
         if board.senses:
             board.senses.tick()
             is_busy = board.sense_watch.tick() or is_busy
-        board.toolbox.tick()
+        board.toolbox.confirmations.tick()
         if board.note_retention.is_new_day:
             tidying = board.note_retention.tidying(self._is_distilled())
             try:

@@ -33,7 +33,7 @@ def add_pins(board) -> None:
 
     board.pins = pins.open_pins(board.config.table("pins"), board.folder)
     try:
-        for tool in pins.tools(board.pins):
+        for tool in board.pins.tools():
             board.toolbox.add(tool)
     except ArgumentError as error:
-        raise ConfigError("pins", "take shorter names and notes: " + error.problem) from None
+        raise ConfigError("pins", "take shorter names: " + error.problem) from None

@@ -1,13 +1,14 @@
 """Pins and tools of one's own: the pages' tables are the code's, and their examples run."""
 
 import asyncio
+import inspect
 import json
 import re
 import sys
 
 from engram.app import App
 from engram.memory.access import OWNER, Caller
-from engram.tools.own_tool import _OPTIONS, schema_text
+from engram.tools.own_tool import OwnTool, schema_text
 from engram.tools.pin_config import Pin, parse_pins
 from engram_host.boards import profile
 from fakes import machine
@@ -16,7 +17,7 @@ from pages import fences, in_backticks, plain, read, rows, section
 
 GUIDE = "docs/guides/tools.md"
 SETTINGS = "docs/reference/settings.md"
-OWN, RECIPE = (fence.text for fence in fences(read(GUIDE), "python"))
+LAMP, OWN, RECIPE = (fence.text for fence in fences(read(GUIDE), "python"))
 
 
 def numbers(text: str) -> list[int]:
@@ -43,12 +44,12 @@ def test_the_example_of_pins_is_taken_on_a_board_whose_pins_they_are(board: str)
 
 def test_the_table_of_a_pins_fields_is_the_codes():
     told = {plain(row[0]) for row in rows(section(read(SETTINGS), "## Pins"))}
-    assert told == {"pin" if field == "number" else field for field in Pin._fields} - {"name"}
+    assert told == set(Pin._fields) - {"name"}
 
 
 def test_the_table_of_the_options_is_the_codes():
     told = [in_backticks(row[0])[0] for row in rows(section(read(GUIDE), "## Functions", below=False))]
-    assert told == list(_OPTIONS)
+    assert told == list(inspect.signature(OwnTool).parameters)[1:]
 
 
 def test_the_example_of_own_code_runs(tmp_path, monkeypatch):
@@ -64,6 +65,15 @@ def test_the_example_of_own_code_runs(tmp_path, monkeypatch):
     monkeypatch.setattr(sys.modules["own"].asyncio, "sleep", _no_pause)
     assert asyncio.run(toolbox.call("water", {"seconds": 5}, OWNER)) == (True, '"watered for 5 seconds"')
     assert machine.driven[-2:] == [(13, 1), (13, 0)]
+
+
+def test_the_example_that_gives_others_a_pin_runs(tmp_path):
+    app = App(str(tmp_path), {"pins": {"lamp": {"pin": 5, "mode": "out"}}})
+    names: dict = {}
+    exec(LAMP, names)
+    names["setup"](app)
+    others = Caller("ann", "club", True, "")
+    assert asyncio.run(app.board.toolbox.call("lamp", {"state": "on"}, others)) == (True, '"on"')
 
 
 async def _no_pause(seconds: int) -> None:

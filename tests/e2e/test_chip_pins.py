@@ -46,10 +46,9 @@ def test_a_start_gives_outputs_their_safe_state(board: Boards):
 
 def test_a_crash_gives_outputs_their_safe_state(board: Boards):
     crash = (
-        "from engram.memory.access import OWNER\n"
         "def setup(app):\n"
         "    def run():\n"
-        "        app.board.pins.set('heater', 'on', OWNER)\n"
+        "        app.board.pins.set('heater', 'on')\n"
         "        raise ValueError('boom')\n"
         "    app.run = run\n"
     )

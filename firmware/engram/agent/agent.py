@@ -78,6 +78,8 @@ class Turn:
         self.forwarded = forwarded
         """The author of words that the person only forwards: no tool may change anything for them."""
         self.id = "t%d" % seq
+        self.confirmed = None
+        """The call to which the message says yes."""
         self.has_changed = False
         """True if a tool has changed something."""
         self.unkept = ""

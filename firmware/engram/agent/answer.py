@@ -54,10 +54,9 @@ class TurnRunner:
         is_command = offline is not None and origin.is_said and bool(command.kind)
         seq = origin.keep(self.journal, caller, content, is_command)
         turn = Turn(caller, seq, said if origin.is_said else "", origin.forwarded, command)
-        notice = self.toolbox.begin_turn(turn) if origin.is_said else ""
+        if origin.is_said:
+            self.toolbox.confirmations.begin_turn(turn)
         await sink.on_saved(turn.id)
-        if notice:
-            await sink.notice(notice)
         try:
             return await self._answer_turn(turn, content, sink, origin, offline)
         finally:

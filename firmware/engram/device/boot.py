@@ -63,7 +63,7 @@ def _assemble(watchdog):
 
 
 def _make_pins_safe(table=None) -> None:
-    from engram.tools.safe_pins import make_safe  # for boards with pins
+    from engram.tools.pin_driver import make_safe  # for boards with pins
 
     make_safe(table)
 

@@ -1,10 +1,14 @@
-"""The board's Wi-Fi: joins the strongest network that it knows, again when it is lost, and keeps the clock set."""
+"""The board's Wi-Fi: joins the strongest network that it knows, again when it is lost, and keeps the clock set.
+
+The chip's ways, from the port's source: status() tells why an earlier attempt failed for as long as no later one has
+succeeded, even while one is under way, so it is asked only at the end; a scan stops the board for two seconds.
+"""
 
 import network
 
 from engram import diag, text
 from engram.compat import const, sleep_ms
-from engram.device import ntp, wifi_join
+from engram.device import ntp
 from engram.errors import ConfigError
 from engram.net.backoff import Backoff
 
@@ -12,10 +16,23 @@ _LOOK_MS = const(2000)  # between two looks at whether the network is still ther
 _FIRST_PAUSE_MS = const(2000)  # before joining is tried again; doubles up to the longest
 _LONGEST_PAUSE_MS = const(120000)
 _DAY_LOOKS = const(43200)  # looks until the clock is set again: a day
-_FIRST_RETRY_LOOKS = const(8)  # looks until the time is asked for again after a failure; doubles up to the longest
-_LONGEST_RETRY_LOOKS = const(512)
+_FIRST_RETRY_MS = const(16000)  # until the time is asked for again after a failure; doubles up to the longest
+_LONGEST_RETRY_MS = const(1024000)
 _NAME_BYTES = const(32)  # the longest name of a network
 _LETTERS = const("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")
+
+_STEP_MS = const(250)
+_GIVE_UP_STEPS = const(80)  # 20 s in all, for a slow DHCP server
+_REACHED_STEPS = const(24)  # 6 s, in which the network has to take the board or there is none
+_REFUSED_STEPS = const(8)  # 2 s, in which the driver may refuse an attempt since an earlier one is still ending
+
+_REASONS = const((
+    ((2, 15, 202, 204), "the password was not taken"),
+    ((200, 212), "the signal is too weak"),
+    ((201,), "it is not in reach"),
+    ((203,), "it does not take the board"),
+    ((210, 211), "its security does not fit: has it a password, or none?"),
+))  # fmt: skip
 
 
 class Wifi:
@@ -23,9 +40,8 @@ class Wifi:
 
     def __init__(self, config):
         hostname = config.get("network.hostname")
-        for letter in hostname:
-            if letter not in _LETTERS or hostname[0] == "-":
-                raise ConfigError("network.hostname", "must be letters, digits and hyphens, such as engram-2.")
+        if hostname[0] == "-" or not all(letter in _LETTERS for letter in hostname):
+            raise ConfigError("network.hostname", "must be letters, digits and hyphens, such as engram-2.")
         self.networks = config.secret("wifi")
         self.joined = ""
         self.problem = "not joined yet"
@@ -35,7 +51,7 @@ class Wifi:
         self._saves_power = config.get("network.power_save")
         self._looks = 1
         self._has_time = False
-        self._retry_looks = _FIRST_RETRY_LOOKS
+        self._clock_backoff = Backoff(_FIRST_RETRY_MS, _LONGEST_RETRY_MS)
         # The name comes before the interface is active: DHCP and mDNS take it from there.
         network.hostname(hostname)
         self.wlan = wlan = network.WLAN(network.STA_IF)
@@ -65,7 +81,8 @@ class Wifi:
                 backoff.reset()
                 self.changes += 1
                 if not self._has_time:
-                    self._looks, self._retry_looks = 1, _FIRST_RETRY_LOOKS
+                    self._looks = 1
+                    self._clock_backoff.reset()
                 await self._stay()
                 self.problem = "%s was lost" % self.joined
                 diag.warning("network", self.problem + "; joining again")
@@ -74,8 +91,14 @@ class Wifi:
                 await sleep_ms(backoff.next_ms())
 
     async def _configure(self) -> None:
+        wlan = self.wlan
         try:
-            await wifi_join.configure(self.wlan, self._saves_power)
+            if not wlan.isconnected():
+                _leave(wlan)  # a soft reset does not end an attempt, and meanwhile no setting is taken
+            # The firmware's own reconnecting knows one network only, and hides why it fails.
+            await _repeat(wlan.config, reconnects=0)
+            if not self._saves_power:
+                await _repeat(wlan.config, pm=wlan.PM_NONE)
         except (OSError, RuntimeError) as error:  # the port raises either
             diag.warning("network", "Wi-Fi did not take its settings: %s" % error)
 
@@ -83,7 +106,7 @@ class Wifi:
         if self.wlan.isconnected():
             self.joined = self._name()  # still, after a soft reset or a stop of the app
             return True
-        self.joined, self.problem = await wifi_join.join(self.wlan, self.networks)
+        self.joined, self.problem = await _join(self.wlan, self.networks)
         if self.joined:
             diag.info("network", "joined %s as %s" % (self.joined, self.wlan.ifconfig()[0]))
         return bool(self.joined)
@@ -99,12 +122,90 @@ class Wifi:
         """Set the clock from the network; in how many looks to do so again."""
         try:
             diag.info("clock", await ntp.set_clock(self._server))
-            self._retry_looks = _FIRST_RETRY_LOOKS
-            self.changes += not self._has_time
-            self._has_time = True
-            return _DAY_LOOKS
         except OSError as error:
             diag.info("clock", "%s gave no time: %s" % (self._server, error))
-        looks = self._retry_looks
-        self._retry_looks = min(2 * looks, _LONGEST_RETRY_LOOKS)
-        return looks
+            return self._clock_backoff.next_ms() // _LOOK_MS
+        self._clock_backoff.reset()
+        self.changes += not self._has_time
+        self._has_time = True
+        return _DAY_LOOKS
+
+
+async def _join(wlan, networks: list) -> tuple:
+    """(the name of the network that was joined, "") or ("", why there is none)."""
+    problem = "secrets.json names no network"
+    for known in _in_order(wlan, networks):
+        name = known["ssid"]
+        try:
+            if await _connect(wlan, name, known.get("password") or None):
+                return name, ""
+            problem = name + ": " + _reason(wlan)
+        except (OSError, RuntimeError) as error:  # the port raises either
+            problem = name + ": " + str(error)
+        _leave(wlan)
+    return "", problem
+
+
+def _in_order(wlan, networks: list) -> list:
+    """The networks, those with the strongest signal first; what is not seen keeps its place after them."""
+    if len(networks) < 2:
+        return networks
+    found = {}
+    try:
+        for seen in wlan.scan():
+            found[seen[0]] = max(seen[3], found.get(seen[0], -200))
+    except OSError:
+        pass  # then they are tried as they stand
+    order = [(-found.get(known["ssid"].encode(), -200), at) for at, known in enumerate(networks)]
+    order.sort()
+    return [networks[at] for _, at in order]
+
+
+async def _connect(wlan, name: str, password) -> bool:
+    _leave(wlan)
+    await _repeat(wlan.connect, name, password)
+    for step in range(_GIVE_UP_STEPS):
+        await sleep_ms(_STEP_MS)
+        if wlan.isconnected():
+            return True
+        if step >= _REACHED_STEPS and not _is_reached(wlan):
+            return False
+    return False
+
+
+def _is_reached(wlan) -> bool:
+    """Return True once the network has taken the board, which then waits for its address."""
+    try:
+        wlan.status("rssi")
+        return True
+    except OSError:
+        return False
+
+
+async def _repeat(call, *arguments, **settings) -> None:
+    """Call the driver, again for a while if it refuses; its last error if it goes on with that."""
+    for _ in range(_REFUSED_STEPS):
+        try:
+            call(*arguments, **settings)
+            return
+        except OSError:
+            await sleep_ms(_STEP_MS)
+    call(*arguments, **settings)
+
+
+def _leave(wlan) -> None:
+    """End what is under way: the chip refuses a second attempt meanwhile."""
+    try:
+        wlan.disconnect()
+    except OSError:
+        pass
+
+
+def _reason(wlan) -> str:
+    if _is_reached(wlan):
+        return "it gave no address"
+    status = wlan.status()
+    for numbers, reason in _REASONS:
+        if status in numbers:
+            return reason
+    return "it could not be joined (status %d)" % status

@@ -134,9 +134,9 @@ class Sensor:
     async def read(self, config):
         if self.measured is None or ticks_diff(ticks_ms(), self.measured) >= _FRESH_MS:
             self.measured = None
-            await self.measure()
+            await self.measure()  # pyright: ignore[reportAttributeAccessIssue]  each sensor's own
             self.measured = ticks_ms()
-        return self.value(config)
+        return self.value(config)  # pyright: ignore[reportAttributeAccessIssue]  likewise
 
 
 class Dht(Sensor):

@@ -6,7 +6,7 @@ latest reading is known.
 
 from engram import diag, files
 from engram.compat import const
-from engram.errors import ArgumentError, ConfigError, NotFound, StoreError
+from engram.errors import ArgumentError, ConfigError, StoreError
 from engram.memory import access
 from engram.schema_check import check
 from engram.senses.history import HOUR_LEVEL, History
@@ -55,9 +55,7 @@ class Senses:
     sense is over.
     """
 
-    def __init__(
-        self, folder: str, clock, most_bytes: int, write_minutes: int, configs=(), is_shared: bool = False
-    ):
+    def __init__(self, folder: str, clock, most_bytes: int, write_minutes: int, configs=(), is_shared: bool = False):
         self._folder = folder + "/senses"
         self.table = TableFile(self._folder + "/senses.jsonl", "sense", "s", _ROW, MOST)
         self._clock = clock

@@ -86,7 +86,7 @@ def _add_summary(result: dict, clock, sense, rows: list) -> None:
     count, low, high, mean, _ = aggregate_of(total[0])
     result.update({"readings": count, "mean": value_text(mean, sense.decimals)})
     for name, place, value in (("lowest", 1, low), ("highest", 2, high)):
-        at = [at for at, aggregate in rows if aggregate[place] == value][0]
+        at = next(at for at, aggregate in rows if aggregate[place] == value)
         result[name] = {"value": value_text(value, sense.decimals), "at": clock.minute(at)}
 
 

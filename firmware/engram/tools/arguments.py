@@ -9,7 +9,6 @@ from engram.schema_check import check_fields, fits
 from engram.text import lenient_json
 
 _LEFT_OUT = (None, "", "null", "None")
-_BOOLEANS = {"true": True, "false": False}
 
 
 def read_arguments(call_arguments: str, schema: str) -> dict:
@@ -22,65 +21,43 @@ def read_arguments(call_arguments: str, schema: str) -> dict:
         raise ArgumentError("arguments", "must be one JSON object.")
     rules: dict = text.loads(schema)  # type: ignore
     known = rules["properties"]
-    for name in list(values):
-        if name not in known or not fits(values[name], known[name]):
-            _mend(values, name, known.get(name), name in rules["required"])
+    for name, value in list(values.items()):
+        rule = known.get(name)
+        if rule and fits(value, rule):
+            continue
+        if value in _LEFT_OUT:
+            if rule and value and fits(None, rule):
+                values[name] = None
+            elif name not in rules["required"]:
+                values.pop(name)
+        elif rule:
+            values[name] = _mended(value, rule)
     check_fields(values, known, rules["required"])
     return values
 
 
-def _mend(values: dict, name: str, rule, is_required: bool) -> None:
-    """Mend a value that does not fit, where it can mean one thing only."""
-    value = values[name]
-    is_left_out = value is None or (isinstance(value, str) and value in _LEFT_OUT)
-    if rule and value and is_left_out and fits(None, rule):
-        values[name] = None
-    elif is_left_out:
-        if not is_required:
-            values.pop(name)
-    elif rule:
-        values[name] = _coerced(value, rule)
-
-
-def _coerced(value, rule: dict):
-    """The value in the form that the rule of a schema wants; unchanged if it has another meaning, or more than one."""
-    if "anyOf" in rule:
-        for other in rule["anyOf"]:
-            if value != _coerced(value, other):
-                return _coerced(value, other)
-        return value
-    kind = rule["type"]
-    if kind == "integer" and isinstance(value, float) and value % 1 == 0:
-        return int(value)
-    if kind == "array" and isinstance(value, list):
-        return [_coerced(each, rule["items"]) for each in value]
-    if not isinstance(value, str):
-        return value
-    if kind == "array":
-        return _list(value, rule)
-    if kind == "boolean":
-        return _BOOLEANS.get(value.strip().lower(), value)
-    if kind in ("integer", "number"):
-        return _number(value, rule)
+def _mended(value, rule: dict):
+    """Return a value in the form that a rule wants; unchanged if it cannot mean that."""
+    for option in rule.get("anyOf", (rule,)):
+        for meant in _meanings(value):
+            if option["type"] == "array" and isinstance(meant, list):
+                meant = [_mended(each, option["items"]) for each in meant]
+            if fits(meant, option):
+                return meant
     return value
 
 
-def _list(written: str, rule: dict):
-    """The elements of a list as JSON, or between commas."""
-    if written.strip()[:1] != "[":
-        elements = [part.strip() for part in written.split(",")]
-    else:
-        try:
-            elements = lenient_json.loads(written, list)
-        except ValueError:
-            return written
-    return _coerced(elements, rule)
-
-
-def _number(written: str, rule: dict):
+def _meanings(value) -> tuple:
+    """Return what may have been meant by a value."""
+    if isinstance(value, float):
+        return (int(value),) if value % 1 == 0 else ()
+    if not isinstance(value, str):
+        return (value,)
+    written = value.strip()
     try:
-        value = text.loads(written.strip())
+        if written[:1] == "[":
+            return (lenient_json.loads(written, list),)
+        meant = text.loads(written.lower())
+        return (meant,) + (_meanings(meant) if isinstance(meant, float) else ())
     except ValueError:
-        return written
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return _coerced(value, rule) if is_number else written
+        return () if written[:1] == "[" else ([part.strip() for part in written.split(",")],)

@@ -8,7 +8,6 @@ from engram.compat import const, ticks_diff, ticks_ms
 
 _CALLERS = const(8)  # for whom a call waits at once
 _WAIT_MS = const(600_000)  # for a yes: one that comes later may be of another question
-_EXPIRED = const("%s did not run: that question has expired: ask again.")
 
 _ENDS = const(",.!;:，。！；：、\n")
 _YES = const(
@@ -29,23 +28,6 @@ def is_yes(said: str) -> bool:
     return bool(said) and "|" not in said and "|" + said + "|" in _YES
 
 
-class _Waiting:
-    """A call that waits."""
-
-    def __init__(self, caller, name: str, arguments: dict, seq: int, asked_at: int):
-        self.caller = caller
-        self.name = name
-        self.arguments = text.dumps(arguments)  # as text: whoever has the dict may change it
-        self.seq = seq
-        """The turn in which it was asked; once the person said yes, the turn in which it may run."""
-        self.is_confirmed = False
-        self.asked_at = asked_at
-        self.is_expired = False
-
-    def is_for(self, name: str, arguments: dict) -> bool:
-        return self.name == name and text.loads(self.arguments) == arguments
-
-
 class Confirmations:
     """The calls that wait, one for each caller: the same person in the same room.
 
@@ -54,52 +36,40 @@ class Confirmations:
 
     def __init__(self, ticks=ticks_ms):
         self._ticks_ms = ticks
-        self._waiting = []
+        self._waiting = {}
+        """By caller (name, arguments as text, ticks)."""
 
     def tick(self) -> None:
         """Let waits expire; at least once in some days, since the counter of ticks wraps."""
         now = self._ticks_ms()
-        for waiting in self._waiting:
-            waiting.is_expired = waiting.is_expired or ticks_diff(now, waiting.asked_at) >= _WAIT_MS
+        for caller, waiting in list(self._waiting.items()):
+            if ticks_diff(now, waiting[2]) >= _WAIT_MS:
+                self._waiting.pop(caller)
 
-    def begin_turn(self, turn) -> str:
-        """The person says something: a yes lets their call run in this turn, all else ends its wait. A sentence if a yes comes
-        too late, or ""."""
+    def begin_turn(self, turn) -> None:
+        """Handle what the person says: a yes lets their call run in this turn, all else ends its wait."""
         self.tick()
-        waiting = self._waiting_of(turn.caller)
-        if not waiting:
-            return ""
-        is_agreed = not waiting.is_confirmed and is_yes(turn.said)
-        if is_agreed and not waiting.is_expired:
-            waiting.is_confirmed, waiting.seq = True, turn.seq
-            return ""
-        self._waiting.remove(waiting)
-        return _EXPIRED % waiting.name if is_agreed else ""
+        waiting = self._waiting.pop(turn.caller, None)
+        turn.confirmed = waiting if is_yes(turn.said) else None
 
     def is_confirmed(self, turn, name: str, arguments: dict) -> bool:
         """Return True, once, if the person said yes to this call and to nothing else."""
-        waiting = self._waiting_of(turn.caller)
-        if not waiting or not waiting.is_confirmed:
-            return False
-        self._waiting.remove(waiting)
-        return waiting.seq == turn.seq and waiting.is_for(name, arguments)
+        confirmed, turn.confirmed = turn.confirmed, None
+        return confirmed is not None and _is_same(confirmed, name, arguments)
 
     def ask(self, turn, name: str, arguments: dict) -> str:
         """Let a call wait for a yes; why it cannot wait, or ""."""
-        waiting = self._waiting_of(turn.caller)
-        if waiting and waiting.is_expired:
-            self._waiting.remove(waiting)
-            waiting = None
-        if waiting and not waiting.is_for(name, arguments):
-            return "one question at a time: %s already waits for the person's yes." % waiting.name
-        if not waiting:
-            if len(self._waiting) >= _CALLERS:
-                self._waiting.pop(0)
-            self._waiting.append(_Waiting(turn.caller, name, arguments, turn.seq, self._ticks_ms()))
+        self.tick()
+        waiting = self._waiting.get(turn.caller)
+        if waiting:
+            problem = "one question at a time: %s already waits for the person's yes."
+            return "" if _is_same(waiting, name, arguments) else problem % waiting[0]
+        if len(self._waiting) >= _CALLERS:
+            self._waiting.popitem()
+        # As text: whoever has the dict may change it.
+        self._waiting[turn.caller] = name, text.dumps(arguments), self._ticks_ms()
         return ""
 
-    def _waiting_of(self, caller):
-        for waiting in self._waiting:
-            if waiting.caller == caller:
-                return waiting
-        return None
+
+def _is_same(waiting: tuple, name: str, arguments: dict) -> bool:
+    return waiting[0] == name and text.loads(waiting[1]) == arguments

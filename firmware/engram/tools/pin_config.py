@@ -12,20 +12,12 @@ MOST = const(24)
 
 PIN = const("0..48")
 """The numbers that the pins of any chip have, as a rule of schema_check.py."""
-LINE = {"type": "string", "maxLength": 80, "format": "line"}
 UNIT = {"type": "string", "maxLength": 8, "format": "line"}
-WHO = {
-    "anyOf": [
-        {"type": "string", "enum": ["owner", "all"]},
-        {"type": "array", "minItems": 1, "maxItems": 16, "items": {"type": "string"}},
-    ]
-}
-"""The rule of those who may use a pin or a tool."""
-
-_NAME_LONGEST = const(32)  # characters
+OUTPUTS = ("out", "pwm")
+_NAME = {"type": "string", "maxLength": 32, "format": "line"}
 _CODE_JSON = const("/code.json")
 _CODE_JSON_LONGEST = const(16384)  # bytes
-_RULES = {"pin": PIN, "mode": "out|in|pwm|adc", "who": WHO, "groups": "boolean", "note": LINE}
+_RULES = {"pin": PIN, "mode": "out|in|pwm|adc"}
 _MODES = {
     "out": {"safe": "0..1", "invert": "boolean"},
     "in": {"pull": "up|down|none", "invert": "boolean"},
@@ -37,14 +29,16 @@ _MODES = {
 }
 """The modes, and the fields that each has beside those of all."""
 
-_NAME = const("a name has at most 32 characters, no space and no dot, begins with no digit and is not like m12.")
+_WRONG_NAME = const("a name has at most 32 characters, no space and no dot, begins with no digit and is not like m12.")
 _FORBIDDEN = const(
     "%d is never allowed on this board: it belongs to the flash, the PSRAM, the boot or the serial line."
 )
 
-Pin = namedtuple("Pin", "name number mode pull freq safe invert scale unit who groups note")
+Pin = namedtuple("Pin", "name pin mode pull freq safe invert scale unit")
 """One pin. A value is 0 or 1, in per cent for pwm, in millivolts for adc; `scale` is None or
 [a, b]: a * millivolts + b."""
+
+_DEFAULTS = {"pull": "none", "freq": 1000, "safe": 0, "invert": False, "scale": None}
 
 
 def parse_pins(table: dict, forbidden) -> list:
@@ -55,7 +49,7 @@ def parse_pins(table: dict, forbidden) -> list:
     for name in sorted(table):
         pin = parse_pin(name, table[name], forbidden)
         for other in pins:
-            if other.number == pin.number:
+            if other.pin == pin.pin:
                 raise ConfigError("pins." + name, "is the same pin as %s." % other.name)
         pins.append(pin)
     return pins
@@ -63,32 +57,26 @@ def parse_pins(table: dict, forbidden) -> list:
 
 def parse_pin(name: str, entry: dict, forbidden) -> Pin:
     """Return one Pin; ConfigError if it is wrong, or its number is one of `forbidden`."""
-    if not _is_name(name):
-        raise ConfigError("pins." + name, _NAME)
     try:
+        check_name(name)
         check("mode", entry.get("mode"), _RULES["mode"])
-        mode = entry["mode"]
         rules = dict(_RULES)
-        rules.update(_MODES[mode])
+        rules.update(_MODES[entry["mode"]])
         check_fields(entry, rules, ("pin",))
         check_allowed(entry["pin"], forbidden)
     except ArgumentError as error:
         raise ConfigError("pins." + name, str(error)) from None
-    get = entry.get
-    return Pin(
-        name=name,
-        number=entry["pin"],
-        mode=mode,
-        pull=get("pull", "none"),
-        freq=get("freq", 1000),
-        safe=get("safe", 0),
-        invert=get("invert", False),
-        scale=get("scale"),
-        unit=get("unit", "mV" if mode == "adc" else ""),
-        who=get("who", "owner"),
-        groups=get("groups", False),
-        note=get("note", ""),
-    )
+    fields = dict(_DEFAULTS)
+    fields["unit"] = "mV" if entry["mode"] == "adc" else ""
+    fields.update(entry)
+    return Pin(name=name, **fields)
+
+
+def check_name(name: str) -> None:
+    """ArgumentError if a name could be taken for something else on a command line."""
+    check("name", name, _NAME)
+    if not name or name[0].isdigit() or is_memory_id(name) or " " in name or "." in name:
+        raise ArgumentError("name", _WRONG_NAME)
 
 
 def check_allowed(number: int, forbidden) -> None:
@@ -97,27 +85,18 @@ def check_allowed(number: int, forbidden) -> None:
         raise ArgumentError("pin", _FORBIDDEN % number)
 
 
-def forbidden_pins(folder: str):
+def forbidden_pins(folder: str) -> list:
     """Return the numbers that are never allowed on this board, as its deploy has written them."""
-    code = read_json(folder + _CODE_JSON, _CODE_JSON_LONGEST)
-    found = code.get("forbidden_pins")
+    found = read_object(folder + _CODE_JSON, _CODE_JSON_LONGEST).get("forbidden_pins")
     if not isinstance(found, list):
         raise ConfigError("pins", "need the board's list of pins that are never allowed: deploy Engram to it again.")
     return found
 
 
-def read_json(path: str, longest: int) -> dict:
+def read_object(path: str, longest: int) -> dict:
     """Return the JSON object in a file, {} if there is none."""
-    try:
-        found = text.loads(files.read(path, longest) or b"{}")
-    except ValueError:
-        return {}
+    found = files.read_json(path, longest, lambda value: value)
     return found if isinstance(found, dict) else {}
-
-
-def _is_name(name: str) -> bool:
-    is_line = text.printable(name) == name and not [sign for sign in " .\n\t" if sign in name]
-    return is_line and 0 < len(name) <= _NAME_LONGEST and not name[0].isdigit() and not is_memory_id(name)
 
 
 def is_memory_id(name: str) -> bool:

@@ -6,11 +6,14 @@ except ImportError:
     machine = None  # CPython
 
 from engram.compat import const
-from engram.errors import ConfigError
+from engram.errors import ConfigError, EngramError
+from engram.tools import pin_config
 
 REFUSALS = (ValueError, OSError, TypeError, RuntimeError)
 """Errors of a chip that refuses a pin; the last one if no timer is left for a PWM."""
 
+_CONFIG = const("/config.json")
+_CONFIG_LONGEST = const(8192)  # bytes, as in config.py
 _FULL_DUTY = const(65535)
 _SIMULATED_MV = const(1000)
 
@@ -28,12 +31,32 @@ def open_driver(pin):
         return _DRIVERS[pin.mode](pin)
     except REFUSALS as error:
         raise ConfigError(
-            "pins." + pin.name, "the chip refuses pin %d as %s: %s" % (pin.number, pin.mode, error)
+            "pins." + pin.name, "the chip refuses pin %d as %s: %s" % (pin.pin, pin.mode, error)
         ) from None
 
 
+def make_safe(table=None) -> None:
+    """Give outputs their safe state before the app or without it: what is wrong is left alone, and the start says so.
+
+    `table` are the pins; without it they are read from config.json, whose other settings may be wrong.
+    """
+    if table is None:
+        table = pin_config.read_object(_CONFIG, _CONFIG_LONGEST).get("pins")
+    try:
+        forbidden = () if is_simulated() else pin_config.forbidden_pins("")
+    except EngramError:
+        return
+    for name, entry in table.items() if isinstance(table, dict) else ():
+        try:
+            pin = pin_config.parse_pin(name, entry if isinstance(entry, dict) else {}, forbidden)
+            if pin.mode in pin_config.OUTPUTS:
+                open_driver(pin)
+        except EngramError:
+            pass
+
+
 class SimulatedPin:
-    """Keeps a value."""
+    """Keeps a value, which a command may set: it plays the world outside."""
 
     def __init__(self, pin):
         self._value = _SIMULATED_MV if pin.mode == "adc" else pin.safe
@@ -46,22 +69,33 @@ class SimulatedPin:
         """Set the value."""
         self._value = value
 
-    def on_edge(self, handler, is_rising: bool) -> None:
-        """Do nothing: what changes it is a command."""
+    def on_rise(self, handler) -> None:
+        """Do nothing: a command raises no interrupt."""
 
 
-class _Out:
+class _Output:
+    """An output, on or off or dimmed."""
+
     def __init__(self, pin):
-        self._invert = pin.invert
+        self._pin = pin
         self._value = pin.safe
+        level = self._level(pin.safe)
         # The level goes with the direction: else the pin would be low for a moment.
-        self._pin = machine.Pin(pin.number, machine.Pin.OUT, value=pin.safe ^ pin.invert)
+        if pin.mode == "pwm":
+            self._set = machine.PWM(machine.Pin(pin.pin), freq=pin.freq, duty_u16=level).duty_u16
+        else:
+            self._set = machine.Pin(pin.pin, machine.Pin.OUT, value=level).value
+
+    def _level(self, value: int) -> int:
+        if self._pin.mode == "pwm":
+            return _FULL_DUTY * (100 - value if self._pin.invert else value) // 100
+        return value ^ self._pin.invert
 
     def read(self) -> int:
         return self._value
 
     def write(self, value: int) -> None:
-        self._pin.value(value ^ self._invert)
+        self._set(self._level(value))
         self._value = value
 
 
@@ -69,39 +103,21 @@ class _In:
     def __init__(self, pin):
         pulls = {"up": machine.Pin.PULL_UP, "down": machine.Pin.PULL_DOWN, "none": None}
         self._invert = pin.invert
-        self._pin = machine.Pin(pin.number, machine.Pin.IN, pulls[pin.pull])  # type: ignore
+        self._pin = machine.Pin(pin.pin, machine.Pin.IN, pulls[pin.pull])  # type: ignore
 
     def read(self) -> int:
         return self._pin.value() ^ self._invert
 
-    def on_edge(self, handler, is_rising: bool) -> None:
-        rising = self._pin.IRQ_FALLING if self._invert else self._pin.IRQ_RISING
-        self._pin.irq(handler, rising if is_rising else self._pin.IRQ_RISING | self._pin.IRQ_FALLING)
-
-
-class _Pwm:
-    def __init__(self, pin):
-        self._invert = pin.invert
-        self._value = pin.safe
-        self._pwm = machine.PWM(machine.Pin(pin.number), freq=pin.freq, duty_u16=self._duty(pin.safe))
-
-    def _duty(self, value: int) -> int:
-        return _FULL_DUTY * (100 - value if self._invert else value) // 100
-
-    def read(self) -> int:
-        return self._value
-
-    def write(self, value: int) -> None:
-        self._pwm.duty_u16(self._duty(value))
-        self._value = value
+    def on_rise(self, handler) -> None:
+        self._pin.irq(handler, self._pin.IRQ_FALLING if self._invert else self._pin.IRQ_RISING)
 
 
 class _Adc:
     def __init__(self, pin):
-        self._adc = machine.ADC(machine.Pin(pin.number), atten=machine.ADC.ATTN_11DB)  # to about 3.1 V
+        self._adc = machine.ADC(machine.Pin(pin.pin), atten=machine.ADC.ATTN_11DB)  # to about 3.1 V
 
     def read(self) -> int:
         return self._adc.read_uv() // 1000
 
 
-_DRIVERS = {"out": _Out, "in": _In, "pwm": _Pwm, "adc": _Adc}
+_DRIVERS = {"out": _Output, "pwm": _Output, "in": _In, "adc": _Adc}

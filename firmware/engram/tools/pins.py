@@ -1,18 +1,16 @@
 """The pins of a board by name: their values for people, the model's two tools, and the command /pin."""
 
-from collections import namedtuple
-
 from engram import diag, text
 from engram.errors import ArgumentError
+from engram.memory.access import is_owner
 from engram.tools import pin_config
-from engram.tools.own_tool import may_use
+from engram.tools.pin_config import OUTPUTS
 from engram.tools.pin_driver import REFUSALS, is_simulated, open_driver
 from engram.tools.toolbox import Tool
 
-_OUTPUTS = ("out", "pwm")
-
-_Offer = namedtuple("_Offer", "name description schema")
-"""A tool as the model is offered it for one caller."""
+_VALUE = {"anyOf": [{"type": "string", "enum": ["on", "off"]}, {"type": "integer", "minimum": 0, "maximum": 100}]}
+_SET = "Set an output of the board: on or off, or per cent for one that dims."
+_READ = "Read one pin of the board, or all of them."
 
 
 def open_pins(table: dict, folder: str) -> "Pins":
@@ -29,70 +27,50 @@ class Pins:
         self._pins = pins
         self.is_simulated = simulated
 
-    def values(self, only=()) -> dict:
-        """The values of pins by name, all unless `only` names some: "on" or "off", or a number; None if one cannot be read."""
-        return {pin.name: _read(pin, driver) for pin, driver in self._pins if not only or pin.name in only}
+    def values(self) -> dict:
+        """The values of pins by name: "on" or "off", or a number; None if one cannot be read."""
+        return {pin.name: _read(pin, driver) for pin, driver in self._pins}
 
     def number(self, name: str):
         """Return the value of a pin as a number, None if it cannot be read."""
-        value = self.values((name,))[name]
+        value = _read(*self._named(name))
         return {"on": 1, "off": 0}.get(value) if isinstance(value, str) else value
 
-    def on_edge(self, name: str, handler, is_rising: bool) -> None:
-        """Call a handler when an input changes, or rises; one handler a pin."""
+    def on_rise(self, name: str, handler) -> None:
+        """Call a handler when an input rises; one handler a pin."""
+        self._named(name)[1].on_rise(handler)
+
+    def _named(self, name: str) -> tuple:
         for pin, driver in self._pins:
             if pin.name == name:
-                driver.on_edge(handler, is_rising)
+                return pin, driver
+        names = ", ".join([pin.name for pin, _ in self._pins])
+        raise ArgumentError("pin", "there is no pin %s; there are %s." % (text.printable(name)[:40], names))
 
     def make_safe(self) -> None:
         """Give each output its safe state; one that refuses leaves the others safe."""
         for pin, driver in self._pins:
-            if pin.mode in _OUTPUTS:
+            if pin.mode in OUTPUTS:
                 try:
                     driver.write(pin.safe)
                 except REFUSALS as error:
                     diag.error("pins", "%s is not safe: %s" % (pin.name, error))
 
-    def for_caller(self, caller, modes=("out", "pwm", "in", "adc")) -> list:
-        """The pins of some modes that a caller may use."""
-        return [pin for pin, _ in self._pins if pin.mode in modes and may_use(caller, pin.who, pin.groups)]
-
-    def described(self, pin):
-        """The value of one of the pins, with its unit if it has one."""
-        value = self.values((pin.name,))[pin.name]
-        if value is None:
-            return "could not be read"
-        unit = "%" if pin.mode == "pwm" else pin.unit
-        return text.dumps(value) + (unit if unit == "%" else " " + unit) if unit else value
-
-    def set(self, name: str, value, caller):
+    def set(self, name: str, value):
         """Set an output to "on", "off", or for pwm per cent; its new value. ArgumentError says what would be right."""
-        pin, driver = self._find(name, caller)
-        if pin.mode not in _OUTPUTS:
+        pin, driver = self._named(name)
+        if pin.mode not in OUTPUTS and not self.is_simulated:
             raise ArgumentError(name, "is an input, which can only be read.")
-        return self._write(pin, driver, value)
-
-    def _write(self, pin, driver, value):
-        most = 100 if pin.mode == "pwm" else 1
+        most = {"pwm": 100, "adc": 3300}.get(pin.mode, 1)
         number = {"on": most, "off": 0}.get(value, value) if isinstance(value, str) else value
         if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= most:
-            raise ArgumentError(pin.name, "takes on%s." % (", off or 0 to 100" if most > 1 else " or off"))
+            raise ArgumentError(name, "takes on, off%s." % (" or 0 to %d" % most if most > 1 else ""))
         try:
             driver.write(number)
         except REFUSALS as error:
-            raise ArgumentError(pin.name, "cannot be set: %s." % error) from None
-        diag.info("pins", "%s is set to %s" % (pin.name, number))
-        return self.described(pin)
-
-    def _find(self, name: str, caller) -> tuple:
-        for pin, driver in self._pins:
-            if pin.name == name and may_use(caller, pin.who, pin.groups):
-                return pin, driver
-        names = ", ".join([pin.name for pin in self.for_caller(caller)])
-        known = "there are " + names if names else "there is none for you here"
-        raise ArgumentError("pin", "there is no pin %s; %s." % (text.printable(name)[:40], known))
-
-    # --- the command
+            raise ArgumentError(name, "cannot be set: %s." % error) from None
+        diag.info("pins", "%s is set to %s" % (name, number))
+        return _described(pin, driver)
 
     def is_meant(self, rest: str) -> bool:
         """Return True if the text behind /pin is of pins, and not the id of a memory to protect."""
@@ -100,34 +78,44 @@ class Pins:
 
     def command(self, caller, rest: str):
         """Yield the answer to /pin, /pin NAME and /pin NAME VALUE."""
+        if not is_owner(caller):
+            raise ArgumentError("/pin", "pins are for the owner, in private.")
         name, _, value = rest.partition(" ")
-        if not name:
-            for pin in self.for_caller(caller):
-                yield self._line(pin)
-            if not self.for_caller(caller):
-                yield "there is no pin for you here"
-            return
+        value = value.strip()
         if value:
-            self._type(name, value.strip(), caller)
-        yield self._line(self._find(name, caller)[0])
+            self.set(name, int(value) if len(value) < 6 and text.encode(value).isdigit() else value)
+        for pin, driver in [self._named(name)] if name else self._pins:
+            kind = pin.mode + (", simulated" if self.is_simulated else "")
+            yield "%s: %s (%s, pin %d)" % (pin.name, _described(pin, driver), kind, pin.pin)
 
-    def _type(self, name: str, value: str, caller) -> None:
-        """Set a pin as a person types it; a simulated input, too, so that what reads it can be tried."""
-        number = int(value) if len(value) < 6 and text.encode(value).isdigit() else value
-        pin, driver = self._find(name, caller)
-        if not self.is_simulated or pin.mode in _OUTPUTS:
-            self.set(name, number, caller)
-        elif pin.mode == "in":
-            self._write(pin, driver, number)
-        elif isinstance(number, int):
-            driver.write(number)
-        else:
-            raise ArgumentError(name, "is simulated, and takes millivolts.")
+    def tools(self) -> list:
+        """Return the model's tools: pin_set if there are outputs, and pin_read."""
 
-    def _line(self, pin) -> str:
-        kind = pin.mode + (", simulated" if self.is_simulated else "")
-        note = "; " + pin.note if pin.note else ""
-        return "%s: %s (%s, pin %d%s)" % (pin.name, self.described(pin), kind, pin.number, note)
+        def set_one(arguments: dict, _turn) -> tuple:
+            name = arguments["pin"]
+            value = self.set(name, arguments["value"])
+            return {name: value}, "%s is %s" % (name, value)
+
+        def read(arguments: dict, _turn) -> tuple:
+            name = arguments.get("pin", "")
+            return {pin.name: _described(pin, driver) for pin, driver in self._pins if name in ("", pin.name)}, ""
+
+        names = [pin.name for pin, _ in self._pins]
+        outputs = [pin.name for pin, _ in self._pins if pin.mode in OUTPUTS]
+        found = [Tool("pin_read", _READ, _schema({"pin": _one_of(names)}, "[]"), read, is_owner, writes=False)]
+        if outputs:
+            schema = _schema({"pin": _one_of(outputs), "value": _VALUE}, '["pin","value"]')
+            found.append(Tool("pin_set", _SET, schema, set_one, is_owner, writes=True))
+        return found
+
+
+def _one_of(names: list) -> dict:
+    return {"type": "string", "enum": names}
+
+
+def _schema(properties: dict, required: str) -> str:
+    schema = '{"type":"object","properties":%s,"required":%s,"additionalProperties":false}'
+    return schema % (text.dumps(properties), required)
 
 
 def _read(pin, driver):
@@ -137,52 +125,13 @@ def _read(pin, driver):
         return None
     if pin.mode in ("out", "in"):
         return "on" if value else "off"
-    if pin.scale:
-        return round(pin.scale[0] * value + pin.scale[1], 2)
-    return value
+    return round(pin.scale[0] * value + pin.scale[1], 2) if pin.scale else value
 
 
-class PinTool(Tool):
-    """One of the two tools: each caller is offered it with the names of the pins that they may use."""
-
-    def __init__(self, pins: Pins, name: str, description: str, modes):
-        self._pins = pins
-        self._modes = modes
-        self._purpose = description
-        self.name = name
-        every = self._offer([pin for pin, _ in pins._pins if pin.mode in modes])
-        super().__init__(name, every.description, every.schema, self._run, may_use, name == "pin_set")
-
-    def for_caller(self, caller):  # type: ignore[reportIncompatibleMethodOverride]
-        """Return what the model is offered for a caller."""
-        pins = self._pins.for_caller(caller, self._modes)
-        return self._offer(pins) if pins else None
-
-    def _offer(self, pins: list):
-        notes = ["%s: %s." % (pin.name, pin.note) for pin in pins if pin.note]
-        return _Offer(self.name, " ".join([self._purpose] + notes), self._schema([pin.name for pin in pins]))
-
-    def _schema(self, names: list) -> str:
-        value, required = "", "[]"
-        if self.name == "pin_set":
-            value = ',"value":{"anyOf":[{"type":"string","enum":["on","off"]},{"type":"integer","minimum":0,"maximum":100}]}'
-            required = '["pin","value"]'
-        schema = '{"type":"object","properties":{"pin":{"type":"string","enum":%s}%s},"required":%s'
-        return schema % (text.dumps(names), value, required) + ',"additionalProperties":false}'
-
-    def _run(self, arguments: dict, turn) -> tuple:
-        caller, name = turn.caller, arguments.get("pin", "")
-        if self.writes:
-            value = self._pins.set(name, arguments["value"], caller)
-            return {name: value}, "%s is %s" % (name, value)
-        pins = [pin for pin in self._pins.for_caller(caller) if name in ("", pin.name)]
-        return {pin.name: self._pins.described(pin) for pin in pins}, ""
-
-
-def tools(pins: Pins) -> tuple:
-    """The tools pin_set and pin_read over some pins."""
-    set_text = "Set an output of the board: on or off, or per cent for one that dims."
-    return (
-        PinTool(pins, "pin_set", set_text, _OUTPUTS),
-        PinTool(pins, "pin_read", "Read one pin of the board, or all of them.", ("out", "pwm", "in", "adc")),
-    )
+def _described(pin, driver):
+    """The value of a pin, with its unit if it has one."""
+    value = _read(pin, driver)
+    if value is None:
+        return "could not be read"
+    unit = "%" if pin.mode == "pwm" else pin.unit
+    return text.dumps(value) + (unit if unit == "%" else " " + unit) if unit else value

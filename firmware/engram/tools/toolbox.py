@@ -11,11 +11,10 @@ from engram.errors import ArgumentError, EngramError
 from engram.tools.arguments import read_arguments
 from engram.tools.confirmation import Confirmations
 
-_MOST = const(24)  # tools beside the memory's
 _A_TOOL = const(25)  # tokens that an API puts around a tool's description and schema
 _RESULT_LONGEST = const(6000)  # characters of a result: it stays in the heap until the turn is over
 _SHOWN_LONGEST = const(300)  # characters of the arguments that a person says yes to
-_TOO_LONG = const("the result is too long: ask for fewer with limit, around or count.")
+_TOO_LONG = const("the result is too long: ask for less, with limit, around or count where there are such.")
 _NOT_THEIRS = const(
     "it was not called: the message is forwarded from %s, and others' words change nothing. If the person wants it, they "
     "have to say so themselves in their next message."
@@ -54,10 +53,6 @@ class Tool:
         self.is_memory = is_memory
         self.needs_yes = needs_yes or (lambda _arguments: False)
 
-    def for_caller(self, caller):
-        """Return what the model is offered for a caller, None if they may not use it."""
-        return self if self.is_for(caller) else None
-
 
 class Toolbox:
     """All tools of a board. Those beside the memory's have at most `most_tokens` of descriptions and schemas."""
@@ -65,7 +60,7 @@ class Toolbox:
     def __init__(self, most_tokens: int):
         self._most_tokens = most_tokens
         self._tools = []
-        self._confirmations = Confirmations()
+        self.confirmations = Confirmations()
 
     def add(self, tool) -> None:
         """Add a tool; ArgumentError if its name is taken or there is no room for it."""
@@ -74,16 +69,10 @@ class Toolbox:
         if not tool.is_memory:
             others = [other for other in self._tools if not other.is_memory]
             tokens = sum([tokens_of(each) for each in others]) + tokens_of(tool)
-            if len(others) >= _MOST:
-                raise ArgumentError("name", "at most %d tools of your own fit." % _MOST)
             if tokens > self._most_tokens:
                 problem = "all tools of your own together have %d tokens, at most %d fit into the model's window."
                 raise ArgumentError("description", problem % (tokens, self._most_tokens))
         self._tools.append(tool)
-
-    def remove(self, name: str) -> None:
-        """Remove a tool; nothing if there is none."""
-        self._tools = [tool for tool in self._tools if tool.name != name]
 
     def restart(self) -> None:
         """The app's loop begins again: tools that were left behind in the last one do not run any more."""
@@ -91,19 +80,8 @@ class Toolbox:
             tool.task = None
 
     def listed(self, caller, only=()) -> tuple:
-        """Return what the model is offered for a caller; of the tools with the names in `only`, if it has some."""
-        tools = [tool for tool in self._tools if not only or tool.name in only]
-        found = [tool.for_caller(caller) for tool in tools]
-        return tuple([offer for offer in found if offer])
-
-    def begin_turn(self, turn) -> str:
-        """A person says something: what waits for their yes is confirmed by it, or no longer waits. A sentence if it was too
-        late, or ""."""
-        return self._confirmations.begin_turn(turn)
-
-    def tick(self) -> None:
-        """Let questions expire: now and then."""
-        self._confirmations.tick()
+        """Return the tools of a caller; of those with the names in `only`, if it has some."""
+        return tuple([tool for tool in self._tools if (not only or tool.name in only) and tool.is_for(caller)])
 
     async def answer(self, call, turn, only=()) -> Done:
         """Run one call of the model in a Turn; an EngramError is in the result."""
@@ -111,7 +89,7 @@ class Toolbox:
             tool, arguments = self._checked(call.name, call.arguments, turn.caller, only)
             if turn.forwarded and tool.writes:
                 raise EngramError(_NOT_THEIRS % turn.forwarded)
-            if tool.needs_yes(arguments) and not self._confirmations.is_confirmed(turn, tool.name, arguments):
+            if tool.needs_yes(arguments) and not self.confirmations.is_confirmed(turn, tool.name, arguments):
                 return self._ask(tool, arguments, turn)
             result, notice = await _run(tool, arguments, turn)
         except EngramError as error:
@@ -128,7 +106,7 @@ class Toolbox:
         shown = text.dumps(arguments)
         if len(shown) > _SHOWN_LONGEST:
             raise EngramError("the arguments are too long to be shown to the person: shorten them.")
-        problem = self._confirmations.ask(turn, tool.name, arguments)
+        problem = self.confirmations.ask(turn, tool.name, arguments)
         if problem:
             raise EngramError(problem)
         return Done(_ASKED, "%s waits for your yes: %s" % (tool.name, shown))
@@ -152,15 +130,11 @@ class Toolbox:
 
     def _checked(self, name: str, arguments: str, caller, only) -> tuple:
         """(tool, arguments) of a call; ArgumentError."""
-        for tool in self._tools:
-            if tool.name == name and (not only or name in only):
-                offer = tool.for_caller(caller)
-                if offer:
-                    return tool, read_arguments(arguments, offer.schema)
-                if not tool.is_memory:
-                    where = "here, where others read along" if caller.group else "for this person"
-                    raise ArgumentError("tool", "%s may not be used %s." % (name, where))
-        names = ", ".join([offer.name for offer in self.listed(caller, only)])
+        tools = self.listed(caller, only)
+        for tool in tools:
+            if tool.name == name:
+                return tool, read_arguments(arguments, tool.schema)
+        names = ", ".join([tool.name for tool in tools])
         raise ArgumentError("tool", "there is no tool %s; there are %s." % (text.printable(name)[:40], names))
 
 

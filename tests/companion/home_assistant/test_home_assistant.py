@@ -159,7 +159,7 @@ def test_senses_are_shown_as_long_as_there_are_any_and_it_is_wanted(broker: Brok
         found = wait_until("both are shown, with what came last", shown)
         configs = [check_discovery(topic, found[topic]) for topic in found if topic.startswith("homeassistant/")]
         assert {fields["name"] for fields in configs} == {"cellar", "door", "cellar event", "door event"}
-        kitchen.senses.forget("door")
+        kitchen.senses.forget(kitchen.find("door"))
         kitchen.tell()
         wait_until("it has gone", lambda: len(retained(broker)) == 4)
     assert len(retained(broker)) == 4

@@ -150,7 +150,7 @@ def test_a_forgotten_sense_goes_with_its_readings(store: CompanionStore, kitchen
     kitchen.perceive("door", [0, 1] * 70)
     kitchen.tell()
     (door,) = [each for each in store.senses_of("kitchen") if each.name == "door"]
-    kitchen.senses.forget("door")
+    kitchen.senses.forget(kitchen.find("door"))
     kitchen.tell()
     assert [sense.name for sense in store.senses_of("kitchen")] == ["room"]
     assert store.reading_rows("kitchen", door.key, MINUTES, 0, 1 << 32) == []

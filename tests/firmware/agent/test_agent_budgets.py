@@ -119,7 +119,7 @@ def test_a_prompt_with_as_many_own_tools_as_fit_is_not_larger_than_the_window():
         toolbox = board.toolbox
         with raises(ArgumentError):
             for number in range(25):
-                toolbox.add(OwnTool("tool_%d" % number, "word " * 60, {"seconds": "1..60"}, len))
+                toolbox.add(OwnTool(len, "tool_%d" % number, "word " * 60, {"seconds": "1..60"}))
         _fill(board)
         for words in (1, 40, 400):
             prompt = build_prompt(board, _words(words))
@@ -133,7 +133,7 @@ def test_own_tools_leave_the_history_less_room():
         say(board, _words(100))
         say(board, _words(100), "assistant")
     before = board.prompts.window(OWNER, board.journal.current(OWNER), 0)
-    board.toolbox.add(OwnTool("water", "word " * 60, {}, len))
+    board.toolbox.add(OwnTool(len, "water", "word " * 60))
     after = board.prompts.window(OWNER, board.journal.current(OWNER), 0)
     assert after.room + after.for_memories < before.room + before.for_memories
     others = board.prompts.window(ROOM, board.journal.current(OWNER), 0)

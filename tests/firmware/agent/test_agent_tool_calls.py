@@ -20,7 +20,9 @@ def _board(**settings):
 
 def _send(board, name, arguments, caller=OWNER):
     """The result of a call whose arguments are any text."""
-    return json.loads(call_now(board, Call("c", name, arguments), Turn(caller, int(board.turn[1:]), "go on")).result)
+    turn = Turn(caller, int(board.turn[1:]), "go on")
+    turn.confirmed = getattr(board, "confirmed", None)
+    return json.loads(call_now(board, Call("c", name, arguments), turn).result)
 
 
 def _run(board, name, caller=OWNER, **arguments):
@@ -59,8 +61,11 @@ def _asked(board):
 
 
 def _agree(board, caller=OWNER):
+    """Let a person say yes: the next call belongs to that turn."""
     say(board, caller)
-    board.toolbox.begin_turn(Turn(caller, int(board.turn[1:]), "yes"))
+    turn = Turn(caller, int(board.turn[1:]), "yes")
+    board.toolbox.confirmations.begin_turn(turn)
+    board.confirmed = turn.confirmed
 
 
 def test_several_are_forgotten_once_the_person_has_agreed():

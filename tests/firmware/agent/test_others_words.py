@@ -100,7 +100,7 @@ async def test_a_forwarded_yes_confirms_no_forgetting():
     assert "needs" in call_now(board, call, Turn(OWNER, 7)).result
     assert board.records.count() == 1
     yes = Turn(OWNER, 8, "yes")
-    board.toolbox.begin_turn(yes)
+    board.toolbox.confirmations.begin_turn(yes)
     assert "forgotten" in call_now(board, call, yes).result
 
 
@@ -108,7 +108,7 @@ async def test_a_tool_that_waits_for_a_yes_hears_own_words_alone():
     board = Board().serve(Script())
     heard = []
     board.toolbox = Toolbox(1000)
-    board.toolbox.begin_turn = lambda turn: heard.append(turn.said)  # pyright: ignore[reportAttributeAccessIssue]
+    board.toolbox.confirmations.begin_turn = lambda turn: heard.append(turn.said)  # pyright: ignore[reportAttributeAccessIssue]
     network = Network(board.inbox)
     for number, words in enumerate((("yes", "Bob", ""), ("what?", "", "yes"), ("yes", "", ""))):
         await network.offer(message("net:1:%d" % number, words[0], HOME, None, *words[1:]))

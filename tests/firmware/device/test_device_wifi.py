@@ -5,7 +5,7 @@ import fakes
 fakes.install()
 
 from engram.config import Config  # noqa: E402
-from engram.device import wifi, wifi_join  # noqa: E402
+from engram.device import wifi  # noqa: E402
 from engram.errors import ConfigError  # noqa: E402
 from fakes import network, world  # noqa: E402
 from support import folder, raises  # noqa: E402
@@ -49,7 +49,7 @@ async def _run(board, milliseconds):
             raise Enough
         await world.sleep_ms(pause)
 
-    wifi.sleep_ms = wifi_join.sleep_ms = sleep_ms
+    wifi.sleep_ms = sleep_ms
     try:
         await board.run()
     except Enough:
@@ -308,12 +308,13 @@ async def test_the_time_is_asked_for_when_the_network_is_there_and_then_daily():
 async def test_a_server_that_does_not_answer_is_asked_again_more_and_more_seldom():
     asked = await _asks(3 * 60 * MINUTE, fails=5, ntp="time.example")
     pauses = [later - earlier for earlier, later in zip(asked, asked[1:])]
-    assert pauses == [16000, 32000, 64000, 128000, 256000]
+    for pause, most in zip(pauses, (16000, 32000, 64000, 128000, 256000)):
+        assert most // 2 - 2000 <= pause <= most
 
 
-async def test_a_server_that_never_answers_is_asked_every_quarter_of_an_hour():
+async def test_a_server_that_never_answers_is_asked_every_quarter_of_an_hour_or_so():
     asked = await _asks(3 * 60 * MINUTE, fails=1000, ntp="time.example")
-    assert asked[-1] - asked[-2] == 1024000
+    assert 510000 <= asked[-1] - asked[-2] <= 1024000
 
 
 async def test_no_server_is_asked_if_none_is_wanted():

@@ -10,7 +10,7 @@ from engram.channels.telegram import poller as polling  # noqa: E402
 from engram.channels.telegram.bot_api import BotApi, BotError  # noqa: E402
 from engram.channels.telegram.poller import Poller  # noqa: E402
 from engram.config import Config  # noqa: E402
-from engram.device import wifi, wifi_join  # noqa: E402
+from engram.device import wifi  # noqa: E402
 from engram.link import companion as linking  # noqa: E402
 from engram.link.companion import Companion  # noqa: E402
 from engram.link.rpc import NoAnswer  # noqa: E402
@@ -43,7 +43,7 @@ class Station:
                 raise Enough
             await world.sleep_ms(milliseconds)
 
-        wifi.sleep_ms = wifi_join.sleep_ms = sleep_ms
+        wifi.sleep_ms = sleep_ms
         wifi.ntp = self  # pyright: ignore[reportAttributeAccessIssue]  # stands in for the module
         try:
             await self.wifi.run()

@@ -140,7 +140,7 @@ async def test_a_look_sees_and_runs_no_tool_of_a_persons_own():
     ran, offered = [], []
     look = [lambda request: offered.extend([tool.name for tool in request.tools]), Call("1", "water", "{}")]
     board = board_with("a", "b", look, "NO_REPLY")
-    board.toolbox.add(OwnTool("water", "Water the plants.", {}, lambda: ran.append(1)))
+    board.toolbox.add(OwnTool(lambda: ran.append(1), "water", "Water the plants."))
     await talk(board, 2)
     assert "memory_store" in offered and "water" not in offered and ran == []
 

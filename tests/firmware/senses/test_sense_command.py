@@ -25,7 +25,7 @@ def test_events_and_sensors_that_fail_are_in_the_list():
         board.senses.tick()
     board.sense_view.failing = lambda: ["attic"]
     *_, event, failing = lines_of(board, "/senses")
-    assert event == "unusual: outside was below 20.0 °C at 2026-09-23 09:31: 9.0 °C (l1)"
+    assert event == "unusual: outside was below 20.0 °C at 2026-09-23 09:30: 9.2 °C (l1)"
     assert failing.startswith("attic cannot be read")
 
 

@@ -47,7 +47,7 @@ def test_what_is_unusual_comes_first():
         board.now += 60
         board.senses.observe("outside", 9)
         board.senses.tick()
-    assert _block(board)[0] == "- unusual: outside was below 20.0 °C at 2026-09-23 09:31: 9.0 °C (l1)"
+    assert _block(board)[0] == "- unusual: outside was below 20.0 °C at 2026-09-23 09:30: 9.2 °C (l1)"
 
 
 def test_the_block_has_eight_lines_at_most():

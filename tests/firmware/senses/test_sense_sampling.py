@@ -194,8 +194,10 @@ async def test_a_sensor_that_fails_is_reported_once_until_it_works_again():
 
 async def test_one_sensor_that_fails_keeps_no_other_from_being_read():
     sampled = _Sampled(
-        {"a": {"kind": "dht22", "pin": 4}, "soil": {"kind": "adc", "pin": "soil"}, "d": {"kind": "dht11", "pin": 9}}, SOIL
+        {"a": {"kind": "dht22", "pin": 4}, "soil": {"kind": "adc", "pin": "soil"}, "d": {"kind": "dht11", "pin": 9}},
+        SOIL,
     )
+    machine.inputs[7] = 1000
     await sampled.run(121)
     assert [at for at, _ in sampled.read("soil")] == [0, 60, 120]
     assert len(sampled.told()) == 2
@@ -211,6 +213,7 @@ async def test_a_value_that_cannot_be_kept_is_reported_once():
 
 async def test_time_that_was_missed_is_not_made_up_for():
     sampled = _Sampled({"soil": {"kind": "adc", "pin": "soil", "every": 10}}, SOIL)
+    machine.inputs[7] = 1000
     await sampled.run(11)
     world.advance(95000)
     await sampled.run(20)

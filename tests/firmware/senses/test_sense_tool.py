@@ -42,7 +42,7 @@ async def test_a_day_has_rows_of_hours_and_more_have_rows_of_days():
     assert found["rows"][3] == ["2026-09-22 03:00", "16.2", "16.0", "16.4"]
     found = await model.call(name="bedroom temperature", days="September")
     assert found["hours_each"] == 24
-    assert [row[2:] for row in found["rows"]] == [["16.0", "22.0"]] * 2 + [["16.0", "19.1"]]
+    assert [row[2:] for row in found["rows"]] == [["16.0", "22.0"]] * 2 + [["16.0", "19.2"]]
 
 
 async def test_what_is_unusual_now_has_a_sentence():

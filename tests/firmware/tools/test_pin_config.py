@@ -21,13 +21,12 @@ def test_the_pins_of_the_issue():
         "soil": {"pin": 34, "mode": "adc"},
     }
     pins = parse_pins(table, FORBIDDEN)
-    assert [(pin.name, pin.number, pin.mode) for pin in pins] == [
+    assert [(pin.name, pin.pin, pin.mode) for pin in pins] == [
         ("door", 14, "in"),
         ("fan", 18, "pwm"),
         ("lamp", 5, "out"),
         ("soil", 34, "adc"),
     ]
-    assert [pin.who for pin in pins] == ["owner"] * 4 and not any(pin.groups for pin in pins)
     assert [pin.safe for pin in pins] == [0] * 4
 
 
@@ -38,15 +37,12 @@ def test_everything_that_may_be_said_of_a_pin():
             "mode": "out",
             "safe": 1,
             "invert": True,
-            "who": ["ann"],
-            "groups": True,
-            "note": "by the bed",
         },
         "fan": {"pin": 6, "mode": "pwm", "freq": 25000, "safe": 20},
         "soil": {"pin": 7, "mode": "adc", "scale": [0.1, -3], "unit": "%"},
     }
     fan, soil, lamp = parse_pins(table, FORBIDDEN)
-    assert (lamp.safe, lamp.invert, lamp.who, lamp.groups, lamp.note) == (1, True, ["ann"], True, "by the bed")
+    assert (lamp.safe, lamp.invert) == (1, True)
     assert (fan.freq, fan.safe) == (25000, 20)
     assert (soil.scale, soil.unit) == ([0.1, -3], "%")
 
@@ -76,15 +72,12 @@ def test_a_field_that_is_wrong_is_named():
         ({"mode": "out", "safe": 2}, "safe"),
         ({"mode": "out", "safe": True}, "safe"),
         ({"mode": "out", "invert": 1}, "invert"),
-        ({"mode": "out", "groups": "yes"}, "groups"),
-        ({"mode": "out", "who": "ann"}, "who"),
         ({"mode": "out", "unit": "V"}, "unit"),
         ({"mode": "adc", "unit": "x" * 9}, "unit"),
         ({"mode": "adc", "unit": 3}, "unit"),
         ({"mode": "adc", "scale": 3}, "scale"),
         ({"mode": "adc", "scale": [1]}, "scale"),
         ({"mode": "adc", "scale": [1, "2"]}, "scale"),
-        ({"mode": "out", "note": "\n"}, "note"),
         ({"mode": "out", "colour": "red"}, "colour"),
     )
     for fields, name in wrong:
@@ -94,7 +87,7 @@ def test_a_field_that_is_wrong_is_named():
 
 def test_a_name_that_could_be_taken_for_something_else_is_refused():
     for name in ("", "1", "12", "m12", "my lamp", "a.b", "x" * 33, "a\nb", "3d"):
-        assert "a name has" in _problem(**{name: {"pin": 5, "mode": "out"}})
+        assert _problem(**{name: {"pin": 5, "mode": "out"}}).startswith("config: pins.%s: name: " % name)
 
 
 def test_two_names_for_one_pin_are_refused():

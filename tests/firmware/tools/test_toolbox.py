@@ -3,17 +3,13 @@
 import asyncio
 import json
 
-from board import NOW, Board, Script
+from board import Board
 from engram.agent.agent import Turn
-from engram.app import App
-from engram.clock import Clock
-from engram.compat import ticks_ms
 from engram.errors import ArgumentError
 from engram.llm.types import Call
 from engram.memory.access import OWNER, Caller
 from engram.tools.own_tool import OwnTool
-from support import folder, let_others_run, raises
-from turns import say
+from support import let_others_run, raises
 
 ANN = Caller("ann", "chat", False, "")
 GROUP = Caller("owner", "club", True, "")
@@ -22,7 +18,7 @@ GROUP = Caller("owner", "club", True, "")
 def _toolbox(run=None, schema=None, **options):
     toolbox = Board().serve().toolbox
     if run:
-        toolbox.add(OwnTool("water", "Water the plants.", schema or {}, run, **options))
+        toolbox.add(OwnTool(run, "water", "Water the plants.", schema, **options))
     return toolbox
 
 
@@ -76,7 +72,7 @@ async def test_a_tool_that_hangs_is_cancelled_at_its_limit_and_can_be_called_aga
         finally:
             ended.append(True)
 
-    toolbox = _toolbox(water, timeout_ms=100)
+    toolbox = _toolbox(water, seconds=0.1)
     for count in (1, 2):
         assert "did not end within 100 ms" in await _problem(toolbox)
         await let_others_run()
@@ -94,7 +90,7 @@ async def test_a_tool_that_ignores_its_cancellation_is_left_behind_and_busy_unti
                 pass
         return "wet"
 
-    toolbox = _toolbox(water, timeout_ms=100)
+    toolbox = _toolbox(water, seconds=0.1)
     assert "did not end within 100 ms" in await _problem(toolbox)
     await let_others_run()
     assert "still busy" in await _problem(toolbox)
@@ -113,7 +109,7 @@ async def test_a_new_loop_frees_what_was_left_behind_in_the_last():
             await leave.wait()
         return "wet"
 
-    toolbox = _toolbox(water, timeout_ms=100)
+    toolbox = _toolbox(water, seconds=0.1)
     await _problem(toolbox)
     toolbox.restart()
     leave.set()
@@ -185,25 +181,12 @@ async def test_a_generator_is_no_tool():
     def water():
         yield 1
 
-    problem = await _problem(_toolbox(water, timeout_ms=100))
+    problem = await _problem(_toolbox(water, seconds=0.1))
     assert "water failed" in problem or "did not end" in problem or "cancelled" in problem
 
 
-async def test_a_huge_result_is_refused_before_it_is_made_to_text():
-    for value in (list(range(3000)), {"a": ["x" * 500] * 5}, [["", ""]] * 900, ["\n" * 1500]):
-
-        def water(value=value):
-            return value
-
-        assert "longer than 2000 characters" in await _problem(_toolbox(water))
-
-
-async def test_a_long_text_is_cut():
-    def water():
-        return "好" * 5000
-
-    result, _ = await _call(_toolbox(water))
-    assert result["result"].startswith("好好") and result["result"].endswith("[cut]") and len(result["result"]) < 2000
+async def test_a_huge_result_is_refused():
+    assert "result is too long" in await _problem(_toolbox(lambda: "x" * 7000))
 
 
 async def test_a_function_that_takes_other_arguments_gives_an_answer():
@@ -252,23 +235,6 @@ async def test_a_turn_that_is_cancelled_cancels_the_tool():
     assert ended == [True]
 
 
-async def test_others_go_on_while_a_tool_runs():
-    ticks = []
-
-    async def tick():
-        while True:
-            ticks.append(1)
-            await asyncio.sleep(0)
-
-    async def water():
-        await asyncio.Event().wait()
-
-    ticking = asyncio.create_task(tick())
-    await _problem(_toolbox(water, timeout_ms=100))
-    ticking.cancel()
-    assert len(ticks) > 2
-
-
 # --- who may
 
 
@@ -278,7 +244,7 @@ async def test_the_owners_tool_is_neither_listed_nor_run_for_others_and_in_group
     assert [tool.name for tool in toolbox.listed(OWNER)][-1] == "water"
     for caller in (ANN, GROUP, Caller("ann", "club", True, "")):
         assert "water" not in [tool.name for tool in toolbox.listed(caller)]
-        assert "may not be used" in await _problem(toolbox, caller=caller)
+        assert "there is no tool water" in await _problem(toolbox, caller=caller)
         assert (await toolbox.call("water", {}, caller, True))[0] is False
     assert ran == []
 
@@ -290,21 +256,14 @@ def test_a_name_that_is_taken_is_refused():
     toolbox = _toolbox(lambda: 1)
     for name in ("water", "memory_store", "file_read", "profile_edit"):
         with raises(ArgumentError):
-            toolbox.add(OwnTool(name, "x", {}, lambda: 1))
-    toolbox.remove("water")
-    toolbox.add(OwnTool("water", "x", {}, lambda: 2))
+            toolbox.add(OwnTool(lambda: 1, name, "x"))
 
 
 def test_so_many_fit_as_leave_the_model_its_window():
-    toolbox = Board().serve(llm_context_tokens=100000).toolbox
-    for number in range(24):
-        toolbox.add(OwnTool("tool_%d" % number, "x", {}, lambda: 1))
-    with raises(ArgumentError):
-        toolbox.add(OwnTool("more", "x", {}, lambda: 1))
     narrow = Board().serve(llm_context_tokens=4096).toolbox
     with raises(ArgumentError) as caught:
         for number in range(24):
-            narrow.add(OwnTool("tool_%d" % number, "word " * 60, {}, lambda: 1))
+            narrow.add(OwnTool(lambda: 1, "tool_%d" % number, "word " * 60))
     assert "at most 512 fit" in str(caught.error)
 
 
@@ -313,7 +272,7 @@ def test_so_many_fit_as_leave_the_model_its_window():
 
 def _asked(toolbox, said, seq, caller=OWNER):
     turn = Turn(caller, seq, said)
-    toolbox.begin_turn(turn)
+    toolbox.confirmations.begin_turn(turn)
     return turn
 
 
@@ -325,7 +284,7 @@ async def test_a_tool_with_confirm_runs_only_after_the_persons_own_yes():
         return "open"
 
     toolbox = _toolbox()
-    toolbox.add(OwnTool("open_door", "Open a door.", {"door": "front|back"}, open_door, confirm=True))
+    toolbox.add(OwnTool(open_door, description="Open a door.", schema={"door": "front|back"}, confirm=True))
     call = Call("c", "open_door", '{"door": "front"}')
     turn = _asked(toolbox, "yes, open the front door, I said yes", 1)
     result, notice = await toolbox.answer(call, turn) or ("", "")
@@ -341,42 +300,6 @@ async def test_a_tool_with_confirm_runs_only_after_the_persons_own_yes():
     assert ran == ["back"]
     assert "needs" in (await toolbox.answer(Call("c", "open_door", '{"door":"back"}'), turn))[0]
     assert ran == ["back"]
-
-
-async def test_a_clock_that_is_not_set_or_jumps_lets_no_question_expire():
-    for now, later in ((0, 0), (0, NOW), (NOW, NOW + 5 * 365 * 86400), (NOW, NOW - 5 * 365 * 86400), (NOW, 0)):
-        board = Board().serve()
-        toolbox = board.toolbox
-        toolbox.add(OwnTool("water", "Water the plants.", {}, lambda: "wet", confirm=True))
-        board.now = now
-        assert "needs" in (await toolbox.answer(Call("c", "water", "{}"), _asked(toolbox, "water them", 1)))[0]
-        board.now = later
-        toolbox.tick()
-        assert "wet" in (await toolbox.answer(Call("c", "water", "{}"), _asked(toolbox, "yes", 2)))[0]
-
-
-async def test_the_app_looks_at_what_waits_while_nobody_speaks():
-    app = App(folder(), clock=Clock(0, lambda: NOW))
-    toolbox = app.board.toolbox
-    toolbox.add(OwnTool("water", "Water the plants.", {}, lambda: 1, confirm=True))
-    assert "needs" in (await toolbox.answer(Call("c", "water", "{}"), _asked(toolbox, "water them", 1)))[0]
-    at = ticks_ms()
-    for days in range(13):  # the counter of ticks wraps after 12.4
-        toolbox._confirmations._ticks_ms = lambda days=days: (at + days * 86_400_000) % (1 << 30)
-        await app._work()
-    toolbox._confirmations._ticks_ms = lambda: at
-    assert "has expired" in toolbox.begin_turn(Turn(OWNER, 2, "yes"))
-
-
-async def test_the_person_reads_that_a_question_has_expired():
-    ran = []
-    board = Board().serve(Script(Call("c", "water", "{}"), "Shall I?", "Done."))
-    toolbox = board.toolbox
-    toolbox.add(OwnTool("water", "Water the plants.", {}, lambda: ran.append(1), confirm=True))
-    await say(board, "water them")
-    toolbox._confirmations._ticks_ms = lambda: (ticks_ms() + 600_000) % (1 << 30)
-    _, ear = await say(board, "yes")
-    assert "water did not run: that question has expired: ask again." in ear.notices and ran == []
 
 
 async def test_arguments_that_cannot_be_shown_whole_are_not_asked_for():

@@ -70,9 +70,6 @@ class Toolbox:
     def listed(self, caller):
         return ()
 
-    def begin_turn(self, turn):
-        pass
-
     def add(self, tool, is_own=True):
         pass
 

@@ -196,4 +196,8 @@ def check(model: Model, found: dict[tuple[int, int], list[Row]]) -> None:
         off = abs(there[compared] - expected[at][compared])
         wrong = (off[:, [0, 1, 2, 3, 5]] > 0).any(axis=1) | (off[:, 4] > MEAN_LOSS * level)
         # A part of the oldest hours may have left already.
-        assert wrong.sum() <= MOST_DIVIDED * level, (sense, there[compared][wrong][:3], expected[at][compared][wrong][:3])
+        assert wrong.sum() <= MOST_DIVIDED * level, (
+            sense,
+            there[compared][wrong][:3],
+            expected[at][compared][wrong][:3],
+        )

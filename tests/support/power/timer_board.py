@@ -79,9 +79,6 @@ class Toolbox:
     def listed(self, caller):
         return ()
 
-    def begin_turn(self, turn):
-        pass
-
     def add(self, tool, is_own=True):
         pass
 
