@@ -37,8 +37,8 @@ FLOATS = {
     "engram/compat.py": "seconds of a sleep on CPython",
     "engram/store/search/weights.py": "a logarithm, made whole at once",
     "engram/memory/records/fields.py": "the default of importance",
-    "engram/senses/sampling.py": "what sensors give",
-    "engram/senses/limits.py": "a value as people read it",
+    "engram/senses/limits.py": "an importance",
+    "engram/tools/own_tool.py": "the shortest time limit",
 }
 """Modules in which there are floats, and for what; no time is one."""
 
