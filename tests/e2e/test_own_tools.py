@@ -96,7 +96,7 @@ def test_tools_of_ones_own_work_in_lightweight_mode(home: Home, scripted: Script
     asking = home.asking(server.url).having(pins=PINS, mode="lightweight")
     assert "· lamp is on" in say(asking, "light").printed
     names = [tool["function"]["name"] for tool in body_of(server.requests[0])["tools"]]
-    assert "file_read" in names and names[-2:] == ["pin_set", "pin_read"]
+    assert "file_read" in names and names[-2:] == ["pin_read", "pin_set"]
 
 
 def test_reading_for_facts_never_sees_them(home: Home, scripted: Scripted):

@@ -9,7 +9,6 @@ from typing import Any, get_args
 
 import pytest
 
-from engram.compat import finish
 from engram_host.companion.errors import UnknownDevice, UnknownSense
 from engram_host.companion.senses.service import Level, ReadingService, Series
 from engram_host.companion.store import CompanionStore
@@ -125,8 +124,8 @@ def send_folded(house: PerceivingBoard, is_sent: Callable[[int], bool]) -> None:
     house.perceive("room", [5] * 90, 60)
     house.senses.flush()
     history = house.senses.history
-    finish(history._fold(0, history.rings[0].newest))
-    history.rings[0].remove(history.rings[0].newest)
+    history._fold(history.minutes.newest)
+    history.minutes.remove(history.minutes.newest)
     house.now += 5 * DAY
     house.perceive("room", [6] * 90, 60)
     house.senses.flush()
