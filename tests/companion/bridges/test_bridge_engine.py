@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bridged_house import House, living, make_haste, play
+from bridged_house import House, in_house
 from engram.channels.people import LET_IN
 from engram_host.companion.bridges.errors import SendFailed, SendRefused, SendUncertain, SlowDown
 from engram_host.companion.bridges.network import Attachment, Chat, Features, utf8_bytes
@@ -20,346 +20,268 @@ from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Said
 from extent import matrix
-from faulty_network import EDITED, PARAGRAPHS, FaultyNetwork
+from faulty_network import EDITED, PARAGRAPHS
 from waiting import wait_until_async
 
 Open = Callable[[], CompanionStore]
-
-
-@pytest.fixture(autouse=True)
-def in_a_hurry(monkeypatch: pytest.MonkeyPatch):
-    make_haste(monkeypatch)
 
 
 # --- private chats, groups, threads
 
 
 @pytest.mark.parametrize("features", [EDITED, PARAGRAPHS], ids=["edits", "paragraphs"])
-def test_a_message_is_answered_in_its_chat(open_store: Open, features: Features):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork(features)) as house:
-            await house.say("hi")
-            await house.wait_until_delivered()
-            assert house.texts() == ["You said hi."]
-            (caller,) = house.boards["kitchen"].callers.values()
-            assert (caller.principal, caller.room, caller.group) == ("net:5", "link net 5", False)
-
-    play(work)
+@in_house()
+async def test_a_message_is_answered_in_its_chat(house: House, features: Features):
+    await house.say("hi")
+    await house.wait_until_delivered()
+    assert house.texts() == ["You said hi."]
+    (caller,) = house.boards["kitchen"].callers.values()
+    assert (caller.principal, caller.room, caller.group) == ("net:5", "link net 5", False)
 
 
-def test_a_message_that_comes_again_changes_nothing(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork()) as house:
-            message = await house.say("hi")
-            await asyncio.gather(*(house.host.receive(message) for _ in range(3)))
-            await house.wait_until_delivered()
-            await house.host.receive(message)
-            await house.host.receive(replace(message, text="/board kitchen"))
-            await house.wait_until_delivered()
-            assert house.texts() == ["You said hi."] and len(house.boards["kitchen"].journal) == 1
-
-    play(work)
+@in_house()
+async def test_a_message_that_comes_again_changes_nothing(house: House):
+    message = await house.say("hi")
+    await asyncio.gather(*(house.host.receive(message) for _ in range(3)))
+    await house.wait_until_delivered()
+    await house.host.receive(message)
+    await house.host.receive(replace(message, text="/board kitchen"))
+    await house.wait_until_delivered()
+    assert house.texts() == ["You said hi."] and len(house.boards["kitchen"].journal) == 1
 
 
-def test_the_same_id_in_another_chat_is_another_message(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork()) as house:
-            message = await house.say("hi")
-            await house.host.receive(replace(message, chat=replace(message.chat, id="6")))
-            await house.wait_until_delivered()
-            assert house.texts() == house.texts("6") == ["You said hi."]
-
-    play(work)
-
-
-def test_a_message_that_could_not_be_kept_is_taken_however_often_it_comes(
-    open_store: Open, monkeypatch: pytest.MonkeyPatch
+@in_house(rules=AdmissionRules(rate=2))
+async def test_a_message_that_could_not_be_kept_is_taken_however_often_it_comes(
+    house: House, monkeypatch: pytest.MonkeyPatch
 ):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork(), AdmissionRules(rate=2)) as house:
-            await house.people.approve("net:5")
-            message = house.message("remember the milk")
-            with monkeypatch.context() as patch:
-                patch.setattr(house.store, "add_message", _disk_full)
-                for _ in range(4):
-                    with pytest.raises(StoreUnavailable):
-                        await house.host.receive(message)
-            await house.host.receive(message)
-            await house.wait_until_delivered()
-            assert house.texts() == ["You said remember the milk."]
-
-    play(work)
+    await house.people.approve("net:5")
+    message = house.message("remember the milk")
+    with monkeypatch.context() as patch:
+        patch.setattr(house.store, "add_message", _disk_full)
+        for _ in range(4):
+            with pytest.raises(StoreUnavailable):
+                await house.host.receive(message)
+    await house.host.receive(message)
+    await house.wait_until_delivered()
+    assert house.texts() == ["You said remember the milk."]
 
 
 def _disk_full(*_values: object) -> None:
     raise StoreUnavailable("the disk is full.")
 
 
-def test_a_message_that_comes_again_counts_once(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork(), AdmissionRules(rate=3)) as house:
-            await house.people.approve("net:5")
-            message = await house.say("one")
-            await asyncio.gather(*(house.host.receive(message) for _ in range(4)))
-            message = house.message("two")
-            await asyncio.gather(*(house.host.receive(message) for _ in range(2)))
-            await house.say("three")
-            await house.wait_until_delivered()
-            assert house.texts() == ["You said one.", "You said two.", "You said three."]
-
-    play(work)
+@in_house(rules=AdmissionRules(rate=3))
+async def test_a_message_that_comes_again_counts_once(house: House):
+    await house.people.approve("net:5")
+    message = await house.say("one")
+    await asyncio.gather(*(house.host.receive(message) for _ in range(4)))
+    message = house.message("two")
+    await asyncio.gather(*(house.host.receive(message) for _ in range(2)))
+    await house.say("three")
+    await house.wait_until_delivered()
+    assert house.texts() == ["You said one.", "You said two.", "You said three."]
 
 
-def test_a_group_and_a_thread_have_rooms_of_their_own_and_the_answer_refers_to_the_message(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork()) as house:
-            await house.people.set_group("net:-7", "mention")
-            await house.say("not for the board", "-7", is_group=True, is_mentioned=False)
-            first = await house.say("in the group", "-7", is_group=True)
-            await house.say("in the thread", "-7", is_group=True, thread="9")
-            await house.wait_until_delivered()
-            assert house.texts("-7") == ["You said in the group."]
-            assert [each.reply_to for each in house.network.shown if not each.chat.thread] == [first.id]
-            assert house.texts("-7", "9") == ["You said in the thread."]
-            callers = [(each.room, each.group) for each in house.boards["kitchen"].callers.values()]
-            assert callers == [("link net -7", True), ("link net -7 9", True)]
-
-    play(work)
+@in_house()
+async def test_a_group_and_a_thread_have_rooms_of_their_own_and_the_answer_refers_to_the_message(house: House):
+    await house.people.set_group("net:-7", "mention")
+    await house.say("not for the board", "-7", is_group=True, is_mentioned=False)
+    first = await house.say("in the group", "-7", is_group=True)
+    await house.say("in the thread", "-7", is_group=True, thread="9")
+    await house.wait_until_delivered()
+    assert house.texts("-7") == ["You said in the group."]
+    assert [each.reply_to for each in house.network.shown if not each.chat.thread] == [first.id]
+    assert house.texts("-7", "9") == ["You said in the thread."]
+    callers = [(each.room, each.group) for each in house.boards["kitchen"].callers.values()]
+    assert callers == [("link net -7", True), ("link net -7 9", True)]
 
 
-def test_a_stranger_is_sent_a_code_and_reads_that_he_is_let_in(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
-            await house.say("let me in")
-            await house.wait_for("/pair ")
-            (request,) = await house.people.waiting()
-            assert not house.boards["kitchen"].journal and not house.store.open_deliveries("home")
-            await house.people.approve(request.code, "Ann")
-            await house.wait_for(LET_IN)
-            await house.say("hi")
-            await house.wait_until_delivered()
-            assert house.texts()[1:] == [LET_IN, "You said hi."]
-            assert [each.principal for each in house.boards["kitchen"].callers.values()] == ["Ann"]
-
-    play(work)
+@in_house(rules=AdmissionRules())
+async def test_a_stranger_is_sent_a_code_and_reads_that_he_is_let_in(house: House):
+    await house.say("let me in")
+    await house.wait_for("/pair ")
+    (request,) = await house.people.waiting()
+    assert not house.boards["kitchen"].journal and not house.store.open_deliveries("home")
+    await house.people.approve(request.code, "Ann")
+    await house.wait_for(LET_IN)
+    await house.say("hi")
+    await house.wait_until_delivered()
+    assert house.texts()[1:] == [LET_IN, "You said hi."]
+    assert [each.principal for each in house.boards["kitchen"].callers.values()] == ["Ann"]
 
 
 @pytest.mark.parametrize("error", [SendFailed("not now."), SlowDown(0.01)])
-def test_a_code_that_the_network_did_not_take_goes_with_the_strangers_next_message_after_a_pause(
-    open_store: Open, error: SendFailed, monkeypatch: pytest.MonkeyPatch
+@in_house(rules=AdmissionRules())
+async def test_a_code_that_the_network_did_not_take_goes_with_the_strangers_next_message_after_a_pause(
+    house: House, error: SendFailed, monkeypatch: pytest.MonkeyPatch
 ):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
-            house.network.fail_next = [error for _ in range(50)]
-            await house.say("let me in")
-            await wait_until_async("it was tried", lambda: not house.host._notices.under_way)
-            tried = house.network.calls
-            for number in range(20):
-                await house.say(f"hello {number}?")
-            assert (house.network.calls, house.host._notices.under_way) == (tried, 0)
-            house.network.fail_next.clear()
-            monkeypatch.setattr(people, "CODE_PAUSE", 0.0)
-            (request,) = await house.people.waiting()
-            await house.say("hello?")
-            assert request.code in await house.wait_for("/pair ")
-            await wait_until_async("it is noted", lambda: not house.host._notices.under_way)
-            await house.say("and now?")
-            assert len(house.texts()) == 1 and not house.host._notices.under_way
-
-    play(work)
+    house.network.fail_next = [error for _ in range(50)]
+    await house.say("let me in")
+    await wait_until_async("it was tried", lambda: not house.host._notices.under_way)
+    tried = house.network.calls
+    for number in range(20):
+        await house.say(f"hello {number}?")
+    assert (house.network.calls, house.host._notices.under_way) == (tried, 0)
+    house.network.fail_next.clear()
+    monkeypatch.setattr(people, "CODE_PAUSE", 0.0)
+    (request,) = await house.people.waiting()
+    await house.say("hello?")
+    assert request.code in await house.wait_for("/pair ")
+    await wait_until_async("it is noted", lambda: not house.host._notices.under_way)
+    await house.say("and now?")
+    assert len(house.texts()) == 1 and not house.host._notices.under_way
 
 
 @pytest.mark.parametrize("error, calls", [(SendRefused, 1), (SendUncertain, 2)])
-def test_a_code_that_will_not_arrive_or_may_have_arrived_is_not_sent_with_each_message_of_a_stranger(
-    open_store: Open, error: type[SendFailed], calls: int
+@in_house(rules=AdmissionRules())
+async def test_a_code_that_will_not_arrive_or_may_have_arrived_is_not_sent_with_each_message_of_a_stranger(
+    house: House, error: type[SendFailed], calls: int
 ):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
-            house.network.fail_next = [error("nobody knows.") for _ in range(50)]
-            for number in range(20):
-                await house.say(f"let me in {number}")
-                await wait_until_async("it was tried", lambda: not house.host._notices.under_way)
-            assert house.network.calls == calls
-
-    play(work)
+    house.network.fail_next = [error("nobody knows.") for _ in range(50)]
+    for number in range(20):
+        await house.say(f"let me in {number}")
+        await wait_until_async("it was tried", lambda: not house.host._notices.under_way)
+    assert house.network.calls == calls
 
 
-@pytest.mark.parametrize("is_repeatable", [False, True])
-def test_a_code_that_may_have_arrived_is_repeated_once_and_says_so_where_it_may_be_shown_twice(
-    open_store: Open, is_repeatable: bool
+@pytest.mark.parametrize("kind", ["edits", "edits-repeatable"])
+@in_house(rules=AdmissionRules())
+async def test_a_code_that_may_have_arrived_is_repeated_once_and_says_so_where_it_may_be_shown_twice(
+    house: House, kind: str
 ):
-    async def work() -> None:
-        network = FaultyNetwork(Features(400, edit_seconds=0.01, is_repeatable=is_repeatable))
-        async with living(open_store, network, AdmissionRules()) as house:
-            network.fail_next = [SendUncertain("lost.")]
-            await house.say("let me in")
-            assert (await house.wait_for("/pair ")).startswith(AGAIN) is not is_repeatable
-
-    play(work)
+    house.network.fail_next = [SendUncertain("lost.")]
+    await house.say("let me in")
+    assert (await house.wait_for("/pair ")).startswith(AGAIN) is (kind == "edits")
 
 
-def test_a_code_whose_bridge_ended_before_it_was_sent_goes_with_the_strangers_next_message(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
-            house.network.is_away = True
-            await house.say("let me in")
-            await house.restart_engine()
-            house.network.is_away = False
-            await house.say("hello?")
-            await house.wait_for("/pair ")
-
-    play(work)
+@in_house(rules=AdmissionRules())
+async def test_a_code_whose_bridge_ended_before_it_was_sent_goes_with_the_strangers_next_message(house: House):
+    house.network.is_away = True
+    await house.say("let me in")
+    await house.restart_engine()
+    house.network.is_away = False
+    await house.say("hello?")
+    await house.wait_for("/pair ")
 
 
 # --- several boards
 
 
-def test_with_several_boards_one_is_named_chosen_or_asked_for(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork(), boards=("garden", "kitchen")) as house:
+@in_house(boards=("garden", "kitchen"))
+async def test_with_several_boards_one_is_named_chosen_or_asked_for(house: House):
+    async def answer(text: str) -> str:
+        await house.say(text)
+        await house.wait_until_delivered()
+        return house.texts()[-1]
 
-            async def answer(text: str) -> str:
-                await house.say(text)
-                await house.wait_until_delivered()
-                return house.texts()[-1]
-
-            assert "Which board? There are garden, kitchen." in await answer("hi")
-            assert await answer("@kitchen hi") == "You said hi."
-            assert await answer("@Garden: hello") == "You said hello."
-            assert await answer("/board kitchen") == "kitchen answers in this chat from now on."
-            assert await answer("to the kitchen") == "You said to the kitchen."
-            assert await answer("/board") == "kitchen answers in this chat."
-            assert "There is no board attic here." in await answer("/board attic")
-            assert await answer("/boards") == "The boards are garden and kitchen."
-            assert await answer("@nobody hi") == "You said @nobody hi."
-            journals = {name: [entry[0] for entry in board.journal.values()] for name, board in house.boards.items()}
-            assert journals == {"garden": ["hello"], "kitchen": ["hi", "to the kitchen", "@nobody hi"]}
-
-    play(work)
+    assert "Which board? There are garden, kitchen." in await answer("hi")
+    assert await answer("@kitchen hi") == "You said hi."
+    assert await answer("@Garden: hello") == "You said hello."
+    assert await answer("/board kitchen") == "kitchen answers in this chat from now on."
+    assert await answer("to the kitchen") == "You said to the kitchen."
+    assert await answer("/board") == "kitchen answers in this chat."
+    assert "There is no board attic here." in await answer("/board attic")
+    assert await answer("/boards") == "The boards are garden and kitchen."
+    assert await answer("@nobody hi") == "You said @nobody hi."
+    journals = {name: [entry[0] for entry in board.journal.values()] for name, board in house.boards.items()}
+    assert journals == {"garden": ["hello"], "kitchen": ["hi", "to the kitchen", "@nobody hi"]}
 
 
-def test_a_bridge_may_have_boards_of_its_own(open_store: Open):
-    async def work() -> None:
-        house = House(open_store, FaultyNetwork(), boards=("garden", "kitchen"))
-        house.settings = replace(house.settings, boards_of=lambda bridge: ("garden",) if bridge == "home" else ())
-        await house.start()
-        try:
-            await house.say("hi")
-            await house.say("@kitchen hi")
-            await house.wait_until_delivered()
-            assert house.texts() == ["You said hi.", "You said @kitchen hi."] and not house.boards["kitchen"].journal
-        finally:
-            await house.stop()
-
-    play(work)
+@in_house(boards=("garden", "kitchen"))
+async def test_a_bridge_may_have_boards_of_its_own(house: House):
+    house.settings = replace(house.settings, boards_of=lambda bridge: ("garden",) if bridge == "home" else ())
+    await house.stop()
+    await house.start()
+    await house.say("hi")
+    await house.say("@kitchen hi")
+    await house.wait_until_delivered()
+    assert house.texts() == ["You said hi.", "You said @kitchen hi."] and not house.boards["kitchen"].journal
 
 
 # --- commands
 
 
-def test_commands_reach_the_board_with_any_sign_and_new_begins_a_session(open_store: Open):
-    async def work() -> None:
-        features = replace(EDITED, command_signs="/!")
-        async with living(open_store, FaultyNetwork(features)) as house:
-            for text in ("/Recall Bike", "!recall two", "/new", "!new Plans", "!!!", "/ no"):
-                await house.say(text)
-            await house.wait_until_delivered()
-            said = [entry[0] for entry in house.boards["kitchen"].journal.values()]
-            assert said == ["/recall Bike", "/recall two", "/session new", "/session new Plans", "!!!", "/ no"]
-            assert [each.is_plain for each in house.network.shown] == [True] * 4 + [False] * 2
-
-    play(work)
+@in_house(replace(EDITED, command_signs="/!"))
+async def test_commands_reach_the_board_with_any_sign_and_new_begins_a_session(house: House):
+    for text in ("/Recall Bike", "!recall two", "/new", "!new Plans", "!!!", "/ no"):
+        await house.say(text)
+    await house.wait_until_delivered()
+    said = [entry[0] for entry in house.boards["kitchen"].journal.values()]
+    assert said == ["/recall Bike", "/recall two", "/session new", "/session new Plans", "!!!", "/ no"]
+    assert [each.is_plain for each in house.network.shown] == [True] * 4 + [False] * 2
 
 
-def test_help_has_the_commands_of_bridges_too(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork(replace(EDITED, most_units=4000))) as house:
-            await house.say("/help")
-            text = await house.wait_for("/boards")
-            assert text.startswith("You said /help.") and "/cancel" in text
-
-    play(work)
+@in_house(replace(EDITED, most_units=4000))
+async def test_help_has_the_commands_of_bridges_too(house: House):
+    await house.say("/help")
+    text = await house.wait_for("/boards")
+    assert text.startswith("You said /help.") and "/cancel" in text
 
 
-def test_people_are_looked_after_by_the_owner_in_private_only(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
-            await house.people.set_group("net:-7", "always")
-            for ref, name in (("net:1", "Eve"), ("net:5", "Bob")):
-                await house.people.approve(ref, name)
-            await house.people.make_owner("Eve")
-            await house.say("hello", "6", "6")
-            await house.wait_for("/pair ", "6")
-            (request,) = await house.people.waiting()
-            for chat, sender in (("5", "5"), ("-7", "1")):
-                await house.say(f"/pair {request.code}", chat, sender, is_group=chat == "-7")
-                await house.wait_for("only the owner can do that, in private", chat)
-            await house.say(f"/pair {request.code} Cat", "1", "1")
-            assert await house.wait_for("Cat", "1") == "Cat: net:6"
-            await house.say("/people", "1", "1")
-            assert "group net:-7: always" in await house.wait_for("owner (Eve): net:1", "1")
-            assert not house.boards["kitchen"].journal
-
-    play(work)
+@in_house(rules=AdmissionRules())
+async def test_people_are_looked_after_by_the_owner_in_private_only(house: House):
+    await house.people.set_group("net:-7", "always")
+    for ref, name in (("net:1", "Eve"), ("net:5", "Bob")):
+        await house.people.approve(ref, name)
+    await house.people.make_owner("Eve")
+    await house.say("hello", "6", "6")
+    await house.wait_for("/pair ", "6")
+    (request,) = await house.people.waiting()
+    for chat, sender in (("5", "5"), ("-7", "1")):
+        await house.say(f"/pair {request.code}", chat, sender, is_group=chat == "-7")
+        await house.wait_for("only the owner can do that, in private", chat)
+    await house.say(f"/pair {request.code} Cat", "1", "1")
+    assert await house.wait_for("Cat", "1") == "Cat: net:6"
+    await house.say("/people", "1", "1")
+    assert "group net:-7: always" in await house.wait_for("owner (Eve): net:1", "1")
+    assert not house.boards["kitchen"].journal
 
 
-def test_an_answer_is_cancelled_by_who_asked(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork()) as house:
-            slow = Slow()
-            slow.board(house)
-            slow.give("word ")
-            await house.people.set_group("net:-7", "always")
-            await house.say("hi", "-7", is_group=True)
-            await house.wait_for("word", "-7")
-            await house.say("/cancel", "-7", "6", is_group=True)
-            await house.wait_for("No answer of yours", "-7")
-            await house.say("/cancel", "-7", is_group=True)
-            await house.wait_for("1 answer is cancelled", "-7")
-            await house.wait_until_delivered()
-            assert any("the answer was cancelled" in text for text in house.texts("-7"))
-
-    play(work)
+@in_house()
+async def test_an_answer_is_cancelled_by_who_asked(house: House):
+    slow = Slow()
+    slow.board(house)
+    slow.give("word ")
+    await house.people.set_group("net:-7", "always")
+    await house.say("hi", "-7", is_group=True)
+    await house.wait_for("word", "-7")
+    await house.say("/cancel", "-7", "6", is_group=True)
+    await house.wait_for("No answer of yours", "-7")
+    await house.say("/cancel", "-7", is_group=True)
+    await house.wait_for("1 answer is cancelled", "-7")
+    await house.wait_until_delivered()
+    assert any("the answer was cancelled" in text for text in house.texts("-7"))
 
 
 # --- what is no text
 
 
-def test_a_photo_is_kept_with_its_caption_and_other_files_are_refused_by_name(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork()) as house:
-            photo, file = Attachment("photo"), Attachment("file", "plan.pdf", 9)
-            for text, files in (("", (photo,)), ("my bike", (photo,)), ("", (file,)), ("look", (file,)), ("", ())):
-                await house.say(text, attachments=files)
-            await house.wait_until_delivered()
-            said = [entry[0] for entry in house.boards["kitchen"].journal.values()]
-            assert said == ["[photo]", "[photo] my bike", "[file plan.pdf] look"]
-            assert any(text.startswith("I cannot read a file plan.pdf:") for text in house.texts())
-            assert GREETING in house.texts()
-
-    play(work)
+@in_house()
+async def test_a_photo_is_kept_with_its_caption_and_other_files_are_refused_by_name(house: House):
+    photo, file = Attachment("photo"), Attachment("file", "plan.pdf", 9)
+    for text, files in (("", (photo,)), ("my bike", (photo,)), ("", (file,)), ("look", (file,)), ("", ())):
+        await house.say(text, attachments=files)
+    await house.wait_until_delivered()
+    said = [entry[0] for entry in house.boards["kitchen"].journal.values()]
+    assert said == ["[photo]", "[photo] my bike", "[file plan.pdf] look"]
+    assert any(text.startswith("I cannot read a file plan.pdf:") for text in house.texts())
+    assert GREETING in house.texts()
 
 
-def test_what_a_board_cannot_take_is_refused_in_a_sentence(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork()) as house:
-            await house.say("x" * 8001)
-            assert "must have 1 to 8000 characters" in await house.wait_for("8000")
-            await house.say("/note a\nb")
-            assert "is one line" in await house.wait_for("one line")
-
-    play(work)
+@in_house()
+async def test_what_a_board_cannot_take_is_refused_in_a_sentence(house: House):
+    await house.say("x" * 8001)
+    assert "must have 1 to 8000 characters" in await house.wait_for("8000")
+    await house.say("/note a\nb")
+    assert "is one line" in await house.wait_for("one line")
 
 
-def test_before_any_board_has_connected_that_is_said(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork(), boards=()) as house:
-            await house.say("hi")
-            await house.wait_for("No board has connected")
-            await house.say("/help")
-            await house.wait_for("/boards")
-
-    play(work)
+@in_house(boards=())
+async def test_before_any_board_has_connected_that_is_said(house: House):
+    await house.say("hi")
+    await house.wait_for("No board has connected")
+    await house.say("/help")
+    await house.wait_for("/boards")
 
 
 # --- how an answer is shown
@@ -370,18 +292,15 @@ LONG = [f"Paragraph {number} has some words, and ends here.\n\n" for number in r
 @pytest.mark.parametrize(
     "features", [EDITED, PARAGRAPHS, Features(140, utf8_bytes)], ids=["edits", "paragraphs", "bytes"]
 )
-def test_a_long_answer_is_split_and_complete(open_store: Open, features: Features):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork(features), reply_to=lambda text: LONG) as house:
-            await house.say("hi")
-            await house.wait_until_delivered()
-            assert (
-                "".join(house.texts()).split() == "".join(LONG).split()
-                or " ".join(house.texts()).split() == "".join(LONG).split()
-            )
-            assert len(house.texts()) >= 4
-
-    play(work)
+@in_house(reply_to=lambda text: LONG)
+async def test_a_long_answer_is_split_and_complete(house: House, features: Features):
+    await house.say("hi")
+    await house.wait_until_delivered()
+    assert (
+        "".join(house.texts()).split() == "".join(LONG).split()
+        or " ".join(house.texts()).split() == "".join(LONG).split()
+    )
+    assert len(house.texts()) >= 4
 
 
 class Slow:
@@ -413,104 +332,85 @@ class Slow:
         house.boards["kitchen"].inbound._take = take  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def test_an_answer_streams_into_one_message_and_typing_is_shown_until_it_begins(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork()) as house:
-            slow = Slow()
-            slow.board(house)
-            await house.say("hi")
-            await wait_until_async("it types", lambda: ("5", True) in house.network.signs)
-            signs = 0
-            for text in ("Milk", "Milk and ", "Milk and bread."):
-                slow.give(text.removeprefix("Milk and ") if "bread" in text else text.removeprefix("Milk") or text)
-                await wait_until_async("it streams", lambda text=text: house.texts() == [text.strip()])
-                signs = len(house.network.signs)
-            slow.give("")
-            await house.wait_until_delivered()
-            assert len(house.network.shown) == 1 and len(house.network.signs) == signs
-
-    play(work)
+@in_house()
+async def test_an_answer_streams_into_one_message_and_typing_is_shown_until_it_begins(house: House):
+    slow = Slow()
+    slow.board(house)
+    await house.say("hi")
+    await wait_until_async("it types", lambda: ("5", True) in house.network.signs)
+    signs = 0
+    for text in ("Milk", "Milk and ", "Milk and bread."):
+        slow.give(text.removeprefix("Milk and ") if "bread" in text else text.removeprefix("Milk") or text)
+        await wait_until_async("it streams", lambda text=text: house.texts() == [text.strip()])
+        signs = len(house.network.signs)
+    slow.give("")
+    await house.wait_until_delivered()
+    assert len(house.network.shown) == 1 and len(house.network.signs) == signs
 
 
-def test_where_nothing_is_edited_each_paragraph_comes_when_it_is_finished(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork(PARAGRAPHS)) as house:
-            slow = Slow()
-            slow.board(house)
-            await house.say("hi")
-            slow.give("One.\n\nTw")
-            await wait_until_async("the first one", lambda: house.texts() == ["One."])
-            slow.give("o.\n\n```\na\n\nb")
-            await wait_until_async("the second one", lambda: house.texts() == ["One.", "Two."])
-            slow.give("\n```\n\nEnd")
-            await wait_until_async("the code", lambda: house.texts()[2:] == ["```\na\n\nb\n```"])
-            slow.give("")
-            await house.wait_until_delivered()
-            assert house.texts()[3:] == ["End"] and house.network.signs == []
-
-    play(work)
+@in_house(PARAGRAPHS)
+async def test_where_nothing_is_edited_each_paragraph_comes_when_it_is_finished(house: House):
+    slow = Slow()
+    slow.board(house)
+    await house.say("hi")
+    slow.give("One.\n\nTw")
+    await wait_until_async("the first one", lambda: house.texts() == ["One."])
+    slow.give("o.\n\n```\na\n\nb")
+    await wait_until_async("the second one", lambda: house.texts() == ["One.", "Two."])
+    slow.give("\n```\n\nEnd")
+    await wait_until_async("the code", lambda: house.texts()[2:] == ["```\na\n\nb\n```"])
+    slow.give("")
+    await house.wait_until_delivered()
+    assert house.texts()[3:] == ["End"] and house.network.signs == []
 
 
-def test_a_board_that_is_away_is_told_once_and_its_answer_comes_when_it_is_back(
-    open_store: Open, monkeypatch: pytest.MonkeyPatch
+@in_house()
+async def test_a_board_that_is_away_is_told_once_and_its_answer_comes_when_it_is_back(
+    house: House, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(conversations, "AWAY_SECONDS", 0.0)
-
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork()) as house:
-            await house.boards["kitchen"].kill()
-            await house.say("hi")
-            await house.wait_for("kitchen is away: the message is kept")
-            await house.restart_engine()
-            await house.start_board("kitchen")
-            await house.wait_until_delivered()
-            assert [text[:15] for text in house.texts()] == ["kitchen is away", "You said hi."]
-
-    play(work)
+    await house.boards["kitchen"].kill()
+    await house.say("hi")
+    await house.wait_for("kitchen is away: the message is kept")
+    await house.restart_engine()
+    await house.start_board("kitchen")
+    await house.wait_until_delivered()
+    assert [text[:15] for text in house.texts()] == ["kitchen is away", "You said hi."]
 
 
-def test_an_answer_to_an_old_message_says_how_old_it_is(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork()) as house:
-            await house.say("hi", at=house.now() - 3 * 3600)
-            assert await house.wait_for("You said") == "(An answer from 3 h ago.)\nYou said hi."
-
-    play(work)
+@in_house()
+async def test_an_answer_to_an_old_message_says_how_old_it_is(house: House):
+    await house.say("hi", at=house.now() - 3 * 3600)
+    assert await house.wait_for("You said") == "(An answer from 3 h ago.)\nYou said hi."
 
 
 @pytest.mark.both_databases
-def test_what_a_board_begins_to_say_comes_once_to_the_chat_of_its_room(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork()) as house:
-            await house.say("hi")
-            await house.say("hi", "6", "6")
-            await house.wait_until_delivered()
-            for _ in range(2):
-                await house.push("kitchen", "net 5", "It rains.", "push:1:t9")
-            await house.push("kitchen", "net 77", "Nobody is there.", "push:1:t10")
-            await house.wait_for("It rains.")
-            await house.wait_until_known()
-            await house.restart()
-            await house.wait_until_delivered()
-            assert sum("It rains." in text for text in house.texts()) == 1
-            assert house.texts("6") == ["You said hi."]
-
-    play(work)
+@in_house()
+async def test_what_a_board_begins_to_say_comes_once_to_the_chat_of_its_room(house: House):
+    await house.say("hi")
+    await house.say("hi", "6", "6")
+    await house.wait_until_delivered()
+    for _ in range(2):
+        await house.push("kitchen", "net 5", "It rains.", "push:1:t9")
+    await house.push("kitchen", "net 77", "Nobody is there.", "push:1:t10")
+    await house.wait_for("It rains.")
+    await house.wait_until_known()
+    await house.restart()
+    await house.wait_until_delivered()
+    assert sum("It rains." in text for text in house.texts()) == 1
+    assert house.texts("6") == ["You said hi."]
 
 
-def test_a_push_while_the_companion_was_down_comes_when_it_is_up(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork()) as house:
-            await house.say("hi")
-            await house.wait_until_delivered()
-            await house.stop()
-            said = Said("push:1:t9", "", "It rains.", "net 5")
-            store = open_store()
-            store.add_push(house.sender("kitchen"), "kitchen", said, house.now())
-            await house.start()
-            assert await house.wait_for("It rains.") == "It rains."
-
-    play(work)
+@in_house()
+async def test_a_push_while_the_companion_was_down_comes_when_it_is_up(house: House, open_store: Open):
+    await house.say("hi")
+    await house.wait_until_delivered()
+    await house.stop()
+    said = Said("push:1:t9", "", "It rains.", "net 5")
+    store = open_store()
+    store.add_push(house.sender("kitchen"), "kitchen", said, house.now())
+    await house.start()
+    assert await house.wait_for("It rains.") == "It rains."
 
 
 # --- who may not hear any more
@@ -527,75 +427,66 @@ async def _lose(house: House, how: str) -> None:
 
 
 @pytest.mark.parametrize("how, when", matrix(["blocked", "removed", "closed"], ["before", "while it waits"]))
-def test_who_may_talk_no_more_hears_nothing_more(open_store: Open, how: str, when: str):
-    async def work() -> None:
-        network = FaultyNetwork()
-        async with living(open_store, network, AdmissionRules()) as house:
-            chat = "-7" if how == "closed" else "5"
-            await house.people.approve("net:5", "ann")
-            await house.people.approve("net:6", "bob")
-            await house.people.set_group("net:-7", "always")
-            await house.say("hi", "6", "6")
-            await house.say("hi", chat, is_group=how == "closed")
-            await house.wait_until_delivered()
-            shown = house.texts(chat)
-            if when == "before":
-                await _lose(house, how)
-                await house.push("kitchen", f"net {chat}", "It rains.", "push:1:t9")
-            else:
-                network.is_away = True
-                await house.push("kitchen", f"net {chat}", "It rains.", "push:1:t9")
-                await house.say("one more", chat, is_group=how == "closed")
-                await wait_until_async("both are owed", lambda: len(house.store.open_deliveries("home")) == 2)
-                await _lose(house, how)
-                await house.wait_until_delivered()
-                network.is_away = False
-            await house.push("kitchen", "net 6", "It snows.", "push:1:t10")
-            await house.wait_for("It snows.", "6")
-            await house.wait_until_delivered()
-            assert house.texts(chat) == shown
-
-    play(work)
+@in_house(rules=AdmissionRules())
+async def test_who_may_talk_no_more_hears_nothing_more(house: House, how: str, when: str):
+    network = house.network
+    chat = "-7" if how == "closed" else "5"
+    await house.people.approve("net:5", "ann")
+    await house.people.approve("net:6", "bob")
+    await house.people.set_group("net:-7", "always")
+    await house.say("hi", "6", "6")
+    await house.say("hi", chat, is_group=how == "closed")
+    await house.wait_until_delivered()
+    shown = house.texts(chat)
+    if when == "before":
+        await _lose(house, how)
+        await house.push("kitchen", f"net {chat}", "It rains.", "push:1:t9")
+    else:
+        network.is_away = True
+        await house.push("kitchen", f"net {chat}", "It rains.", "push:1:t9")
+        await house.say("one more", chat, is_group=how == "closed")
+        await wait_until_async("both are owed", lambda: len(house.store.open_deliveries("home")) == 2)
+        await _lose(house, how)
+        await house.wait_until_delivered()
+        network.is_away = False
+    await house.push("kitchen", "net 6", "It snows.", "push:1:t10")
+    await house.wait_for("It snows.", "6")
+    await house.wait_until_delivered()
+    assert house.texts(chat) == shown
 
 
-def test_an_answer_to_who_is_blocked_in_an_open_group_is_dropped(open_store: Open):
-    async def work() -> None:
-        network = FaultyNetwork()
-        async with living(open_store, network, AdmissionRules()) as house:
-            await house.people.set_group("net:-7", "always")
-            network.is_away = True
-            await house.say("hi", "-7", "5", is_group=True)
-            await house.say("hello", "-7", "6", is_group=True)
-            await house.people.block("net:5")
-            await wait_until_async("one is owed", lambda: house.host.owed == 1)
-            network.is_away = False
-            await house.wait_until_delivered()
-            assert house.texts("-7") == ["You said hello."]
-
-    play(work)
+@in_house(rules=AdmissionRules())
+async def test_an_answer_to_who_is_blocked_in_an_open_group_is_dropped(house: House):
+    network = house.network
+    await house.people.set_group("net:-7", "always")
+    network.is_away = True
+    await house.say("hi", "-7", "5", is_group=True)
+    await house.say("hello", "-7", "6", is_group=True)
+    await house.people.block("net:5")
+    await wait_until_async("one is owed", lambda: house.host.owed == 1)
+    network.is_away = False
+    await house.wait_until_delivered()
+    assert house.texts("-7") == ["You said hello."]
 
 
 @pytest.mark.parametrize("mode", ["off", "always"])
-def test_what_was_owed_to_a_private_chat_is_not_shown_to_the_group_that_it_became(open_store: Open, mode: str):
-    async def work() -> None:
-        network = FaultyNetwork()
-        async with living(open_store, network, AdmissionRules()) as house:
-            await house.people.approve("net:5", "ann")
-            await house.say("hi", "!r")
-            await house.wait_until_delivered()
-            network.is_away = True
-            await house.say("a secret", "!r")
-            await house.push("kitchen", "net !r", "A private reminder.", "push:1:t9")
-            await wait_until_async("both are owed", lambda: len(house.store.open_deliveries("home")) == 2)
-            if mode != "off":
-                await house.people.set_group("net:!r", mode)
-            await house.say("hello", "!r", "6", is_group=True)
-            await wait_until_async("the group's alone is owed", lambda: house.host.owed == (mode != "off"))
-            network.is_away = False
-            await house.wait_until_delivered()
-            assert house.texts("!r") == ["You said hi.", *(["You said hello."] if mode != "off" else [])]
-
-    play(work)
+@in_house(rules=AdmissionRules())
+async def test_what_was_owed_to_a_private_chat_is_not_shown_to_the_group_that_it_became(house: House, mode: str):
+    network = house.network
+    await house.people.approve("net:5", "ann")
+    await house.say("hi", "!r")
+    await house.wait_until_delivered()
+    network.is_away = True
+    await house.say("a secret", "!r")
+    await house.push("kitchen", "net !r", "A private reminder.", "push:1:t9")
+    await wait_until_async("both are owed", lambda: len(house.store.open_deliveries("home")) == 2)
+    if mode != "off":
+        await house.people.set_group("net:!r", mode)
+    await house.say("hello", "!r", "6", is_group=True)
+    await wait_until_async("the group's alone is owed", lambda: house.host.owed == (mode != "off"))
+    network.is_away = False
+    await house.wait_until_delivered()
+    assert house.texts("!r") == ["You said hi.", *(["You said hello."] if mode != "off" else [])]
 
 
 async def check_nothing_private_comes_later(house: House) -> None:
@@ -607,67 +498,55 @@ async def check_nothing_private_comes_later(house: House) -> None:
     assert house.texts("!r") == ["You said hi."]
 
 
-def test_who_comes_into_a_private_chat_and_says_nothing_reads_nothing_that_was_owed(open_store: Open):
-    async def work() -> None:
-        network = FaultyNetwork()
-        async with living(open_store, network, AdmissionRules()) as house:
-            await house.people.approve("net:5", "ann")
-            await house.say("hi", "!r")
-            await house.say("hi")
-            await house.wait_until_delivered()
-            network.is_away = True
-            await house.say("a secret", "!r")
-            await wait_until_async("it is owed", lambda: len(house.store.open_deliveries("home")) == 1)
-            await house.host.note_members(Chat("!r", is_group=True))
-            network.is_away = False
-            await check_nothing_private_comes_later(house)
-
-    play(work)
+@in_house(rules=AdmissionRules())
+async def test_who_comes_into_a_private_chat_and_says_nothing_reads_nothing_that_was_owed(house: House):
+    network = house.network
+    await house.people.approve("net:5", "ann")
+    await house.say("hi", "!r")
+    await house.say("hi")
+    await house.wait_until_delivered()
+    network.is_away = True
+    await house.say("a secret", "!r")
+    await wait_until_async("it is owed", lambda: len(house.store.open_deliveries("home")) == 1)
+    await house.host.note_members(Chat("!r", is_group=True))
+    network.is_away = False
+    await check_nothing_private_comes_later(house)
 
 
-def test_what_a_board_begins_to_say_later_asks_whether_the_group_is_open(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork(), AdmissionRules()) as house:
-            await house.people.approve("net:5", "ann")
-            await house.say("hi", "!r")
-            await house.say("hi")
-            await house.wait_until_delivered()
-            await house.say("hello", "!r", "6", is_group=True)
-            await check_nothing_private_comes_later(house)
-
-    play(work)
+@in_house(rules=AdmissionRules())
+async def test_what_a_board_begins_to_say_later_asks_whether_the_group_is_open(house: House):
+    await house.people.approve("net:5", "ann")
+    await house.say("hi", "!r")
+    await house.say("hi")
+    await house.wait_until_delivered()
+    await house.say("hello", "!r", "6", is_group=True)
+    await check_nothing_private_comes_later(house)
 
 
-def test_a_message_of_another_account_is_none_of_the_former_ones_with_the_same_id(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork()) as house:
-            await house.host.claim("7")
-            message = await house.say("hi")
-            await house.wait_until_delivered()
-            house.network.is_away = True
-            await house.say("for the former account")
-            await house.host.save_mark("s1")
-            await wait_until_async("it is answered", lambda: house.store.count_waiting() == 0)
-            await house.engine.detach("home")
-            house.host = house.engine.attach("home", "net", house.network)
-            house.network.is_away = False
-            await house.host.claim("8")
-            house.host.connected("engram")
-            assert await house.host.load_mark() == ""
-            await house.host.receive(replace(message, text="hello"))
-            await house.wait_until_delivered()
-            assert house.texts() == ["You said hi.", "You said hello."]
-
-    play(work)
+@in_house()
+async def test_a_message_of_another_account_is_none_of_the_former_ones_with_the_same_id(house: House):
+    await house.host.claim("7")
+    message = await house.say("hi")
+    await house.wait_until_delivered()
+    house.network.is_away = True
+    await house.say("for the former account")
+    await house.host.save_mark("s1")
+    await wait_until_async("it is answered", lambda: house.store.count_waiting() == 0)
+    await house.engine.detach("home")
+    house.host = house.engine.attach("home", "net", house.network)
+    house.network.is_away = False
+    await house.host.claim("8")
+    house.host.connected("engram")
+    assert await house.host.load_mark() == ""
+    await house.host.receive(replace(message, text="hello"))
+    await house.wait_until_delivered()
+    assert house.texts() == ["You said hi.", "You said hello."]
 
 
-def test_marks_are_kept_for_each_bridge(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork()) as house:
-            assert await house.host.load_mark() == ""
-            for mark in ("s1", "s2"):
-                await house.host.save_mark(mark)
-            await house.restart()
-            assert await house.host.load_mark() == "s2"
-
-    play(work)
+@in_house()
+async def test_marks_are_kept_for_each_bridge(house: House):
+    assert await house.host.load_mark() == ""
+    for mark in ("s1", "s2"):
+        await house.host.save_mark(mark)
+    await house.restart()
+    assert await house.host.load_mark() == "s2"

@@ -4,6 +4,7 @@ notices.
 
 import asyncio
 import functools
+import inspect
 import logging
 import sys
 import time
@@ -71,6 +72,16 @@ class Bench:
         self.counted: list[str] = []
         self.secrets = SecretStore(home, {"ENGRAM_BRIDGES_OTHER_PASSWORD": "x"})
         self.secrets.keep("bridges.fake.password", PASSWORD)
+        self.running: list[BridgeRunner] = []
+        self.complaints: list[dict[str, Any]] = []
+        """What the loop complained of."""
+
+    def start(self, *bridges: BridgeSettings, lease_of: Callable[[str], Lease] | None = None) -> BridgeRunner:
+        """Start a runner, which is stopped at the end."""
+        runner = self.runner(*bridges, lease_of=lease_of)
+        runner.start()
+        self.running.append(runner)
+        return runner
 
     def runner(self, *bridges: BridgeSettings, lease_of: Callable[[str], Lease] | None = None) -> BridgeRunner:
         leases: dict[str, Lease] = {}
@@ -79,18 +90,30 @@ class Bench:
         return BridgeRunner(bridges or (FAKE,), *parts)
 
 
-def play(home: Path, script: Callable[[Bench], Coroutine[Any, Any, None]]) -> list[dict[str, Any]]:
-    """Run a script; what its loop complained of."""
-    complaints: list[dict[str, Any]] = []
+def on_bench(script: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """Play a script on a bench: its loop complains of nothing, and no task is left."""
+    others = [each for name, each in inspect.signature(script).parameters.items() if name not in ("bench", "tmp_path")]
 
-    async def whole() -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda _loop, context: complaints.append(context))
-        async with asyncio.timeout(30):
-            await script(Bench(home))
-        assert asyncio.all_tasks() == {asyncio.current_task()}
+    @functools.wraps(script)
+    def run(tmp_path: Path, **values: Any) -> None:
+        bench = Bench(tmp_path)
+        if "tmp_path" in inspect.signature(script).parameters:
+            values["tmp_path"] = tmp_path
 
-    asyncio.run(whole())
-    return complaints
+        async def whole() -> None:
+            asyncio.get_running_loop().set_exception_handler(lambda _loop, context: bench.complaints.append(context))
+            async with asyncio.timeout(30):
+                await script(bench, **values)
+                for runner in bench.running:
+                    await runner.stop()
+            assert asyncio.all_tasks() == {asyncio.current_task()}
+
+        asyncio.run(whole())
+        assert bench.complaints == []
+
+    folder = inspect.Parameter("tmp_path", inspect.Parameter.KEYWORD_ONLY)
+    run.__signature__ = inspect.Signature([*others, folder])  # pyright: ignore[reportAttributeAccessIssue]
+    return run
 
 
 async def until(runner: BridgeRunner, state: str, name: str = "fake") -> BridgeStatus:
@@ -101,24 +124,21 @@ async def until(runner: BridgeRunner, state: str, name: str = "fake") -> BridgeS
     return found()
 
 
-def test_a_bridge_runs_is_counted_and_ends_without_a_rest(tmp_path: Path, server: FakeServer):
-    async def script(bench: Bench) -> None:
-        runner = bench.runner()
-        runner.start()
-        status = await until(runner, "connected")
-        assert (status.account, status.starts, status.received, status.sent) == ("engram@fake", 1, 0, 0)
-        (network,) = server.connections
-        assert network.values == {"server": "localhost", "nickname": "engram", "password": PASSWORD, "token": ""}
-        assert network.host
-        await network.host.receive(Incoming("1", Chat("c"), "ann", text="hi"))
-        assert await bench.engine.attached["fake"].send(Chat("c"), "hello", "k") == "1"
-        (status,) = runner.statuses()
-        assert (status.received, status.sent) == (1, 1) and time.time() - status.heard < 5
-        assert bench.counted == ["in", "out"] and runner.problems() == []
-        await runner.stop()
-        assert server.running == 0 and bench.engine.attached == {}
-
-    assert play(tmp_path, script) == []
+@on_bench
+async def test_a_bridge_runs_is_counted_and_ends_without_a_rest(bench: Bench, server: FakeServer):
+    runner = bench.start()
+    status = await until(runner, "connected")
+    assert (status.account, status.starts, status.received, status.sent) == ("engram@fake", 1, 0, 0)
+    (network,) = server.connections
+    assert network.values == {"server": "localhost", "nickname": "engram", "password": PASSWORD, "token": ""}
+    assert network.host
+    await network.host.receive(Incoming("1", Chat("c"), "ann", text="hi"))
+    assert await bench.engine.attached["fake"].send(Chat("c"), "hello", "k") == "1"
+    (status,) = runner.statuses()
+    assert (status.received, status.sent) == (1, 1) and time.time() - status.heard < 5
+    assert bench.counted == ["in", "out"] and runner.problems() == []
+    await runner.stop()
+    assert server.running == 0 and bench.engine.attached == {}
 
 
 OUTAGES = {
@@ -135,38 +155,29 @@ OUTAGES = {
 
 
 @pytest.mark.parametrize("outage", with_more(["away", "a cancellation of its own"], OUTAGES))
-def test_after_an_outage_of_any_kind_it_is_started_again(tmp_path: Path, server: FakeServer, outage: str):
+@on_bench
+async def test_after_an_outage_of_any_kind_it_is_started_again(bench: Bench, server: FakeServer, outage: str):
     server.behaviours = [OUTAGES[outage], OUTAGES[outage], serve]
-
-    async def script(bench: Bench) -> None:
-        runner = bench.runner()
-        runner.start()
-        await wait_until_async("the third connection", lambda: len(server.connections) == 3)
-        status = await until(runner, "connected")
-        assert status.starts == 3 and bench.counted == ["failure"] * 2
-        await runner.stop()
-
-    assert play(tmp_path, script) == []
+    runner = bench.start()
+    await wait_until_async("the third connection", lambda: len(server.connections) == 3)
+    status = await until(runner, "connected")
+    assert status.starts == 3 and bench.counted == ["failure"] * 2
 
 
-def test_while_it_is_away_it_says_why_and_since_when(tmp_path: Path, server: FakeServer):
+@on_bench
+async def test_while_it_is_away_it_says_why_and_since_when(bench: Bench, server: FakeServer):
     server.behaviours = [fail(NetworkAway("the server does not answer."))]
-
-    async def script(bench: Bench) -> None:
-        runner = bench.runner()
-        runner.start()
-        first = await until(runner, "away")
-        await wait_until_async("more connections", lambda: len(server.connections) > 4)
-        (status,) = runner.statuses()
-        assert status.since == first.since
-        assert runner.problems() == ["the bridge fake is away, and tried again: the server does not answer."]
-        await runner.stop()
-
-    play(tmp_path, script)
+    runner = bench.start()
+    first = await until(runner, "away")
+    await wait_until_async("more connections", lambda: len(server.connections) > 4)
+    (status,) = runner.statuses()
+    assert status.since == first.since
+    assert runner.problems() == ["the bridge fake is away, and tried again: the server does not answer."]
 
 
-def test_the_pauses_grow_up_to_a_bound_and_begin_again_after_a_while_of_success(
-    tmp_path: Path, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+@on_bench
+async def test_the_pauses_grow_up_to_a_bound_and_begin_again_after_a_while_of_success(
+    bench: Bench, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ):
     pauses: list[float] = []
     monkeypatch.setattr(running, "FIRST_PAUSE", 1.0)
@@ -179,15 +190,11 @@ def test_the_pauses_grow_up_to_a_bound_and_begin_again_after_a_while_of_success(
     monkeypatch.setattr(running, "_sleep", sleep)
     monkeypatch.setattr(running, "STEADY_SECONDS", 0.0)
     server.behaviours = [fail(NetworkAway("x."))] * 8 + [serve_then(NetworkAway("x.")), fail(NetworkAway("x.")), serve]
-
-    async def script(bench: Bench) -> None:
-        bridge = running.RunningBridge(FAKE, lambda: {"password": PASSWORD}, bench.engine, bench.counted.append)
-        task = asyncio.create_task(bridge.run())
-        await wait_until_async("all were tried", lambda: len(server.connections) == 11 and server.running == 1)
-        task.cancel()
-        await asyncio.wait([task])
-
-    play(tmp_path, script)
+    bridge = running.RunningBridge(FAKE, lambda: {"password": PASSWORD}, bench.engine, bench.counted.append)
+    task = asyncio.create_task(bridge.run())
+    await wait_until_async("all were tried", lambda: len(server.connections) == 11 and server.running == 1)
+    task.cancel()
+    await asyncio.wait([task])
     assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 1, 2]
 
 
@@ -195,76 +202,60 @@ def test_the_pauses_grow_up_to_a_bound_and_begin_again_after_a_while_of_success(
     "error",
     [SignInRefused("the server does not know the account."), BridgeUnavailable("the library is not installed.")],
 )
-def test_what_a_person_has_to_mend_stops_it_until_it_is_reloaded(tmp_path: Path, server: FakeServer, error: Exception):
+@on_bench
+async def test_what_a_person_has_to_mend_stops_it_until_it_is_reloaded(
+    bench: Bench, server: FakeServer, error: Exception
+):
     server.behaviours = [fail(error), serve]
-
-    async def script(bench: Bench) -> None:
-        runner = bench.runner()
-        runner.start()
-        status = await until(runner, "stopped")
-        assert status.reason == str(error)
-        assert runner.problems() == [f"the bridge fake does not run: {error} `engram bridge reload` starts it again."]
-        assert len(server.connections) == 1
-        await runner.reload((FAKE,))
-        await until(runner, "connected")
-        await runner.stop()
-
-    play(tmp_path, script)
+    runner = bench.start()
+    status = await until(runner, "stopped")
+    assert status.reason == str(error)
+    assert runner.problems() == [f"the bridge fake does not run: {error} `engram bridge reload` starts it again."]
+    assert len(server.connections) == 1
+    await runner.reload((FAKE,))
+    await until(runner, "connected")
 
 
-def test_a_missing_or_unreadable_secret_stops_only_its_bridge(tmp_path: Path, server: FakeServer):
+@on_bench
+async def test_a_missing_or_unreadable_secret_stops_only_its_bridge(bench: Bench, server: FakeServer):
     other = BridgeSettings("second", "fake", fields={"server": "localhost"})
-
-    async def script(bench: Bench) -> None:
-        runner = bench.runner(FAKE, other)
-        runner.start()
-        await until(runner, "connected")
-        status = await until(runner, "stopped", "second")
-        assert "bridges.second.password: is missing" in status.reason
-        await runner.stop()
-
-    play(tmp_path, script)
+    runner = bench.start(FAKE, other)
+    await until(runner, "connected")
+    status = await until(runner, "stopped", "second")
+    assert "bridges.second.password: is missing" in status.reason
 
 
-def test_a_network_whose_library_is_not_installed_stops_with_the_command_that_installs_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@on_bench
+async def test_a_network_whose_library_is_not_installed_stops_with_the_command_that_installs_it(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setitem(sys.modules, "slixmpp", None)
     for loaded in [name for name in sys.modules if name.startswith("engram_host.companion.bridges.xmpp")]:
         monkeypatch.delitem(sys.modules, loaded)
-
-    async def script(bench: Bench) -> None:
-        bench.secrets.keep("bridges.xmpp.password", PASSWORD)
-        runner = bench.runner(BridgeSettings("xmpp", "xmpp", fields={"address": "a@b"}))
-        runner.start()
-        status = await until(runner, "stopped", "xmpp")
-        assert "is not installed: pip install" in status.reason
-        await runner.stop()
-
-    play(tmp_path, script)
+    bench.secrets.keep("bridges.xmpp.password", PASSWORD)
+    runner = bench.start(BridgeSettings("xmpp", "xmpp", fields={"address": "a@b"}))
+    status = await until(runner, "stopped", "xmpp")
+    assert "is not installed: pip install" in status.reason
 
 
-def test_a_connection_that_does_not_end_is_left_and_takes_nothing_more(
-    tmp_path: Path, server: FakeServer, caplog: pytest.LogCaptureFixture
+@on_bench
+async def test_a_connection_that_does_not_end_is_left_and_takes_nothing_more(
+    bench: Bench, server: FakeServer, caplog: pytest.LogCaptureFixture
 ):
-    async def script(bench: Bench) -> None:
-        stubborn = Stubborn()
-        server.behaviours = [stubborn]
-        runner = bench.runner()
-        runner.start()
-        await until(runner, "connected")
-        began = time.monotonic()
-        await runner.stop()
-        assert time.monotonic() - began < 5 and bench.engine.attached == {}
-        host = server.connections[0].host
-        assert host
-        with pytest.raises(StoreUnavailable):
-            await host.receive(Incoming("1", Chat("c"), "ann"))
-        assert bench.engine.received == []
-        stubborn.may_end.set()
-        await wait_until_async("its end", lambda: server.running == 0)
-
-    assert play(tmp_path, script) == []
+    stubborn = Stubborn()
+    server.behaviours = [stubborn]
+    runner = bench.start()
+    await until(runner, "connected")
+    began = time.monotonic()
+    await runner.stop()
+    assert time.monotonic() - began < 5 and bench.engine.attached == {}
+    host = server.connections[0].host
+    assert host
+    with pytest.raises(StoreUnavailable):
+        await host.receive(Incoming("1", Chat("c"), "ann"))
+    assert bench.engine.received == []
+    stubborn.may_end.set()
+    await wait_until_async("its end", lambda: server.running == 0)
     assert "does not end" in caplog.text
 
 
@@ -284,53 +275,39 @@ def test_a_connection_that_is_over_keeps_no_account_and_no_mark():
     asyncio.run(work())
 
 
-def test_an_error_in_a_task_of_the_library_stops_nothing(tmp_path: Path, server: FakeServer):
+@on_bench
+async def test_an_error_in_a_task_of_the_library_stops_nothing(bench: Bench, server: FakeServer):
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: None)
     server.behaviours = [fail_in_a_task(server.ended)]
-
-    async def script(bench: Bench) -> None:
-        runner = bench.runner()
-        runner.start()
-        await until(runner, "connected")
-        await wait_until_async("the end of that task", lambda: len(server.ended) == 1)
-        assert (await until(runner, "connected")).starts == 1
-        await runner.stop()
-
-    play(tmp_path, script)
+    runner = bench.start()
+    await until(runner, "connected")
+    await wait_until_async("the end of that task", lambda: len(server.ended) == 1)
+    assert (await until(runner, "connected")).starts == 1
 
 
-def test_a_bridge_that_fails_again_and_again_disturbs_no_other(tmp_path: Path, server: FakeServer):
+@on_bench
+async def test_a_bridge_that_fails_again_and_again_disturbs_no_other(bench: Bench, server: FakeServer):
     other = BridgeSettings("second", "fake", fields={"server": "localhost"})
     server.behaviours = [serve, fail(RuntimeError("again"))]
-
-    async def script(bench: Bench) -> None:
-        bench.secrets.keep("bridges.second.password", PASSWORD)
-        runner = bench.runner()
-        runner.start()
-        await until(runner, "connected")
-        await runner.reload((FAKE, other))
-        await wait_until_async("several failures", lambda: len(server.connections) > 5)
-        first = next(each for each in runner.statuses() if each.name == "fake")
-        assert (first.state, first.starts) == ("connected", 1)
-        await runner.stop()
-
-    play(tmp_path, script)
+    bench.secrets.keep("bridges.second.password", PASSWORD)
+    runner = bench.start()
+    await until(runner, "connected")
+    await runner.reload((FAKE, other))
+    await wait_until_async("several failures", lambda: len(server.connections) > 5)
+    first = next(each for each in runner.statuses() if each.name == "fake")
+    assert (first.state, first.starts) == ("connected", 1)
 
 
-def test_the_same_failure_is_logged_once_and_never_with_a_secret(
-    tmp_path: Path, server: FakeServer, caplog: pytest.LogCaptureFixture
+@on_bench
+async def test_the_same_failure_is_logged_once_and_never_with_a_secret(
+    bench: Bench, server: FakeServer, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level(logging.INFO)
     server.behaviours = [fail(RuntimeError(f"https://fake/bot{PASSWORD}/getMe failed"))]
-
-    async def script(bench: Bench) -> None:
-        runner = bench.runner()
-        runner.start()
-        await wait_until_async("several failures", lambda: len(server.connections) > 5)
-        (status,) = runner.statuses()
-        assert "bot***/getMe" in status.reason and PASSWORD not in status.reason
-        await runner.stop()
-
-    play(tmp_path, script)
+    runner = bench.start()
+    await wait_until_async("several failures", lambda: len(server.connections) > 5)
+    (status,) = runner.statuses()
+    assert "bot***/getMe" in status.reason and PASSWORD not in status.reason
     told = [record for record in caplog.records if record.name == "engram.bridges"]
     assert len(told) == 1 and PASSWORD not in caplog.text
 
@@ -338,33 +315,28 @@ def test_the_same_failure_is_logged_once_and_never_with_a_secret(
 # --- a change of the settings
 
 
-def test_a_reload_starts_stops_and_changes_what_is_to_be_and_leaves_the_rest(tmp_path: Path, server: FakeServer):
+@on_bench
+async def test_a_reload_starts_stops_and_changes_what_is_to_be_and_leaves_the_rest(bench: Bench, server: FakeServer):
     stays, goes = FAKE, BridgeSettings("goes", "fake", fields={"server": "b"})
     changes = BridgeSettings("changes", "fake", fields={"server": "c"})
     comes = BridgeSettings("comes", "fake", fields={"server": "d"})
-
-    async def script(bench: Bench) -> None:
-        for name in ("goes", "changes", "comes"):
-            bench.secrets.keep(f"bridges.{name}.password", PASSWORD)
-        runner = bench.runner(stays, goes, changes)
-        runner.start()
-        for name in ("fake", "goes", "changes"):
-            await until(runner, "connected", name)
-        changed = BridgeSettings("changes", "fake", fields={"server": "e"})
-        await runner.reload((stays, changed, comes))
-        for name in ("fake", "changes", "comes"):
-            await until(runner, "connected", name)
-        assert sorted(network.values["server"] for network in server.connections) == ["b", "c", "d", "e", "localhost"]
-        assert server.running == 3 and [each.name for each in runner.statuses()] == ["changes", "comes", "fake"]
-        assert {task.name for task in bench.supervisor.statuses()} == {
-            "bridges",
-            "bridges changes",
-            "bridges comes",
-            "bridges fake",
-        }
-        await runner.stop()
-
-    play(tmp_path, script)
+    for name in ("goes", "changes", "comes"):
+        bench.secrets.keep(f"bridges.{name}.password", PASSWORD)
+    runner = bench.start(stays, goes, changes)
+    for name in ("fake", "goes", "changes"):
+        await until(runner, "connected", name)
+    changed = BridgeSettings("changes", "fake", fields={"server": "e"})
+    await runner.reload((stays, changed, comes))
+    for name in ("fake", "changes", "comes"):
+        await until(runner, "connected", name)
+    assert sorted(network.values["server"] for network in server.connections) == ["b", "c", "d", "e", "localhost"]
+    assert server.running == 3 and [each.name for each in runner.statuses()] == ["changes", "comes", "fake"]
+    assert {task.name for task in bench.supervisor.statuses()} == {
+        "bridges",
+        "bridges changes",
+        "bridges comes",
+        "bridges fake",
+    }
 
 
 def test_two_reloads_at_once_read_the_settings_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -394,109 +366,82 @@ def test_two_reloads_at_once_read_the_settings_one_after_the_other(tmp_path: Pat
     assert steps == ["read", "done"] * 2
 
 
-def test_what_is_kept_of_a_bridge_goes_with_it_and_with_its_account(tmp_path: Path, server: FakeServer):
+@on_bench
+async def test_what_is_kept_of_a_bridge_goes_with_it_and_with_its_account(bench: Bench, server: FakeServer):
     other = BridgeSettings("other", "fake", fields={"server": "b"})
     moved = BridgeSettings("fake", "fake", fields={"server": "c"})
-
-    async def script(bench: Bench) -> None:
-        runner = bench.runner(FAKE, other)
-        runner.start()
-        for name in ("fake", "other"):
-            await until(runner, "connected", name)
-        bench.engine.refuses = StoreUnavailable("the disk is full.")
-        await runner.reload((moved,))
-        await until(runner, "connected")
-        assert bench.engine.forgotten == []
-        assert bench.engine.claimed[-1] == ("fake", "fake c") and len(bench.engine.claimed) == 3
-        bench.engine.refuses = None
-        await runner.reload((moved,))
-        await runner.reload((moved,))
-        assert bench.engine.forgotten == ["other"]
-        await runner.stop()
-
-    play(tmp_path, script)
+    runner = bench.start(FAKE, other)
+    for name in ("fake", "other"):
+        await until(runner, "connected", name)
+    bench.engine.refuses = StoreUnavailable("the disk is full.")
+    await runner.reload((moved,))
+    await until(runner, "connected")
+    assert bench.engine.forgotten == []
+    assert bench.engine.claimed[-1] == ("fake", "fake c") and len(bench.engine.claimed) == 3
+    bench.engine.refuses = None
+    await runner.reload((moved,))
+    await runner.reload((moved,))
+    assert bench.engine.forgotten == ["other"]
 
 
-def test_a_new_secret_is_a_change(tmp_path: Path, server: FakeServer):
-    async def script(bench: Bench) -> None:
-        runner = bench.runner()
-        runner.start()
-        await until(runner, "connected")
-        bench.secrets.keep("bridges.fake.password", "another one")
-        await runner.reload((FAKE,))
-        await wait_until_async("a new connection", lambda: len(server.connections) == 2)
-        assert server.connections[1].values["password"] == "another one"
-        await runner.stop()
-
-    play(tmp_path, script)
+@on_bench
+async def test_a_new_secret_is_a_change(bench: Bench, server: FakeServer):
+    runner = bench.start()
+    await until(runner, "connected")
+    bench.secrets.keep("bridges.fake.password", "another one")
+    await runner.reload((FAKE,))
+    await wait_until_async("a new connection", lambda: len(server.connections) == 2)
+    assert server.connections[1].values["password"] == "another one"
 
 
-def test_a_reload_with_a_wrong_setting_changes_nothing(tmp_path: Path, server: FakeServer):
-    async def script(bench: Bench) -> None:
-        runner = bench.runner()
-        runner.start()
-        await until(runner, "connected")
-        with pytest.raises(SettingError):
-            await runner.reload((BridgeSettings("pigeon", "pigeon"),))
-        assert (await until(runner, "connected")).starts == 1
-        await runner.stop()
-
-    play(tmp_path, script)
+@on_bench
+async def test_a_reload_with_a_wrong_setting_changes_nothing(bench: Bench, server: FakeServer):
+    runner = bench.start()
+    await until(runner, "connected")
+    with pytest.raises(SettingError):
+        await runner.reload((BridgeSettings("pigeon", "pigeon"),))
+    assert (await until(runner, "connected")).starts == 1
 
 
-def test_a_bridge_that_is_off_is_not_started(tmp_path: Path, server: FakeServer):
-    async def script(bench: Bench) -> None:
-        runner = bench.runner(BridgeSettings("fake", "fake", is_on=False, fields={"server": "localhost"}))
-        runner.start()
-        await until(runner, "off")
-        await runner.reload((BridgeSettings("fake", "fake", is_on=False, fields={"server": "localhost"}),))
-        assert server.connections == [] and runner.problems() == []
-        await runner.stop()
-
-    play(tmp_path, script)
+@on_bench
+async def test_a_bridge_that_is_off_is_not_started(bench: Bench, server: FakeServer):
+    runner = bench.start(BridgeSettings("fake", "fake", is_on=False, fields={"server": "localhost"}))
+    await until(runner, "off")
+    await runner.reload((BridgeSettings("fake", "fake", is_on=False, fields={"server": "localhost"}),))
+    assert server.connections == [] and runner.problems() == []
 
 
-def test_of_two_processes_one_runs_a_bridge_and_the_other_takes_over(
-    tmp_path: Path, server: FakeServer, postgres: PostgresServer
+@on_bench
+async def test_of_two_processes_one_runs_a_bridge_and_the_other_takes_over(
+    bench: Bench, tmp_path: Path, server: FakeServer, postgres: PostgresServer
 ):
     postgres.clear()
-
-    async def script(bench: Bench) -> None:
-        async with two_keepers(postgres.url) as keepers:
-            first, second = (Bench(tmp_path).runner(lease_of=keeper.lease) for keeper in keepers)
-            first.start()
-            await until(first, "connected")
-            second.start()
-            await until(second, "elsewhere")
-            assert len(server.connections) == 1 and second.problems() == []
-            await first.stop()
-            await until(second, "connected")
-            await second.stop()
-
-    play(tmp_path, script)
+    async with two_keepers(postgres.url) as keepers:
+        first, second = (Bench(tmp_path).runner(lease_of=keeper.lease) for keeper in keepers)
+        first.start()
+        await until(first, "connected")
+        second.start()
+        await until(second, "elsewhere")
+        assert len(server.connections) == 1 and second.problems() == []
+        await first.stop()
+        await until(second, "connected")
+        await second.stop()
 
 
-def test_a_bridge_whose_lease_is_lost_ends_and_comes_back_with_the_lease(tmp_path: Path, server: FakeServer):
-    async def script(bench: Bench) -> None:
-        lease = Lease("bridge fake")
-        runner = bench.runner(lease_of=lambda name: lease)
-        runner.start()
-        await until(runner, "connected")
-        lease.set_held(False)
-        await wait_until_async("the connection ends", lambda: not server.running)
-        assert (await until(runner, "elsewhere")).problem == ""
-        lease.set_held(True)
-        await until(runner, "connected")
-        await runner.stop()
-
-    play(tmp_path, script)
+@on_bench
+async def test_a_bridge_whose_lease_is_lost_ends_and_comes_back_with_the_lease(bench: Bench, server: FakeServer):
+    lease = Lease("bridge fake")
+    runner = bench.start(lease_of=lambda name: lease)
+    await until(runner, "connected")
+    lease.set_held(False)
+    await wait_until_async("the connection ends", lambda: not server.running)
+    assert (await until(runner, "elsewhere")).problem == ""
+    lease.set_held(True)
+    await until(runner, "connected")
 
 
-def test_without_a_bridge_there_is_no_task(tmp_path: Path):
-    async def script(bench: Bench) -> None:
-        runner = BridgeRunner((), bench.secrets, bench.engine, bench.supervisor, Lease)
-        runner.start()
-        assert runner.statuses() == [] and bench.supervisor.statuses() == []
-        await runner.stop()
-
-    play(tmp_path, script)
+@on_bench
+async def test_without_a_bridge_there_is_no_task(bench: Bench):
+    runner = BridgeRunner((), bench.secrets, bench.engine, bench.supervisor, Lease)
+    runner.start()
+    assert runner.statuses() == [] and bench.supervisor.statuses() == []

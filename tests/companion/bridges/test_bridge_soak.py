@@ -20,6 +20,7 @@ from bridge_peers import Server
 from bridged_companion import QUIET_BOARD, BridgedCompanion, settings_of
 from chat_networks import NETWORKS
 from cut_proxy import CutProxy
+from driving import body_of
 from fake_llm import serving
 from peers import BoardProcess, Broker, free_port
 from prosody_server import ProsodyServer
@@ -114,8 +115,7 @@ def test_each_message_is_answered_once_and_only_where_it_was_said(tmp_path: Path
         made = servers()
         for server in made.values():
             stack.callback(server.stop)
-        record = tmp_path / "prompts.jsonl"
-        model = stack.enter_context(serving([{"reply": ANSWER}], record=record))
+        model = stack.enter_context(serving([{"reply": ANSWER}]))
         broker = stack.enter_context(Broker())
 
         async def run() -> None:
@@ -168,7 +168,7 @@ def test_each_message_is_answered_once_and_only_where_it_was_said(tmp_path: Path
                 seen = town.seen()
                 count = count_answers(town.said, seen)
                 journals = {name: board.lines("journal") for name, board in boards.items()}
-                prompts = [json.dumps(json.loads(line)["body"]["messages"]) for line in record.read_text().splitlines()]
+                prompts = [json.dumps(body_of(request)["messages"]) for request in model.requests]
                 wrong = [*check_journals(town.said, journals), *check_prompts(town.said, prompts)]
                 took = ready - began, time.monotonic() - ready
                 _log.info("%d faults, %s; %.1f s to start, %.1f s to talk", happened.total(), count, *took)

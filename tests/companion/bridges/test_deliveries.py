@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bridged_house import OPEN, living, make_haste, play
+from bridged_house import OPEN, House, in_house, living
 from engram_host.companion.bridge_types import ChatPlace, Delivery, Shown
 from engram_host.companion.bridges.network import Chat, Incoming
 from engram_host.companion.conversations import bridge_engine, notices
@@ -212,153 +212,117 @@ def test_the_id_of_a_message_fits_a_board_and_differs_by_bridge_chat_and_message
 # --- the engine on them
 
 
-def test_what_was_dropped_is_told_above_the_next_answer(open_store: Open, monkeypatch: pytest.MonkeyPatch):
-    make_haste(monkeypatch)
+@in_house()
+async def test_what_was_dropped_is_told_above_the_next_answer(house: House, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(deliveries, "MOST_OPEN_CHAT", 2)
+    network = house.network
+    send, tried = network.send, list[str]()
 
-    async def work() -> None:
-        network = FaultyNetwork()
-        async with living(open_store, network) as house:
-            send, tried = network.send, list[str]()
+    async def noted_send(chat: Chat, text: str, *more: Any) -> str:
+        tried.append(text)
+        return await send(chat, text, *more)
 
-            async def noted_send(chat: Chat, text: str, *more: Any) -> str:
-                tried.append(text)
-                return await send(chat, text, *more)
-
-            network.send = noted_send  # pyright: ignore[reportAttributeAccessIssue]
-            network.is_away = True
-            for number in range(5):
-                await house.say(f"s{number}")
-                # Each is tried while it is the oldest, so that its message is the one to tell of those before it: none of
-                # these is under way any more.
-                oldest = f"You said s{max(0, number - 1)}."
-                await wait_until_async("it is tried", lambda oldest=oldest: any(oldest in text for text in tried))
-            network.is_away = False
-            house.host.connected("engram")
-            await house.wait_until_delivered()
-            assert [text.rpartition("\n")[2] for text in house.texts()] == ["You said s3.", "You said s4."]
-            told = re.findall(r"^\((\d) older answers? (?:was|were) dropped", "\n".join(house.texts()), re.MULTILINE)
-            assert sum(map(int, told)) == 3
-
-    play(work)
+    network.send = noted_send  # pyright: ignore[reportAttributeAccessIssue]
+    network.is_away = True
+    for number in range(5):
+        await house.say(f"s{number}")
+        # Each is tried while it is the oldest, so that its message is the one to tell of those before it: none of
+        # these is under way any more.
+        oldest = f"You said s{max(0, number - 1)}."
+        await wait_until_async("it is tried", lambda oldest=oldest: any(oldest in text for text in tried))
+    network.is_away = False
+    house.host.connected("engram")
+    await house.wait_until_delivered()
+    assert [text.rpartition("\n")[2] for text in house.texts()] == ["You said s3.", "You said s4."]
+    told = re.findall(r"^\((\d) older answers? (?:was|were) dropped", "\n".join(house.texts()), re.MULTILINE)
+    assert sum(map(int, told)) == 3
 
 
-def test_an_answer_that_was_not_kept_long_enough_is_said_to_be_lost(open_store: Open, monkeypatch: pytest.MonkeyPatch):
-    make_haste(monkeypatch)
-
-    async def work() -> None:
-        network = FaultyNetwork()
-        async with living(open_store, network) as house:
-            network.is_away = True
-            await house.say("hi")
-            await wait_until_async("it is answered", lambda: house.store.count_waiting() == 0)
-            await house.engine.detach("home")
-            house.store.end_old_conversations(0, house.now() + 10, "too old", house.now())
-            network.is_away = False
-            house.host = house.engine.attach("home", "net", network)
-            house.host.connected("engram")
-            await house.wait_until_delivered()
-            assert house.texts() == ["(The answer is not kept any more: ask again.)"]
-
-    play(work)
+@in_house()
+async def test_an_answer_that_was_not_kept_long_enough_is_said_to_be_lost(house: House):
+    network = house.network
+    network.is_away = True
+    await house.say("hi")
+    await wait_until_async("it is answered", lambda: house.store.count_waiting() == 0)
+    await house.engine.detach("home")
+    house.store.end_old_conversations(0, house.now() + 10, "too old", house.now())
+    network.is_away = False
+    house.host = house.engine.attach("home", "net", network)
+    house.host.connected("engram")
+    await house.wait_until_delivered()
+    assert house.texts() == ["(The answer is not kept any more: ask again.)"]
 
 
-def test_a_message_is_not_confirmed_while_the_database_cannot_keep_it(
-    open_store: Open, monkeypatch: pytest.MonkeyPatch
-):
-    make_haste(monkeypatch)
-
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork()) as house:
-            message = house.message("hi")
-            house.steps.is_dead = True
-            with pytest.raises(StoreUnavailable):
-                await house.host.receive(message)
-            house.steps.is_dead = False
-            await house.boards["kitchen"].restart()
-            await house.host.receive(message)
-            await house.wait_until_delivered()
-            assert house.texts() == ["You said hi."]
-
-    play(work)
+@in_house()
+async def test_a_message_is_not_confirmed_while_the_database_cannot_keep_it(house: House):
+    message = house.message("hi")
+    house.steps.is_dead = True
+    with pytest.raises(StoreUnavailable):
+        await house.host.receive(message)
+    house.steps.is_dead = False
+    await house.boards["kitchen"].restart()
+    await house.host.receive(message)
+    await house.wait_until_delivered()
+    assert house.texts() == ["You said hi."]
 
 
-def test_a_flood_of_strangers_costs_no_write_and_few_sentences(open_store: Open):
-    async def work() -> None:
-        network = FaultyNetwork()
-        async with living(open_store, network, replace(OPEN, policy="pairing", allow=frozenset())) as house:
-            await house.silence()
-            steps = house.steps.count
-            for number in range(200):
-                await house.say("x" * 100, f"{number % 50}", f"{number % 50}")
-            await wait_until_async("the codes are there", lambda: not house.host._notices.under_way)
-            assert len(network.shown) == 3 and house.store.open_deliveries("home") == []
-            # Two steps each for the row of a code, for the sentence, and for noting that it went out.
-            assert house.steps.count - steps == 3 * 6
-
-    play(work)
+@in_house(rules=replace(OPEN, policy="pairing", allow=frozenset()))
+async def test_a_flood_of_strangers_costs_no_write_and_few_sentences(house: House):
+    network = house.network
+    await house.silence()
+    steps = house.steps.count
+    for number in range(200):
+        await house.say("x" * 100, f"{number % 50}", f"{number % 50}")
+    await wait_until_async("the codes are there", lambda: not house.host._notices.under_way)
+    assert len(network.shown) == 3 and house.store.open_deliveries("home") == []
+    # Two steps each for the row of a code, for the sentence, and for noting that it went out.
+    assert house.steps.count - steps == 3 * 6
 
 
-def test_sentences_of_which_nothing_is_kept_are_bounded(open_store: Open, monkeypatch: pytest.MonkeyPatch):
+@in_house(rules=replace(OPEN, policy="pairing", allow=frozenset()))
+async def test_sentences_of_which_nothing_is_kept_are_bounded(house: House, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(notices, "MOST_NOTICES", 2)
-
-    async def work() -> None:
-        network = FaultyNetwork()
-        async with living(open_store, network, replace(OPEN, policy="pairing", allow=frozenset())) as house:
-            network.is_away = True
-            for number in range(3):
-                await house.say("hi", f"{number}", f"{number}")
-            assert house.host._notices.under_way == 2
-
-    play(work)
+    network = house.network
+    network.is_away = True
+    for number in range(3):
+        await house.say("hi", f"{number}", f"{number}")
+    assert house.host._notices.under_way == 2
 
 
-def test_a_bridge_that_ends_while_a_message_is_sent_waits_for_its_row(
-    open_store: Open, monkeypatch: pytest.MonkeyPatch
-):
-    make_haste(monkeypatch)
+@in_house()
+async def test_a_bridge_that_ends_while_a_message_is_sent_waits_for_its_row(house: House):
+    network = house.network
+    arrived, answered = asyncio.Event(), asyncio.Event()
+    show = network._show
 
-    async def work() -> None:
-        network = FaultyNetwork()
-        async with living(open_store, network) as house:
-            arrived, answered = asyncio.Event(), asyncio.Event()
-            show = network._show
+    async def slow_send(chat: Chat, text: str, key: str, reply_to: str = "", is_plain: bool = False) -> str:
+        done = show(chat, text, key, reply_to, is_plain)
+        arrived.set()
+        await answered.wait()
+        return done
 
-            async def slow_send(chat: Chat, text: str, key: str, reply_to: str = "", is_plain: bool = False) -> str:
-                done = show(chat, text, key, reply_to, is_plain)
-                arrived.set()
-                await answered.wait()
-                return done
-
-            network.send = slow_send  # pyright: ignore[reportAttributeAccessIssue]
-            await house.say("hi")
-            await arrived.wait()
-            stopping = asyncio.create_task(house.engine.detach("home"))
-            await asyncio.sleep(0)
-            answered.set()
-            await stopping
-            del network.send
-            house.host = house.engine.attach("home", "net", network)
-            house.host.connected("engram")
-            await house.wait_until_delivered()
-            assert house.texts() == ["You said hi."]
-
-    play(work)
+    network.send = slow_send  # pyright: ignore[reportAttributeAccessIssue]
+    await house.say("hi")
+    await arrived.wait()
+    stopping = asyncio.create_task(house.engine.detach("home"))
+    await asyncio.sleep(0)
+    answered.set()
+    await stopping
+    del network.send
+    house.host = house.engine.attach("home", "net", network)
+    house.host.connected("engram")
+    await house.wait_until_delivered()
+    assert house.texts() == ["You said hi."]
 
 
-def test_nothing_is_left_of_a_chat_that_was_answered(open_store: Open, monkeypatch: pytest.MonkeyPatch):
-    make_haste(monkeypatch)
-
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork()) as house:
-            for number in range(20):
-                await house.say("hi", f"{number}", f"{number}")
-            await house.wait_until_delivered()
-            host = house.host
-            await wait_until_async("all tasks ended", lambda: not host._tasks)
-            assert not host._lanes and not host._outlets and not host._numbers and not host._calls
-
-    play(work)
+@in_house()
+async def test_nothing_is_left_of_a_chat_that_was_answered(house: House):
+    for number in range(20):
+        await house.say("hi", f"{number}", f"{number}")
+    await house.wait_until_delivered()
+    host = house.host
+    await wait_until_async("all tasks ended", lambda: not host._tasks)
+    assert not host._lanes and not host._outlets and not host._numbers and not host._calls
 
 
 class JumpingLoop(asyncio.SelectorEventLoop):

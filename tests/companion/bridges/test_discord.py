@@ -2,14 +2,12 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterator
-from typing import Any
 
 import pytest
 
-from bridge_run import made, running
+from bridge_run import made, on, running
+from discord_fake import DiscordServer
 from discord_records import Channel, Message, User
-from discord_server import DiscordServer
 from engram_host.companion.bridges.discord.marks import rendered
 from engram_host.companion.bridges.errors import (
     BridgeUnavailable,
@@ -19,33 +17,13 @@ from engram_host.companion.bridges.errors import (
     SignInRefused,
     SlowDown,
 )
-from engram_host.companion.bridges.network import Chat, Incoming, Network
+from engram_host.companion.bridges.network import Chat, Incoming
 from engram_host.companion.conversations.routing import keepable
 from engram_host.companion.errors import StoreUnavailable
-from one_case import in_one_case
 from recording_host import MENU, RecordingHost
+from waiting import wait_until_async
 
-Talk = Callable[[Network, RecordingHost], Coroutine[Any, Any, None]]
 CREATE = "POST channels messages"
-
-
-@pytest.fixture
-def server() -> Iterator[DiscordServer]:
-    server = DiscordServer()
-    server.start()
-    yield server
-    server.stop()
-
-
-def with_bridge(server: DiscordServer, talk: Talk) -> None:
-    """Talk while a bridge runs."""
-
-    async def run() -> None:
-        network, host = made("discord", server.settings), RecordingHost()
-        async with running(network, host):
-            await talk(network, host)
-
-    asyncio.run(run())
 
 
 async def caught_up(server: DiscordServer, host: RecordingHost) -> None:
@@ -56,13 +34,11 @@ async def caught_up(server: DiscordServer, host: RecordingHost) -> None:
 # --- what comes in
 
 
-def test_other_people_are_named_in_a_text(server):
-    async def talk(network, host):
-        ann, bob = await server.peer("ann"), await server.peer("bob")
-        await ann.say(f"ask <@{bob.id}> too")
-        assert (await host.next("too")).text == "ask @Bob too"
-
-    with_bridge(server, talk)
+@on("discord")
+async def test_other_people_are_named_in_a_text(server, network, host):
+    ann, bob = await server.peer("ann"), await server.peer("bob")
+    await ann.say(f"ask <@{bob.id}> too")
+    assert (await host.next("too")).text == "ask @Bob too"
 
 
 WORDS = [
@@ -77,25 +53,23 @@ WORDS = [
 PICTURE = {"id": "1", "filename": "a.png", "size": 3, "content_type": "image/png", "url": "x", "proxy_url": "x"}
 
 
-def test_quoted_and_forwarded_words_come_with_their_origin(server):
-    async def talk(network, host):
-        ann, bob = await server.peer("ann"), await server.peer("bob")
-        for written, expected in WORDS:
-            await ann.say(written)
-            await host.wait_until(lambda: host.received)
-            assert whose(host.received.pop()) == expected
-        said = Message(server.house, bob.user, f"/new <@{server.bot.id}>", attachments=[PICTURE])
-        await ann.forward(said)
+@on("discord")
+async def test_quoted_and_forwarded_words_come_with_their_origin(server, network, host):
+    ann, bob = await server.peer("ann"), await server.peer("bob")
+    for written, expected in WORDS:
+        await ann.say(written)
         await host.wait_until(lambda: host.received)
-        forwarded = host.received.pop()
-        assert whose(forwarded) == (said.content, "", "the channel house") and len(forwarded.attachments) == 1
-        await ann.forward(Message(Channel("elsewhere"), bob.user, "yes"))
-        await ann.forward(Message(Channel("elsewhere"), bob.user, "/new"), "what does he mean?", group=True)
-        await host.wait_until(lambda: len(host.received) == 2)
-        assert [whose(one) for one in host.received] == [("yes", "", "somebody"), ("what does he mean?", "/new", "")]
-        assert not host.received[1].is_mentioned
-
-    with_bridge(server, talk)
+        assert whose(host.received.pop()) == expected
+    said = Message(server.house, bob.user, f"/new <@{server.bot.id}>", attachments=[PICTURE])
+    await ann.forward(said)
+    await host.wait_until(lambda: host.received)
+    forwarded = host.received.pop()
+    assert whose(forwarded) == (said.content, "", "the channel house") and len(forwarded.attachments) == 1
+    await ann.forward(Message(Channel("elsewhere"), bob.user, "yes"))
+    await ann.forward(Message(Channel("elsewhere"), bob.user, "/new"), "what does he mean?", group=True)
+    await host.wait_until(lambda: len(host.received) == 2)
+    assert [whose(one) for one in host.received] == [("yes", "", "somebody"), ("what does he mean?", "/new", "")]
+    assert not host.received[1].is_mentioned
 
 
 def whose(message: Incoming) -> tuple[str, str, str]:
@@ -105,337 +79,186 @@ def whose(message: Incoming) -> tuple[str, str, str]:
     return taken.text, taken.quoted, taken.forwarded
 
 
-def test_a_reply_brings_what_it_answers_and_a_mention_in_a_quote_is_none(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        said = server.add_message(Message(server.house, server.bot, "Water the fern on Saturday"))
-        await ann.reply("on Sunday", str(said.id))
-        message = await host.next("on Sunday")
-        assert message.quoted == "Water the fern on Saturday" and message.is_mentioned
-        await ann.say(f"> <@{server.bot.id}> hi\nthat was rude", group=True)
-        assert not (await host.next("rude")).is_mentioned
-
-    with_bridge(server, talk)
-
-
-def test_an_edit_names_the_message_that_it_corrects(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        said = await ann.say("on Monday")
-        await ann.edit(said, "on Monday https://example.org", is_preview=True)
-        await ann.edit(said, "on Tuesday")
-        edit = await host.next("on Tuesday")
-        assert edit.edits == said != edit.id and [one.text for one in host.received] == ["on Monday", "on Tuesday"]
-
-    with_bridge(server, talk)
-
-
-def test_a_thread_has_its_channel_and_a_reply_is_a_mention(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await ann.say("in the garden", group=True, thread="Garden")
-        message = await host.next("in the garden")
-        assert message.chat == Chat(str(server.house.id), str(server.thread_named("Garden").id), is_group=True)
-        assert not message.is_mentioned
-        await network.send(message.chat, "there", "k1", reply_to=message.id)
-        assert (await ann.wait_for("there", group=True)).thread == "Garden"
-        sent = await network.send(Chat(str(server.house.id), "", is_group=True), "here", "k2")
-        await ann.reply("and then?", sent)
-        assert (await host.next("and then?")).is_mentioned
-
-    with_bridge(server, talk)
-
-
-def test_own_messages_and_other_bots_are_ignored(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await network.send(Chat(str(server.house.id), "", is_group=True), "my own", "k1")
-        other = await server.peer("other")
-        other.user.is_bot = True
-        await other.say("I am a bot", group=True, mention=True)
-        await ann.say("the last")
-        await host.next("the last")
-        assert [message.text for message in host.received] == ["the last"]
-
-    with_bridge(server, talk)
+@on("discord")
+async def test_a_reply_brings_what_it_answers_and_a_mention_in_a_quote_is_none(server, network, host, ann):
+    said = server.add_message(Message(server.house, server.bot, "Water the fern on Saturday"))
+    await ann.reply("on Sunday", str(said.id))
+    message = await host.next("on Sunday")
+    assert message.quoted == "Water the fern on Saturday" and message.is_mentioned
+    await ann.say(f"> <@{server.bot.id}> hi\nthat was rude", group=True)
+    assert not (await host.next("rude")).is_mentioned
 
 
 # --- slash commands
 
 
-def test_the_menu_is_registered_once(server):
-    async def run():
-        network, host = made("discord", server.settings), RecordingHost()
-        for time in (1, 2):
-            async with running(network, host):
-                await server.wait_until(lambda time=time: server.answers["GET applications commands", 200] == time)
-                await server.wait_until(lambda: server.commands)
-        assert [(one["name"], one["description"]) for one in server.commands] == [(c.name, c.description) for c in MENU]
-        assert server.calls["PUT applications commands"] == 1
-
-    asyncio.run(run())
-
-
-def test_commands_that_other_peoples_private_chats_have_are_registered_again_without_them(server):
-    async def run():
-        network, host = made("discord", server.settings), RecordingHost()
+@on("discord")
+async def test_the_menu_is_registered_once(server):
+    network, host = made("discord", server.settings), RecordingHost()
+    for time in (1, 2):
         async with running(network, host):
+            await server.wait_until(lambda time=time: server.answers["GET applications commands", 200] == time)
             await server.wait_until(lambda: server.commands)
-        server.commands = [{**one, "contexts": None, "integration_types": [0, 1]} for one in server.commands]
-        async with running(network, host):
-            await server.wait_until(lambda: server.commands[0]["contexts"])
-        assert {(*one["contexts"], *one["integration_types"]) for one in server.commands} == {(0, 1, 0)}
-
-    asyncio.run(run())
+    assert [(one["name"], one["description"]) for one in server.commands] == [(c.name, c.description) for c in MENU]
+    assert server.calls["PUT applications commands"] == 1
 
 
-def test_a_slash_command_in_a_chat_of_other_people_is_said_in_a_group(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
+@on("discord")
+async def test_commands_that_other_peoples_private_chats_have_are_registered_again_without_them(server):
+    network, host = made("discord", server.settings), RecordingHost()
+    async with running(network, host):
         await server.wait_until(lambda: server.commands)
-        await ann.use_command("recall", "bike", elsewhere=True)
-        assert (await host.next("/recall bike")).chat.is_group
+    server.commands = [{**one, "contexts": None, "integration_types": [0, 1]} for one in server.commands]
+    async with running(network, host):
+        await server.wait_until(lambda: server.commands[0]["contexts"])
+    assert {(*one["contexts"], *one["integration_types"]) for one in server.commands} == {(0, 1, 0)}
 
-    with_bridge(server, talk)
+
+@on("discord")
+async def test_a_slash_command_in_a_chat_of_other_people_is_said_in_a_group(server, network, host, ann):
+    await server.wait_until(lambda: server.commands)
+    await ann.use_command("recall", "bike", elsewhere=True)
+    assert (await host.next("/recall bike")).chat.is_group
 
 
 @pytest.mark.parametrize("group", [False, True])
-def test_a_slash_command_is_answered_in_its_place(server, group):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await server.wait_until(lambda: server.commands)
-        used = await ann.use_command("recall", "bike", group=group)
-        message = await host.next("/recall bike")
-        assert (message.id, message.sender, message.is_mentioned, message.chat.is_group) == (used, ann.id, True, group)
-        interaction = server.interactions[int(used)]
-        await server.wait_until(lambda: interaction.answer)
-        sent = await network.send(message.chat, "the red one", "k1", reply_to=message.id)
-        assert (await ann.wait_for("the red one", group=group)).id == sent == str(interaction.answer.id)
-        await network.edit(message.chat, sent, "the red one, and the blue")
-        await ann.wait_for("and the blue", group=group)
-        await network.send(message.chat, "further", "k2", reply_to=message.id)
-        await ann.wait_for("further", group=group)
-
-    with_bridge(server, talk)
+@on("discord")
+async def test_a_slash_command_is_answered_in_its_place(server, group, network, host, ann):
+    await server.wait_until(lambda: server.commands)
+    used = await ann.use_command("recall", "bike", group=group)
+    message = await host.next("/recall bike")
+    assert (message.id, message.sender, message.is_mentioned, message.chat.is_group) == (used, ann.id, True, group)
+    interaction = server.interactions[int(used)]
+    await server.wait_until(lambda: interaction.answer)
+    sent = await network.send(message.chat, "the red one", "k1", reply_to=message.id)
+    assert (await ann.wait_for("the red one", group=group)).id == sent == str(interaction.answer.id)
+    await network.edit(message.chat, sent, "the red one, and the blue")
+    await ann.wait_for("and the blue", group=group)
+    await network.send(message.chat, "further", "k2", reply_to=message.id)
+    await ann.wait_for("further", group=group)
 
 
-def test_a_slash_command_that_could_not_be_kept_is_not_acknowledged(server):
-    async def run():
-        network, host = made("discord", server.settings), RecordingHost()
-        ann = await server.peer("ann")
-        with pytest.raises(StoreUnavailable):
-            async with running(network, host) as task:
-                await server.wait_until(lambda: server.commands)
-                host.refuses = StoreUnavailable("the disk is away")
-                await ann.use_command("new")
-                await task
-        assert server.calls["POST interactions callback"] == 0
-
-    asyncio.run(run())
+@on("discord")
+async def test_a_slash_command_that_could_not_be_kept_is_not_acknowledged(server):
+    network, host = made("discord", server.settings), RecordingHost()
+    ann = await server.peer("ann")
+    with pytest.raises(StoreUnavailable):
+        async with running(network, host) as task:
+            await server.wait_until(lambda: server.commands)
+            host.refuses = StoreUnavailable("the disk is away")
+            await ann.use_command("new")
+            await task
+    assert server.calls["POST interactions callback"] == 0
 
 
-def test_an_answer_to_a_slash_command_that_failed_takes_its_place_when_it_is_sent_again(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await server.wait_until(lambda: server.commands)
-        await ann.use_command("new")
-        chat = (await host.next("/new")).chat
-        await server.wait_until(lambda: server.interactions and next(iter(server.interactions.values())).answer)
-        server.fail("cut_after", "PATCH webhooks messages @original")
-        with pytest.raises(SendUncertain):
-            await network.send(chat, "done", "k1")
+@on("discord")
+async def test_an_answer_to_a_slash_command_that_failed_takes_its_place_when_it_is_sent_again(
+    server, network, host, ann
+):
+    await server.wait_until(lambda: server.commands)
+    await ann.use_command("new")
+    chat = (await host.next("/new")).chat
+    await server.wait_until(lambda: server.interactions and next(iter(server.interactions.values())).answer)
+    server.fail("cut_after", "PATCH webhooks messages @original")
+    with pytest.raises(SendUncertain):
         await network.send(chat, "done", "k1")
-        assert [shown.text for shown in ann.shown()] == ["done"]
+    await network.send(chat, "done", "k1")
+    assert [shown.text for shown in ann.shown()] == ["done"]
 
-    with_bridge(server, talk)
 
-
-def test_a_slash_command_whose_time_is_over_is_answered_by_a_message(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await server.wait_until(lambda: server.commands)
-        await ann.use_command("new")
-        chat = (await host.next("/new")).chat
-        await server.wait_until(lambda: server.calls["POST interactions callback"])
-        await server.do(server.interactions.clear)
-        await network.send(chat, "done", "k1")
-        assert [shown.text for shown in ann.shown()] == ["done"]
-
-    with_bridge(server, talk)
+@on("discord")
+async def test_a_slash_command_whose_time_is_over_is_answered_by_a_message(server, network, host, ann):
+    await server.wait_until(lambda: server.commands)
+    await ann.use_command("new")
+    chat = (await host.next("/new")).chat
+    await server.wait_until(lambda: server.calls["POST interactions callback"])
+    await server.do(server.interactions.clear)
+    await network.send(chat, "done", "k1")
+    assert [shown.text for shown in ann.shown()] == ["done"]
 
 
 # --- once
 
 
-def test_a_message_that_comes_twice_has_the_same_id(server):
-    server.gateway.doubles = True
-
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await ann.say("one")
-        await host.wait_until(lambda: len(host.received) == 2)
-        assert host.received[0].id == host.received[1].id
-
-    with_bridge(server, talk)
-
-
-def test_after_a_cut_the_session_is_resumed_with_what_was_missed(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await ann.say("one")
-        await host.next("one")
-        server.cut_connections()
-        await ann.say("two")
-        await host.next("two")
-        await host.wait_until(lambda: len(host.accounts) == 2)
-        assert server.gateway.resumed == 1 and [one.text for one in host.received] == ["one", "two"]
-
-    with_bridge(server, talk)
+@on("discord")
+async def test_after_a_cut_the_session_is_resumed_with_what_was_missed(server, network, host, ann):
+    await ann.say("one")
+    await host.next("one")
+    server.cut_connections()
+    await ann.say("two")
+    await host.next("two")
+    await host.wait_until(lambda: len(host.accounts) == 2)
+    assert server.gateway.resumed == 1 and [one.text for one in host.received] == ["one", "two"]
 
 
 @pytest.mark.soak  # the library waits for five seconds before it begins a session anew
-def test_a_session_that_discord_has_forgotten_is_begun_anew_and_what_was_missed_is_fetched(server):
-    async def run():
-        network, host = made("discord", server.settings), RecordingHost()
-        ann = await server.peer("ann")
-        async with running(network, host):
-            await ann.say("one")
-            await caught_up(server, host)
-            await server.do(server.gateway.forget)
-            await ann.say("missed")
-            server.cut_connections()
-            await host.next("missed")
-            assert server.gateway.identified == 2 and [one.text for one in host.received] == ["one", "missed"]
-
-    asyncio.run(run())
-
-
-def test_when_discord_asks_for_it_the_session_is_resumed(server):
-    async def talk(network, host):
-        await server.do(server.gateway.ask_to_reconnect)
-        await host.wait_until(lambda: len(host.accounts) == 2)
-        assert server.gateway.resumed == 1
-
-    with_bridge(server, talk)
-
-
-def test_what_was_said_during_an_outage_is_fetched_in_all_places(server):
-    async def run():
-        network, host = made("discord", server.settings), RecordingHost()
-        ann = await server.peer("ann")
-        with pytest.raises(NetworkAway):
-            async with running(network, host) as task:
-                await ann.say("hello")
-                await caught_up(server, host)
-                server.kill()
-                await task
-        await ann.say("private")
-        await ann.say("in the channel", group=True, mention=True)
-        await ann.say("in a thread", group=True, thread="Garden")
-        with pytest.raises(NetworkAway):
-            await network.run(host)
-        server.start()
-        async with running(network, host):
-            for text in ("private", "in the channel", "in a thread"):
-                message = await host.next(text)
-            assert message.chat.thread == str(server.thread_named("Garden").id)
-            await host.wait_until(lambda: host.mark.startswith(message.id))
-        assert len(host.received) == 4
-
-    asyncio.run(run())
-
-
-def test_a_mark_that_another_bridge_kept_counts_as_none(server):
-    async def run():
-        network, host = made("discord", server.settings), RecordingHost()
-        host.mark = "² {"
-        ann = await server.peer("ann")
-        async with running(network, host):
-            await ann.say("private")
-            message = await host.next("private")
-            await host.wait_until(lambda: host.mark.startswith(message.id))
-
-    asyncio.run(run())
-
-
-def test_what_is_said_at_once_in_the_first_session_is_marked(server):
-    async def run():
-        network, host = made("discord", server.settings), RecordingHost()
-        ann = await server.peer("ann")
-        async with running(network, host):
-            await ann.say("hello")
-            await host.next("hello")
-            # The library is ready some seconds later only.
+@on("discord")
+async def test_a_session_that_discord_has_forgotten_is_begun_anew_and_what_was_missed_is_fetched(server):
+    network, host = made("discord", server.settings), RecordingHost()
+    ann = await server.peer("ann")
+    async with running(network, host):
+        await ann.say("one")
+        await caught_up(server, host)
+        await server.do(server.gateway.forget)
         await ann.say("missed")
-        async with running(made("discord", server.settings), host):
-            await host.next("missed")
-        assert [one.text for one in host.received] == ["hello", "missed"]
-
-    asyncio.run(run())
+        server.cut_connections()
+        await host.next("missed")
+        assert server.gateway.identified == 2 and [one.text for one in host.received] == ["one", "missed"]
 
 
-def test_what_could_not_be_kept_comes_again(server):
-    async def run():
-        network, host = made("discord", server.settings), RecordingHost()
-        ann = await server.peer("ann")
-        with pytest.raises(StoreUnavailable):
-            async with running(network, host) as task:
-                await ann.say("hello")
-                await caught_up(server, host)
-                host.refuses = StoreUnavailable("the disk is away")
-                await ann.say("keep me")
-                await task
-        host.refuses = None
-        async with running(network, host):
-            await host.next("keep me")
+@on("discord")
+async def test_when_discord_asks_for_it_the_session_is_resumed(server, network, host):
+    await server.do(server.gateway.ask_to_reconnect)
+    await host.wait_until(lambda: len(host.accounts) == 2)
+    assert server.gateway.resumed == 1
 
-    asyncio.run(run())
+
+@on("discord")
+async def test_what_is_said_at_once_in_the_first_session_is_marked(server):
+    network, host = made("discord", server.settings), RecordingHost()
+    ann = await server.peer("ann")
+    async with running(network, host):
+        await ann.say("hello")
+        await host.next("hello")
+        # The library is ready some seconds later only.
+    await ann.say("missed")
+    async with running(made("discord", server.settings), host):
+        await host.next("missed")
+    assert [one.text for one in host.received] == ["hello", "missed"]
 
 
 # --- what goes out
 
 
-def test_plain_text_is_shown_as_it_is(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await network.send(Chat(str(ann.direct.id)), "**milk**", "k1")
-        await network.send(Chat(str(ann.direct.id)), "**milk**", "k2", is_plain=True)
-        assert [one.text for one in ann.shown()] == ["**milk**", r"\*\*milk\*\*"]
-
-    with_bridge(server, talk)
+@on("discord")
+async def test_plain_text_is_shown_as_it_is(server, network, ann):
+    await network.send(Chat(str(ann.direct.id)), "**milk**", "k1")
+    await network.send(Chat(str(ann.direct.id)), "**milk**", "k2", is_plain=True)
+    assert [one.text for one in ann.shown()] == ["**milk**", r"\*\*milk\*\*"]
 
 
-def test_nobody_is_pinged_by_what_a_model_writes(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        sent = await network.send(Chat(str(ann.direct.id)), "hi @everyone", "k1")  # the fake refuses a ping
-        await network.edit(Chat(str(ann.direct.id)), sent, "ho @everyone")
-        await ann.wait_for("ho @everyone")
-
-    with_bridge(server, talk)
+@on("discord")
+async def test_nobody_is_pinged_by_what_a_model_writes(server, network, ann):
+    sent = await network.send(Chat(str(ann.direct.id)), "hi @everyone", "k1")  # the fake refuses a ping
+    await network.edit(Chat(str(ann.direct.id)), sent, "ho @everyone")
+    await ann.wait_for("ho @everyone")
 
 
-def test_a_long_message_is_taken_in_any_form_and_a_longer_one_refused(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        most = network.features.most_units
-        for number, text in enumerate(("a" * most, "*" * most, "|a|\n" * (most // 4))):
-            await network.send(Chat(str(ann.direct.id)), text, f"k{number}", is_plain=number == 1)
-        with pytest.raises(SendRefused):
-            await network.send(Chat(str(ann.direct.id)), "a" * 2001, "k9")
-
-    with_bridge(server, talk)
+@on("discord")
+async def test_a_long_message_is_taken_in_any_form_and_a_longer_one_refused(server, network, ann):
+    most = network.features.most_units
+    for number, text in enumerate(("a" * most, "*" * most, "|a|\n" * (most // 4))):
+        await network.send(Chat(str(ann.direct.id)), text, f"k{number}", is_plain=number == 1)
+    with pytest.raises(SendRefused):
+        await network.send(Chat(str(ann.direct.id)), "a" * 2001, "k9")
 
 
-def test_a_send_is_shown_once_though_the_library_repeats_it(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        server.fail("status", CREATE, status=502)
-        first = await network.send(Chat(str(ann.direct.id)), "answer", "k1")
-        assert await network.send(Chat(str(ann.direct.id)), "answer", "k1") == first
-        assert len(ann.shown()) == 1 and server.calls[CREATE] == 3
-
-    with_bridge(server, talk)
+@on("discord")
+async def test_a_send_is_shown_once_though_the_library_repeats_it(server, network, ann):
+    server.fail("status", CREATE, status=502)
+    first = await network.send(Chat(str(ann.direct.id)), "answer", "k1")
+    assert await network.send(Chat(str(ann.direct.id)), "answer", "k1") == first
+    assert len(ann.shown()) == 1 and server.calls[CREATE] == 3
 
 
 def test_tables_and_deep_headings_get_marks_that_discord_has():
@@ -446,118 +269,92 @@ def test_tables_and_deep_headings_get_marks_that_discord_has():
 # --- what goes wrong
 
 
-def test_a_long_rate_limit_is_told_and_a_short_one_waited_for(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        server.fail("flood", CREATE, retry_after=0.05)
+@on("discord")
+async def test_a_long_rate_limit_is_told_and_a_short_one_waited_for(server, network, ann):
+    server.fail("flood", CREATE, retry_after=0.05)
+    await network.send(Chat(str(ann.direct.id)), "answer", "k1")
+    server.fail("flood", CREATE, retry_after=90)
+    with pytest.raises(SlowDown) as slow:
+        await network.send(Chat(str(ann.direct.id)), "further", "k2")
+    assert slow.value.retry_after == 90
+
+
+@on("discord")
+async def test_after_a_cut_nobody_knows_whether_a_message_arrived(server, network, ann):
+    server.fail("cut_after", CREATE)
+    with pytest.raises(SendUncertain):
         await network.send(Chat(str(ann.direct.id)), "answer", "k1")
-        server.fail("flood", CREATE, retry_after=90)
-        with pytest.raises(SlowDown) as slow:
-            await network.send(Chat(str(ann.direct.id)), "further", "k2")
-        assert slow.value.retry_after == 90
-
-    with_bridge(server, talk)
 
 
-def test_after_a_cut_nobody_knows_whether_a_message_arrived(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        server.fail("cut_after", CREATE)
-        with pytest.raises(SendUncertain):
-            await network.send(Chat(str(ann.direct.id)), "answer", "k1")
-
-    with_bridge(server, talk)
+@on("discord")
+async def test_a_send_to_who_takes_no_messages_is_refused_for_good(server, network, ann):
+    ann.direct.is_forbidden = True
+    for place in (Chat(str(ann.direct.id)), Chat("17")):
+        with pytest.raises(SendRefused):
+            await network.send(place, "answer", "k1")
 
 
-def test_a_send_to_who_takes_no_messages_is_refused_for_good(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        ann.direct.is_forbidden = True
-        for place in (Chat(str(ann.direct.id)), Chat("17")):
-            with pytest.raises(SendRefused):
-                await network.send(place, "answer", "k1")
-
-    with_bridge(server, talk)
+@on("discord")
+async def test_a_reply_to_what_has_gone_is_sent_without_it(server, network, ann):
+    await network.send(Chat(str(ann.direct.id)), "answer", "k1", reply_to="17")
+    await ann.wait_for("answer")
 
 
-def test_a_reply_to_what_has_gone_is_sent_without_it(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await network.send(Chat(str(ann.direct.id)), "answer", "k1", reply_to="17")
-        await ann.wait_for("answer")
-
-    with_bridge(server, talk)
-
-
-def test_a_token_that_is_revoked_meanwhile_ends_the_bridge_for_good(server):
-    async def run():
-        network, host = made("discord", server.settings), RecordingHost()
-        with pytest.raises(SignInRefused):
-            async with running(network, host) as task:
-                server.is_token_refused = True
-                server.cut_connections()
-                await task
-
-    asyncio.run(run())
+@on("discord")
+async def test_a_token_that_is_revoked_meanwhile_ends_the_bridge_for_good(server):
+    network, host = made("discord", server.settings), RecordingHost()
+    with pytest.raises(SignInRefused):
+        async with running(network, host) as task:
+            server.is_token_refused = True
+            server.cut_connections()
+            await task
 
 
-def test_without_the_message_content_intent_the_person_is_told_what_to_switch_on(server):
+@on("discord")
+async def test_without_the_message_content_intent_the_person_is_told_what_to_switch_on(server, host):
     server.has_message_content = False
     with pytest.raises(BridgeUnavailable, match="message content intent"):
-        asyncio.run(made("discord", server.settings).run(RecordingHost()))
+        await made("discord", server.settings).run(host)
 
 
-@in_one_case("change", [{"token": "with space"}, {"url": "discord.com"}])
-def test_a_setting_that_cannot_be_meant_is_told(server, change):
-    with pytest.raises(BridgeUnavailable):
-        made("discord", {**server.settings, **change})
+@on("discord")
+async def test_the_librarys_heartbeat_ends_with_the_bridge(server, host):
+    def beats() -> bool:
+        return any("keep-alive" in thread.name for thread in threading.enumerate())
+
+    async with running(made("discord", server.settings), host):
+        assert beats()
+    await wait_until_async("the heartbeat has ended", lambda: not beats())
 
 
-def test_the_librarys_heartbeat_ends_with_the_bridge(server):
-    async def talk(network, host):
-        assert any("keep-alive" in thread.name for thread in threading.enumerate())
-
-    with_bridge(server, talk)
-    for thread in threading.enumerate():
-        if "keep-alive" in thread.name:
-            thread.join(5)
-            assert not thread.is_alive()
-
-
-def test_a_gateway_that_ends_each_connection_is_an_outage(server):
-    async def run():
-        network, host = made("discord", server.settings), RecordingHost()
-        with pytest.raises(NetworkAway, match="again and again"):
-            async with running(network, host) as task:
-                while not task.done():
-                    await server.do(server.gateway.ask_to_reconnect)
-                    await asyncio.sleep(0.01)
-                await task
-
-    asyncio.run(run())
+@on("discord")
+async def test_a_gateway_that_ends_each_connection_is_an_outage(server):
+    network, host = made("discord", server.settings), RecordingHost()
+    with pytest.raises(NetworkAway, match="again and again"):
+        async with running(network, host) as task:
+            while not task.done():
+                await server.do(server.gateway.ask_to_reconnect)
+                await asyncio.sleep(0.01)
+            await task
 
 
-def test_the_fake_refuses_what_the_documentation_does_not_know(server):
+@on("discord")
+async def test_the_fake_refuses_what_the_documentation_does_not_know(server):
     import aiohttp
 
-    async def run():
-        ann = await server.peer("ann")
-        headers = {"Authorization": f"Bot {server.settings['token']}"}
-        address = f"{server.url}/v10/channels/{ann.direct.id}/messages"
-        async with aiohttp.ClientSession(headers=headers) as session:
-            for body in (
-                {"content": "a", "colour": "red"},
-                {"content": 1},
-                {"content": "a" * 2001},
-                {"content": " "},
-                {"content": "a", "nonce": "n" * 26},
-                {"content": "@everyone"},
-            ):
-                assert (await session.post(address, json=body)).status == 400
-            assert (
-                await session.post(address, json={"content": "a"}, headers={"Authorization": "Bot x"})
-            ).status == 401
-            assert (await session.post(address, json={"content": "a"})).status == 200
-        assert isinstance(ann.user, User) and len(ann.shown()) == 1
-
-    asyncio.run(run())
+    ann = await server.peer("ann")
+    headers = {"Authorization": f"Bot {server.settings['token']}"}
+    address = f"{server.url}/v10/channels/{ann.direct.id}/messages"
+    async with aiohttp.ClientSession(headers=headers) as session:
+        for body in (
+            {"content": "a", "colour": "red"},
+            {"content": 1},
+            {"content": "a" * 2001},
+            {"content": " "},
+            {"content": "a", "nonce": "n" * 26},
+            {"content": "@everyone"},
+        ):
+            assert (await session.post(address, json=body)).status == 400
+        assert (await session.post(address, json={"content": "a"}, headers={"Authorization": "Bot x"})).status == 401
+        assert (await session.post(address, json={"content": "a"})).status == 200
+    assert isinstance(ann.user, User) and len(ann.shown()) == 1

@@ -73,7 +73,10 @@ def test_of_a_reply_only_the_quotation_that_a_client_put_before_it_is_left_out(b
     assert matrix_events.words_of(message(body)) == body
 
 
-@in_one_case("mark", ["77", "[1]", "{", '{"a":1}', '{"account":"@a:x","told":5}', '{"account":"@a:x","since":5}'])
+@in_one_case(
+    "mark",
+    ["", "77", "[1]", "{", '{"since":"s1"}', '{"a":1}', '{"account":"@a:x","told":5}', '{"account":"@a:x","since":5}'],
+)
 def test_a_mark_that_another_bridge_kept_counts_as_none(mark: str):
     assert Mark.parse(mark, "@a:x") == Mark("@a:x")
 

@@ -1,69 +1,44 @@
 """Slack's bridge with slack_sdk, against a strict fake of the Web API and Socket Mode."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 import pytest
 
-from bridge_run import made, running
+from bridge_run import made, on, running
 from engram_host.companion.bridges.errors import (
     BridgeUnavailable,
     FileNotFetched,
     NetworkAway,
-    SendFailed,
     SendRefused,
     SendUncertain,
     SignInRefused,
     SlowDown,
 )
-from engram_host.companion.bridges.network import Chat, Network
+from engram_host.companion.bridges.network import Chat
 from engram_host.companion.bridges.slack.bridge import Slack
 from engram_host.companion.bridges.slack.marks import escaped_length, readable, rendered
 from engram_host.companion.conversations.routing import keepable
 from engram_host.companion.errors import StoreUnavailable
 from one_case import in_one_case
 from recording_host import RecordingHost
-from slack_server import SlackServer
+from slack_fake import SlackServer
 
-Talk = Callable[[Network, RecordingHost], Coroutine[Any, Any, None]]
 POST = "chat.postMessage"
-
-
-@pytest.fixture
-def server() -> Iterator[SlackServer]:
-    server = SlackServer()
-    server.start()
-    yield server
-    server.stop()
-
-
-def with_bridge(server: SlackServer, talk: Talk) -> None:
-    """Talk while a bridge runs."""
-
-    async def run() -> None:
-        network, host = made("slack", server.settings), RecordingHost()
-        async with running(network, host):
-            await talk(network, host)
-
-    asyncio.run(run())
 
 
 # --- what comes in
 
 
-def test_in_a_channel_the_mention_is_taken_off_and_both_events_have_one_id(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await ann.say("just talk", group=True)
-        assert not (await host.next("just talk")).is_mentioned
-        said = await ann.say("what is on the list?", group=True, mention=True)
-        await host.wait_until(lambda: len(host.received) == 3)
-        for message in host.received[1:]:
-            assert (message.id, message.text, message.is_mentioned) == (said, "what is on the list?", True)
-            assert message.chat == Chat(server.house.id, "", is_group=True)
-
-    with_bridge(server, talk)
+@on("slack")
+async def test_in_a_channel_the_mention_is_taken_off_and_both_events_have_one_id(server, network, host, ann):
+    await ann.say("just talk", group=True)
+    assert not (await host.next("just talk")).is_mentioned
+    said = await ann.say("what is on the list?", group=True, mention=True)
+    await host.wait_until(lambda: len(host.received) == 3)
+    for message in host.received[1:]:
+        assert (message.id, message.text, message.is_mentioned) == (said, "what is on the list?", True)
+        assert message.chat == Chat(server.house.id, "", is_group=True)
 
 
 SHARED = {
@@ -88,208 +63,93 @@ WORDS: list[tuple[str, dict[str, Any] | None, tuple[str, str, str]]] = [
 """What people write and share, and what comes of it: the text, what it quotes, and who wrote it."""
 
 
-def test_quoted_and_shared_words_come_with_their_origin(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        for written, shared, expected in WORDS:
-            await (ann.share(written, shared) if shared else ann.say(written))
-            await host.wait_until(lambda: host.received)
-            taken = keepable(host.received.pop())
-            assert taken and (taken.text, taken.quoted, taken.forwarded) == expected
-        await ann.share("", {**SHARED, "text": f"<@{server.bot.id}> hi"}, group=True)
+@on("slack")
+async def test_quoted_and_shared_words_come_with_their_origin(server, network, host, ann):
+    for written, shared, expected in WORDS:
+        await (ann.share(written, shared) if shared else ann.say(written))
         await host.wait_until(lambda: host.received)
-        assert not host.received.pop().is_mentioned
-
-    with_bridge(server, talk)
-
-
-def test_in_a_thread_a_message_brings_what_the_thread_began_with(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        first = await ann.say("Water the fern &amp; the rose on Saturday", group=True)
-        await ann.answer_in_thread("so?", first)
-        assert not (await host.next("so?")).quoted
-        await ann.answer_in_thread(f"<@{server.bot.id}> on Sunday", first)
-        assert (await host.next("on Sunday")).quoted == "Water the fern & the rose on Saturday"
-        server.missing_scopes["conversations.replies"] = "channels:history"
-        await ann.answer_in_thread(f"<@{server.bot.id}> or never", first)
-        assert (await host.next("or never")).quoted == "Water the fern & the rose on Saturday"
-        private = await ann.say("private")
-        await ann.answer_in_thread("no scope", private, group=False)
-        assert (await host.next("no scope")).quoted == ""
-
-    with_bridge(server, talk)
+        taken = keepable(host.received.pop())
+        assert taken and (taken.text, taken.quoted, taken.forwarded) == expected
+    await ann.share("", {**SHARED, "text": f"<@{server.bot.id}> hi"}, group=True)
+    await host.wait_until(lambda: host.received)
+    assert not host.received.pop().is_mentioned
 
 
-def test_an_edit_names_the_message_that_it_corrects(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        said = await ann.say("on Monday")
-        await ann.edit(said, "on Monday https://example.org", is_preview=True)
-        await ann.edit(said, "on Tuesday")
-        edit = await host.next("on Tuesday")
-        assert edit.edits == said != edit.id and [one.text for one in host.received] == ["on Monday", "on Tuesday"]
-
-    with_bridge(server, talk)
-
-
-def test_a_thread_is_a_place_and_in_one_of_the_app_it_is_meant(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await ann.say("in the garden", group=True, thread="Garden")
-        message = await host.next("in the garden")
-        assert message.chat.id == server.house.id and message.chat.thread and not message.is_mentioned
-        await network.send(message.chat, "there", "k1", reply_to=message.id)
-        assert (await ann.wait_for("there", group=True)).thread == "Garden"
-        sent = await network.send(Chat(server.house.id, "", is_group=True), "here", "k2")
-        await ann.answer_in_thread("and then?", sent)
-        assert (await host.next("and then?")).is_mentioned
-
-    with_bridge(server, talk)
-
-
-def test_own_messages_edits_and_other_bots_are_ignored(server):
-    async def talk(network, host):
-        ann, other = await server.peer("ann"), await server.peer("other")
-        sent = await network.send(Chat(server.house.id, "", is_group=True), "my own", "k1")
-        await network.edit(Chat(server.house.id, "", is_group=True), sent, "my own edit")
-        other.user.bot_id = "B0OTHER"
-        await other.say("I am a bot", group=True, mention=True)
-        await ann.say("the last")
-        await host.next("the last")
-        assert [message.text for message in host.received] == ["the last"]
-
-    with_bridge(server, talk)
+@on("slack")
+async def test_in_a_thread_a_message_brings_what_the_thread_began_with(server, network, host, ann):
+    first = await ann.say("Water the fern &amp; the rose on Saturday", group=True)
+    await ann.answer_in_thread("so?", first)
+    assert not (await host.next("so?")).quoted
+    await ann.answer_in_thread(f"<@{server.bot.id}> on Sunday", first)
+    assert (await host.next("on Sunday")).quoted == "Water the fern & the rose on Saturday"
+    server.missing_scopes["conversations.replies"] = "channels:history"
+    await ann.answer_in_thread(f"<@{server.bot.id}> or never", first)
+    assert (await host.next("or never")).quoted == "Water the fern & the rose on Saturday"
+    private = await ann.say("private")
+    await ann.answer_in_thread("no scope", private, group=False)
+    assert (await host.next("no scope")).quoted == ""
 
 
 @in_one_case("used, expected", [("recall bike", "/recall bike"), ("what is up?", "what is up?"), ("", "/help")])
-def test_the_slash_command_is_a_command_or_a_message(server, used, expected):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await ann.use_command(used, group=True)
-        await host.wait_until(lambda: host.received)
-        message = host.received[0]
-        assert (message.text, message.sender, message.is_mentioned) == (expected, ann.id, True)
-        await server.wait_until(lambda: server.socket.acknowledged)
-        assert server.socket.acknowledged[0]["payload"] == {"response_type": "in_channel"}
-
-    with_bridge(server, talk)
+@on("slack")
+async def test_the_slash_command_is_a_command_or_a_message(server, used, expected, network, host, ann):
+    await ann.use_command(used, group=True)
+    await host.wait_until(lambda: host.received)
+    message = host.received[0]
+    assert (message.text, message.sender, message.is_mentioned) == (expected, ann.id, True)
+    await server.wait_until(lambda: server.socket.acknowledged)
+    assert server.socket.acknowledged[0]["payload"] == {"response_type": "in_channel"}
 
 
-def test_a_person_whose_name_the_app_may_not_ask_has_none(server):
+@on("slack")
+async def test_a_person_whose_name_the_app_may_not_ask_has_none(server, network, host, ann):
     server.missing_scopes["users.info"] = "users:read"
-
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await ann.say("one")
-        await ann.say("two")
-        assert (await host.next("two")).sender_name == ""
-        assert server.calls["users.info"] == 1
-
-    with_bridge(server, talk)
+    await ann.say("one")
+    await ann.say("two")
+    assert (await host.next("two")).sender_name == ""
+    assert server.calls["users.info"] == 1
 
 
 # --- once
 
 
-def test_an_event_is_acknowledged_only_after_it_was_kept(server):
-    async def run():
-        network, host = made("slack", server.settings), RecordingHost()
-        ann = await server.peer("ann")
-        with pytest.raises(StoreUnavailable):
-            async with running(network, host) as task:
-                host.refuses = StoreUnavailable("the disk is away")
-                await ann.say("keep me")
-                await task
-        assert server.socket.waiting == 1 and not server.socket.acknowledged
-        host.refuses = None
-        async with running(network, host):
-            await host.next("keep me")
-            await server.wait_until(lambda: server.socket.acknowledged)
-        assert server.socket.waiting == 0 and not server.socket.wrong
-
-    asyncio.run(run())
+@on("slack")
+async def test_an_event_is_acknowledged_only_after_it_was_kept(server):
+    network, host = made("slack", server.settings), RecordingHost()
+    ann = await server.peer("ann")
+    with pytest.raises(StoreUnavailable):
+        async with running(network, host) as task:
+            host.refuses = StoreUnavailable("the disk is away")
+            await ann.say("keep me")
+            await task
+    assert server.socket.waiting == 1 and not server.socket.acknowledged
+    host.refuses = None
+    async with running(network, host):
+        await host.next("keep me")
+        await server.wait_until(lambda: server.socket.acknowledged)
+    assert server.socket.waiting == 0 and not server.socket.wrong
 
 
-def test_a_message_that_comes_twice_has_the_same_id(server):
-    server.socket.doubles = True
-
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await ann.say("one")
-        await host.wait_until(lambda: len(host.received) == 2)
-        assert host.received[0].id == host.received[1].id
-
-    with_bridge(server, talk)
+@on("slack")
+async def test_when_slack_asks_for_it_the_connection_is_made_anew(server, network, host, ann):
+    await server.thread.join(server.socket.refresh())
+    await host.wait_until(lambda: len(host.accounts) == 2)
+    await ann.say("after it")
+    await host.next("after it")
+    assert server.socket.hellos == 2
 
 
-def test_when_slack_asks_for_it_the_connection_is_made_anew(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await server.thread.join(server.socket.refresh())
-        await host.wait_until(lambda: len(host.accounts) == 2)
-        await ann.say("after it")
-        await host.next("after it")
-        assert server.socket.hellos == 2
-
-    with_bridge(server, talk)
-
-
-def test_what_was_not_acknowledged_when_the_connection_was_cut_comes_again(server):
-    async def run():
-        network, host = made("slack", server.settings), RecordingHost()
-        ann = await server.peer("ann")
-        with pytest.raises(NetworkAway):
-            async with running(network, host) as task:
-                server.cut_connections()
-                await task
-        said = await ann.say("meanwhile")
-        async with running(network, host):
-            assert (await host.next("meanwhile")).id == said
-
-    asyncio.run(run())
-
-
-@in_one_case("mark", ['{"account":"@a:x"}', "77", "  "])
-def test_a_mark_that_another_bridge_kept_counts_as_none(server, mark: str):
-    async def run():
-        network, host = made("slack", server.settings), RecordingHost()
-        host.mark = mark
-        ann = await server.peer("ann")
-        async with running(network, host):
-            await ann.say("private")
-            message = await host.next("private")
-            await host.wait_until(lambda: host.mark.startswith(message.id))
-
-    asyncio.run(run())
-
-
-def test_what_was_said_during_an_outage_is_fetched_in_all_places(server):
-    async def run():
-        network, host = made("slack", server.settings), RecordingHost()
-        ann = await server.peer("ann")
-        with pytest.raises(NetworkAway):
-            async with running(network, host) as task:
-                await ann.say("an old thread", group=True, thread="Garden")
-                await host.wait_until(lambda: "/" in host.mark)
-                server.kill()
-                await task
-        await ann.say("private")
-        await ann.say("in the channel", group=True, mention=True)
-        await ann.say("in the old thread", group=True, thread="Garden")
-        await ann.say("in a new thread", group=True, thread="Kitchen")
-        await server.do(server.socket.forget)
-        with pytest.raises(NetworkAway):
-            await network.run(host)
-        server.start()
-        async with running(network, host):
-            for text in ("private", "in the channel", "in the old thread", "in a new thread"):
-                message = await host.next(text)
-            await host.wait_until(lambda: host.mark.startswith(message.id))
-        texts = [message.text for message in host.received]
-        assert sorted(texts) == sorted({*texts}) and (await host.next("in the channel")).is_mentioned
-
-    asyncio.run(run())
+@on("slack")
+async def test_what_was_not_acknowledged_when_the_connection_was_cut_comes_again(server):
+    network, host = made("slack", server.settings), RecordingHost()
+    ann = await server.peer("ann")
+    with pytest.raises(NetworkAway):
+        async with running(network, host) as task:
+            server.cut_connections()
+            await task
+    said = await ann.say("meanwhile")
+    async with running(network, host):
+        assert (await host.next("meanwhile")).id == said
 
 
 HISTORY = ("users.conversations", "conversations.history", "conversations.replies")
@@ -306,81 +166,65 @@ async def said_while_away(server: SlackServer) -> RecordingHost:
 
 
 @in_one_case("name", HISTORY)
-def test_when_slack_wants_a_pause_the_rest_is_fetched_after_it(server, name):
-    async def run():
-        host = await said_while_away(server)
-        server.fail("flood", name, 2, retry_after=0)
-        async with running(made("slack", server.settings), host):
-            for text in ("before", "in the channel", "in a thread"):
-                await host.next(text)
-
-    asyncio.run(run())
+@on("slack")
+async def test_when_slack_wants_a_pause_the_rest_is_fetched_after_it(server, name):
+    host = await said_while_away(server)
+    server.fail("flood", name, 2, retry_after=0)
+    async with running(made("slack", server.settings), host):
+        for text in ("before", "in the channel", "in a thread"):
+            await host.next(text)
 
 
 @in_one_case("name", HISTORY)
-def test_what_slack_does_not_give_for_now_is_fetched_by_the_next_connection(server, name):
-    async def run():
-        host = await said_while_away(server)
-        mark = host.mark
-        server.fail("status", name)
-        with pytest.raises(NetworkAway):
-            await made("slack", server.settings).run(host)
-        assert host.mark == mark
-        async with running(made("slack", server.settings), host):
-            for text in ("before", "in the channel", "in a thread"):
-                await host.next(text)
-
-    asyncio.run(run())
+@on("slack")
+async def test_what_slack_does_not_give_for_now_is_fetched_by_the_next_connection(server, name):
+    host = await said_while_away(server)
+    mark = host.mark
+    server.fail("status", name)
+    with pytest.raises(NetworkAway):
+        await made("slack", server.settings).run(host)
+    assert host.mark == mark
+    async with running(made("slack", server.settings), host):
+        for text in ("before", "in the channel", "in a thread"):
+            await host.next(text)
 
 
-def test_without_the_scope_for_history_the_bridge_goes_on(server):
+@on("slack")
+async def test_without_the_scope_for_history_the_bridge_goes_on(server):
     server.missing_scopes["conversations.history"] = "channels:history"
-
-    async def run():
-        network, host = made("slack", server.settings), RecordingHost()
-        host.mark = "1700000000.000000"
-        ann = await server.peer("ann")
-        async with running(network, host):
-            await ann.say("hello")
-            await host.next("hello")
-
-    asyncio.run(run())
+    network, host = made("slack", server.settings), RecordingHost()
+    host.mark = "1700000000.000000"
+    ann = await server.peer("ann")
+    async with running(network, host):
+        await ann.say("hello")
+        await host.next("hello")
 
 
 # --- what goes out
 
 
-def test_a_message_is_sent_and_edited(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        sent = await network.send(Chat(ann.direct.id), "**one**", "k1")
-        await network.edit(Chat(ann.direct.id), sent, "**one** & <two>")
-        shown = await ann.wait_for("two")
-        assert (shown.id, shown.text, shown.edits) == (sent, "*one* &amp; &lt;two&gt;", 1)
-
-    with_bridge(server, talk)
+@on("slack")
+async def test_a_message_is_sent_and_edited(server, network, ann):
+    sent = await network.send(Chat(ann.direct.id), "**one**", "k1")
+    await network.edit(Chat(ann.direct.id), sent, "**one** & <two>")
+    shown = await ann.wait_for("two")
+    assert (shown.id, shown.text, shown.edits) == (sent, "*one* &amp; &lt;two&gt;", 1)
 
 
-def test_nobody_is_called_by_what_a_model_writes(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await network.send(Chat(ann.direct.id), "<!channel> <@U0001>", "k1")  # the fake refuses a call
-        await network.send(Chat(ann.direct.id), "<!channel> <@U0001>", "k2", is_plain=True)
-        assert [one.text for one in ann.shown()] == ["&lt;!channel&gt; &lt;@U0001&gt;"] * 2
-
-    with_bridge(server, talk)
+@on("slack")
+async def test_nobody_is_called_by_what_a_model_writes(server, network, ann):
+    await network.send(Chat(ann.direct.id), "<!channel> <@U0001>", "k1")  # the fake refuses a call
+    await network.send(Chat(ann.direct.id), "<!channel> <@U0001>", "k2", is_plain=True)
+    assert [one.text for one in ann.shown()] == ["&lt;!channel&gt; &lt;@U0001&gt;"] * 2
 
 
 @in_one_case("sign", ["a", "&", "<", "*", "|a|\n"])
-def test_a_message_of_the_longest_length_is_taken_and_edited(server, sign):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        most = network.features.most_units
-        text = sign * (most // escaped_length(sign))
-        sent = await network.send(Chat(ann.direct.id), text, "k1")
-        await network.edit(Chat(ann.direct.id), sent, text)
-
-    with_bridge(server, talk)
+@on("slack")
+async def test_a_message_of_the_longest_length_is_taken_and_edited(server, sign, network, ann):
+    most = network.features.most_units
+    text = sign * (most // escaped_length(sign))
+    sent = await network.send(Chat(ann.direct.id), text, "k1")
+    await network.edit(Chat(ann.direct.id), sent, text)
 
 
 def test_markdown_becomes_mrkdwn():
@@ -403,105 +247,74 @@ def test_what_people_write_is_readable():
 
 
 @in_one_case("fault, error", [("flood", SlowDown), ("status", SendUncertain), ("cut_after", SendUncertain)])
-def test_a_send_that_fails_says_what_is_known_and_is_not_repeated(server, fault, error):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        server.fail(fault, POST, retry_after=7)
-        before = server.calls[POST]
-        with pytest.raises(error) as failed:
-            await network.send(Chat(ann.direct.id), "answer", "k1")
-        assert getattr(failed.value, "retry_after", 7) == 7 and server.calls[POST] == before + 1
-
-    with_bridge(server, talk)
+@on("slack")
+async def test_a_send_that_fails_says_what_is_known_and_is_not_repeated(server, fault, error, network, ann):
+    server.fail(fault, POST, retry_after=7)
+    before = server.calls[POST]
+    with pytest.raises(error) as failed:
+        await network.send(Chat(ann.direct.id), "answer", "k1")
+    assert getattr(failed.value, "retry_after", 7) == 7 and server.calls[POST] == before + 1
 
 
-def test_a_send_to_where_nobody_is_is_refused_for_good(server):
-    async def talk(network, host):
-        server.house.is_archived = True
-        for place in (Chat("C0NOWHERE"), Chat(server.house.id, "", is_group=True)):
-            with pytest.raises(SendRefused):
-                await network.send(place, "answer", "k1")
+@on("slack")
+async def test_a_send_to_where_nobody_is_is_refused_for_good(server, network):
+    server.house.is_archived = True
+    for place in (Chat("C0NOWHERE"), Chat(server.house.id, "", is_group=True)):
         with pytest.raises(SendRefused):
-            await network.edit(Chat(server.house.id, "", is_group=True), "1.2", "answer")
-
-    with_bridge(server, talk)
-
-
-def test_nothing_is_sent_while_the_bridge_does_not_run(server):
-    async def run():
-        network, host = made("slack", server.settings), RecordingHost()
-        with pytest.raises(NetworkAway):
-            async with running(network, host) as task:
-                server.kill()
-                await task
-        with pytest.raises(NetworkAway):
-            await network.run(host)
-        with pytest.raises(SendFailed):
-            await network.send(Chat("D1"), "answer", "k1")
-
-    asyncio.run(run())
+            await network.send(place, "answer", "k1")
+    with pytest.raises(SendRefused):
+        await network.edit(Chat(server.house.id, "", is_group=True), "1.2", "answer")
 
 
-def test_a_token_that_is_revoked_meanwhile_ends_the_bridge_for_good(server):
-    async def run():
-        network, host = made("slack", server.settings), RecordingHost()
-        with pytest.raises(SignInRefused):
-            async with running(network, host) as task:
-                server.is_token_refused = True
-                await server.thread.join(server.socket.refresh())
-                await task
-
-    asyncio.run(run())
+@on("slack")
+async def test_a_token_that_is_revoked_meanwhile_ends_the_bridge_for_good(server):
+    network, host = made("slack", server.settings), RecordingHost()
+    with pytest.raises(SignInRefused):
+        async with running(network, host) as task:
+            server.is_token_refused = True
+            await server.thread.join(server.socket.refresh())
+            await task
 
 
-def test_a_scope_that_the_app_lacks_is_named(server):
+@on("slack")
+async def test_a_scope_that_the_app_lacks_is_named(server):
     server.missing_scopes["apps.connections.open"] = "connections:write"
     with pytest.raises(BridgeUnavailable, match="connections:write"):
-        asyncio.run(made("slack", server.settings).check())
+        await made("slack", server.settings).check()
 
 
-@in_one_case("change", [{"token": "xapp-1"}, {"app_token": "xoxb-1"}, {"url": "slack.com/api"}])
-def test_a_setting_that_cannot_be_meant_is_told(server, change):
-    with pytest.raises(BridgeUnavailable):
-        made("slack", {**server.settings, **change})
+@on("slack")
+async def test_a_socket_that_slack_ends_each_time_is_an_outage(server):
+    network, host = made("slack", server.settings), RecordingHost()
+    with pytest.raises(NetworkAway, match="again and again"):
+        async with running(network, host) as task:
+            while not task.done():
+                before = server.socket.hellos
+                await server.thread.join(server.socket.refresh())
+                renewed = asyncio.ensure_future(server.wait_until(lambda seen=before: server.socket.hellos > seen))
+                await asyncio.wait((task, renewed), return_when=asyncio.FIRST_COMPLETED)
+                renewed.cancel()
+            await task
 
 
-def test_a_socket_that_slack_ends_each_time_is_an_outage(server):
-    async def run():
-        network, host = made("slack", server.settings), RecordingHost()
-        with pytest.raises(NetworkAway, match="again and again"):
-            async with running(network, host) as task:
-                while not task.done():
-                    before = server.socket.hellos
-                    await server.thread.join(server.socket.refresh())
-                    renewed = asyncio.ensure_future(server.wait_until(lambda seen=before: server.socket.hellos > seen))
-                    await asyncio.wait((task, renewed), return_when=asyncio.FIRST_COMPLETED)
-                    renewed.cancel()
-                await task
-
-    asyncio.run(run())
-
-
-def test_the_fake_refuses_what_the_documentation_does_not_know(server):
+@on("slack")
+async def test_the_fake_refuses_what_the_documentation_does_not_know(server):
     import aiohttp
 
-    async def run():
-        ann = await server.peer("ann")
-        headers = {"Authorization": f"Bearer {server.settings['token']}"}
-        async with aiohttp.ClientSession(headers=headers) as session:
-            for body, error in (
-                ({"text": "a", "colour": "red"}, "invalid_arguments"),
-                ({"text": 1}, "invalid_arguments"),
-                ({"text": "a" * 4001}, "msg_too_long"),
-                ({"text": " "}, "no_text"),
-                ({"text": "<!channel>"}, "strict_fake_this_calls_people"),
-            ):
-                answer = await session.post(server.url + POST, json={"channel": ann.direct.id, **body})
-                assert (await answer.json())["error"] == error
-            answer = await session.post(server.url + POST, json={}, headers={"Authorization": "Bearer x"})
-            assert (await answer.json())["error"] == "invalid_auth"
-
-    asyncio.run(run())
+    ann = await server.peer("ann")
+    headers = {"Authorization": f"Bearer {server.settings['token']}"}
+    async with aiohttp.ClientSession(headers=headers) as session:
+        for body, error in (
+            ({"text": "a", "colour": "red"}, "invalid_arguments"),
+            ({"text": 1}, "invalid_arguments"),
+            ({"text": "a" * 4001}, "msg_too_long"),
+            ({"text": " "}, "no_text"),
+            ({"text": "<!channel>"}, "strict_fake_this_calls_people"),
+        ):
+            answer = await session.post(server.url + POST, json={"channel": ann.direct.id, **body})
+            assert (await answer.json())["error"] == error
+        answer = await session.post(server.url + POST, json={}, headers={"Authorization": "Bearer x"})
+        assert (await answer.json())["error"] == "invalid_auth"
 
 
 # --- files
@@ -525,12 +338,10 @@ def test_the_token_goes_with_a_files_address_to_slack_only(address: str, is_slac
     assert (file.fetch is not None) == is_slacks
 
 
-def test_a_file_that_the_app_may_not_read_names_the_scope(server):
-    async def talk(network, host):
-        server.missing_scopes["files"] = "files:read"
-        await (await server.peer("ann")).send_file("memory.jsonl", b"{}")
-        await host.wait_until(lambda: host.received)
-        with pytest.raises(FileNotFetched, match="files:read"):
-            await host.received[-1].attachments[0].fetch(99)
-
-    with_bridge(server, talk)
+@on("slack")
+async def test_a_file_that_the_app_may_not_read_names_the_scope(server, network, host):
+    server.missing_scopes["files"] = "files:read"
+    await (await server.peer("ann")).send_file("memory.jsonl", b"{}")
+    await host.wait_until(lambda: host.received)
+    with pytest.raises(FileNotFetched, match="files:read"):
+        await host.received[-1].attachments[0].fetch(99)

@@ -1,15 +1,12 @@
 """Telegram's bridge, against the strict fake of the Bot API."""
 
-import asyncio
-from collections.abc import Callable, Coroutine, Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from bridge_run import made, running
+from bridge_run import made, on, running
 from engram_host.companion.bridges.errors import (
-    BridgeUnavailable,
     MarksRefused,
     NetworkAway,
     SendFailed,
@@ -17,58 +14,14 @@ from engram_host.companion.bridges.errors import (
     SendUncertain,
     SlowDown,
 )
-from engram_host.companion.bridges.network import Chat, Network
+from engram_host.companion.bridges.network import Chat
 from engram_host.companion.bridges.telegram import bridge as telegram
 from engram_host.companion.conversations.routing import keepable
-from engram_host.companion.errors import StoreUnavailable
 from one_case import in_one_case
 from recording_host import MENU, RecordingHost
 from telegram_server import TelegramServer
 
-Talk = Callable[[Network, RecordingHost], Coroutine[Any, Any, None]]
-
-
-@pytest.fixture
-def server() -> Iterator[TelegramServer]:
-    server = TelegramServer()
-    server.start()
-    yield server
-    server.stop()
-
-
-def with_bridge(server: TelegramServer, talk: Talk) -> None:
-    """Talk while a bridge runs."""
-
-    async def run() -> None:
-        network, host = made("telegram", server.settings), RecordingHost()
-        async with running(network, host):
-            await talk(network, host)
-
-    asyncio.run(run())
-
-
-def on_fake(server: TelegramServer, work: Callable[[], Any]) -> Any:
-    async def do() -> Any:
-        return work()
-
-    return server.thread.run(do())
-
-
 # --- what comes in
-
-
-def test_a_topic_is_a_thread_and_replies_in_it_are_mentions(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await ann.say("in the garden", group=True, thread="Garden")
-        message = await host.next("in the garden")
-        assert message.chat.thread == str(server.topic("Garden")) and not message.is_mentioned
-        sent = await network.send(message.chat, "answer", "k1", reply_to=message.id)
-        assert (await ann.wait_for("answer", group=True)).thread == "Garden"
-        await ann.reply("and then?", sent)
-        assert (await host.next("and then?")).is_mentioned
-
-    with_bridge(server, talk)
 
 
 IN_A_GROUP = {
@@ -80,82 +33,55 @@ IN_A_GROUP = {
 }
 
 
-def test_names_and_commands_in_a_group(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        for number, (written, expected) in enumerate(IN_A_GROUP.items()):
-            await ann.say(written, group=True)
-            await host.wait_until(lambda number=number: len(host.received) > number)
-            assert (host.received[number].text, host.received[number].is_mentioned) == expected
-
-    with_bridge(server, talk)
+@on("telegram")
+async def test_names_and_commands_in_a_group(server, network, host, ann):
+    for number, (written, expected) in enumerate(IN_A_GROUP.items()):
+        await ann.say(written, group=True)
+        await host.wait_until(lambda number=number: len(host.received) > number)
+        assert (host.received[number].text, host.received[number].is_mentioned) == expected
 
 
-def test_commands_for_other_bots_own_messages_and_bots_are_ignored(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await ann.say("/board@other_bot kitchen", group=True)
-        await network.send(Chat(str(server.forum.id), is_group=True), "my own", "k1")
-        server.fake.people.add_member(server.forum, server.fake.people.add_user("Other", is_bot=True))
-        await ann.say("the last")
-        await host.next("the last")
-        assert [message.text for message in host.received] == ["the last"]
-
-    with_bridge(server, talk)
+@on("telegram")
+async def test_commands_for_other_bots_own_messages_and_bots_are_ignored(server, network, host, ann):
+    await ann.say("/board@other_bot kitchen", group=True)
+    await network.send(Chat(str(server.forum.id), is_group=True), "my own", "k1")
+    server.fake.people.add_member(server.forum, server.fake.people.add_user("Other", is_bot=True))
+    await ann.say("the last")
+    await host.next("the last")
+    assert [message.text for message in host.received] == ["the last"]
 
 
 # --- once
 
 
-def test_an_update_is_confirmed_only_after_it_was_kept(server):
-    async def run():
-        network, host = made("telegram", server.settings), RecordingHost()
-        ann = await server.peer("ann")
-        with pytest.raises(StoreUnavailable):
-            async with running(network, host) as task:
-                host.refuses = StoreUnavailable("the disk is away")
-                await ann.say("keep me")
-                await task
-        host.refuses = None
-        async with running(network, host):
-            await host.next("keep me")
-        assert len(host.received) == 1
-
-    asyncio.run(run())
-
-
-def test_after_a_restart_a_confirmed_message_does_not_come_again_and_has_the_same_id_if_it_does(server):
-    async def run():
-        network, host = made("telegram", server.settings), RecordingHost()
-        ann = await server.peer("ann")
-        async with running(network, host):
-            said = await ann.say("one")
-            await host.next("one")
-            await host.wait_until(lambda: host.mark)
-        update = server.fake.people.last_update_id
-        async with running(network, host):
-            on_fake(server, lambda: server.fake.people.repeat_update(update))
-            await ann.say("two")
-            await host.next("two")
-            assert [message.text for message in host.received] == ["one", "two"]
-            on_fake(server, lambda: server.fake.people.repeat_update(update, same_id=False))
-            await host.wait_until(lambda: len(host.received) == 3)
-        assert host.received[2].id == said
-
-    asyncio.run(run())
+@on("telegram")
+async def test_after_a_restart_a_confirmed_message_does_not_come_again_and_has_the_same_id_if_it_does(server):
+    network, host = made("telegram", server.settings), RecordingHost()
+    ann = await server.peer("ann")
+    async with running(network, host):
+        said = await ann.say("one")
+        await host.next("one")
+        await host.wait_until(lambda: host.mark)
+    update = server.fake.people.last_update_id
+    async with running(network, host):
+        server.thread.call(lambda: server.fake.people.repeat_update(update))
+        await ann.say("two")
+        await host.next("two")
+        assert [message.text for message in host.received] == ["one", "two"]
+        server.thread.call(lambda: server.fake.people.repeat_update(update, same_id=False))
+        await host.wait_until(lambda: len(host.received) == 3)
+    assert host.received[2].id == said
 
 
-def test_what_is_known_after_a_restart_is_confirmed_at_once(server):
-    async def run():
-        network, host = made("telegram", server.settings), RecordingHost()
-        ann = await server.peer("ann")
-        await ann.say("one")
-        host.mark = str(server.fake.people.last_update_id + 1)
-        async with running(network, host):
-            await server.thread.join(server.fake.wait_until(lambda: not server.fake.state.updates.pending))
-        assert not host.received and server.fake.ledger.by_method["getUpdates"] == 2
-
-    asyncio.run(run())
+@on("telegram")
+async def test_what_is_known_after_a_restart_is_confirmed_at_once(server):
+    network, host = made("telegram", server.settings), RecordingHost()
+    ann = await server.peer("ann")
+    await ann.say("one")
+    host.mark = str(server.fake.people.last_update_id + 1)
+    async with running(network, host):
+        await server.thread.join(server.fake.wait_until(lambda: not server.fake.state.updates.pending))
+    assert not host.received and server.fake.ledger.by_method["getUpdates"] == 2
 
 
 BOB = {"id": 77, "is_bot": False, "first_name": "Bob", "last_name": "Bell"}
@@ -199,181 +125,128 @@ def put_messages(server: TelegramServer, ann: Any, kind: str, messages: list[dic
         for number, message in enumerate(messages, 900):
             server.fake.state.updates.put(kind, {**fields, "message_id": number, **message})
 
-    on_fake(server, put)
+    server.thread.call(put)
 
 
-def test_others_words_come_with_their_origin(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        put_messages(server, ann, "message", [message for message, _ in WORDS])
-        await host.wait_until(lambda: len(host.received) == len(WORDS))
-        taken = [one for one in map(keepable, host.received) if one]
-        assert [(one.text.strip(), one.forwarded, one.quoted) for one in taken] == [each for _, each in WORDS]
-
-    with_bridge(server, talk)
+@on("telegram")
+async def test_others_words_come_with_their_origin(server, network, host, ann):
+    put_messages(server, ann, "message", [message for message, _ in WORDS])
+    await host.wait_until(lambda: len(host.received) == len(WORDS))
+    taken = [one for one in map(keepable, host.received) if one]
+    assert [(one.text.strip(), one.forwarded, one.quoted) for one in taken] == [each for _, each in WORDS]
 
 
-def test_an_edit_names_the_message_that_it_corrects(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        messages = [{"text": "on Monday", "edit_date": 2}, {"message_id": 900, "text": "on Tuesday", "edit_date": 2}]
-        put_messages(server, ann, "edited_message", messages)
-        await host.wait_until(lambda: len(host.received) == 2)
-        first, second = host.received
-        assert (first.edits, first.text, second.edits, second.text) == ("900", "on Monday", "900", "on Tuesday")
-        assert len({first.id, second.id, "900"}) == 3
-
-    with_bridge(server, talk)
+@on("telegram")
+async def test_an_edit_names_the_message_that_it_corrects(server, network, host, ann):
+    messages = [{"text": "on Monday", "edit_date": 2}, {"message_id": 900, "text": "on Tuesday", "edit_date": 2}]
+    put_messages(server, ann, "edited_message", messages)
+    await host.wait_until(lambda: len(host.received) == 2)
+    first, second = host.received
+    assert (first.edits, first.text, second.edits, second.text) == ("900", "on Monday", "900", "on Tuesday")
+    assert len({first.id, second.id, "900"}) == 3
 
 
-def test_an_album_is_one_message_though_its_pieces_come_in_two_polls(server, monkeypatch):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        one, two = {**PHOTO, "media_group_id": "g1"}, {**PHOTO, "media_group_id": "g2"}
-        later = [{**one, "message_id": 903}, {**two, "message_id": 904, "caption": "2"}]
+@on("telegram")
+async def test_an_album_is_one_message_though_its_pieces_come_in_two_polls(server, monkeypatch, network, host, ann):
+    one, two = {**PHOTO, "media_group_id": "g1"}, {**PHOTO, "media_group_id": "g2"}
+    later = [{**one, "message_id": 903}, {**two, "message_id": 904, "caption": "2"}]
 
-        async def wait_for_pieces(_seconds: float) -> None:
-            put_messages(server, ann, "message", later)
-            later.clear()
+    async def wait_for_pieces(_seconds: float) -> None:
+        put_messages(server, ann, "message", later)
+        later.clear()
 
-        monkeypatch.setattr(telegram, "asyncio", SimpleNamespace(sleep=wait_for_pieces))
-        put_messages(server, ann, "message", [{"text": "before"}, {**one, "caption": "my garden"}, one])
-        await host.next("2")
-        await ann.say("after")
-        await host.next("after")
-        assert [(each.text, len(each.attachments)) for each in host.received] == [
-            ("before", 0),
-            ("my garden", 3),
-            ("2", 1),
-            ("after", 0),
-        ]
-        assert host.received[1].id == "901"
-
-    with_bridge(server, talk)
+    monkeypatch.setattr(telegram, "asyncio", SimpleNamespace(sleep=wait_for_pieces))
+    put_messages(server, ann, "message", [{"text": "before"}, {**one, "caption": "my garden"}, one])
+    await host.next("2")
+    await ann.say("after")
+    await host.next("after")
+    assert [(each.text, len(each.attachments)) for each in host.received] == [
+        ("before", 0),
+        ("my garden", 3),
+        ("2", 1),
+        ("after", 0),
+    ]
+    assert host.received[1].id == "901"
 
 
-def test_a_message_in_the_name_of_a_chat_is_nobodys(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        put_messages(server, ann, "message", [{"text": "/new", "sender_chat": {"id": -1}}])
-        await ann.say("after it")
-        await host.next("after it")
-        assert [one.text for one in host.received] == ["after it"]
-
-    with_bridge(server, talk)
+@on("telegram")
+async def test_a_message_in_the_name_of_a_chat_is_nobodys(server, network, host, ann):
+    put_messages(server, ann, "message", [{"text": "/new", "sender_chat": {"id": -1}}])
+    await ann.say("after it")
+    await host.next("after it")
+    assert [one.text for one in host.received] == ["after it"]
 
 
-def test_a_topic_that_has_gone_is_left_out(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await network.send(Chat(str(server.forum.id), "4711", is_group=True), "late answer", "k1")
-        assert (await ann.wait_for("late answer", group=True)).thread == ""
-
-    with_bridge(server, talk)
+@on("telegram")
+async def test_a_topic_that_has_gone_is_left_out(server, network, ann):
+    await network.send(Chat(str(server.forum.id), "4711", is_group=True), "late answer", "k1")
+    assert (await ann.wait_for("late answer", group=True)).thread == ""
 
 
-def test_an_update_that_cannot_be_read_is_passed_over(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
+@on("telegram")
+async def test_an_update_that_cannot_be_read_is_passed_over(server, network, host, ann):
+    def break_one() -> None:
+        server.fake.state.updates.put("message", {"message_id": "no number", "chat": [], "from": {"id": 1}})
 
-        def break_one() -> None:
-            server.fake.state.updates.put("message", {"message_id": "no number", "chat": [], "from": {"id": 1}})
-
-        on_fake(server, break_one)
-        await ann.say("after it")
-        await host.next("after it")
-
-    with_bridge(server, talk)
-
-
-def test_what_was_said_while_telegram_was_away_comes_afterwards(server):
-    async def run():
-        network, host = made("telegram", server.settings), RecordingHost()
-        ann = await server.peer("ann")
-        with pytest.raises(NetworkAway):
-            async with running(network, host) as task:
-                server.kill()
-                await task
-        await ann.say("meanwhile")
-        with pytest.raises(NetworkAway):
-            await network.run(host)
-        server.start()
-        async with running(network, host):
-            await host.next("meanwhile")
-        assert len(host.received) == 1
-
-    asyncio.run(run())
+    server.thread.call(break_one)
+    await ann.say("after it")
+    await host.next("after it")
 
 
 # --- what goes out
 
 
-def test_markdown_is_shown_as_marks_and_plain_text_as_it_is(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await ann.say("hi")
-        chat = (await host.next("hi")).chat
-        await network.send(chat, "**milk** & <bread>", "k1")
-        await network.send(chat, "**milk** is plain", "k2", is_plain=True)
-        shown = [one.text for one in ann.shown()]
-        assert shown == ["milk & <bread>", "**milk** is plain"]
-        entities = server.fake.people.from_bot(server.fake.people.private_chat(ann.user))[0].entities
-        assert [entity.type for entity in entities] == ["bold"]
-
-    with_bridge(server, talk)
+@on("telegram")
+async def test_markdown_is_shown_as_marks_and_plain_text_as_it_is(server, network, host, ann):
+    await ann.say("hi")
+    chat = (await host.next("hi")).chat
+    await network.send(chat, "**milk** & <bread>", "k1")
+    await network.send(chat, "**milk** is plain", "k2", is_plain=True)
+    shown = [one.text for one in ann.shown()]
+    assert shown == ["milk & <bread>", "**milk** is plain"]
+    entities = server.fake.people.from_bot(server.fake.people.private_chat(ann.user))[0].entities
+    assert [entity.type for entity in entities] == ["bold"]
 
 
-def test_a_message_is_edited_and_an_edit_that_changes_nothing_is_none(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await ann.say("hi")
-        chat = (await host.next("hi")).chat
-        sent = await network.send(chat, "one", "k1")
-        await network.edit(chat, sent, "one two")
-        await network.edit(chat, sent, "one two")
-        shown = await ann.wait_for("one two")
-        assert (shown.id, shown.edits) == (sent, 1)
-
-    with_bridge(server, talk)
+@on("telegram")
+async def test_a_message_is_edited_and_an_edit_that_changes_nothing_is_none(server, network, host, ann):
+    await ann.say("hi")
+    chat = (await host.next("hi")).chat
+    sent = await network.send(chat, "one", "k1")
+    await network.edit(chat, sent, "one two")
+    await network.edit(chat, sent, "one two")
+    shown = await ann.wait_for("one two")
+    assert (shown.id, shown.edits) == (sent, 1)
 
 
-def test_a_message_of_the_longest_length_is_taken_and_a_longer_one_refused(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await ann.say("hi")
-        chat = (await host.next("hi")).chat
-        most = network.features.most_units
-        await network.send(chat, "😀" * (most // 2), "k1")
-        with pytest.raises(SendRefused):
-            await network.send(chat, "a" * (most + 1), "k2")
-
-    with_bridge(server, talk)
+@on("telegram")
+async def test_a_message_of_the_longest_length_is_taken_and_a_longer_one_refused(server, network, host, ann):
+    await ann.say("hi")
+    chat = (await host.next("hi")).chat
+    most = network.features.most_units
+    await network.send(chat, "😀" * (most // 2), "k1")
+    with pytest.raises(SendRefused):
+        await network.send(chat, "a" * (most + 1), "k2")
 
 
-def test_a_message_for_a_group_that_became_a_supergroup_goes_there(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-
-        people = server.fake.people
-        group = on_fake(server, lambda: people.group("Old", [ann.user]))
-        place = Chat(str(group.id), is_group=True)
-        early = await network.send(place, "early answer", "k1")
-        upgraded = on_fake(server, lambda: people.upgrade(group, ann.user))
-        late = await network.send(place, "late answer", "k2")
-        await network.edit(place, late, "late answer, and more")
-        with pytest.raises(SendRefused):
-            await network.edit(place, early, "early answer, and more")
-        assert [message.text for message in people.from_bot(upgraded)] == ["late answer, and more"]
-
-    with_bridge(server, talk)
+@on("telegram")
+async def test_a_message_for_a_group_that_became_a_supergroup_goes_there(server, network, ann):
+    people = server.fake.people
+    group = server.thread.call(lambda: people.group("Old", [ann.user]))
+    place = Chat(str(group.id), is_group=True)
+    early = await network.send(place, "early answer", "k1")
+    upgraded = server.thread.call(lambda: people.upgrade(group, ann.user))
+    late = await network.send(place, "late answer", "k2")
+    await network.edit(place, late, "late answer, and more")
+    with pytest.raises(SendRefused):
+        await network.edit(place, early, "early answer, and more")
+    assert [message.text for message in people.from_bot(upgraded)] == ["late answer, and more"]
 
 
-def test_the_menu_of_commands_is_set(server):
-    async def talk(network, host):
-        shown = [(entry["command"], entry["description"]) for entry in server.fake.people.menu()]
-        assert shown == [(command.name, command.description) for command in MENU]
-
-    with_bridge(server, talk)
+@on("telegram")
+async def test_the_menu_of_commands_is_set(server, network):
+    shown = [(entry["command"], entry["description"]) for entry in server.fake.people.menu()]
+    assert shown == [(command.name, command.description) for command in MENU]
 
 
 # --- what goes wrong
@@ -388,65 +261,48 @@ def test_the_menu_of_commands_is_set(server):
         (lambda faults: faults.cut_within(method="sendMessage"), SendUncertain),
     ],
 )
-def test_a_send_that_fails_says_what_is_known(server, fault, error):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await ann.say("hi")
-        chat = (await host.next("hi")).chat
-        fault(server.fake.faults)
-        with pytest.raises(error) as failed:
-            await network.send(chat, "answer", "k1")
-        assert server.fake.token not in str(failed.value)
-        assert getattr(failed.value, "retry_after", 7) == 7
-
-    with_bridge(server, talk)
+@on("telegram")
+async def test_a_send_that_fails_says_what_is_known(server, fault, error, network, host, ann):
+    await ann.say("hi")
+    chat = (await host.next("hi")).chat
+    fault(server.fake.faults)
+    with pytest.raises(error) as failed:
+        await network.send(chat, "answer", "k1")
+    assert server.fake.token not in str(failed.value)
+    assert getattr(failed.value, "retry_after", 7) == 7
 
 
-def test_a_send_to_who_has_blocked_the_bot_is_refused_for_good(server):
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await ann.say("hi")
-        chat = (await host.next("hi")).chat
-        on_fake(server, lambda: server.fake.people.block_bot(ann.user))
-        with pytest.raises(SendRefused):
-            await network.send(chat, "answer", "k1")
-
-    with_bridge(server, talk)
+@on("telegram")
+async def test_a_send_to_who_has_blocked_the_bot_is_refused_for_good(server, network, host, ann):
+    await ann.say("hi")
+    chat = (await host.next("hi")).chat
+    server.thread.call(lambda: server.fake.people.block_bot(ann.user))
+    with pytest.raises(SendRefused):
+        await network.send(chat, "answer", "k1")
 
 
-def test_marks_that_telegram_refuses_are_told(server, monkeypatch):
+@on("telegram")
+async def test_marks_that_telegram_refuses_are_told(server, monkeypatch, network, host, ann):
     monkeypatch.setattr("engram_host.companion.bridges.telegram.bridge.to_html", lambda text: f"<b>{text}")
-
-    async def talk(network, host):
-        ann = await server.peer("ann")
-        await ann.say("hi")
-        with pytest.raises(MarksRefused):
-            await network.send((await host.next("hi")).chat, "answer", "k1")
-
-    with_bridge(server, talk)
+    await ann.say("hi")
+    with pytest.raises(MarksRefused):
+        await network.send((await host.next("hi")).chat, "answer", "k1")
 
 
-def test_a_send_while_telegram_is_away_certainly_did_not_arrive(server):
-    async def run():
-        network, host = made("telegram", server.settings), RecordingHost()
-        with pytest.raises(NetworkAway):
-            async with running(network, host) as task:
-                server.kill()
-                with pytest.raises(SendFailed) as failed:
-                    await network.send(Chat("1"), "answer", "k1")
-                assert not isinstance(failed.value, SendUncertain)
-                await task
-
-    asyncio.run(run())
+@on("telegram")
+async def test_a_send_while_telegram_is_away_certainly_did_not_arrive(server):
+    network, host = made("telegram", server.settings), RecordingHost()
+    with pytest.raises(NetworkAway):
+        async with running(network, host) as task:
+            server.kill()
+            with pytest.raises(SendFailed) as failed:
+                await network.send(Chat("1"), "answer", "k1")
+            assert not isinstance(failed.value, SendUncertain)
+            await task
 
 
-@in_one_case("change", [{"token": "no token"}, {"url": "api.telegram.org"}, {"url": "https://a:b"}])
-def test_a_setting_that_cannot_be_meant_is_told(server, change):
-    with pytest.raises(BridgeUnavailable):
-        asyncio.run(made("telegram", {**server.settings, **change}).check())
-
-
-def test_another_program_that_polls_is_named(server):
+@on("telegram")
+async def test_another_program_that_polls_is_named(server, host):
     server.fake.faults.conflict()
     with pytest.raises(NetworkAway, match="another program"):
-        asyncio.run(made("telegram", server.settings).run(RecordingHost()))
+        await made("telegram", server.settings).run(host)

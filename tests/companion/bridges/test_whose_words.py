@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridged_house import House, living, make_haste, play
+from bridged_house import House, in_house
 from engram.errors import ArgumentError
 from engram.link.messages import ANSWER_BYTES, FORWARDED_CHARS, QUOTED_CHARS
 from engram_host.companion.bridge_types import Delivery
@@ -20,20 +20,11 @@ from engram_host.companion.conversations.board_side import say_chunks
 from engram_host.companion.conversations.bridge_host import message_id
 from engram_host.companion.conversations.routing import keepable, parse_spoken
 from engram_host.companion.conversations.service import check_said
-from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Conversation, Said
-from faulty_network import FaultyNetwork
 from one_case import in_one_case
-
-Open = Callable[[], CompanionStore]
 
 COMMANDS = st.sampled_from(["/new", "/pair QHJ4WXTK", "!forget m3", "/setting llm.key x", "@kitchen /undo", "yes", "/"])
 LINES = st.lists(COMMANDS | st.text(max_size=30).map(lambda text: text.replace("\n", " ")), min_size=1, max_size=4)
-
-
-@pytest.fixture(autouse=True)
-def in_a_hurry(monkeypatch: pytest.MonkeyPatch):
-    make_haste(monkeypatch)
 
 
 # --- which words are whose
@@ -111,113 +102,92 @@ def delivery_of(house: House) -> Callable[[Incoming], Delivery]:
     return look
 
 
-def test_a_forwarded_command_reaches_the_board_as_others_words(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork()) as house:
-            message = await house.say("/new garden", forwarded="Bob", quoted="what did he say?")
-            await house.wait_for("You said /new garden.")
-            said = given_to_board(house, message)
-            assert (said.text, said.forwarded, said.quoted) == ("/new garden", "Bob", "what did he say?")
-            assert not said.is_command
-            assert list(house.boards["kitchen"].origins.values()) == [("Bob", "what did he say?", "")]
-
-    play(work)
+@in_house()
+async def test_a_forwarded_command_reaches_the_board_as_others_words(house: House):
+    message = await house.say("/new garden", forwarded="Bob", quoted="what did he say?")
+    await house.wait_for("You said /new garden.")
+    said = given_to_board(house, message)
+    assert (said.text, said.forwarded, said.quoted) == ("/new garden", "Bob", "what did he say?")
+    assert not said.is_command
+    assert list(house.boards["kitchen"].origins.values()) == [("Bob", "what did he say?", "")]
 
 
-def test_an_edit_corrects_the_message_that_its_sender_wrote(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork(), boards=("kitchen", "garden")) as house:
-            first = await house.say("@kitchen dentist on Monday", attachments=(Attachment("photo"),), quoted="when?")
-            await house.wait_until_delivered()
-            edit = await house.say("dentist on Tuesday", edits=first.id, attachments=(Attachment("photo"),))
-            back = await house.say("dentist on Monday", edits=first.id, attachments=(Attachment("photo"),))
-            same = await house.say("dentist on Monday", edits=first.id, attachments=(Attachment("photo"),))
-            await house.wait_until_delivered()
-            original, said = given_to_board(house, first), given_to_board(house, edit)
-            assert original.text == "[photo] dentist on Monday"
-            assert said == replace(original, mid=said.mid, text="[photo] dentist on Tuesday", edits=original.mid)
-            assert given_to_board(house, back).edits == original.mid
-            assert {each.message for each in map(delivery_of(house), (first, edit, back))} == {first.id}
-            assert house.store.kept_message(message_id("home", same)) is None
-
-    play(work)
+@in_house(boards=("kitchen", "garden"))
+async def test_an_edit_corrects_the_message_that_its_sender_wrote(house: House):
+    first = await house.say("@kitchen dentist on Monday", attachments=(Attachment("photo"),), quoted="when?")
+    await house.wait_until_delivered()
+    edit = await house.say("dentist on Tuesday", edits=first.id, attachments=(Attachment("photo"),))
+    back = await house.say("dentist on Monday", edits=first.id, attachments=(Attachment("photo"),))
+    same = await house.say("dentist on Monday", edits=first.id, attachments=(Attachment("photo"),))
+    await house.wait_until_delivered()
+    original, said = given_to_board(house, first), given_to_board(house, edit)
+    assert original.text == "[photo] dentist on Monday"
+    assert said == replace(original, mid=said.mid, text="[photo] dentist on Tuesday", edits=original.mid)
+    assert given_to_board(house, back).edits == original.mid
+    assert {each.message for each in map(delivery_of(house), (first, edit, back))} == {first.id}
+    assert house.store.kept_message(message_id("home", same)) is None
 
 
-def test_an_edit_is_taken_without_the_name_of_the_board(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork(), boards=("kitchen", "garden")) as house:
-            first = await house.say("@kitchen dentist on Monday")
-            edit = await house.say("@Kitchen, dentist on Tuesday", edits=first.id)
-            same = await house.say("@kitchen dentist on Tuesday", edits=first.id)
-            await house.say("@kitchen /undo", edits=first.id)
-            await house.wait_until_delivered()
-            assert given_to_board(house, edit).text == "dentist on Tuesday"
-            assert house.store.kept_message(message_id("home", same)) is None
-            assert sum("become a command" in text for text in house.texts()) == 1
-
-    play(work)
+@in_house(boards=("kitchen", "garden"))
+async def test_an_edit_is_taken_without_the_name_of_the_board(house: House):
+    first = await house.say("@kitchen dentist on Monday")
+    edit = await house.say("@Kitchen, dentist on Tuesday", edits=first.id)
+    same = await house.say("@kitchen dentist on Tuesday", edits=first.id)
+    await house.say("@kitchen /undo", edits=first.id)
+    await house.wait_until_delivered()
+    assert given_to_board(house, edit).text == "dentist on Tuesday"
+    assert house.store.kept_message(message_id("home", same)) is None
+    assert sum("become a command" in text for text in house.texts()) == 1
 
 
-def test_an_edit_that_only_quotes_has_others_words(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork()) as house:
-            own = await house.say("I live in Paris")
-            quoting = await house.say("> I live in Lyon", edits=own.id)
-            passed_on = await house.say("I live in Rome", forwarded="Bob")
-            changed = await house.say("I live in Bern", edits=passed_on.id)
-            await house.wait_until_delivered()
-            for edit, words in ((quoting, ("I live in Lyon", "somebody")), (changed, ("I live in Bern", "Bob"))):
-                said = given_to_board(house, edit)
-                assert (said.text, said.forwarded) == words
-
-    play(work)
+@in_house()
+async def test_an_edit_that_only_quotes_has_others_words(house: House):
+    own = await house.say("I live in Paris")
+    quoting = await house.say("> I live in Lyon", edits=own.id)
+    passed_on = await house.say("I live in Rome", forwarded="Bob")
+    changed = await house.say("I live in Bern", edits=passed_on.id)
+    await house.wait_until_delivered()
+    for edit, words in ((quoting, ("I live in Lyon", "somebody")), (changed, ("I live in Bern", "Bob"))):
+        said = given_to_board(house, edit)
+        assert (said.text, said.forwarded) == words
 
 
-def test_an_edit_that_corrects_nothing_is_answered_in_a_sentence(open_store: Open, monkeypatch: pytest.MonkeyPatch):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork()) as house:
-            command, text = await house.say("/undo"), await house.say("hello")
-            await house.say("/redo", edits=command.id)
-            await house.say("/undo", edits=text.id)
-            await house.say("hi", edits="long ago")
-            await house.wait_until_delivered()
-            monkeypatch.setattr(service, "CORRECTED_SECONDS", -1)
-            await house.say("hello!", edits=text.id)
-            await house.wait_until_delivered()
-            for part in ("what a command", "become a command", "any more", "last hour"):
-                assert sum(part in text for text in house.texts()) == 1
-            assert len(house.boards["kitchen"].journal) == 2
-
-    play(work)
+@in_house()
+async def test_an_edit_that_corrects_nothing_is_answered_in_a_sentence(house: House, monkeypatch: pytest.MonkeyPatch):
+    command, text = await house.say("/undo"), await house.say("hello")
+    await house.say("/redo", edits=command.id)
+    await house.say("/undo", edits=text.id)
+    await house.say("hi", edits="long ago")
+    await house.wait_until_delivered()
+    monkeypatch.setattr(service, "CORRECTED_SECONDS", -1)
+    await house.say("hello!", edits=text.id)
+    await house.wait_until_delivered()
+    for part in ("what a command", "become a command", "any more", "last hour"):
+        assert sum(part in text for text in house.texts()) == 1
+    assert len(house.boards["kitchen"].journal) == 2
 
 
-def test_an_edit_of_anothers_message_or_of_one_that_was_not_for_a_board_is_ignored(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork()) as house:
-            await house.people.set_group("net:-7", "mention")
-            group: dict[str, Any] = {"chat": "-7", "is_group": True}
-            anns = await house.say("buy milk", **group)
-            unheard = await house.say("not for the board", is_mentioned=False, **group)
-            await house.say("buy beer", sender="6", edits=anns.id, **group)
-            await house.say("engram, hi", edits=unheard.id, **group)
-            edit = await house.say("buy bread", edits=anns.id, is_mentioned=False, **group)
-            await house.wait_until_delivered()
-            assert house.texts("-7") == ["You said buy milk.", "You said buy bread."]
-            assert given_to_board(house, edit).edits == message_id("home", anns)
-
-    play(work)
+@in_house()
+async def test_an_edit_of_anothers_message_or_of_one_that_was_not_for_a_board_is_ignored(house: House):
+    await house.people.set_group("net:-7", "mention")
+    group: dict[str, Any] = {"chat": "-7", "is_group": True}
+    anns = await house.say("buy milk", **group)
+    unheard = await house.say("not for the board", is_mentioned=False, **group)
+    await house.say("buy beer", sender="6", edits=anns.id, **group)
+    await house.say("engram, hi", edits=unheard.id, **group)
+    edit = await house.say("buy bread", edits=anns.id, is_mentioned=False, **group)
+    await house.wait_until_delivered()
+    assert house.texts("-7") == ["You said buy milk.", "You said buy bread."]
+    assert given_to_board(house, edit).edits == message_id("home", anns)
 
 
-def test_an_edit_over_the_api_corrects_only_a_recent_message_of_the_same_person_and_room(open_store: Open):
-    async def work() -> None:
-        async with living(open_store, FaultyNetwork()) as house:
-            first = Said("m1", "ann", "on Monday", "phone")
-            await house.service.say("kitchen", first)
-            edit = replace(first, mid="m2", text="on Tuesday", edits="m1")
-            assert (await house.service.say("kitchen", edit)).said == edit
-            for other in ({"principal": "bob"}, {"room": "desk"}, {"edits": "m9"}):
-                with pytest.raises(ArgumentError):
-                    await house.service.say("kitchen", replace(edit, mid="m3", **other))
-            assert (await house.service.say("kitchen", edit)).said == edit, "a message that comes again"
-
-    play(work)
+@in_house()
+async def test_an_edit_over_the_api_corrects_only_a_recent_message_of_the_same_person_and_room(house: House):
+    first = Said("m1", "ann", "on Monday", "phone")
+    await house.service.say("kitchen", first)
+    edit = replace(first, mid="m2", text="on Tuesday", edits="m1")
+    assert (await house.service.say("kitchen", edit)).said == edit
+    for other in ({"principal": "bob"}, {"room": "desk"}, {"edits": "m9"}):
+        with pytest.raises(ArgumentError):
+            await house.service.say("kitchen", replace(edit, mid="m3", **other))
+    assert (await house.service.say("kitchen", edit)).said == edit, "a message that comes again"

@@ -37,7 +37,10 @@ PAUSES = {
     ("companion/folders/test_folders_watch.py", "change"): "changes come at these times of a clock that jumps",
     ("companion/replication/test_replication_faults.py", "_talk_through"): "a person talks on, by a seed",
     ("companion/bridges/test_deliveries.py", "work"): "an hour of a clock that jumps",
-    ("companion/bridges/test_discord.py", "run"): "a gateway asks to connect again, as fast as it can",
+    (
+        "companion/bridges/test_discord.py",
+        "test_a_gateway_that_ends_each_connection_is_an_outage",
+    ): "a gateway asks to connect again, as fast as it can",
     ("support/bridges/bench_bridges.py", "measure"): "a benchmark of a companion that nobody speaks to",
     ("support/bridges/bench_bridges.py", "wait_for_bridges"): "between two looks of a benchmark",
     ("support/bridges/slack_socket_fake.py", "_keep_giving"): "a service waits so long for an acknowledgement",

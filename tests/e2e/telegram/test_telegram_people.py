@@ -175,9 +175,9 @@ def test_chats_that_wait_get_the_typing_sign(tmp_path: Path):
     with chatting(tmp_path, slow) as talk:
         ann, bob = talk.person("Ann"), talk.person("Bob")
         talk.write(ann, "hello")
-        talk.wait(lambda: talk.server.people.action(talk.server.people.private_chat(ann)) == "typing")
+        talk.wait(lambda: talk.server.people.is_typing(talk.server.people.private_chat(ann)))
         talk.write(bob, "hello")
-        talk.wait(lambda: talk.server.people.action(talk.server.people.private_chat(bob)) == "typing")
+        talk.wait(lambda: talk.server.people.is_typing(talk.server.people.private_chat(bob)))
         assert talk.shown(ann) == []
         talk.sees(ann, "Slow.")
         talk.sees(bob, "Slow.")

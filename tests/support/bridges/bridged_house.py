@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import functools
+import inspect
 import itertools
 import threading
 import time
@@ -10,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engram_host.companion.bridges.network import Chat, Incoming
-from engram_host.companion.conversations import bridge_host, delivery, notices
+from engram_host.companion.bridges.network import Chat, Features, Incoming
+from engram_host.companion.conversations import bridge_host, delivery, file_imports, notices
 from engram_host.companion.conversations import service as conversations
 from engram_host.companion.conversations.bridge_engine import BridgeEngine, EngineSettings
 from engram_host.companion.conversations.bridge_host import AttachedBridge
@@ -25,7 +27,7 @@ from engram_host.companion.settings import ChatSettings, MediaSettings, media_li
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import Sender
-from faulty_network import FaultyNetwork
+from faulty_network import EDITED, KINDS, FaultyNetwork
 from talking_board import TalkingBoard, hurry
 from waiting import wait_until_async
 
@@ -44,25 +46,9 @@ HURRY: Mapping[Any, Mapping[str, float]] = {
     },
     bridge_host: {"FAILED_SECONDS": 0.01, "STORE_SECONDS": 0.01, "RECEIVE_PAUSE": 0.01},
     notices: {"RETRY_SECONDS": 0.01},
+    file_imports: {"RETRY_SECONDS": 0.01},
 }
 """The pauses of the engine, for tests that do not try these; on a loaded machine no board counts as away."""
-
-
-def make_haste(monkeypatch: Any) -> None:
-    """Let boards and the engine wait for next to nothing."""
-    for module, values in [*hurry().items(), *HURRY.items()]:
-        for name, value in values.items():
-            monkeypatch.setattr(module, name, value)
-
-
-def play(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Run a test's coroutine."""
-
-    async def timed() -> None:
-        async with asyncio.timeout(SECONDS):
-            await work()
-
-    asyncio.run(timed())
 
 
 class Steps:
@@ -118,6 +104,8 @@ class House:
         network.step = self.steps
         self.boards: dict[str, TalkingBoard] = {}
         self.kills = 0
+        self.memory: Any = None
+        """What a test's board remembers."""
         self._ids = itertools.count(1)
 
     async def start(self) -> None:
@@ -280,3 +268,47 @@ async def living(
         yield house
     finally:
         await house.stop()
+
+
+def in_house(
+    features: Features = EDITED,
+    rules: AdmissionRules = OPEN,
+    *,
+    has_media: bool = False,
+    prepare: Callable[[House], Coroutine[Any, Any, None]] | None = None,
+    **more: Any,
+) -> Callable[[Callable[..., Coroutine[Any, Any, None]]], Callable[..., None]]:
+    """Give a test a `house` that runs in a hurry; the network has the features of the test's `kind` or `features`, if any."""
+
+    def decorate(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+        wanted = inspect.signature(test).parameters
+
+        @functools.wraps(test)
+        def run(open_store: Callable[[], CompanionStore], monkeypatch: Any, tmp_path: Path, **values: Any) -> None:
+            for module, pauses in [*hurry().items(), *HURRY.items()]:
+                for name, seconds in pauses.items():
+                    monkeypatch.setattr(module, name, seconds)
+            shown = KINDS[values["kind"]] if "kind" in values else values.get("features", features)
+            own = {"open_store": open_store, "monkeypatch": monkeypatch, "tmp_path": tmp_path, **values}
+            home = tmp_path if has_media else None
+
+            async def timed() -> None:
+                async with (
+                    asyncio.timeout(SECONDS),
+                    living(open_store, FaultyNetwork(shown), rules, media_home=home, **more) as house,
+                ):
+                    if prepare:
+                        await prepare(house)
+                    await test(house, **{name: value for name, value in own.items() if name in wanted})
+
+            asyncio.run(timed())
+
+        fixtures = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in _FIXTURES]
+        others = [each for name, each in wanted.items() if name not in ("house", *_FIXTURES)]
+        run.__signature__ = inspect.Signature([*others, *fixtures])  # pyright: ignore[reportAttributeAccessIssue]
+        return run
+
+    return decorate
+
+
+_FIXTURES = ("open_store", "monkeypatch", "tmp_path")

@@ -8,12 +8,12 @@ import get_synapse
 import ngircd_server
 import prosody_server
 from bridge_peers import Server
-from discord_server import DiscordServer
+from discord_fake import DiscordServer
 from matrix_server import MatrixServer
 from ngircd_server import NgircdServer
 from peers import free_port
 from prosody_server import ProsodyServer
-from slack_server import SlackServer
+from slack_fake import SlackServer
 from telegram_server import TelegramServer
 
 

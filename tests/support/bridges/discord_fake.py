@@ -6,11 +6,13 @@ nonces beyond 25, edits of other people's messages, a missing or wrong token; an
 
 import json
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from aiohttp import web
 
 from discord_gateway import Gateway
+from discord_peer import DiscordPeer
 from discord_records import Channel, Interaction, Json, Message, User, snowflake, timestamp
 from fake_service import FakeService, checked
 
@@ -21,35 +23,18 @@ _NONCE_SECONDS = 300
 _ADMINISTRATOR = "2147483647"
 _FLAGS = 4 | 4096
 """SUPPRESS_EMBEDS and SUPPRESS_NOTIFICATIONS: what a bot may set."""
-_CREATE = {
-    "content": str,
-    "nonce": (str, int),
-    "tts": bool,
-    "embeds": list,
-    "allowed_mentions": dict,
-    "components": list,
-    "message_reference": dict,
-    "sticker_ids": list,
-    "attachments": list,
-    "flags": int,
-    "enforce_nonce": bool,
-}
-_EDIT = {
+_TEXT = {
     "content": str,
     "embeds": list,
     "flags": int,
     "allowed_mentions": dict,
     "components": list,
     "attachments": list,
-    "tts": bool,  # discord.py sends it always, and the service takes it
 }
-_REFERENCE = {
-    "type": int,
-    "message_id": (str, int),
-    "channel_id": (str, int),
-    "guild_id": (str, int),
-    "fail_if_not_exists": bool,
-}
+_EDIT = {**_TEXT, "tts": bool}  # discord.py sends it always, and the service takes it
+_CREATE = {**_EDIT, "nonce": (str, int), "message_reference": dict, "sticker_ids": list, "enforce_nonce": bool}
+_ID = (str, int)
+_REFERENCE = {"type": int, "message_id": _ID, "channel_id": _ID, "guild_id": _ID, "fail_if_not_exists": bool}
 _COMMAND = {
     "name": str,
     "description": str,
@@ -71,8 +56,10 @@ class Refused(Exception):
         self.status, self.code = status, code
 
 
-class FakeDiscord(FakeService):
-    """The service; `people` and the like are used in its own loop: with do(), or from handlers."""
+class DiscordServer(FakeService):
+    """Implements bridge_peers.Server, with a guild's channel that all people are in. Its records are used in its own loop: with
+    do(), or from handlers.
+    """
 
     def __init__(self) -> None:
         super().__init__("discord")
@@ -87,13 +74,40 @@ class FakeDiscord(FakeService):
         self.typing: list[int] = []
         """The channels in which the bot was seen typing."""
         self.has_message_content = True
-        self.is_token_refused = False
         self.gateway = Gateway(self)
         self._nonces: dict[str, tuple[float, Message]] = {}
+        self._threads: dict[str, Channel] = {}
 
     @property
     def url(self) -> str:
         return f"http://{self.address}/api"
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        return {"token": TOKEN, "url": self.url}
+
+    @property
+    def account_id(self) -> str:
+        """The id of the bridge's account."""
+        return str(self.bot.id)
+
+    def thread_named(self, name: str) -> Channel:
+        """A thread of the channel, made when it is first asked for."""
+        if name not in self._threads:
+            thread = self._threads[name] = Channel(name, self.guild_id, parent=self.house)
+            self.channels[thread.id] = thread
+            self.gateway.dispatch("THREAD_CREATE", {**thread.as_json(self.bot), "newly_created": True})
+        return self._threads[name]
+
+    async def peer(self, name: str) -> DiscordPeer:
+        def add() -> DiscordPeer:
+            user = User(name)
+            self.users[user.id] = user
+            direct = Channel(recipient=user)
+            self.channels[direct.id] = direct
+            return DiscordPeer(self, user, direct)
+
+        return await self.do(add)
 
     async def killed(self) -> None:
         self.gateway.forget()
@@ -105,53 +119,17 @@ class FakeDiscord(FakeService):
 
     def guild_as_json(self) -> Json:
         channels = [channel for channel in self.channels.values() if channel.guild_id]
-        role = {
-            "id": str(self.guild_id),
-            "name": "@everyone",
-            "permissions": _ADMINISTRATOR,
-            "position": 0,
-            "color": 0,
-            "hoist": False,
-            "managed": False,
-            "mentionable": False,
-            "flags": 0,
-        }
+        role = {"id": str(self.guild_id), "name": "@everyone", "permissions": _ADMINISTRATOR}
         return {
             "id": str(self.guild_id),
             "name": "House",
-            "icon": None,
-            "splash": None,
             "owner_id": "1",
             "roles": [role],
-            "emojis": [],
-            "features": [],
-            "afk_timeout": 300,
-            "afk_channel_id": None,
-            "mfa_level": 0,
-            "stickers": [],
-            "verification_level": 0,
-            "default_message_notifications": 0,
-            "explicit_content_filter": 0,
-            "large": False,
-            "system_channel_id": None,
-            "system_channel_flags": 0,
-            "rules_channel_id": None,
-            "premium_tier": 0,
-            "preferred_locale": "en-US",
-            "nsfw_level": 0,
-            "premium_progress_bar_enabled": False,
-            "description": None,
-            "joined_at": timestamp(self.guild_id),
             "unavailable": False,
             "member_count": len(self.users),
             "members": [{"user": self.bot.as_json(), **self.bot.as_member()}],
             "channels": [channel.as_json(self.bot) for channel in channels if not channel.parent],
             "threads": [channel.as_json(self.bot) for channel in channels if channel.parent],
-            "voice_states": [],
-            "presences": [],
-            "stage_instances": [],
-            "guild_scheduled_events": [],
-            "soundboard_sounds": [],
         }
 
     def add_message(self, message: Message) -> Message:
@@ -175,34 +153,27 @@ class FakeDiscord(FakeService):
 
     # --- REST
 
-    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+    def name_of(self, request: web.BaseRequest) -> str:
         path = request.path.strip("/").split("/")
-        if path == ["gateway"]:
+        return f"{request.method} {_route(path[2:])}" if path[0] == "api" else ""
+
+    async def serve(self, request: web.BaseRequest) -> web.StreamResponse:
+        if request.path == "/gateway":
             return await self.gateway.serve(request)
-        if path[0] == "attachments":  # the content delivery network, which asks for no token
-            data = self.files.get(request.path)
-            return web.Response(body=data) if data is not None else web.Response(status=404)
-        name = f"{request.method} {_route(path[2:])}"
-        self.calls[name] += 1
-        fault = self.take_fault(name)
-        if fault is not None and fault.kind == "cut_before":
-            self.cut(request)
-        if fault is not None and fault.kind == "status":
-            self.answers[name, fault.status] += 1
-            return web.Response(status=fault.status, text="<html>upstream</html>", content_type="text/html")
-        if fault is not None and fault.kind == "flood":
-            self.answers[name, 429] += 1
-            body = {"message": "You are being rate limited.", "retry_after": fault.retry_after, "global": False}
-            return self._response(429, body, fault.retry_after)
+        data = self.files.get(request.path)  # the content delivery network asks for no token
+        return web.Response(body=data) if data is not None else web.Response(status=404)
+
+    def flooded(self, retry_after: float) -> web.Response:
+        body = {"message": "You are being rate limited.", "retry_after": retry_after, "global": False}
+        return self._response(429, body, retry_after)
+
+    async def answer(self, request: web.BaseRequest) -> tuple[web.Response, object]:
+        path, data = request.path.strip("/").split("/"), await request.read()
         try:
-            status, result = self._call(request, path, await request.read())
+            status, result = self._call(request, path, data)
         except Refused as refused:
             status, result = refused.status, {"code": refused.code, "message": str(refused)}
-        self.answers[name, status] += 1
-        if fault is not None and fault.kind == "cut_after":
-            self.changed()
-            self.cut(request)
-        return self._response(status, result)
+        return self._response(status, result), status
 
     def _response(self, status: int, body: object, retry_after: float = 0) -> web.Response:
         headers = {
@@ -217,6 +188,7 @@ class FakeDiscord(FakeService):
             headers["Retry-After"] = str(retry_after)
         if status == 204:
             return web.Response(status=204, headers=headers)
+        # The library reads JSON of this very type, without a charset.
         return web.Response(
             status=status, body=json.dumps(body).encode(), headers={**headers, "Content-Type": "application/json"}
         )
@@ -269,19 +241,13 @@ class FakeDiscord(FakeService):
         raise Refused(404, 0, "404: Not Found")
 
     def _application(self) -> Json:
-        return {
-            "id": str(self.application_id),
-            "name": "Engram",
-            "icon": None,
-            "description": "",
+        about = {"id": str(self.application_id), "name": "Engram", "icon": None, "description": "", "verify_key": "00"}
+        flags = {
             "bot_public": False,
             "bot_require_code_grant": False,
-            "owner": User("owner").as_json(),
-            "verify_key": "00",
-            "team": None,
             "flags": 1 << 19 if self.has_message_content else 0,
-            "interactions_endpoint_url": None,
         }
+        return {**about, **flags, "owner": User("owner").as_json()}
 
     def _set_commands(self, body: Any) -> list[Json]:
         if not isinstance(body, list) or len(body) > 100:
@@ -336,12 +302,9 @@ class FakeDiscord(FakeService):
             raise Refused(400, 50035, "Invalid Form Body: nonce")
         content = _content(body)
         nonce = str(body.get("nonce", ""))
-        if (
-            body.get("enforce_nonce")
-            and nonce in self._nonces
-            and time.time() - self._nonces[nonce][0] < _NONCE_SECONDS
-        ):
-            return self._nonces[nonce][1]
+        said_at, known = self._nonces.get(nonce, (0.0, None))
+        if known and body.get("enforce_nonce") and time.time() - said_at < _NONCE_SECONDS:
+            return known
         replied = self._reference(channel, body.get("message_reference"))
         message = self.add_message(Message(channel, self.bot, content, replied, nonce))
         if nonce:

@@ -16,7 +16,7 @@ from discord_records import Json, snowflake
 from fake_service import checked
 
 if TYPE_CHECKING:
-    from discord_fake import FakeDiscord
+    from discord_fake import DiscordServer
 
 _HEARTBEAT_MS = 41_250
 _MESSAGE_CONTENT = 1 << 15
@@ -93,7 +93,7 @@ class Connection:
 class Gateway:
     """Serves websockets, and gives events to those that have identified."""
 
-    def __init__(self, discord: "FakeDiscord") -> None:
+    def __init__(self, discord: "DiscordServer") -> None:
         self._discord = discord
         self._sessions: dict[str, Session] = {}
         self.identified = 0

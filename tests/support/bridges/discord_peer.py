@@ -9,7 +9,7 @@ from fake_peer import FakePeer
 from media_samples import PHOTO
 
 if TYPE_CHECKING:
-    from discord_server import DiscordServer
+    from discord_fake import DiscordServer
 
 
 class DiscordPeer(FakePeer):
@@ -34,6 +34,10 @@ class DiscordPeer(FakePeer):
     async def reply(self, text: str, message: str) -> str:
         """Reply, in the guild's channel, to a message of an id."""
         return await self._write(text, group=True, reply_to=int(message))
+
+    def be_bot(self) -> None:
+        """Be another bot."""
+        self.user.is_bot = True
 
     async def forward(self, message: Message, comment: str = "", *, group: bool = False) -> str:
         """Forward a message."""

@@ -32,17 +32,7 @@ class User:
         return {"id": str(self.id), **names, "bot": self.is_bot, "public_flags": 0}
 
     def as_member(self) -> Json:
-        return {
-            "nick": None,
-            "avatar": None,
-            "roles": [],
-            "joined_at": timestamp(self.id),
-            "premium_since": None,
-            "deaf": False,
-            "mute": False,
-            "flags": 0,
-            "pending": False,
-        }
+        return {"roles": [], "joined_at": timestamp(self.id), "flags": 0}
 
 
 @dataclass
@@ -70,16 +60,11 @@ class Message:
             "content": self.content,
             "timestamp": timestamp(self.id),
             "edited_timestamp": self.edited_at,
-            "tts": False,
-            "mention_everyone": False,
             "mentions": [user.as_json() for user in mentioned],
-            "mention_roles": [],
             "attachments": self.attachments,
             "embeds": [],
-            "pinned": False,
             "type": 19 if self.reply_to else self.type,
             "flags": 128 if self.is_waiting else 0,
-            "components": [],
         }
         if self.forwards is not None:
             said = self.forwards.as_json(users, with_reply=False)
@@ -90,12 +75,9 @@ class Message:
         if self.nonce:
             result["nonce"] = self.nonce
         if self.reply_to is not None:
-            result["message_reference"] = {
-                "type": 0,
-                "message_id": str(self.reply_to.id),
-                "channel_id": str(self.channel.id),
-                **({"guild_id": str(self.channel.guild_id)} if self.channel.guild_id else {}),
-            }
+            guild = {"guild_id": str(self.channel.guild_id)} if self.channel.guild_id else {}
+            place = {"message_id": str(self.reply_to.id), "channel_id": str(self.channel.id), **guild}
+            result["message_reference"] = {"type": 0, **place}
             if with_reply:
                 result["referenced_message"] = self.reply_to.as_json(users, with_reply=False)
         return result
@@ -122,20 +104,12 @@ class Channel:
         result: Json = {"id": str(self.id), "type": self.type, "last_message_id": last, "flags": 0}
         if self.recipient is not None:
             return {**result, "recipients": [self.recipient.as_json()]}
-        result |= {"guild_id": str(self.guild_id), "name": self.name, "rate_limit_per_user": 0}
+        result |= {"guild_id": str(self.guild_id), "name": self.name, "position": 0}
         if self.parent is None:
-            more = {"position": 0, "permission_overwrites": [], "nsfw": False, "topic": None, "parent_id": None}
-            return {**result, **more}
-        metadata = {
-            "archived": False,
-            "auto_archive_duration": 1440,
-            "archive_timestamp": timestamp(self.id),
-            "locked": False,
-            "create_timestamp": timestamp(self.id),
-        }
-        counts = {"message_count": len(self.messages), "member_count": 2, "total_message_sent": len(self.messages)}
+            return result
+        metadata = {"archived": False, "auto_archive_duration": 1440, "archive_timestamp": timestamp(self.id)}
         owned = {"parent_id": str(self.parent.id), "owner_id": str(owner.id), "thread_metadata": metadata}
-        return {**result, **counts, **owned}
+        return {**result, **owned, "message_count": len(self.messages), "member_count": 2}
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from aiohttp import web
 
-from loop_thread import LoopThread
+from fake_server.threads import LoopThread
 from peers import free_port
 from waiting import SECONDS
 
@@ -28,7 +28,7 @@ class Fault:
 
 
 class FakeService:
-    """An HTTP server of its own thread; `handle` is the subclass's. All else runs in that thread's loop."""
+    """An HTTP server of its own thread. A subclass names its calls and answers them; all else runs in that thread's loop."""
 
     def __init__(self, name: str) -> None:
         self.thread = LoopThread(name)
@@ -37,6 +37,7 @@ class FakeService:
         self.answers: Counter[tuple[str, object]] = Counter()
         """How they were answered: (name, status or error)."""
         self._faults: list[Fault] = []
+        self.is_token_refused = False
         self.files: dict[str, bytes] = {}
         """Files that people sent, by the path of their address."""
         self._port = 0
@@ -44,8 +45,48 @@ class FakeService:
         self._transports: set[asyncio.Transport] = set()
         self._watchers: list[asyncio.Future[None]] = []
 
-    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+    def name_of(self, request: web.BaseRequest) -> str:
+        """The call that a request is, "" if it is none: then serve() answers it."""
         raise NotImplementedError
+
+    async def serve(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer what is no call: a file, or a websocket."""
+        raise NotImplementedError
+
+    async def answer(self, request: web.BaseRequest) -> tuple[web.Response, object]:
+        """Answer a call, and say with which status or error."""
+        raise NotImplementedError
+
+    def flooded(self, retry_after: float) -> web.Response:
+        """Answer a call that is one too many."""
+        raise NotImplementedError
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        name = self.name_of(request)
+        if not name:
+            return await self.serve(request)
+        self.calls[name] += 1
+        fault = self._take_fault(name)
+        if fault.kind == "cut_before":
+            self._cut(request)
+        if fault.kind == "status":
+            return web.Response(status=fault.status, text="<html>upstream</html>", content_type="text/html")
+        if fault.kind == "flood":
+            return self.flooded(fault.retry_after)
+        response, outcome = await self.answer(request)
+        self.answers[name, outcome] += 1
+        if fault.kind == "cut_after":
+            self.changed()
+            self._cut(request)
+        return response
+
+    def refuse_token(self) -> None:
+        """Know the bridge's token no more."""
+        self.is_token_refused = True
+
+    def forget_files(self) -> None:
+        """Lose the files that people have sent."""
+        self.files.clear()
 
     @property
     def address(self) -> str:
@@ -97,7 +138,7 @@ class FakeService:
         if transport is not None:
             self._transports.add(transport)
         try:
-            return await self.handle(request)
+            return await self._handle(request)
         finally:
             if transport is not None and transport.is_closing():
                 self._transports.discard(transport)
@@ -109,18 +150,16 @@ class FakeService:
         assert kind in FAULTS
         self._faults.append(Fault(kind, name, count, status, retry_after))
 
-    def take_fault(self, name: str) -> Fault | None:
+    def _take_fault(self, name: str) -> Fault:
         """The fault for a call that has come, which counts as happened."""
-        for fault in self._faults:
-            if fault.name == name:
-                fault.count -= 1
-                if not fault.count:
-                    self._faults.remove(fault)
-                return fault
-        return None
+        fault = next((fault for fault in self._faults if fault.name == name), Fault("", name))
+        fault.count -= 1
+        if not fault.count and fault in self._faults:
+            self._faults.remove(fault)
+        return fault
 
     @staticmethod
-    def cut(request: web.BaseRequest) -> None:
+    def _cut(request: web.BaseRequest) -> None:
         """End a request's connection without an answer."""
         if request.transport is not None:
             request.transport.abort()
@@ -148,11 +187,7 @@ class FakeService:
 
     async def do(self, work: Callable[[], _Found]) -> _Found:
         """What a function gives that runs in the service's loop."""
-
-        async def run() -> _Found:
-            return work()
-
-        return await self.thread.join(run())
+        return await self.thread.do(work)
 
 
 def checked(given: object, kinds: dict[str, Any], required: tuple[str, ...] = ()) -> str:

@@ -13,6 +13,15 @@ from engram_host.companion.bridges.network import BridgeHost, Chat, Features
 EDITED = Features(400, edit_seconds=0.01)
 PARAGRAPHS = Features(400, has_typing=False)
 LINES = replace(IrcNetwork.features, most_units=400)
+KINDS = {
+    "edits": EDITED,
+    "edits-known-keys": replace(EDITED, may_know_keys=True),
+    "paragraphs": PARAGRAPHS,
+    "lines": LINES,
+    "edits-repeatable": replace(EDITED, is_repeatable=True),
+    "paragraphs-repeatable": replace(PARAGRAPHS, is_repeatable=True),
+}
+"""Networks by what they can do."""
 LINE_BYTES = 200
 """Of one line, where each line is shown as a message: see Features.heading_end."""
 

@@ -6,19 +6,19 @@ edits of other people's messages, a wrong token; and it counts calls.
 
 import json
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from aiohttp import web
 
 from fake_service import FakeService, checked
+from slack_peer import SlackPeer
+from slack_records import Conversation, Json, Message, User
 from slack_socket_fake import SocketMode
 
 TOKEN = "xoxb-1111-2222-engramFakeOfSlack"
 APP_TOKEN = "xapp-1-A1-3333-engramFakeOfSlack"
 LONGEST_TEXT = 4000
-Json = dict[str, Any]
 _NUMBERS = ("limit",)
 _FLAGS = ("mrkdwn", "unfurl_links", "unfurl_media", "exclude_archived")
 _METHODS: dict[str, tuple[set[str], tuple[str, ...]]] = {
@@ -42,56 +42,8 @@ class Refused(Exception):
     """An answer with ok: false."""
 
 
-@dataclass
-class User:
-    id: str
-    name: str
-    bot_id: str = ""
-
-
-@dataclass
-class Message:
-    ts: str
-    user: User
-    text: str
-    thread_ts: str = ""
-    files: list[Json] = field(default_factory=list)
-    edits: int = 0
-    shared: list[Json] = field(default_factory=list)
-
-    def as_json(self) -> Json:
-        result: Json = {"type": "message", "user": self.user.id, "text": self.text, "ts": self.ts, "team": "T1"}
-        if self.user.bot_id:
-            result |= {"bot_id": self.user.bot_id}
-        if self.thread_ts:
-            result |= {"thread_ts": self.thread_ts}
-        if self.files:
-            result |= {"files": self.files, "subtype": "file_share"}
-        if self.shared:
-            result |= {"attachments": self.shared}
-        if self.edits:
-            result |= {"edited": {"user": self.user.id, "ts": self.ts}}
-        return result
-
-
-@dataclass
-class Conversation:
-    """A private chat of a person with the app, or a channel."""
-
-    id: str
-    kind: str
-    name: str = ""
-    user: User | None = None
-    is_archived: bool = False
-    messages: dict[str, Message] = field(default_factory=dict)
-
-    def as_json(self) -> Json:
-        result: Json = {"id": self.id, "is_archived": self.is_archived, "is_im": self.kind == "im", "is_member": True}
-        return {**result, "user": self.user.id} if self.user else {**result, "name": self.name, "is_channel": True}
-
-
-class FakeSlack(FakeService):
-    """The service; what changes it runs in its own loop: with do(), or from handlers."""
+class SlackServer(FakeService):
+    """Implements bridge_peers.Server, with a channel that all people are in. What changes it runs in its own loop: do()."""
 
     def __init__(self) -> None:
         super().__init__("slack")
@@ -99,15 +51,43 @@ class FakeSlack(FakeService):
         self.users: dict[str, User] = {self.bot.id: self.bot}
         self.house = Conversation("C0HOUSE", "channel", "house")
         self.conversations: dict[str, Conversation] = {self.house.id: self.house}
-        self.is_token_refused = False
         self.missing_scopes: dict[str, str] = {}
         """Methods that the app may not call, with the scope that it lacks."""
         self.socket = SocketMode(self)
         self._last_ts = 0.0
+        self._threads: dict[str, str] = {}
 
     @property
     def url(self) -> str:
         return f"http://{self.address}/api/"
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        return {"token": TOKEN, "app_token": APP_TOKEN, "url": self.url}
+
+    @property
+    def account_id(self) -> str:
+        """The id of the bridge's account."""
+        return f"T1 {self.bot.id}"
+
+    def thread_named(self, name: str, by: User) -> str:
+        """The thread of a name: what somebody said in the channel when it was first asked for."""
+        if name not in self._threads:
+            self._threads[name] = self.add_message(self.house, by, name).ts
+        return self._threads[name]
+
+    def thread_name(self, ts: str) -> str:
+        return next((name for name, root in self._threads.items() if root == ts), ts)
+
+    async def peer(self, name: str) -> SlackPeer:
+        def add() -> SlackPeer:
+            user = User(f"U{len(self.users):04d}", name)
+            self.users[user.id] = user
+            direct = Conversation(f"D{len(self.users):04d}", "im", user=user)
+            self.conversations[direct.id] = direct
+            return SlackPeer(self, user, direct)
+
+        return await self.do(add)
 
     async def killed(self) -> None:
         self.socket.forget()
@@ -143,34 +123,25 @@ class FakeSlack(FakeService):
 
     # --- the Web API
 
-    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        if request.path == "/link":
-            return await self.socket.serve(request)
-        if request.path.startswith("/files-pri/"):
-            return self._file(request)
-        name = request.path.removeprefix("/api/")
-        self.calls[name] += 1
-        fault = self.take_fault(name)
-        if fault is not None and fault.kind == "cut_before":
-            self.cut(request)
-        if fault is not None and fault.kind == "status":
-            self.answers[name, fault.status] += 1
-            return web.Response(status=fault.status, text="<html>upstream</html>", content_type="text/html")
-        if fault is not None and fault.kind == "flood":
-            self.answers[name, "ratelimited"] += 1
-            headers = {"Retry-After": str(int(fault.retry_after))}
-            return web.json_response({"ok": False, "error": "ratelimited"}, status=429, headers=headers)
+    def name_of(self, request: web.BaseRequest) -> str:
+        return request.path.removeprefix("/api/") if request.path.startswith("/api/") else ""
+
+    async def serve(self, request: web.BaseRequest) -> web.StreamResponse:
+        return await self.socket.serve(request) if request.path == "/link" else self._file(request)
+
+    def flooded(self, retry_after: float) -> web.Response:
+        headers = {"Retry-After": str(int(retry_after))}
+        return web.json_response({"ok": False, "error": "ratelimited"}, status=429, headers=headers)
+
+    async def answer(self, request: web.BaseRequest) -> tuple[web.Response, object]:
         try:
             given = await self._arguments(request)
-            result = {"ok": True, **self._call(name, given, request.headers.get("Authorization", ""))}
+            name, authorization = self.name_of(request), request.headers.get("Authorization", "")
+            result = {"ok": True, **self._call(name, given, authorization)}
         except Refused as refused:
             code, _, needed = str(refused).partition(" ")
             result = {"ok": False, "error": code, **({"needed": needed, "provided": ""} if needed else {})}
-        self.answers[name, result.get("error", "ok")] += 1
-        if fault is not None and fault.kind == "cut_after":
-            self.changed()
-            self.cut(request)
-        return web.json_response(result)
+        return web.json_response(result), result.get("error", "ok")
 
     def _file(self, request: web.BaseRequest) -> web.StreamResponse:
         """A private file: an app without its token or scope is shown the page to sign in."""

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 from bridge_peers import Shown
 from fake_peer import FakePeer
 from media_samples import PHOTO
-from slack_fake import Conversation, User
+from slack_records import Conversation, User
 
 if TYPE_CHECKING:
-    from slack_server import SlackServer
+    from slack_fake import SlackServer
 
 
 class SlackPeer(FakePeer):
@@ -35,6 +35,14 @@ class SlackPeer(FakePeer):
             return self._server.add_message(self._place(group), self.user, text, root).ts
 
         return await self._server.do(write)
+
+    async def reply(self, text: str, message: str) -> str:
+        """Reply, in the channel, to a message of an id."""
+        return await self.answer_in_thread(text, message)
+
+    def be_bot(self) -> None:
+        """Be another app."""
+        self.user.bot_id = "B0OTHER"
 
     async def answer_in_thread(self, text: str, root: str, *, group: bool = True) -> str:
         """Say something in the thread of a message."""

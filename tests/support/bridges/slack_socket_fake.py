@@ -11,7 +11,7 @@ from aiohttp import WSMsgType, web
 from fake_service import checked
 
 if TYPE_CHECKING:
-    from slack_fake import FakeSlack
+    from slack_fake import SlackServer
 
 _MOST_TRIES = 4
 """The first, and three more."""
@@ -20,7 +20,7 @@ _MOST_TRIES = 4
 class SocketMode:
     """Serves sockets of the app, and gives each event until it is acknowledged."""
 
-    def __init__(self, slack: "FakeSlack") -> None:
+    def __init__(self, slack: "SlackServer") -> None:
         self._slack = slack
         self._tickets: set[str] = set()
         self._sockets: list[web.WebSocketResponse] = []

@@ -69,7 +69,7 @@ class TelegramPeer:
                 self._server.topic_name(message.thread_id),
             )
             for message in people.messages(self._chat(group))
-            if message.sender is not self.user and not message.service
+            if message.sender is not self.user and not message.is_service
         ]
 
     def shown(self, *, group: bool = False) -> Sequence[Shown]:

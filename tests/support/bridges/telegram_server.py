@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from fake_telegram import FakeTelegram, FloodLimits
-from loop_thread import LoopThread
+from fake_server.threads import LoopThread
+from fake_telegram import FakeTelegram
 from peers import free_port
 from telegram_peer import TelegramPeer
 
@@ -11,14 +11,10 @@ from telegram_peer import TelegramPeer
 class TelegramServer:
     """Implements bridge_peers.Server. `fake` is used in its own loop only: with call() or join()."""
 
-    def __init__(self, limits: FloodLimits | None = None) -> None:
+    def __init__(self) -> None:
         self.thread = LoopThread("telegram")
-        self.fake = FakeTelegram(
-            # Nobody else takes the port while the service is down.
-            port=free_port(),
-            limits=limits or FloodLimits(enabled=False),
-            reads_all_group_messages=True,
-        )
+        # Nobody else takes the port while the service is down.
+        self.fake = FakeTelegram(port=free_port(), reads_all_group_messages=True)
         self.thread.run(self._make_forum())
         self._is_up = False
         self._topics: dict[str, int] = {}

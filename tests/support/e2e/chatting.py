@@ -18,17 +18,7 @@ import firmware_build
 from driving import CHIP_SOCKETS, Home, Talk, talking
 from fake_llm import Serving
 from fake_llm import serving as serving_model
-from fake_telegram import (
-    Call,
-    Chat,
-    FakeTelegram,
-    FloodLimits,
-    ManualClock,
-    Message,
-    ServingTelegram,
-    User,
-    serving,
-)
+from fake_telegram import Call, Chat, FakeTelegram, Message, ServingTelegram, User, serving
 from waiting import SECONDS
 
 _Found = TypeVar("_Found")
@@ -148,20 +138,13 @@ def chatting(
     folder: Path,
     *rules: Mapping[str, object],
     heap: str = "8m",
-    limits: FloodLimits | None = None,
-    clock: ManualClock | None = None,
     reads_all: bool = False,
     authority: trustme.CA | None = None,
     **settings: object,
 ) -> Iterator[Chatting]:
     """A board with a scripted model and a bot, started; with an `authority` that it trusts, the bot is reached over TLS."""
     certificate = _certificate(folder, authority) if authority else None
-    fake = FakeTelegram(
-        limits=limits or FloodLimits(enabled=False),
-        clock=clock,
-        reads_all_group_messages=reads_all,
-        certificate=certificate,
-    )
+    fake = FakeTelegram(reads_all_group_messages=reads_all, certificate=certificate)
     with serving(fake) as telegram, serving_model(rules or [{"reply": "Yes."}]) as model:
         home = chip.board(folder / "home").asking(model.url).having(log__level="info", **settings)
         path = f"{CHIP_SOCKETS}:{firmware_build.SUPPORT}:{home.environment['MICROPYPATH']}"

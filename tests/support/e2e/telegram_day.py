@@ -241,7 +241,7 @@ class Day:
 
     def leaks(self) -> list[str]:
         """Code words that were shown where they may not be: in a chat, or to the model for somebody else."""
-        shown = [(version.text, each.chat) for each in self._from_bot() for version in each.versions]
+        shown = [(text, each.chat) for each in self._from_bot() for text in each.versions]
         of_mark = {said.mark: said for said in self.said}
         for request in self.talk.model.requests:
             shown.append((str(request.body), of_mark[_asker(request)].chat))

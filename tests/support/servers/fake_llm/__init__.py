@@ -9,15 +9,13 @@ their format and README.md explains it. It needs the standard library only.
     with serving([{"fault": "429", "times": 1}]) as server:
         ...                                      # the same from code that is not async
 
-    python -m fake_llm --script demo.json --port 0
-
 How the modules stand on each other:
 
     rules   script                    a script: what it means, how it is read
     types                             a request and its answer, the same for both APIs
     chat_completions   messages       the two APIs
     player                            what goes out, and the faults
-    server   __main__                 the server, in a loop, in a thread and as a command
+    server                            the server, in a loop and in a thread
 """
 
 from .rules import ScriptRule

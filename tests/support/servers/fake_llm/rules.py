@@ -37,7 +37,7 @@ In "reply" and in texts of "arguments" stand for parts of the request:
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .types import ModelAnswer, ModelRequest, Piece, TokenUsage, ToolCall, fragments
@@ -79,7 +79,7 @@ class When:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Fault:
     """What goes wrong; `status` is that of a refusal, else 0. See player.py for each kind."""
 
@@ -87,9 +87,9 @@ class Fault:
     status: int = 0
     retry_after: str = ""
     after: int = 0
-    size: int = 0
-    piece: int = 0
-    delay: float = 0.0
+    size: int = 1024 * 1024
+    piece: int = 4096
+    delay: float = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class CallTemplate:
     """A call before its placeholders are filled."""
 
     name: str
-    arguments: object
+    arguments: Mapping[str, object] | str = field(default_factory=dict)
     id: str = ""
 
 
@@ -106,10 +106,10 @@ class ScriptRule:
     """One rule; a text as `reply` is sent word by word, pieces are sent as they are."""
 
     when: When = field(default_factory=When)
-    reply: str | tuple[Piece, ...] = ""
+    reply: str | tuple[Piece, ...] = DEFAULT_REPLY
     calls: tuple[CallTemplate, ...] = ()
     stop: str = ""
-    usage: tuple[tuple[str, int], ...] = ()
+    usage: Mapping[str, int] = field(default_factory=dict)
     ascii: bool = False
     fault: Fault | None = None
     times: int = 0
@@ -128,12 +128,9 @@ class ScriptRule:
             pieces=pieces,
             calls=calls,
             stop=self.stop or ("tools" if calls else "end"),
-            usage=TokenUsage(**{**estimate, **dict(self.usage)}),
+            usage=TokenUsage(**{**estimate, **self.usage}),
             ascii=self.ascii,
         )
-
-
-DEFAULT_RULE = ScriptRule(reply=DEFAULT_REPLY)
 
 
 class Script:
@@ -157,7 +154,7 @@ class Script:
             if (not rule.times or self._uses[place] < rule.times) and rule.when.fits(asked, number):
                 self._uses[place] += 1
                 return rule
-        return DEFAULT_RULE
+        return ScriptRule()
 
 
 class _Filler:

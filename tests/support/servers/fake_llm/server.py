@@ -3,16 +3,13 @@
 import asyncio
 import json
 import logging
-import os
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 
 from fake_server.http import HttpError, HttpRequest, Outgoing
 from fake_server.server import LOOPBACK, FakeServer
-from fake_server.threads import ServerLoop
+from fake_server.threads import LoopThread
 from fake_server.threads import serving as serving_server
 
 from . import chat_completions, messages
@@ -23,9 +20,6 @@ from .types import RequestRejected, json_bytes
 
 MODEL = "scripted"
 """The only model of GET /v1/models; requests may name any."""
-
-_RECORDED = 1_000
-"""Requests that are kept to look at, the newest; protects the memory of a server that runs for days."""
 
 _APIS: tuple[ModelApi, ...] = (chat_completions, messages)
 _log = logging.getLogger(__name__)
@@ -43,31 +37,14 @@ class RecordedRequest:
     head: bytes
     raw: bytes
 
-    def line(self) -> bytes:
-        """This request as one line of JSON; bytes that are not UTF-8 are escaped."""
-        texts = {name: getattr(self, name).decode("utf-8", "backslashreplace") for name in ("head", "raw")}
-        return json_bytes({**asdict(self), **texts}) + b"\n"
-
 
 class ScriptedServer(FakeServer):
-    """A server on loopback that answers by `rules`; `async with` starts and ends it.
+    """A server on loopback that answers by `rules`; `async with` starts and ends it."""
 
-    `port` 0 takes a free one. `record` names a file that gets one JSON line a request, keys included.
-    """
-
-    def __init__(
-        self,
-        rules: Iterable[ScriptRule | Mapping[str, object]] = (),
-        *,
-        port: int = 0,
-        record: str | Path | None = None,
-    ):
-        super().__init__(LOOPBACK, port)
+    def __init__(self, rules: Iterable[ScriptRule | Mapping[str, object]] = ()):
+        super().__init__(LOOPBACK, 0)
         self._script = Script(read_rule(rule, f"rule {number}") for number, rule in enumerate(rules, 1))
-        self._record = record
-        self._record_file: int | None = None
-        self._recorded: deque[RecordedRequest] = deque(maxlen=_RECORDED)
-        self._count = 0
+        self._recorded: list[RecordedRequest] = []
         self._arrived = asyncio.Condition()
 
     @property
@@ -83,23 +60,10 @@ class ScriptedServer(FakeServer):
         """All requests as soon as there are `count`; TimeoutError after `timeout` seconds."""
         try:
             async with asyncio.timeout(timeout), self._arrived:
-                await self._arrived.wait_for(lambda: self._count >= count)
+                await self._arrived.wait_for(lambda: len(self._recorded) >= count)
         except TimeoutError as error:
-            raise TimeoutError(f"{self._count} of {count} requests came within {timeout} s") from error
+            raise TimeoutError(f"{len(self._recorded)} of {count} requests came within {timeout} s") from error
         return self.requests
-
-    async def start(self) -> None:
-        """Begin to listen."""
-        await super().start()
-        if self._record is not None:
-            self._record_file = os.open(self._record, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-
-    async def close(self) -> None:
-        """End all connections, also those that a fault holds open."""
-        await super().close()
-        if self._record_file is not None:
-            os.close(self._record_file)
-            self._record_file = None
 
     async def _answer(self, request: HttpRequest, out: Outgoing) -> None:
         if request.path == "/v1/models" and request.method == "GET":
@@ -139,13 +103,10 @@ class ScriptedServer(FakeServer):
     async def _recorded_request(self, api: ModelApi, request: HttpRequest) -> RecordedRequest:
         body = _parsed(request.body)
         async with self._arrived:
-            self._count += 1
             recorded = RecordedRequest(
-                self._count, api.NAME, request.path, request.headers, body, request.head, request.body
+                len(self._recorded) + 1, api.NAME, request.path, request.headers, body, request.head, request.body
             )
             self._recorded.append(recorded)
-            if self._record_file is not None:
-                os.write(self._record_file, recorded.line())
             self._arrived.notify_all()
         return recorded
 
@@ -166,7 +127,7 @@ def _parsed(body: bytes) -> object:
 class Serving:
     """A running server, seen from another thread than its own."""
 
-    def __init__(self, server: ScriptedServer, loop: ServerLoop):
+    def __init__(self, server: ScriptedServer, loop: LoopThread):
         self._server = server
         self._loop = loop
 
@@ -191,10 +152,8 @@ class Serving:
 
 
 @contextmanager
-def serving(
-    rules: Iterable[ScriptRule | Mapping[str, object]] = (), *, port: int = 0, record: str | Path | None = None
-) -> Iterator[Serving]:
+def serving(rules: Iterable[ScriptRule | Mapping[str, object]] = ()) -> Iterator[Serving]:
     """A server that answers by `rules` as long as the block runs; see ScriptedServer."""
-    server = ScriptedServer(rules, port=port, record=record)
+    server = ScriptedServer(rules)
     with serving_server(server, "scripted") as loop:
         yield Serving(server, loop)

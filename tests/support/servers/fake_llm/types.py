@@ -8,9 +8,7 @@ firmware's fence is <recalled-memories>; its lines lack the ids where recall.cit
     - [t7 2026-01-31 Ann] I like tea
     (now: 2026-01-31 12:00)
 
-They are separated from the person's own words. In messages of other clients the fence is the lines from an opening `<`
-(or an empty line, or the message's start) to a closing `</` (or an empty line, or the message's end). Lines in brackets
-right before the words, such as the time, are no words either.
+They are separated from the person's own words, and so are lines in brackets right before these, such as the time.
 """
 
 import json
@@ -27,7 +25,7 @@ _ARGUMENTS_FRAGMENT = 8
 class Piece:
     """A part of the text that is one event of a stream, sent `delay` seconds after what stands before it."""
 
-    text: str
+    text: str = ""
     delay: float = 0.0
 
 
@@ -115,7 +113,6 @@ def fragments(text: str) -> tuple[Piece, ...]:
 # --- requests
 
 
-_RECALLED = re.compile(r"- \[[mt]\w+[^\]]*\] ")
 _MEMORIES, _MEMORIES_END = "<recalled-memories>", "</recalled-memories>"
 _REMINDERS, _REMINDERS_END = "<standing-reminders>", "</standing-reminders>"
 _SENSES, _SENSES_END = "<senses>", "</senses>"
@@ -164,33 +161,18 @@ class RequestRejected(Exception):
 def split_recalled(message: str) -> tuple[str, tuple[str, ...]]:
     """The person's own words in `message`, and the lines that were recalled with them."""
     lines = _without_block(message.split("\n"), _SENSES, _SENSES_END)
-    if lines[:1] == [_MEMORIES] and _MEMORIES_END in lines:
-        # The firmware's own block: a stored text cannot close it, and what stands behind it is the person's.
-        start, end = 0, lines.index(_MEMORIES_END) + 1
-        places = [place for place in range(start, end) if lines[place].startswith("- [")]
-    else:
-        places = [place for place, line in enumerate(lines) if _RECALLED.match(line)]
-        start, end = _fence(lines, places[0], places[-1]) if places else (0, 0)
-    words = _without_block(lines[:start] + lines[end:], _REMINDERS, _REMINDERS_END)
+    # A stored text cannot close the block.
+    words = _without_block(lines, _MEMORIES, _MEMORIES_END)
+    recalled = tuple(line for line in lines[: len(lines) - len(words)] if line.startswith("- ["))
+    words = _without_block(words, _REMINDERS, _REMINDERS_END)
     while words and _MOMENT.fullmatch(words[0]):
         words.pop(0)
-    return "\n".join(words).strip(), tuple(lines[place] for place in places)
+    return "\n".join(words).strip(), recalled
 
 
 def _without_block(lines: list[str], opening: str, end: str) -> list[str]:
     """The lines behind a block that they begin with, all of them if they begin otherwise."""
     return lines[lines.index(end) + 1 :] if lines[:1] == [opening] and end in lines else lines
-
-
-def _fence(lines: list[str], first: int, last: int) -> tuple[int, int]:
-    """Where the block that holds the lines `first` to `last` starts, and where it has ended."""
-    start = first
-    while start > 0 and lines[start - 1].strip() and not lines[start].startswith("<"):
-        start -= 1
-    end = last + 1
-    while end < len(lines) and lines[end].strip() and not lines[end - 1].startswith("</"):
-        end += 1
-    return start, end
 
 
 def text_of(content: object) -> str:

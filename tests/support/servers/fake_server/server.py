@@ -1,6 +1,5 @@
 """An HTTP server that takes connections and lets a subclass answer the requests on them."""
 
-import argparse
 import asyncio
 import logging
 import ssl
@@ -96,17 +95,10 @@ class FakeServer(ABC):
         try:
             if len(self._connections) > _CONNECTIONS:
                 raise HttpError(503, f"there are {_CONNECTIONS} connections already")
-            while (request := await read_request(reader, writer)) is not None:
+            while (request := await read_request(reader)) is not None:
                 out = Outgoing(reader, writer, request)
                 await self._answer(request, out)
                 if not out.keeps:
                     break
         except HttpError as error:
             await self._refuse(error, Outgoing(reader, writer, None))
-
-
-def port_number(text: str) -> int:
-    """The port that an option of a command names; argparse shows what is wrong with it."""
-    if not text.isdigit() or int(text) > 65535:
-        raise argparse.ArgumentTypeError("a port is a number from 0 to 65535")
-    return int(text)

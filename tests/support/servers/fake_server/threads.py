@@ -1,4 +1,4 @@
-"""A server in a thread of its own, for tests and programs that are not async."""
+"""An event loop in a thread of its own, for servers that go on while a test's loop stands still or ends."""
 
 import asyncio
 import threading
@@ -11,39 +11,57 @@ from .server import FakeServer
 _Result = TypeVar("_Result")
 
 
-class ServerLoop:
-    """The event loop of a server that runs in another thread."""
+class LoopThread:
+    """Runs coroutines in its own loop; close() ends it with all of its tasks."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop):
-        self._loop = loop
+    def __init__(self, name: str):
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self.loop.run_forever, name=name, daemon=True)
+        self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, _Result]) -> _Result:
-        """What a coroutine gives that runs in the loop."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        """What a coroutine gives; the caller's thread waits."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result()
 
     def call(self, function: Callable[[], _Result]) -> _Result:
-        """What a function gives that runs in the loop."""
+        """What a function gives that runs in the loop; the caller's thread waits."""
         return self.run(_call(function))
+
+    async def join(self, work: Coroutine[Any, Any, _Result]) -> _Result:
+        """What a coroutine gives; the caller's loop goes on."""
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self.loop))
+
+    async def do(self, function: Callable[[], _Result]) -> _Result:
+        """What a function gives that runs in the loop; the caller's loop goes on."""
+        return await self.join(_call(function))
+
+    def close(self) -> None:
+        self.run(_end_tasks())
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join()
+        self.loop.close()
 
 
 async def _call(function: Callable[[], _Result]) -> _Result:
     return function()
 
 
+async def _end_tasks() -> None:
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
 @contextmanager
-def serving(server: FakeServer, name: str) -> Iterator[ServerLoop]:
+def serving(server: FakeServer, name: str) -> Iterator[LoopThread]:
     """Run a server in a thread of that name as long as the block runs."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name=name, daemon=True)
-    thread.start()
-    serving_loop = ServerLoop(loop)
+    thread = LoopThread(name)
     try:
-        serving_loop.run(server.start())
+        thread.run(server.start())
         try:
-            yield serving_loop
+            yield thread
         finally:
-            serving_loop.run(server.close())
+            thread.run(server.close())
     finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
+        thread.close()

@@ -1,9 +1,9 @@
 """A strict fake of Telegram's Bot API: an HTTP server for one bot, and the people who chat with it.
 
-It needs the standard library only. It refuses what the service ignores, such as unknown arguments, wrong types and numbers
-out of bounds; of the parse modes it knows HTML.
+It needs the standard library only, and has the methods that Engram calls. It refuses what the service ignores, such as unknown
+arguments and wrong types; of the parse modes it knows HTML.
 
-    async with FakeTelegram(clock=ManualClock()) as server:
+    async with FakeTelegram() as server:
         ann = server.people.add_user("Ann")          # server.url, server.token
         server.people.write(ann, "hello")            # the bot gets an update
         server.faults.cut_after(method="sendMessage")
@@ -13,47 +13,28 @@ out of bounds; of the parse modes it knows HTML.
 
 How the modules stand on each other:
 
-    errors   clock   text/        refusals; the time; entities and HTML
-    records   updates   limits    users, chats, messages; the queue of updates; flood limits
-    state                         what the service knows
-    api/                          the methods, and the check of their arguments
+    text   records                entities and HTML; users, chats, messages
+    state   methods               what the service knows, and what a bot does with it
     people   faults               the people's side, faults on request
-    server   threads              the server, in a loop and in a thread
-    terminal                      the chat in the terminal
+    server   terminal             the server, in a loop and in a thread; the chat in the terminal
 """
 
-from .clock import Clock, ManualClock
-from .errors import ApiError
-from .faults import Call, Fault, Faults, Ledger
-from .limits import FloodLimits
+from .faults import Call
 from .people import People
-from .records import Chat, Message, StoredFile, User, Version
-from .server import TOKEN, FakeTelegram
+from .records import Chat, Message, User
+from .server import FakeTelegram, ServingTelegram, serving
 from .terminal import chat_in_terminal
-from .text.entities import Entity, utf16_length, utf16_slice
-from .threads import ServingTelegram, serving
+from .text import utf16_length
 
 __all__ = [
-    "TOKEN",
-    "ApiError",
     "Call",
     "Chat",
-    "Clock",
-    "Entity",
     "FakeTelegram",
-    "Fault",
-    "Faults",
-    "FloodLimits",
-    "Ledger",
-    "ManualClock",
     "Message",
     "People",
     "ServingTelegram",
-    "StoredFile",
     "User",
-    "Version",
     "chat_in_terminal",
     "serving",
     "utf16_length",
-    "utf16_slice",
 ]

@@ -1,65 +1,45 @@
 """The server: the Bot API, files and the people's side, on one port; also in a thread of its own."""
 
+import asyncio
 import inspect
 import json
 import ssl
-from collections.abc import Callable
-from dataclasses import replace
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 from urllib.parse import unquote
 
 from fake_server.http import HttpError, HttpRequest, Outgoing
 from fake_server.server import LOOPBACK, ConnectionCut, FakeServer
+from fake_server.threads import LoopThread
+from fake_server.threads import serving as serving_server
 
-from .api.arguments import Raw, Upload, check_arguments, read_arguments
-from .api.methods import MethodEntry
-from .api.sending import METHODS
-from .clock import Clock
-from .errors import ApiError
 from .faults import BAD_GATEWAY, Call, Fault, Faults, Ledger
-from .limits import FloodLimits
+from .methods import METHODS, check_arguments, read_arguments
 from .people import People
 from .records import User
-from .state import OFFERED_SECONDS, TelegramState
+from .state import TelegramState
+from .text import ApiError
 
 TOKEN = "7000000001:AAFake-of-the-Bot-API-for-Engram-00"
-"""The bot's token unless another one is given: of the form of a real one, and good for nothing else."""
-_JSON = {"content-type": "application/json"}
+"""The bot's token: of the form of a real one, and good for nothing else."""
+USERNAME = "engram_fake_bot"
 _Found = TypeVar("_Found")
 
 
 class FakeTelegram(FakeServer):
     """A server of the Bot API for one bot; `async with` starts and ends it.
 
-    `port` 0 takes a free one; `certificate` and `key` are files of PEM for TLS. With a ManualClock as `clock`, no limit
-    and no long poll takes real time.
+    `port` 0 takes a free one; `certificate` is a file of PEM with its key, for TLS.
     """
 
-    def __init__(
-        self,
-        *,
-        token: str = TOKEN,
-        username: str = "engram_fake_bot",
-        first_name: str = "Engram",
-        host: str = LOOPBACK,
-        port: int = 0,
-        certificate: Path | None = None,
-        key: Path | None = None,
-        clock: Clock | None = None,
-        limits: FloodLimits | None = None,
-        reads_all_group_messages: bool = False,
-        first_update: int = 700_000_001,
-    ):
-        bot_id = token.partition(":")[0]
-        if not bot_id.isdigit():
-            raise ValueError("a token is NUMBER:SECRET")
-        bot = User(int(bot_id), first_name, username=username, is_bot=True)
-        super().__init__(host, port, _tls_context(certificate, key))
-        self.token = token
-        self.clock = clock or Clock()
-        self.state = TelegramState(bot, self.clock, limits or FloodLimits(), first_update=first_update)
-        self.state.reads_all_group_messages = reads_all_group_messages
+    def __init__(self, *, port: int = 0, certificate: Path | None = None, reads_all_group_messages: bool = False):
+        super().__init__(LOOPBACK, port, _tls_context(certificate))
+        self.token = TOKEN
+        bot = User(int(TOKEN.partition(":")[0]), "Engram", USERNAME, is_bot=True)
+        self.state = TelegramState(bot, reads_all_group_messages=reads_all_group_messages)
         self.people = People(self.state)
         self.faults = Faults()
         self.ledger = Ledger()
@@ -68,130 +48,146 @@ class FakeTelegram(FakeServer):
         """What `condition` gives as soon as it is true; asked after each change. TimeoutError after `timeout` seconds."""
         return await self.state.wait_until(condition, timeout)
 
-    # --- connections
-
     async def _refuse(self, error: HttpError, out: Outgoing) -> None:
-        await _send_json(out, ApiError(error.status, f"Bad Request: {error}"))
+        await _send_json(out, error.status, ApiError(error.status, f"Bad Request: {error}").as_json())
 
     async def _answer(self, request: HttpRequest, out: Outgoing) -> None:
-        target = request.head.split(b" ", 2)[1].decode("latin-1")
-        path, query = unquote(request.path), target.partition("?")[2]
-        if path.startswith("/file/bot"):
-            await self._send_file(path.removeprefix("/file/bot"), out)
-        elif path.startswith("/bot") and "/" in path.removeprefix("/bot"):
-            await self._answer_bot(request, path.removeprefix("/bot"), query, out)
-        else:
-            await _send_json(out, ApiError(404, "Not Found"))
-
-    async def _send_file(self, rest: str, out: Outgoing) -> None:
-        token, _, path = rest.partition("/")
-        if token != self.token or self.faults.is_token_refused:
-            await _send_json(out, ApiError(401, "Unauthorized"))
-            return
-        call = self.ledger.begin("file", {"path": path}, self.clock.now())
-        fault = self.faults.take("file")
-        if await self._has_failed(fault, call, out):
-            return
-        offered = self.state.offered.get(path, float("-inf"))
-        file = next((file for file in self.state.files.values() if file.path == path), None)
-        if file is None or self.clock.now() - offered > OFFERED_SECONDS:
-            await self._refuse_call(call, ApiError(404, "Not Found"), out)
-            return
-        await self._finish(fault, call, out, 200, file.data, {"content-type": "application/octet-stream"})
-
-    # --- the Bot API
-
-    async def _answer_bot(self, request: HttpRequest, rest: str, query: str, out: Outgoing) -> None:
+        """Answer /botTOKEN/METHOD and /file/botTOKEN/PATH."""
+        where, _, rest = unquote(request.path).removeprefix("/").partition("bot")
         token, _, name = rest.partition("/")
-        entry = METHODS.get(name.lower())
-        call = self.ledger.begin(entry.name if entry else name, {}, self.clock.now())
-        if token != self.token or self.faults.is_token_refused:
-            await self._refuse_call(call, ApiError(401, "Unauthorized"), out)
+        if where not in ("", "file/"):
+            await _send_json(out, 404, ApiError(404, "Not Found").as_json())
             return
-        fault = self.faults.take(call.method)
+        call = self.ledger.begin("file" if where else name, {}, time.time())
+        fault = None
         try:
-            raw, is_json = read_arguments(query, request.headers.get("content-type", ""), request.body)
-            call.arguments = _shown(raw)
-            if await self._has_failed(fault, call, out):
-                return
-            if request.method not in ("GET", "POST"):
-                raise ApiError(405, "Method Not Allowed")
-            if entry is None:
-                raise ApiError(404, "Not Found: method not found")
-            result = await self._call(entry, raw, call, is_json=is_json)
+            if token != self.token or self.faults.is_token_refused:
+                raise ApiError(401, "Unauthorized")
+            fault = self.faults.take(call.method)
+            self._fail(fault, call)
+            body = self._file(name) if where else await self._call(request, name, call)
         except ApiError as error:
-            await self._refuse_call(call, error, out)
-            return
-        await self._finish(fault, call, out, 200, _json_bytes({"ok": True, "result": result}), _JSON)
+            call.status = error.code
+            self.state.changed()
+            await _send_json(out, error.code, error.as_json())
+        except _BadGateway as error:
+            call.status = error.status
+            await out.send_whole(error.status, BAD_GATEWAY, {"content-type": "text/html"})
+        else:
+            await self._finish(fault, call, out, body)
 
-    async def _call(self, entry: MethodEntry, raw: Raw, call: Call, *, is_json: bool) -> object:
-        arguments = check_arguments(entry.name, entry.types, raw, is_json=is_json)
-        call.arguments = _shown(arguments.values)
-        result = entry.function(self.state, arguments)
-        if inspect.isawaitable(result):
-            result = await result
-        call.is_handled, call.result = True, result
-        return result
-
-    async def _has_failed(self, fault: Fault | None, call: Call, out: Outgoing) -> bool:
-        """Whether a fault has taken the place of the call."""
+    def _fail(self, fault: Fault | None, call: Call) -> None:
+        """Let a fault take the place of a call."""
         if fault is None:
-            return False
+            return
         call.fault = fault.kind
         self.state.changed()
         if fault.kind == "cut_before":
             raise ConnectionCut
         if fault.kind == "status":
-            self.ledger.finish(call, fault.status)
-            await out.send_whole(fault.status, BAD_GATEWAY, {"content-type": "text/html"})
-            return True
-        error = fault.error()
-        if error is not None:
-            await self._refuse_call(call, error, out)
-        return error is not None
+            raise _BadGateway(fault.status)
+        if fault.error is not None:
+            raise fault.error
 
-    async def _refuse_call(self, call: Call, error: ApiError, out: Outgoing) -> None:
-        self.ledger.finish(call, error.code, error.description)
-        self.state.changed()
-        await _send_json(out, error)
+    def _file(self, path: str) -> bytes:
+        file = next((file for file in self.state.files.values() if file.path == path), None)
+        if file is None:
+            raise ApiError(404, "Not Found")
+        return file.data
 
-    async def _finish(
-        self, fault: Fault | None, call: Call, out: Outgoing, status: int, body: bytes, headers: dict[str, str]
-    ) -> None:
+    async def _call(self, request: HttpRequest, name: str, call: Call) -> bytes:
+        method = METHODS.get(name)
+        if method is None:
+            raise ApiError(404, "Not Found: method not found")
+        kind = request.headers.get("content-type", "").partition(";")[0]
+        given, is_form = read_arguments(kind, request.body)
+        call.arguments = check_arguments(method, name, given, is_form=is_form)
+        result = method(self.state, **call.arguments)
+        call.result = await result if inspect.isawaitable(result) else result
+        return _json_bytes({"ok": True, "result": call.result})
+
+    async def _finish(self, fault: Fault | None, call: Call, out: Outgoing, body: bytes) -> None:
         """Send an answer, unless a fault keeps it back."""
-        if fault is not None and fault.kind == "delay":
-            await self.clock.sleep(fault.seconds)
-        if fault is not None and fault.kind == "cut_after":
+        kind = fault.kind if fault else ""
+        if fault and kind == "delay":
+            await asyncio.sleep(fault.seconds)
+        if kind == "cut_after":
             self.state.changed()
             raise ConnectionCut
-        self.ledger.finish(call, status)
+        call.status = 200
         self.state.changed()
-        is_cut = fault is not None and fault.kind == "cut_within"
-        await out.send_whole(status, body, headers, sent=len(body) // 2 if is_cut else None)
-        if is_cut:
-            out.keeps = False
+        content = "application/octet-stream" if call.method == "file" else "application/json"
+        await out.send_whole(
+            200, body, {"content-type": content}, sent=len(body) // 2 if kind == "cut_within" else None
+        )
+        out.keeps = out.keeps and kind != "cut_within"
 
 
-def _tls_context(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
+class _BadGateway(Exception):
+    """What stands before the service answers in its place."""
+
+    def __init__(self, status: int):
+        super().__init__(status)
+        self.status = status
+
+
+def _tls_context(certificate: Path | None) -> ssl.SSLContext | None:
     if certificate is None:
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
+    context.load_cert_chain(certificate)
     return context
 
 
 def _json_bytes(value: object) -> bytes:
     """JSON as the service writes it: everything but ASCII as UTF-16 escapes."""
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":"), default=str).encode()
+    return json.dumps(value, separators=(",", ":")).encode()
 
 
-async def _send_json(out: Outgoing, error: ApiError) -> None:
-    retry = error.parameters.get("retry_after")
-    headers = _JSON if retry is None else {**_JSON, "retry-after": str(retry)}
-    await out.send_whole(error.code, _json_bytes(error.as_json()), headers)
+async def _send_json(out: Outgoing, status: int, body: dict[str, object]) -> None:
+    await out.send_whole(status, _json_bytes(body), {"content-type": "application/json"})
 
 
-def _shown(values: object) -> dict[str, object]:
-    """Arguments for the ledger, which keeps no files."""
-    assert isinstance(values, dict)
-    return {name: replace(one, data=one.data[:64]) if isinstance(one, Upload) else one for name, one in values.items()}
+# --- in a thread
+
+
+class ServingTelegram:
+    """A running server, seen from another thread: each call of `people`, `faults` and `ledger` runs in the server's loop."""
+
+    def __init__(self, server: FakeTelegram, loop: LoopThread):
+        self._server = server
+        self._loop = loop
+        self.url = server.url
+        self.token = server.token
+        self.people = cast(People, _InLoop(server.people, loop))
+        self.faults = cast(Faults, _InLoop(server.faults, loop))
+        self.ledger = cast(Ledger, _InLoop(server.ledger, loop))
+
+    def wait_until(self, condition: Callable[[FakeTelegram], _Found], timeout: float = 10) -> _Found:
+        """What `condition` of the server gives as soon as it is true; TimeoutError after `timeout` seconds."""
+        return self._loop.run(self._server.wait_until(lambda: condition(self._server), timeout))
+
+
+class _InLoop:
+    """Stands in for an object of the server: its methods run, and its attributes are read and set, in the server's loop."""
+
+    def __init__(self, target: object, loop: LoopThread):
+        object.__setattr__(self, "_target", target)
+        object.__setattr__(self, "_loop", loop)
+
+    def __getattr__(self, name: str) -> Any:
+        value = self._loop.call(lambda: getattr(self._target, name))
+        if not inspect.ismethod(value):
+            return value
+        return lambda *args, **kwargs: self._loop.call(lambda: value(*args, **kwargs))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        self._loop.call(lambda: setattr(self._target, name, value))
+
+
+@contextmanager
+def serving(server: FakeTelegram | None = None) -> Iterator[ServingTelegram]:
+    """Run a server, a new one by default, as long as the block runs."""
+    running = server or FakeTelegram()
+    with serving_server(running, "telegram") as loop:
+        yield ServingTelegram(running, loop)

@@ -1,1 +1,0 @@
-"""The methods of the Bot API, and the check of their arguments."""
