@@ -282,6 +282,7 @@ async def test_a_flood_of_strangers_costs_no_write_and_few_sentences(house: Hous
 @in_house(rules=replace(OPEN, policy="pairing", allow=frozenset()))
 async def test_sentences_of_which_nothing_is_kept_are_bounded(house: House, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(notices, "MOST_NOTICES", 2)
+    monkeypatch.setattr(notices, "RETRY_SECONDS", 60.0)
     network = house.network
     network.is_away = True
     for number in range(3):
