@@ -6,7 +6,7 @@ from engram.compat import const
 
 TYPE_CHECKING = const(0)  # so that the imports below are not even compiled for the chip
 if TYPE_CHECKING:
-    from engram.agent.agent import Agent
+    from engram.agent.answer import Agent
     from engram.agent.offline import Offline
     from engram.agent.prompt import PromptBuilder
     from engram.archive.index import ArchiveIndex
@@ -107,8 +107,6 @@ class Board:
         """The catalog as each session's prompts show it."""
         self.searches = [0, 0]
         """Searches since the start, and how many of them found nothing."""
-        self.seen_help = set()
-        """The principals who have seen the list of the commands that are understood without a model."""
 
     def find_people(self) -> "People":
         """Return the people who may talk through networks, read when first needed."""

@@ -1,8 +1,7 @@
 """Wires what answers people: the agent with its tools and prompts, the commands, the inbox, and what learns from turns."""
 
 from engram import diag, text
-from engram.agent.agent import Agent
-from engram.agent.answer import TurnRunner
+from engram.agent.answer import Agent
 from engram.agent.offline import Offline
 from engram.agent.prompt import PromptBuilder
 from engram.build_tools import make_toolbox
@@ -24,7 +23,7 @@ def add_agent(board, learns: bool = True) -> None:
         if learns:
             _add_jobs(board)
 
-    board.agent = Agent(board.turn_queue, lambda: _turn_runner(board))
+    board.agent = Agent(board)
     board.commands = Commands(board, HANDLERS)
     board.inbox = Inbox(board.folder, board.commands, board.agent, board.journal, board.clock)
     _add_timer_runner(board)
@@ -38,7 +37,7 @@ def _add_turn_parts(board) -> None:
         config, clock, records, journal, recall, board.profile, notes, board.tag_snapshots, toolbox
     )
     search, mode = board.remote_search, config.get("mode")
-    board.offline = Offline(records, recall, board.forgetting, search, board.seen_help, notes, mode)
+    board.offline = Offline(records, recall, board.forgetting, search, notes, mode)
 
 
 def _add_timer_runner(board) -> None:
@@ -63,21 +62,6 @@ def _remote_recall(board):
 
     search = board.remote_search
     return RemoteRecall(board.clock, board.records, board.recall, search, board.archive, board.archived, board.notes)
-
-
-def _turn_runner(board) -> TurnRunner:
-    return TurnRunner(
-        config=board.config,
-        journal=board.journal,
-        timers=board.timers,
-        prompts=board.prompts,
-        offline=board.offline,
-        model=board.model,
-        jobs=board.jobs,
-        flush=board.flush,
-        remote_search=board.remote_search,
-        toolbox=board.toolbox,
-    )
 
 
 def _add_jobs(board) -> None:

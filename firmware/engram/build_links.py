@@ -30,12 +30,12 @@ def make_model(board):
     except ArgumentError as error:
         raise ConfigError("llm.url", error.problem) from None
     key, retries = config.secret("llm.key"), config.get("llm.retries")
-    made = Model(client, _adapter(config, url), config.get("llm.model"), key, retries)
+    made = Model(client, _adapter(config), config.get("llm.model"), key, retries)
     made.answer_ms = config.get("llm.answer_seconds") * 1000
     return made
 
 
-def _adapter(config, url: str):
+def _adapter(config):
     """One of the two APIs: the other's code is not loaded."""
     if config.get("llm.api") == "anthropic":
         from engram.llm.anthropic import Anthropic  # one API's code
@@ -43,7 +43,7 @@ def _adapter(config, url: str):
         return Anthropic()
     from engram.llm.openai import OpenAI  # one API's code
 
-    return OpenAI(url)
+    return OpenAI()
 
 
 def add_companion(board) -> None:

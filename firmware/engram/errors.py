@@ -7,10 +7,8 @@
       StoreError           the flash could not be read or written
         StoreFull          no room is left: reads go on, writes are refused
       ModelError           the remote model gave no whole answer
-        ModelUnavailable   link down, timeout, 429 or 5xx, after all retries
+        ModelUnavailable   link down, timeout, 429 or 5xx, after all retries; or no answer that the API promises
         ModelRefused       the service said no (status): key, model name, size
-        ModelGarbled       the answer is not what the API promises
-        ModelCut           the link broke after a part of the answer was passed on
       NetError             a link failed: another try may pass
         TimedOut             nothing came in time, or could be sent
         BadAnswer            what came is not of the protocol, or beyond a bound
@@ -65,7 +63,7 @@ class ModelError(EngramError):
 
 
 class ModelUnavailable(ModelError):
-    """The link is down, the service did not answer in time or is overloaded; trying later may help."""
+    """The link is down, or the service did not answer in time, or not as the API promises; trying later may help."""
 
 
 class ModelRefused(ModelError):
@@ -74,14 +72,6 @@ class ModelRefused(ModelError):
     def __init__(self, status: int, problem: str):
         super().__init__(problem)
         self.status = status
-
-
-class ModelGarbled(ModelError):
-    """The answer is not what the API promises, or is longer than its bound."""
-
-
-class ModelCut(ModelError):
-    """The link broke after a part of the answer had been passed on."""
 
 
 class NetError(EngramError):

@@ -123,24 +123,3 @@ class TurnQueue:
         finally:
             self._waiting -= 1
             self.note_activity()
-
-
-class Agent:
-    """Answers turns, one at a time. make_turn_runner() gives a TurnRunner for each."""
-
-    def __init__(self, turn_queue, make_turn_runner):
-        self._turn_queue = turn_queue
-        self._make_turn_runner = make_turn_runner
-        self.turns = 0
-        self.failed = 0
-
-    async def turn(self, caller, content: str, sink: Sink, origin=None) -> Outcome:
-        """Answer what `caller` says; its Origin keeps it in the journal before anything else, whatever happens to the reply."""
-        return await self._turn_queue.run(sink.may_exceed_queue, self._turn, caller, content, sink, origin or Origin())
-
-    async def _turn(self, caller, content: str, sink: Sink, origin) -> Outcome:
-        self.turns += 1
-        outcome = await self._make_turn_runner().run(caller, content, sink, origin)
-        if outcome.problem:
-            self.failed += 1
-        return outcome

@@ -4,7 +4,7 @@ and is kept.
 
 from engram import diag
 from engram.agent import tool_loop
-from engram.agent.agent import Outcome, Sink, Turn
+from engram.agent.agent import Origin, Outcome, Sink, Turn
 from engram.compat import const, sleep_ms
 from engram.errors import EngramError
 from engram.memory.forgetting import take_back
@@ -18,44 +18,36 @@ _NOT_THEIRS = const(
 )
 
 
-class TurnRunner:
-    """Answers one turn; `model` is None while there is none, and so are `jobs`, what the model does in the background."""
+class Agent:
+    """Answers turns of a board, one at a time; the board has no model, and no jobs for one, while there is none."""
 
-    def __init__(
-        self,
-        *,
-        config,
-        journal,
-        timers,
-        prompts,
-        offline,
-        model,
-        jobs,
-        flush,
-        remote_search,
-        toolbox,
-    ):
-        self.config = config
-        self.journal = journal
-        self.timers = timers
-        self.prompts = prompts
-        self.offline = offline
-        self.model = model
-        self.jobs = jobs
-        self.flush = flush
-        self.remote_search = remote_search
-        self.toolbox = toolbox
+    def __init__(self, board):
+        self._board = board
+        self.turns = 0
+        self.failed = 0
 
-    async def run(self, caller, content: str, sink: Sink, origin) -> Outcome:
+    async def turn(self, caller, content: str, sink: Sink, origin=None) -> Outcome:
+        """Answer what `caller` says; its Origin keeps it in the journal before anything else, whatever happens to the reply."""
+        queue = self._board.turn_queue
+        return await queue.run(sink.may_exceed_queue, self._turn, caller, content, sink, origin or Origin())
+
+    async def _turn(self, caller, content: str, sink: Sink, origin) -> Outcome:
+        self.turns += 1
+        outcome = await self._run(caller, content, sink, origin)
+        self.failed += bool(outcome.problem)
+        return outcome
+
+    async def _run(self, caller, content: str, sink: Sink, origin) -> Outcome:
         """Keep what `caller` says, answer it, and keep the reply."""
-        offline = None if self.model else self.offline
+        board = self._board
+        offline = None if board.model else board.offline
         said = own_words(content)
         command = parse(said)
         is_command = offline is not None and origin.is_said and bool(command.kind)
-        seq = origin.keep(self.journal, caller, content, is_command)
+        seq = origin.keep(board.journal, caller, content, is_command)
         turn = Turn(caller, seq, said if origin.is_said else "", origin.forwarded, command)
         if origin.is_said:
-            self.toolbox.confirmations.begin_turn(turn)
+            board.toolbox.confirmations.begin_turn(turn)
         await sink.on_saved(turn.id)
         try:
             return await self._answer_turn(turn, content, sink, origin, offline)
@@ -65,20 +57,20 @@ class TurnRunner:
 
     def _note_acted(self, seq: int) -> None:
         try:
-            self.journal.note_acted(seq)
+            self._board.journal.note_acted(seq)
         except EngramError as error:
             diag.error("agent", "a correction of t%d may do its work once more: %s" % (seq, error))
 
     async def _answer_turn(self, turn: Turn, content: str, sink: Sink, origin, offline) -> Outcome:
         caller = turn.caller
         if origin.corrects:
-            for line in take_back(self.prompts.records, "t%d" % origin.corrects, caller):
+            for line in take_back(self._board.records, "t%d" % origin.corrects, caller):
                 await sink.notice(line)
         # To look at the keyboard between the flash's work for the message and the search for its answer.
         await sleep_ms(0)
         reminders = ""
         if origin.is_said and turn.command.kind not in _ORDERS:
-            reminders = await self.timers.remind(turn, turn.said, sink)
+            reminders = await self._board.timers.remind(turn, turn.said, sink)
         if offline:
             reply = (
                 _NOT_THEIRS % turn.forwarded
@@ -93,10 +85,11 @@ class TurnRunner:
         return await self._answer(turn, content, sink, reminders, origin)
 
     async def _answer(self, turn: Turn, content: str, sink: Sink, reminders: str, origin) -> Outcome:
-        reply = _Reply(sink)
+        board, jobs = self._board, self._board.jobs
+        reply = Reply(sink)
         is_whole = False
-        if self.jobs:
-            await self.jobs.preempt()  # a message goes first
+        if jobs:
+            await jobs.preempt()  # a message goes first
         problem = ""
         try:
             problem = await self._converse(turn, content, sink, reply, reminders, origin)
@@ -109,13 +102,13 @@ class TurnRunner:
         finally:
             # Whatever ended it, a task that was cancelled or a channel that is gone: what came of it is kept.
             self._keep(turn, origin, reply.all(), not is_whole)
-        if self.jobs:
+        if jobs:
             if is_whole:
-                self.jobs.on_model_ok()
-            self.flush.turn_over(turn.caller, self.journal.current(turn.caller))
-            self.jobs.turn_over()
+                jobs.on_model_ok()
+            board.flush.turn_over(turn.caller, board.journal.current(turn.caller))
+            jobs.turn_over()
         if turn.said and turn.command.kind and not (is_whole or reply.all()):
-            answer = await self.offline.answer(turn.caller, turn.command, turn.id, turn.act)
+            answer = await board.offline.answer(turn.caller, turn.command, turn.id, turn.act)
             await sink.notice(answer)
         if turn.unkept:
             await sink.notice(("not all was kept: " if turn.has_changed else "nothing was kept: ") + turn.unkept)
@@ -123,33 +116,35 @@ class TurnRunner:
 
     async def _converse(self, turn: Turn, content: str, sink: Sink, reply, reminders: str, origin) -> str:
         """Ask the model until it calls no more tools; why it gave no answer, or ""."""
-        remote = self.remote_search if self.config.get("mode") == "full" else None
-        sid = self.journal.current(turn.caller)
-        window = self.prompts.window(turn.caller, sid, turn.seq)
-        ranked = self.prompts.rank(turn.caller, content, window, turn.seq)
+        board, prompts = self._board, self._board.prompts
+        remote = board.remote_search if board.config.get("mode") == "full" else None
+        sid = board.journal.current(turn.caller)
+        window = prompts.window(turn.caller, sid, turn.seq)
+        ranked = prompts.rank(turn.caller, content, window, turn.seq)
         if remote and ranked:
-            ranked = self.prompts.recall.with_remote(ranked, await remote.found(ranked, _FOUND))
+            ranked = board.recall.with_remote(ranked, await remote.found(ranked, _FOUND))
         shown = []
         content = (CORRECTED if origin.corrects else "") + with_origin(content, turn.forwarded, origin.quoted)
-        prompt = self.prompts.build(turn.caller, sid, turn.seq, content, window, reminders, ranked, shown)
+        prompt = prompts.build(turn.caller, sid, turn.seq, content, window, reminders, ranked, shown)
         if shown:
             await sink.recalled(shown)
         if prompt.notice:
             await sink.notice(prompt.notice)
-        return await tool_loop.run(origin.limit(self.model), self.toolbox, self.config, prompt, turn, sink, reply)
+        model = origin.limit(board.model)
+        return await tool_loop.run(model, board.toolbox, board.config, prompt, turn, sink, reply)
 
     def _keep(self, turn: Turn, origin, reply: str, cut: bool, command: bool = False) -> None:
         """Keep the reply, as far as it came."""
         if not reply:
             return
         try:
-            origin.keep_reply(self.journal, turn.caller, reply, cut=cut, command=command, answers=turn.seq)
+            origin.keep_reply(self._board.journal, turn.caller, reply, cut=cut, command=command, answers=turn.seq)
         except EngramError as error:
             # The person has read it, and their own turn is on flash: the conversation goes on.
             diag.error("agent", "the reply could not be kept: " + str(error))
 
 
-class _Reply:
+class Reply:
     """Passes pieces on and keeps them; parts between tool calls are joined by a line end."""
 
     def __init__(self, sink: Sink):

@@ -10,15 +10,10 @@ from engram.memory.recall import is_certain, make_query, snippet, weak_mark
 from engram.memory.texts.notes import MEMORY
 from engram.text.utf8 import strip_end
 
-_HELP = const(
-    "I am offline, so I only understand plain commands: remember that ..., a question, search ..., "
-    "list memories, forget ... (记住…、搜索…、列出记忆、忘记…); /timers reminds you, /help shows more. "
-    "What you said is kept in the journal."
-)
 _KEPT = const(
-    "I am offline: what you said is kept in the journal, and a question finds it again; /help lists the commands."
+    "I am offline: what you said is kept in the journal. I understand: remember that ..., a question, search ..., "
+    "list memories, forget ... (记住…、搜索…、列出记忆、忘记…); /help shows more."
 )
-_MOST_HELPED = const(64)  # people of whom it is known that they have seen the list of commands
 _SAY_WHAT = {
     "remember": "Remember what? Say: remember that my bike is green",
     "forget": "Forget what? Say: forget m1, or forget my bike",
@@ -29,11 +24,10 @@ _FOUND = const(5)
 _LISTED = const(20)
 
 
-class Offline(namedtuple("Offline", "records recall forgetting remote_search seen_help notes mode")):
+class Offline(namedtuple("Offline", "records recall forgetting remote_search notes mode")):
     """Plain commands over one board's memory; `remote_search` asks a companion, if there is one.
 
-    `seen_help` is a set of the principals who have seen the list of commands since the start: it is
-    shown once. In lightweight mode what is to be remembered goes into MEMORY.md.
+    In lightweight mode what is to be remembered goes into MEMORY.md.
     """
 
     async def answer(self, caller, command, turn: str, on_act=None) -> str:
@@ -43,7 +37,7 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search see
         """
         kind, wanted = command
         if not kind:
-            return self._help(caller.principal)
+            return _KEPT
         if on_act and (kind == "forget" or (kind == "remember" and self.mode != "full")):
             on_act()
         try:
@@ -58,14 +52,6 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search see
             return self._remember(caller, wanted, turn)
         except EngramError as error:
             return str(error)
-
-    def _help(self, principal: str) -> str:
-        if principal in self.seen_help:
-            return _KEPT
-        if len(self.seen_help) >= _MOST_HELPED:
-            self.seen_help.clear()
-        self.seen_help.add(principal)
-        return _HELP
 
     def _remember(self, caller, content: str, turn: str) -> str:
         if self.mode != "full":

@@ -81,8 +81,8 @@ Window = namedtuple("Window", "turns room for_memories")
 class PromptBuilder:
     """Builds prompts from one board's memory.
 
-    `tag_snapshots` has for each session the catalog as its prompts show it until the window moves: (what
-    it is of, all tags then, as bytes with a line end around each, its line).
+    `snapshots` has for each session the catalog as its prompts show it until the window moves: (what it is of, all tags then,
+    its line).
     `toolbox` has the tools beside the memory's.
     """
 
@@ -235,10 +235,9 @@ class PromptBuilder:
             if len(self.snapshots) >= _SNAPSHOTS:
                 self.snapshots.clear()
             line = catalog.line(tags, CATALOG)
-            packed = text.encode("\n" + "".join([tag + "\n" for tag, _ in tags]))
-            self.snapshots[sid] = snapshot = (key, packed, line)
-        _, packed, line = snapshot
-        fresh = ", ".join([tag for tag, _ in tags if text.encode("\n" + tag + "\n") not in packed])
+            self.snapshots[sid] = snapshot = (key, {tag for tag, _ in tags}, line)
+        _, known, line = snapshot
+        fresh = ", ".join([tag for tag, _ in tags if tag not in known])
         return line, _beginning(fresh, _NEW_TAGS, " …")
 
     # --- history

@@ -53,7 +53,7 @@ async def run(model, tools, config, prompt, turn, sink, reply) -> str:
         left -= 1
         exchanged.append(assistant(answer.text, answer.calls, answer.kept))
         # Thoughts, for the most part: they take what the window has beside the exchange, and then from the exchange.
-        spare -= sum([len(text.dumps(value)) // 4 for _, value in answer.kept])
+        spare -= sum([text.tokens(text.dumps(value)) for _, value in answer.kept])
         room += min(0, spare)
         spare = max(0, spare)
         for call in answer.calls:

@@ -7,7 +7,7 @@ notes were read, as one change that undo takes back whole. Its memories never be
 
 from engram import diag, text
 from engram.compat import const
-from engram.errors import ArgumentError, EngramError, ModelGarbled
+from engram.errors import ArgumentError, EngramError
 from engram.learning import operations
 from engram.learning.cursor import SPENT
 from engram.learning.jobs import Pause, Rejections
@@ -73,7 +73,7 @@ class Distillation:
         self._daily = daily
         self._cursor = cursor
         self._model = model
-        self._pause = Pause("distilling")
+        self.pause = Pause("distilling")
         self._attempts = 0
         self._run = 0  # the number of the distillation that is under way
         self._batches = 0
@@ -95,18 +95,13 @@ class Distillation:
             report.why = SPENT
         else:
             self._asked[principal] = report
-            self._pause.end()
+            self.pause.end()
         return report
-
-    def on_model_ok(self) -> None:
-        """The model has answered somebody."""
-        if not self._attempts and self._pause.is_for_link:
-            self._pause.end()
 
     def is_due(self) -> bool:
         """True if there is something to do now."""
         config = self._config
-        if not self._pause.is_over or config.get("mode") != "full":
+        if not self.pause.is_over or config.get("mode") != "full":
             return False
         if self._asked:
             return True
@@ -130,10 +125,10 @@ class Distillation:
             is_over = self._batches == _MOST_BATCHES or not await self._step(report)
             if is_over:
                 self._daily.note_over()
-            self._pause.end()
+            self.pause.end()
             report.why = ""
         except EngramError as error:
-            self._pause.fail(error)
+            self.pause.fail(error)
             # Whoever waits for it is told why it takes longer; it goes on by itself.
             for waiting in [report] + list(self._asked.values()):
                 waiting.why = str(error)
@@ -166,7 +161,7 @@ class Distillation:
         distilling = DistillBatch(self._config, self._records, batch)
         try:
             elements = await distilling.ask(self._model, self._cursor)
-        except (ArgumentError, ModelGarbled) as error:
+        except ArgumentError as error:
             self._attempts += 1
             if self._attempts < _ATTEMPTS:
                 raise
@@ -216,7 +211,7 @@ class Distillation:
         """Yield lines on how it goes, for /stats."""
         waiting = sum(self._daily.waiting().values())
         if waiting:
-            yield "notes waiting: %d%s" % (waiting, "; " + self._pause.why if self._pause.why else "")
+            yield "notes waiting: %d%s" % (waiting, "; " + self.pause.why if self.pause.why else "")
         if self.report.notes:
             yield from self.report.lines()
 

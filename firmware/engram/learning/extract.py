@@ -8,7 +8,7 @@ be learned from: what was in memory already, and what the agent said before, sta
 
 from engram import diag, text
 from engram.compat import const
-from engram.errors import ArgumentError, EngramError, ModelGarbled, ModelRefused
+from engram.errors import ArgumentError, EngramError, ModelRefused
 from engram.learning import operations
 from engram.learning.cursor import MANY, SPENT
 from engram.learning.jobs import Pause, Rejections
@@ -64,10 +64,8 @@ class Extraction:
         self._notes = notes
         self._cursor = cursor
         self._model = model
-        self._pause = Pause("learning")
+        self.pause = Pause("learning")
         self._attempts = 0
-        self._begun = 0  # readings of the next messages that did not come to an end
-        self._is_proved = False  # the model has answered somebody since the last failure
         self.stored = 0
         self.read = 0
         self.lost = 0  # messages that were not read
@@ -77,11 +75,11 @@ class Extraction:
 
     def is_due(self) -> bool:
         """True if there is something to read now."""
-        return self._cursor.is_behind and self._pause.is_over and not self._stopped_by()
+        return self._cursor.is_behind and self.pause.is_over and not self._stopped_by()
 
     def can_read(self) -> bool:
         """True if what waits will be read before long."""
-        return not (self._stopped_by() or self._pause.why)
+        return not (self._stopped_by() or self.pause.why)
 
     def _stopped_by(self) -> str:
         """Reason why nothing is read for now, "" if it may be."""
@@ -91,12 +89,6 @@ class Extraction:
             return "extract.on is false"
         return SPENT if self._cursor.is_spent(self._config) else ""
 
-    def on_model_ok(self) -> None:
-        """The model has answered somebody: what waited for it waits no longer."""
-        self._is_proved = True
-        if not self._attempts and self._pause.is_for_link:
-            self._pause.end()
-
     # --- one batch
 
     async def step(self) -> None:
@@ -105,12 +97,10 @@ class Extraction:
         try:
             await self._step()
             is_over = True
-            self._pause.end()
-            self._attempts = self._begun = 0
+            self.pause.end()
+            self._attempts = 0
         except EngramError as error:
-            self._pause.fail(error)
-            self._is_proved = False
-            self._begun = 0
+            self.pause.fail(error)
         finally:
             if not is_over:
                 self._cursor.save()  # what the call has cost
@@ -129,24 +119,19 @@ class Extraction:
             cursor.until = batch.until  # seen again after a restart: that needs no write
             return
         self._records.check_room()
-        if self._begun == _ATTEMPTS:
-            # Each time something ended the reading that nobody had foreseen, such as a heap that was too small.
-            self._pass_over(turns, "%d readings of it did not come to an end" % _ATTEMPTS, batch.until)
-            return
-        self._begun += 1
         reading = ExtractBatch(self._config, self._clock, self._records, self._journal, self._notes, turns)
         try:
             elements = await reading.ask(self._model, cursor)
-        except (ArgumentError, ModelGarbled, ModelRefused) as error:
+        except (ArgumentError, ModelRefused) as error:
             if isinstance(error, ModelRefused) and error.status not in _UNREADABLE:
                 raise
             self._note(turns, str(error))
-            # What no model said may be a gateway's fault: it counts if the same link has brought a reply since.
-            if isinstance(error, ArgumentError) or self._is_proved:
-                self._attempts += 1
+            self._attempts += 1
             if self._attempts < _ATTEMPTS:
                 raise
-            self._pass_over(turns, "no answer that could be read in %d attempts" % _ATTEMPTS, batch.until)
+            self.lost += len(turns)
+            diag.warning("learning", "%s: no answer in %d attempts; passed over" % (_named(turns), _ATTEMPTS))
+            cursor.keep((), batch.until)
             return
         reading.apply(elements)
         for problem in reading.refused:
@@ -154,11 +139,6 @@ class Extraction:
         reading.write_notes()
         self.stored += len(cursor.keep(reading.changes, batch.until))
         self.read += len(turns)
-
-    def _pass_over(self, turns: list, why: str, until: int) -> None:
-        self.lost += len(turns)
-        diag.warning("learning", "%s: %s; passed over" % (_named(turns), why))
-        self._cursor.keep((), until)
 
     # --- reports
 
@@ -176,7 +156,7 @@ class Extraction:
         )
         waiting = self._cursor.waiting()
         if waiting:
-            reason = self._stopped_by() or self._pause.why
+            reason = self._stopped_by() or self.pause.why
             count = waiting if waiting < MANY else "%d or more" % MANY
             yield "%s messages wait%s" % (count, ": " + reason if reason else "")
         if self.lost:

@@ -8,6 +8,7 @@ comes, turns leave first and have their look in the next pause, from the journal
 from engram import diag
 from engram.agent import tool_loop
 from engram.agent.agent import Sink, Turn
+from engram.agent.answer import Reply
 from engram.compat import const
 from engram.errors import EngramError
 from engram.learning.jobs import Pause
@@ -43,7 +44,7 @@ class Flush:
         self._model = model
         self._extraction = extraction
         self._sessions = {}
-        self._pause = Pause("flush")
+        self.pause = Pause("flush")
         self.done = 0
 
     def turn_over(self, caller, sid: str) -> None:
@@ -56,11 +57,7 @@ class Flush:
 
     def is_due(self) -> bool:
         """True if there may be turns to show."""
-        return bool(self._sessions) and self._pause.is_over and not self._extraction.can_read()
-
-    def on_model_ok(self) -> None:
-        """The model has answered somebody."""
-        self._pause.end()
+        return bool(self._sessions) and self.pause.is_over and not self._extraction.can_read()
 
     async def step(self) -> None:
         """Show some of the turns of one session that are about to go or have gone; it stays due until there are none."""
@@ -71,11 +68,11 @@ class Flush:
             if turns:
                 await self._show(caller, sid, turns)
         except EngramError as error:
-            self._pause.fail(error)
+            self.pause.fail(error)
             # Another session is next.
             self._sessions[sid] = self._sessions.pop(sid)
             return
-        self._pause.end()
+        self.pause.end()
         # What was said meanwhile put the session there again.
         if not turns and self._sessions.get(sid) is caller:
             del self._sessions[sid]
@@ -114,7 +111,7 @@ class Flush:
 
         keeping = _MemoryTools(self._tools, note)
         turn = Turn(caller, spoken[-1])
-        await tool_loop.run(self._model, keeping, config, prompt, turn, Sink(), _NullReply())
+        await tool_loop.run(self._model, keeping, config, prompt, turn, Sink(), Reply(Sink()))
         if not keeping.has_kept:
             # Was it the room that was missing?
             self._records.check_room()
@@ -143,8 +140,8 @@ class Flush:
         """Yield lines on how it goes, for /stats."""
         if self.done:
             yield "%d times since the start" % self.done
-        if self._pause.why:
-            yield "it waits: " + self._pause.why
+        if self.pause.why:
+            yield "it waits: " + self.pause.why
 
 
 class _MemoryTools:
@@ -169,14 +166,3 @@ class _MemoryTools:
             self.has_kept = True
             self._note()
         return done
-
-
-class _NullReply:
-    """Takes an answer that nobody sees."""
-
-    async def text(self, piece: str) -> None:
-        """Drop a piece."""
-
-    def end_part(self, text: str) -> bool:
-        """There are no parts."""
-        return False

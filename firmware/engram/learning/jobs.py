@@ -17,7 +17,7 @@ _LONGEST_QUIET_MS = const(60_000)
 
 
 class Jobs:
-    """Runs jobs, each with is_due() and step(), once nobody has said anything for `quiet_ms`.
+    """Runs jobs, each with is_due(), step() and a Pause, once nobody has said anything for `quiet_ms`.
 
     `is_busy()` tells whether a message is being answered. After a job was broken off the quiet has to last twice as long, so
     that a lively talk does not pay for one broken call after the other.
@@ -35,7 +35,8 @@ class Jobs:
     def on_model_ok(self) -> None:
         """The model has answered somebody."""
         for job in self.jobs:
-            job.on_model_ok()
+            if job.pause.is_for_model:
+                job.pause.end()
 
     def status_lines(self):
         """Yield (name, line) on how the jobs go, for /stats."""
@@ -94,14 +95,14 @@ class Pause(Timeout):
         super().__init__()
         self._name = name
         self._backoff = Backoff(_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
-        self.is_for_link = False
+        self.is_for_model = False
         """True if it was the model that failed."""
         self.why = ""
 
     def fail(self, error) -> None:
         """The job failed: it may try again after a while."""
         self.why = str(error)
-        self.is_for_link = isinstance(error, ModelError)
+        self.is_for_model = isinstance(error, ModelError)
         pause_ms = self._backoff.next_ms()
         self.begin(pause_ms)
         diag.info(self._name, "it waits %d s: %s" % (pause_ms // 1000, self.why))

@@ -9,16 +9,13 @@ The events of a stream; each names its type in its data as well:
     message_delta         delta.stop_reason, usage: output tokens
     message_stop
     error                 error: type, message
-
-A service that does not stream answers with one "message": content (a list of blocks), stop_reason, usage.
 """
-
-import json
 
 from engram.compat import const
 from engram.llm.kept import plain
 from engram.llm.reply import ReplyBuilder
-from engram.llm.request import groups, kept_fields, object_of, sent_id, written
+from engram.llm.request import groups, kept_fields, sent_id, written
+from engram.llm.types import object_in
 from engram.text import part
 
 _VERSION = const("2023-06-01")
@@ -30,10 +27,71 @@ _CALL = ("type", "id", "name", "input")
 _STOPS = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "filter"}
 
 
+class _Draft(ReplyBuilder):
+    def __init__(self, expects_thought: bool = False):
+        super().__init__(expects_thought)
+        self._blocks = {}  # those that are kept, by index
+
+    def reply(self):
+        reply = super().reply()
+        if self.kept.is_whole:
+            blocks = [self._blocks[index] for index in sorted(self._blocks)]
+            reply.kept = tuple([(block["type"], plain(block)) for block in blocks])
+        return reply
+
+    def take(self, event):
+        kind, index = event.get("type"), part(event, "index", int)
+        if kind == "content_block_start":
+            return self._take_block(index, part(event, "content_block", dict))
+        if kind == "content_block_delta":
+            return self._take_delta(index, part(event, "delta", dict))
+        if kind == "message_start":
+            self._take_usage(part(event, "message", dict))
+        elif kind == "message_delta":
+            reason = part(part(event, "delta", dict), "stop_reason", str)
+            self.stop = _STOPS.get(reason, "end") if reason else self.stop
+            self._take_usage(event)
+        elif kind == "message_stop":
+            self.stop = self.stop or "end"
+            self.done = True
+        return ""
+
+    def _take_block(self, index, block):
+        kind = part(block, "type", str)
+        if kind == "text":
+            return self.add_text(part(block, "text", str))
+        if kind == "tool_use":
+            call = self.open_call(index, part(block, "id", str), part(block, "name", str))
+            self.kept.add(call.fields, block, _CALL)
+        elif kind:
+            self._blocks[index] = {}
+            self.kept.add(self._blocks[index], block)
+        return ""
+
+    def _take_delta(self, index, delta):
+        kind = delta.get("type")
+        if kind == "text_delta":
+            return self.add_text(part(delta, "text", str))
+        if kind == "input_json_delta" and self.call(index):
+            self.call(index).add(part(delta, "partial_json", str))
+        elif index in self._blocks:
+            self.kept.add(self._blocks[index], delta, ("type",))
+        return ""
+
+    def _take_usage(self, holder):
+        usage = part(holder, "usage", dict)
+        self.count(usage, "input_tokens", "output_tokens", "cache_read_input_tokens")
+        if "input_tokens" in usage:
+            # What was read from the cache, or written to it, is counted apart by this API.
+            self.usage[0] += part(usage, "cache_read_input_tokens", int)
+            self.usage[0] += part(usage, "cache_creation_input_tokens", int)
+
+
 class Anthropic:
     """The adapter."""
 
-    optional = ("stream", "cache_control", "ids", "tools")
+    draft = _Draft
+    optional = ("cache_control", "ids", "tools")
 
     def path(self, prefix: str) -> str:
         """The path of the call, after a base URL that may end in /v1 or not."""
@@ -48,18 +106,12 @@ class Anthropic:
 
     def body(self, request, model: str, without=()):
         """The request's bytes, piece by piece."""
-        fields: dict = {"model": model, "max_tokens": request.max_tokens or _MAX_TOKENS}
-        if "stream" not in without:
-            fields["stream"] = True
+        fields: dict = {"model": model, "max_tokens": request.max_tokens or _MAX_TOKENS, "stream": True}
         system = [{"type": "text", "text": block} for block in request.system() if block.strip()]
         if system:
             _mark(system, without)
             fields["system"] = system
         return written(fields, _TOOL, () if "tools" in without else request.tools, _messages(request, without))
-
-    def draft(self) -> ReplyBuilder:
-        """An empty reply."""
-        return _Draft()
 
 
 def _mark(blocks, without) -> None:
@@ -92,88 +144,8 @@ def _content(group, without) -> list:
         elif message.text.strip():
             blocks.append({"type": "text", "text": message.text})
         for call in message.calls:
-            ref, arguments = sent_id(call.id, without), object_of(call.arguments)
+            ref, arguments = sent_id(call.id, without), object_in(call.arguments) or {}
             block = {"type": "tool_use", "id": ref, "name": call.name, "input": arguments}
             block.update(kept_fields(call.kept, without))
             blocks.append(block)
     return blocks
-
-
-class _Draft(ReplyBuilder):
-    def __init__(self):
-        super().__init__()
-        self._blocks = []  # (index, fields) of those that are kept
-
-    def reply(self):
-        reply = super().reply()
-        if self.kept.is_whole:
-            reply.kept = tuple([(fields["type"], plain(fields)) for _, fields in self._blocks])
-        return reply
-
-    def take(self, event):
-        kind = event.get("type")
-        if kind == "content_block_delta":
-            return self._take_delta(event.get("index"), part(event, "delta", dict))
-        if kind == "content_block_start":
-            return self._take_block(event.get("index"), part(event, "content_block", dict))
-        if kind == "message_start":
-            self._take_usage(part(event, "message", dict))
-        elif kind == "message_delta":
-            self._take_stop(part(event, "delta", dict))
-            self._take_usage(event)
-        elif kind == "message_stop":
-            self._finish()
-        elif kind == "message":
-            return self._take_whole(event)
-        return ""
-
-    def _take_block(self, index, block):
-        kind = part(block, "type", str)
-        if kind == "tool_use":
-            call = self.open_call(index, part(block, "id", str), part(block, "name", str))
-            if part(block, "input", dict):
-                call.add(json.dumps(block["input"]))
-            self.kept.add(call.fields, block, _CALL)
-        elif kind and kind != "text":
-            fields = {}
-            self._blocks.append((index, fields))
-            self.kept.add(fields, block)
-        return self.add_text(part(block, "text", str)) if kind == "text" else ""
-
-    def _take_delta(self, index, delta):
-        kind = delta.get("type")
-        if kind == "text_delta":
-            return self.add_text(part(delta, "text", str))
-        if kind == "input_json_delta":
-            call = self.call(index)
-            if call:
-                call.add(part(delta, "partial_json", str))
-        else:
-            for known, fields in self._blocks:
-                if known == index:
-                    self.kept.add(fields, delta, ("type",))
-        return ""
-
-    def _take_stop(self, holder):
-        reason = part(holder, "stop_reason", str)
-        if reason:
-            self.stop = _STOPS.get(reason, "end")
-
-    def _take_usage(self, holder):
-        usage = part(holder, "usage", dict)
-        self.count(usage, "input_tokens", "output_tokens", "cache_read_input_tokens")
-        if "input_tokens" in usage:
-            # What was read from the cache, or written to it, is counted apart by this API.
-            self.usage[0] += part(usage, "cache_read_input_tokens", int)
-            self.usage[0] += part(usage, "cache_creation_input_tokens", int)
-
-    def _take_whole(self, message):
-        self._take_stop(message)
-        self._take_usage(message)
-        text = "".join(self._take_block(None, block) for block in part(message, "content", list))
-        self._finish()
-        return text
-
-    def _finish(self):
-        self.stop = self.stop or "end"
-        self.done = True

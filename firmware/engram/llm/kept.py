@@ -57,32 +57,22 @@ class Kept:
         return old
 
     def _join_list(self, old, new):
-        count = len(old)
-        for place, item in enumerate(new):
-            at = _place(old, count, item, place == 0)
-            if at < 0:
-                old.append(self._join(None, item, ""))
+        count = len(old)  # of earlier pieces: two items of one piece are never one
+        for item in new:
+            for at in range(count):
+                if _goes_on(old[at], item, at == count - 1):
+                    old[at] = self._join(old[at], item, "")
+                    break
             else:
-                old[at] = self._join(old[at], item, "")
+                old.append(self._join(None, item, ""))
 
 
-def _place(entries, count, item, is_first):
-    """The entry of an earlier piece that an item goes on with, -1 if it begins one."""
-    if not isinstance(item, dict):
-        return -1
-    has_index = item.get("index") is not None
-    for at in range(count - 1, -1, -1):
-        entry = entries[at]
-        # Without an index only what came last may go on, until its signature.
-        may_go_on = has_index or (
-            is_first and at == count - 1 and not (isinstance(entry, dict) and "signature" in entry)
-        )
-        if may_go_on and isinstance(entry, dict) and _is_same(entry, item):
-            return at
-    return -1
-
-
-def _is_same(entry, item):
+def _goes_on(entry, item, is_last) -> bool:
+    """True if an item goes on with an entry: by its index, or, without one, with the last that has no signature yet."""
+    if not (isinstance(entry, dict) and isinstance(item, dict)):
+        return False
+    if item.get("index") is None and (not is_last or "signature" in entry):
+        return False
     return all(item.get(name) is None or entry.get(name) in (None, item[name]) for name in _IDENTITY)
 
 

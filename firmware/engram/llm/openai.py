@@ -12,30 +12,86 @@ import json
 
 from engram.llm.refusal import Refusal
 from engram.llm.reply import ReplyBuilder
-from engram.llm.request import groups, kept_fields, object_of, sent_id, written
-from engram.llm.types import user
+from engram.llm.request import groups, kept_fields, sent_id, written
+from engram.llm.types import object_in, user
 from engram.text import part
 
 _GAP = "\n\n"  # between texts that become one
-_MESSAGE = ("role", "content", "refusal", "tool_calls", "function_call")
+_MESSAGE = ("role", "content", "refusal", "tool_calls")
 _CALL = ("index", "id", "type", "function")
-_FUNCTION = ("name", "arguments")
 _TOOL = '{"type":"function","function":{"name":%s,"description":%s,"parameters":%s}}'
 _STOPS = {"length": "length", "content_filter": "filter"}
+# What bounds a reply: most services know "max_tokens" only, OpenAI itself wants the other one for its newer models.
+_LIMITS = ("max_tokens", "max_completion_tokens")
+
+
+class _Draft(ReplyBuilder):
+    def feed(self, data):
+        if data.startswith(b"[DONE]"):
+            self.done = True
+            self.stop = self.stop or "end"
+            return ""
+        return super().feed(data)
+
+    def take(self, event):
+        usage = part(event, "usage", dict)
+        usage.update(part(usage, "prompt_tokens_details", dict))
+        self.count(usage, "prompt_tokens", "completion_tokens", "cached_tokens")
+        choices = part(event, "choices", list)
+        return self._take_choice(choices[0]) if choices else ""
+
+    def _take_choice(self, choice):
+        whole = part(choice, "message", dict)
+        message = whole or part(choice, "delta", dict)
+        self.kept.add(self.fields, message, _MESSAGE)
+        for piece in part(message, "tool_calls", list):
+            self._take_call(piece, bool(whole))
+        reason = part(choice, "finish_reason", str)
+        if reason == "error":
+            raise Refusal(502, part(part(choice, "error", dict), "message", str) or "the answer ended with an error")
+        if reason or whole:
+            self.stop = _STOPS.get(reason, "end")
+        return self.add_text(_text(message) or part(message, "refusal", str))
+
+    def _take_call(self, piece, is_whole):
+        if not isinstance(piece, dict):
+            return
+        key, ref = piece.get("index"), part(piece, "id", str)
+        function = part(piece, "function", dict)
+        name = part(function, "name", str)
+        arguments = function.get("arguments")
+        if isinstance(arguments, dict):
+            arguments = json.dumps(arguments)
+        call = None if is_whole else self._call_of(key, ref, name, arguments)
+        if call is None:
+            call = self.open_call(key, ref, name)
+        call.name = call.name or name
+        self.kept.add(call.fields, piece, _CALL)
+        if isinstance(arguments, str):
+            call.add(arguments)
+
+    def _call_of(self, key, ref, name, arguments):
+        """The call that a piece goes on with; None if it begins one.
+
+        Some servers repeat the name or the id in each piece, or give each piece an id of its own; others give every call the
+        index 0, or the same id, or neither.
+        """
+        call = self.call(key) or (None if name or ref else self.call(None))
+        is_other = call and ref and ref != call.ref
+        if not call or not call.name:
+            return None if is_other and name else call
+        if not name:
+            return None if is_other and call.is_whole() else call
+        if is_other or name != call.name or (arguments and call.is_whole()):
+            return None
+        return call
 
 
 class OpenAI:
-    """The adapter for the service at a base URL."""
+    """The adapter."""
 
-    optional = (
-        "stream_options", "stream", "max_tokens", "max_completion_tokens", "ids", "content", "system", "tools",
-    )  # fmt: skip
-
-    def __init__(self, url: str = ""):
-        # What bounds a reply: OpenAI itself wants another field for its newer models, most others know "max_tokens" only.
-        self._limits = ("max_tokens", "max_completion_tokens")
-        if "//api.openai.com" in url.lower():
-            self._limits = ("max_completion_tokens", "max_tokens")
+    draft = _Draft
+    optional = ("stream_options", "stream", "ids", "content", "system", "tools") + _LIMITS
 
     def path(self, prefix: str) -> str:
         """The path of the call, after the base URL."""
@@ -55,14 +111,10 @@ class OpenAI:
             fields["stream"] = True
             if "stream_options" not in without:
                 fields["stream_options"] = {"include_usage": True}
-        limits = [name for name in self._limits if name not in without]
+        limits = [name for name in _LIMITS if name not in without]
         if request.max_tokens and limits:
             fields[limits[0]] = request.max_tokens
         return written(fields, _TOOL, () if "tools" in without else request.tools, _messages(request, without))
-
-    def draft(self) -> ReplyBuilder:
-        """An empty reply."""
-        return _Draft()
 
 
 def _messages(request, without):
@@ -98,77 +150,11 @@ def _message(role, group, without) -> dict:
 
 
 def _call(call, without) -> dict:
-    arguments = call.arguments if object_of(call.arguments) else "{}"
+    arguments = call.arguments if object_in(call.arguments) else "{}"
     function = {"name": call.name, "arguments": arguments}
-    function.update(kept_fields(call.kept_inside, without))
     sent = {"type": "function", "id": sent_id(call.id, without), "function": function}
     sent.update(kept_fields(call.kept, without))
     return sent
-
-
-class _Draft(ReplyBuilder):
-    def feed(self, data):
-        if data.startswith(b"[DONE]"):
-            self.done = True
-            self.stop = self.stop or "end"
-            return ""
-        return super().feed(data)
-
-    def take(self, event):
-        usage = part(event, "usage", dict)
-        usage.update(part(usage, "prompt_tokens_details", dict))
-        self.count(usage, "prompt_tokens", "completion_tokens", "cached_tokens")
-        choices = part(event, "choices", list)
-        return self._take_choice(choices[0]) if choices else ""
-
-    def _take_choice(self, choice):
-        whole = part(choice, "message", dict)
-        message = whole or part(choice, "delta", dict)
-        self.kept.add(self.fields, message, _MESSAGE)
-        for piece in part(message, "tool_calls", list):
-            self._take_call(piece, bool(whole))
-        if part(message, "function_call", dict):
-            self._take_call({"function": message["function_call"]}, bool(whole))
-        reason = part(choice, "finish_reason", str)
-        if reason == "error":
-            raise Refusal(502, part(part(choice, "error", dict), "message", str) or "the answer ended with an error")
-        if reason or whole:
-            self.stop = _STOPS.get(reason, "end")
-        return self.add_text(_text(message) or part(message, "refusal", str) or part(choice, "text", str))
-
-    def _take_call(self, piece, is_whole):
-        key = piece.get("index") if isinstance(piece, dict) else None
-        ref = part(piece, "id", str)
-        function = part(piece, "function", dict)
-        name = part(function, "name", str)
-        arguments = function.get("arguments")
-        if isinstance(arguments, dict):
-            arguments = json.dumps(arguments)
-        call = None if is_whole else self._call_of(key, ref, name, arguments)
-        if call is None:
-            call = self.open_call(key, ref, name)
-        call.name = call.name or name
-        if isinstance(piece, dict):
-            self.kept.add(call.fields, piece, _CALL)
-        self.kept.add(call.fields_inside, function, _FUNCTION)
-        if isinstance(arguments, str):
-            call.add(arguments)
-
-    def _call_of(self, key, ref, name, arguments):
-        """The call that a piece goes on with; None if it begins one.
-
-        Some servers repeat the name or the id in each piece, or give each piece an id of its own; others give every call the
-        index 0, or the same id, or neither.
-        """
-        call = self.call(key) or (None if name or ref else self.call(None))
-        is_other = call and ref and ref != call.ref
-        if not call or not call.name:
-            return None if is_other and name else call
-        if not name:
-            return None if is_other and call.is_whole() else call
-        if is_other or name != call.name or (arguments and call.is_whole()):
-            return None
-        return call
 
 
 def _text(message) -> str:

@@ -36,11 +36,7 @@ _NAMES = (
          "system instruction", "system instructions", "developer instruction", "developer role", "must alternate",
          "user and assistant roles"),
     ),
-    (
-        "tools",
-        ("tool", "tools", "tool use", "tool_use", "tool calls", "tool calling", "tool choice", "tool_choice", "function call",
-         "function calls", "function calling", "functions"),
-    ),
+    ("tools", ("tool", "tools", "tool_use", "tool_choice", "function call", "function calls", "function calling", "functions")),
 )  # fmt: skip
 _OF_CALLS = ("ids", "content")
 # A request loses much without these: they are left out only if the words deny them, and tell of no other fault.
@@ -54,30 +50,26 @@ _FAULTS = ("parse", "parsing", "json", "validation", "failed_generation", "conte
 
 
 class Refusal(Exception):
-    """The service said no: an HTTP status (or one like it), and its own words."""
+    """The service said no, with an HTTP status (or one like it) and its own words; or the link failed: status 0."""
 
-    def __init__(self, status: int, words: str, retry_after: int = -1, is_final: bool = False):
+    def __init__(self, status: int, words: str, retry_after: int = -1):
         super().__init__(words)
         self.status = status
         self.words = words
         self.retry_after = retry_after
-        self.is_final = is_final
 
 
-def refusal_in(event: dict) -> tuple:
-    """(status, words) of an event that is an error: the status that it would have had as an answer."""
+def refusal_in(event: dict) -> Refusal:
+    """Return the refusal in an event that is an error, with the status that it would have had as an answer."""
     error = event.get("error") or event
     status = 0
     for name in ("code", "status", "status_code"):
-        value = error.get(name) if isinstance(error, dict) else None
-        status = status or (int(value) if isinstance(value, int) or (isinstance(value, str) and value.isdigit()) else 0)
+        value = str(error.get(name)) if isinstance(error, dict) else ""
+        status = status or (int(value) if value.isdigit() else 0)
     if not 400 <= status < 600:
         kind = part(error, "type", str) + part(error, "code", str)
-        status = 400
-        for word, meaning in _STATUS:
-            if word in kind:
-                status = meaning
-    return status, error_words(error)
+        status = next((meaning for word, meaning in _STATUS if word in kind), 400)
+    return Refusal(status, error_words(error))
 
 
 def model_error(status: int, words: str, url: str, model: str) -> ModelRefused:
@@ -104,42 +96,37 @@ def refused_name(words: str, request, optional, without) -> str:
     has_calls = False
     for message in request.messages():
         has_calls = has_calls or bool(message.calls)
-        kept.extend(message.kept)
-        for call in message.calls:
-            kept.extend(call.kept)
-            kept.extend(call.kept_inside)
-    for name, _ in kept:
+        for holder in (message,) + tuple(message.calls):
+            kept.extend([name for name, _ in holder.kept])
+    for name in kept:
         if name not in without and _is_named(words, name.lower()):
             return name
     is_denied = any(denial in words for denial in _DENIALS) and not any(fault in words for fault in _FAULTS)
+    # Once a model has called a tool it takes tools: something else is wrong.
+    impossible = ("tools",) if has_calls or not request.tools else ()
+    if not has_calls:
+        impossible += _OF_CALLS
+    if not is_denied:
+        impossible += _DENIED_ONLY
     for name, phrases in _NAMES:
-        may_change = name in optional and name not in without
-        if name == "tools":
-            # Once it has called one it takes tools: something else is wrong.
-            may_change = may_change and not has_calls and bool(request.tools)
-        elif name in _OF_CALLS:
-            may_change = may_change and has_calls
-        if name in _DENIED_ONLY:
-            may_change = may_change and is_denied
+        may_change = name in optional and name not in without and name not in impossible
         if may_change and any(_is_named(words, phrase) for phrase in phrases):
             return name
     return ""
 
 
-def _is_named(words, phrase) -> bool:
+def _is_named(words: str, phrase: str) -> bool:
     """True if a phrase stands in a text, not as a part of longer words."""
     at = words.find(phrase)
     while phrase and at >= 0:
         end = at + len(phrase)
-        if not (_goes_on(words[at - 1 : at], phrase[0]) or _goes_on(words[end : end + 1], phrase[-1])):
+        if not (_is_letter(words[at - 1 : at]) and _is_letter(phrase[0])) and not (
+            _is_letter(words[end : end + 1]) and _is_letter(phrase[-1])
+        ):
             return True
         at = words.find(phrase, at + 1)
     return False
 
 
-def _goes_on(beside, edge) -> bool:
-    return _is_letter(beside) and _is_letter(edge)
-
-
-def _is_letter(mark) -> bool:
-    return mark == "_" or (mark != "" and (mark.isalpha() or mark.isdigit()))
+def _is_letter(mark: str) -> bool:
+    return mark == "_" or mark.isalpha() or mark.isdigit()

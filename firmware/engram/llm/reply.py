@@ -8,38 +8,34 @@ What came is data of a stranger: every field is taken only if it has the type th
 import random
 
 from engram.compat import const
-from engram.errors import ArgumentError, ModelGarbled
+from engram.errors import ArgumentError, BadAnswer
 from engram.llm import text_calls
 from engram.llm.answer_filter import AnswerFilter
 from engram.llm.kept import Kept
-from engram.llm.refusal import Refusal, refusal_in
-from engram.llm.types import Call, Reply, plain_name
-from engram.text import cut_bytes, decode, dumps, encode, lenient_json, loads
+from engram.llm.refusal import refusal_in
+from engram.llm.types import Call, Reply, object_in, plain_name
+from engram.text import decode, dumps, encode, lenient_json, loads
 
-# Bounds of a reply; they protect the heap from a model that runs away. A text that is longer is cut there,
-# and the reply's stop says "length". A call is never cut, since half a call must not run: ModelGarbled.
-_TEXT_BYTES = const(16384)
+# Bounds of a reply's calls; they protect the heap from a model that runs away. A text that is too long is cut, and the reply's
+# stop says "length". A call is never cut, since half a call must not run.
 _CALLS = const(8)
 _ARGUMENTS_BYTES = const(8192)
-_SENTENCE_ENDS = const(".!?。！？…")
 
 
 class ReplyBuilder:
     """One reply as far as it has come. Each API has its own kind, with its own take().
 
-    stop           why the model ended, "" as long as it has not said so
-    done           whether nothing more is to come
-    text           what came of its answer, as bytes
-    answer_filter  takes thoughts and calls out of its text
-    kept           joins the fields that the adapter does not know; those of the message are its own `fields`
+    stop    why the model ended, "" as long as it has not said so
+    done    whether nothing more is to come
+    answer  the AnswerFilter of its text; `expects_thought` if this model's last thought had no opening mark
+    kept    joins the fields that the adapter does not know; those of the message are its own `fields`
     """
 
-    def __init__(self):
+    def __init__(self, expects_thought: bool = False):
         self.stop = ""
         self.done = False
         self.usage = [-1, -1, -1]  # tokens: input, output, cached
-        self.text = bytearray()
-        self.answer_filter = AnswerFilter()
+        self.answer = AnswerFilter(expects_thought)
         self.has_text = False
         self.kept = Kept()
         self.fields = {}
@@ -52,26 +48,23 @@ class ReplyBuilder:
 
     def feed(self, data: bytes) -> str:
         """Take the JSON of one event; the new text in it."""
-        event = self._event(data)
-        if event is None:
-            return ""  # a sign of life
-        if event.get("error") or event.get("object") == "error" or event.get("detail"):
-            raise Refusal(*refusal_in(event))
-        return self.take(event)
-
-    def _event(self, data):
-        """The object in an event, None if it is none."""
         try:
             event = loads(decode(data))  # a letter that is cut in two spoils no more than itself
         except ValueError:
             event = None
         if isinstance(event, list) and event:
             event = event[0]  # an error of some services
-        if isinstance(event, dict):
-            return event
-        if data.strip().startswith(b"{"):
-            raise ModelGarbled("the model's service sent something that is no JSON object; is llm.url right?")
-        return None
+        if not isinstance(event, dict):
+            if data.strip().startswith(b"{"):
+                raise BadAnswer("the model's service sent something that is no JSON object")
+            return ""  # a sign of life
+        if event.get("error") or event.get("object") == "error" or event.get("detail"):
+            raise refusal_in(event)
+        text = self.take(event)
+        if self.answer.is_full:
+            self.stop = "length"
+            self.done = True
+        return text
 
     def take(self, event: dict) -> str:
         """Take one event; the new text in it. Each API has its own."""
@@ -80,70 +73,44 @@ class ReplyBuilder:
     def reply(self) -> Reply:
         """The finished reply. One that was cut has no calls: the last of them may be incomplete."""
         calls = ()
+        if self.answer.is_full:
+            self.stop = "length"
         if self.stop in ("end", "tools"):
             calls = tuple(call.finished(self._calls, self.kept) for call in self._calls if not call.is_empty())
             self.stop = "tools" if calls else "end"
-        reply = Reply(decode(self.text), calls, self.stop, tuple(self.usage))
+        reply = Reply(decode(self.answer.text), calls, self.stop, tuple(self.usage))
         reply.kept = self.kept.fields(self.fields)
         return reply
 
-    @property
-    def has_calls(self) -> bool:
-        """True if the service has sent calls."""
-        return bool(self._calls)
-
-    def finish(self, names) -> str:
+    def finish(self, names, messages=()) -> str:
         """End the text; what is left to be shown of it.
 
-        Calls in it are taken if `names` has the names of their tools, and no message before has the call.
+        Calls in it are taken if `names` has the names of their tools, and none of the `messages` has the call.
         """
-        held = self.answer_filter.held()
-        if self.answer_filter.is_call:
-            held = self._take_written_calls(held, names)
-        elif self.answer_filter.is_thinking and (self.stop != "end" or self._calls):
-            held = ""  # a thought; without an end in a whole answer, its mark was a word
-        return self._keep(held)
-
-    def _take_written_calls(self, written: str, names) -> str:
-        """Take calls that are written as text; what of it is an answer."""
-        calls = text_calls.read(written, names)
-        if calls and any(text_calls.is_echo(calls, message.text) for message in self.answer_filter.messages()):
-            return written  # words of others, such as a page that the person pasted
-        before = decode(self.text).strip()
-        has_text = bool(before)
-        if calls and has_text and before.count("`") % 2:
-            return written  # an example
-        if not calls and (has_text or not self.answer_filter.is_marked):
-            return written
+        held = self.answer.end()
+        calls = text_calls.read(held, names)
+        # Words of others are no call, such as a page that the person pasted.
+        is_quoted = calls and any(text_calls.is_quoted(calls, message.text) for message in messages)
+        has_text = bool(decode(self.answer.text).strip())
+        if is_quoted or not (calls or (self.answer.is_marked and not has_text)):
+            return self.answer.keep(held)
         if self.stop in ("end", "tools") and not self._calls:
             if not calls or has_text:
                 self.stop = "as_text"
-                if has_text and before[-1] not in _SENTENCE_ENDS:
-                    return written  # it goes on the sentence before it
-            for name, arguments in calls or ():
-                self.open_call(None, "", name).add(arguments)
+            else:
+                for name, arguments in calls:
+                    self.open_call(None, "", name).add(arguments)
         return ""
 
     def add_text(self, text: str) -> str:
-        """Keep what belongs to the answer of `text`; what of that is within the bound."""
+        """Take the next piece of the text; what of it belongs to the answer, and is within the bound."""
         self.has_text = self.has_text or bool(text)
-        shown = self.answer_filter.feed(text, self.text)
-        if self.answer_filter.was_closed:
-            self.text = bytearray()
-        return self._keep(shown)
-
-    def _keep(self, text: str) -> str:
-        within = cut_bytes(text, _TEXT_BYTES - len(self.text))
-        if len(within) < len(text):
-            self.stop = "length"
-            self.done = True
-        self.text.extend(encode(within))
-        return within
+        return self.answer.feed(text)
 
     def open_call(self, key, ref: str, name: str) -> "_Call":
         """Begin a call; `key` is what the API's later pieces of it will be found by."""
         if len(self._calls) == _CALLS:
-            raise ModelGarbled("the model called more than 8 tools at once; ask for less in one message")
+            raise BadAnswer("the model called more than 8 tools at once")
         call = _Call(key, ref, name)
         self._calls.append(call)
         return call
@@ -168,14 +135,13 @@ class _Call:
         self.ref = ref
         self.name = name
         self.fields = {}
-        self.fields_inside = {}
         self._arguments = bytearray()
 
     def add(self, arguments: str) -> None:
         """Keep the next fragment of the arguments' JSON text."""
         self._arguments.extend(encode(arguments))
         if len(self._arguments) > _ARGUMENTS_BYTES:
-            raise ModelGarbled("the model called a tool with more than 8 KB; ask for less in one message")
+            raise BadAnswer("the model called a tool with more than 8 KB")
 
     def is_empty(self) -> bool:
         """True if nothing but an id came of it."""
@@ -183,7 +149,7 @@ class _Call:
 
     def is_whole(self) -> bool:
         """True if the arguments have come to their end."""
-        return _is_object(self._arguments)
+        return object_in(self._arguments) is not None
 
     def finished(self, calls, kept):
         """The call for a reply, with an id that no earlier one of `calls` has."""
@@ -191,19 +157,11 @@ class _Call:
         if first is not self or not self.ref:
             self.ref = "%09x" % random.getrandbits(30)
         arguments = decode(self._arguments).strip() or "{}"
-        if not _is_object(arguments):
+        if object_in(arguments) is None:
             try:
                 arguments = dumps(lenient_json.loads(arguments, dict))
             except (ValueError, ArgumentError):
                 pass  # the tool says what is wrong
         call = Call(self.ref, plain_name(self.name), arguments)
         call.kept = kept.fields(self.fields)
-        call.kept_inside = kept.fields(self.fields_inside)
         return call
-
-
-def _is_object(written) -> bool:
-    try:
-        return isinstance(loads(written), dict)
-    except ValueError:
-        return False

@@ -6,15 +6,13 @@ An adapter (openai.OpenAI, anthropic.Anthropic) knows one API:
     headers(key)             (name, value) pairs
     optional                 what a request may do without, see refusal.py
     body(request, model, without=())    the request's bytes, piece by piece
-    draft()                  a ReplyBuilder that understands the API's events
+    draft(expects_thought)   a ReplyBuilder that understands the API's events
 """
 
 import json
 from binascii import crc32
 
 from engram.compat import const
-from engram.llm.types import user
-from engram.text import loads
 
 _ID_BYTES = const(9)
 _LETTERS = const(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
@@ -50,19 +48,10 @@ def sent_id(ref: str, without) -> str:
     return "%09x" % (crc32(ref.encode()) & 0xFFFFFFFF)
 
 
-def object_of(arguments) -> dict:
-    """The object in arguments that go back to the service: an empty one for those that were answered with an error."""
-    try:
-        found = loads(arguments)
-    except ValueError:
-        found = None
-    return found if isinstance(found, dict) else {}
-
-
 def groups(messages, tool_role: str):
     """(role, messages) of neighbours with one role; messages that say nothing are left out.
 
-    Results of tools have the role `tool_role`. The person begins: APIs want it so, and a window of the history may not.
+    Results of tools have the role `tool_role`.
     """
     last = ""
     group = []
@@ -73,8 +62,6 @@ def groups(messages, tool_role: str):
             role = message.role
         else:
             continue
-        if not last and role == "assistant":
-            yield "user", [user("(earlier messages have left the window)")]
         if role != last and group:
             yield last, group
             group = []

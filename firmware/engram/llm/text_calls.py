@@ -10,14 +10,13 @@ All marks between them are passed over; one word more, and the text is no call.
 
 from engram.compat import const
 from engram.llm.types import plain_name
-from engram.text import dumps, encode, lenient_json, loads
+from engram.text import dumps, encode, lenient_json
 
 _NAMES = const(("name", "function", "tool", "tool_name"))
 _ARGUMENTS = const(("arguments", "parameters", "args", "input"))
 _WORDS = const((b"function", b"functions", b"json", b"assistant", b"commentary", b"call", b"tool_call"))
 _OPENING = const((b"function=", b"invoke "))
 _PARAMETER = const((b"parameter=", b"parameter "))
-_CLOSING = const((b"/function", b"/invoke", b"/tool_call"))
 # Marks of what a tool gave back: not a call, whatever stands in it.
 _RESULTS = const((b"result", b"response", b"output", b"observation"))
 # Marks of calls in a message.
@@ -35,27 +34,12 @@ def read(written: str, names):
         reader.read()
     except ValueError:
         return None
-    return reader.calls or None
+    return [(name, dumps(arguments)) for name, arguments in reader.calls] or None
 
 
-def is_echo(calls, text: str) -> bool:
-    """True if a message names the tool of a call, and has a call in it or a text that is an argument."""
-    for name, arguments in calls:
-        if name in text:
-            text = text.replace("\\", "")
-            if any(mark in text for mark in _CALL_LIKE) or any(each in text for each in _texts(loads(arguments))):
-                return True
-    return False
-
-
-def _texts(value):
-    """The texts in arguments."""
-    if isinstance(value, str):
-        if value.strip():
-            yield value.replace("\\", "").strip()
-    elif isinstance(value, (dict, list)):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _texts(each)
+def is_quoted(calls, text: str) -> bool:
+    """True if a message names the tool of a call, and has a call in it."""
+    return any(mark in text for mark in _CALL_LIKE) and any(name in text for name, _ in calls)
 
 
 class _Reader:
@@ -65,8 +49,7 @@ class _Reader:
         self._names = names
         self._at = 0
         self._has_mark = False
-        self._name = ""  # of the call whose arguments are to come
-        self._arguments = {}
+        self._arguments = None  # of the call that has only a name yet
 
     def read(self) -> None:
         """Read all calls; ValueError if there is something else as well."""
@@ -77,7 +60,7 @@ class _Reader:
                 self._at += 1
             elif byte == b"<":
                 self._has_mark = True
-                self._take_mark(self._until(b">"))
+                self._take_mark(self._until(b">")[1:])
             elif byte == b"[" and data[self._at + 1 : self._at + 2].isupper():
                 self._has_mark = True
                 mark = self._until(b"]")
@@ -89,7 +72,6 @@ class _Reader:
                 self._take_value(value)
             else:
                 self._take_word()
-        self._end_call()
 
     def _until(self, mark: bytes) -> bytes:
         """Take the bytes before the next such mark; the reader goes on behind it."""
@@ -101,17 +83,14 @@ class _Reader:
         return self._data[start:end]
 
     def _take_mark(self, mark: bytes) -> None:
-        mark = mark[1:]
-        if mark in _CLOSING:
-            self._end_call()
-        elif any(mark.startswith(opening) for opening in _OPENING):
+        if any(mark.startswith(opening) for opening in _OPENING):
             self._begin_call(_attribute(mark))
         elif any(mark.startswith(opening) for opening in _PARAMETER):
-            self._arguments[_attribute(mark)] = _text(self._until(b"</parameter>"))
+            self._add({_attribute(mark): _text(self._until(b"</parameter>"))})
         elif mark == b"arg_key":
             key = _text(self._until(b"</arg_key>"))
             self._until(b"<arg_value>")
-            self._arguments[key] = _text(self._until(b"</arg_value>"))
+            self._add({key: _text(self._until(b"</arg_value>"))})
         else:
             _refuse_result(mark)
 
@@ -127,9 +106,9 @@ class _Reader:
 
     def _take_value(self, value) -> None:
         """Take the arguments of a named call, or calls that are whole."""
-        if self._name and isinstance(value, dict):
-            self._arguments.update(value)
-            self._end_call()
+        if self._arguments is not None and isinstance(value, dict):
+            self._add(value)
+            self._arguments = None
         elif isinstance(value, list):
             for each in value:
                 self._take_value(each)
@@ -147,22 +126,21 @@ class _Reader:
             self._take_value(lenient_json.loads(arguments, dict) if isinstance(arguments, str) else arguments or {})
 
     def _begin_call(self, name) -> None:
-        """Begin a call of a tool; ValueError if there is none of that name, or another call has no end."""
-        if self._name or not isinstance(name, str) or plain_name(name) not in self._names:
+        """Begin a call of a tool; ValueError if there is none of that name."""
+        if not isinstance(name, str) or plain_name(name) not in self._names:
             raise ValueError
-        self._name = plain_name(name)
-
-    def _end_call(self) -> None:
-        if self._name:
-            self.calls.append((self._name, dumps(self._arguments)))
-        self._name = ""
         self._arguments = {}
+        self.calls.append((plain_name(name), self._arguments))
+
+    def _add(self, arguments: dict) -> None:
+        if self._arguments is None:
+            raise ValueError
+        self._arguments.update(arguments)
 
 
 def _refuse_result(mark: bytes) -> None:
     """Refuse a mark of a tool's result with ValueError."""
-    mark = mark.lower()
-    if any(word in mark for word in _RESULTS):
+    if any(word in mark.lower() for word in _RESULTS):
         raise ValueError
 
 

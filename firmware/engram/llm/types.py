@@ -13,16 +13,17 @@ Reply     text, calls, stop, usage (input, output, cached tokens; -1 unknown); s
 
 from collections import namedtuple
 
+from engram.text import loads
+
 Message = namedtuple("Message", "role text calls call kept")
 Tool = namedtuple("Tool", "name description schema")
 Request = namedtuple("Request", "system messages tools max_tokens model")
 
 
 class Call(namedtuple("Call", "id name arguments")):
-    """A tool call; `kept_inside` are fields of its function."""
+    """A tool call."""
 
     kept: tuple = ()
-    kept_inside: tuple = ()
 
 
 class Reply(namedtuple("Reply", "text calls stop usage")):
@@ -51,3 +52,12 @@ def plain_name(name: str) -> str:
     for mark in "<:(":
         name = name.split(mark)[0]
     return name.split(".")[-1].strip()
+
+
+def object_in(written):
+    """Return the JSON object in a text, None if it is none."""
+    try:
+        found = loads(written)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None

@@ -23,7 +23,7 @@ _HEAD_BYTES = const(16384)
 _INTERIM_ANSWERS = const(4)
 # How much may be read only to be able to use the link again.
 _DRAIN_READS = const(4)
-_WANTED = const((b"content-length", b"transfer-encoding", b"retry-after", b"connection", b"x-should-retry"))
+_WANTED = const((b"content-length", b"transfer-encoding", b"retry-after", b"connection"))
 # How much of a service's own words is shown: enough for its first sentence, and no page of HTML.
 _WORDS = const(200)
 _SAID = ("error", "message", "detail", "msg", "errors", "error_msg", "status_msg", "base_resp", "description", "title")
@@ -35,7 +35,6 @@ class Response:
 
     status       the HTTP status
     retry_after  the seconds that the service asks to wait, -1 unknown
-    may_retry    False if the service says that another attempt is of no use
     begun        whether any byte of the answer came
     ended        whether the body was read to its end
     reusable     whether the link may serve another request after that
@@ -44,7 +43,6 @@ class Response:
     def __init__(self, link, buffer: bytearray, *, stall_ms: int, most: int, first_ms: int = 0):
         self.status = 0
         self.retry_after = -1
-        self.may_retry = True
         self.begun = self.ended = self.reusable = False
         self._link = link
         self._buffer = buffer
@@ -67,7 +65,6 @@ class Response:
             raise BadAnswer("the service sends interim answers without end")
         retry_after = headers.get(b"retry-after", b"").split(b".")[0]
         self.retry_after = _number(retry_after, 10) if retry_after.isdigit() else -1
-        self.may_retry = headers.get(b"x-should-retry", b"").lower() != b"false"
         connection = headers.get(b"connection", b"").lower()
         self.reusable = b"close" not in connection and (version != b"HTTP/1.0" or b"keep-alive" in connection)
         self._frame_body(headers)

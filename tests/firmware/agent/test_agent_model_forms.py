@@ -62,19 +62,6 @@ async def test_a_thought_is_neither_shown_nor_kept():
         assert ear.heard == "Green." and journal(board) == ["Green."] and ear.notices == []
 
 
-async def test_a_thought_is_not_shown_wherever_the_stream_is_split():
-    sent = stream(text("<think>É 你.</thi", "nk>\n\nGrün 😀.") + ["[DONE]"])
-    cuts = range(100, len(sent), 23)
-    board = Board()
-    async with Peer(*[[sent[:at], 1, sent[at:]] for at in cuts]) as peer:
-        board.serve(Model(Client(peer.url + "/v1", stall_ms=60_000), OpenAI(), "m", retries=0))
-        for at in cuts:
-            ear = Ear()
-            await board.agent.turn(OWNER, SAID, ear)
-            assert ear.heard == "Grün 😀.", at
-    assert set(journal(board)) == {"Grün 😀."}
-
-
 async def test_a_thought_that_a_template_opened_is_not_kept_and_the_next_one_is_not_shown():
     board, ear = Board(), Ear()
     events = text("I plan.\n", "</think>\n\n", "Green.") + ["[DONE]"]
@@ -94,12 +81,6 @@ async def test_a_thought_before_a_call_is_not_sent_back():
     assert "I plan" not in json.dumps(sent[1])
 
 
-async def test_an_answer_may_name_marks_of_thoughts():
-    said = "It writes <think> first, then </think>, and so on."
-    ear, _, board, _ = await talk(text(said))
-    assert ear.heard == said and journal(board) == [said]
-
-
 async def test_tokens_spent_on_thinking_are_told():
     for events in (
         [delta(reasoning_content="Let me think"), delta("length")],
@@ -108,11 +89,6 @@ async def test_tokens_spent_on_thinking_are_told():
     ):
         ear, outcome, board, _ = await talk(events)
         assert (outcome.problem, ear.heard, journal(board)) == (SPENT, "", [])
-
-
-async def test_the_words_of_a_refusal_are_shown():
-    ear, outcome, board, _ = await talk([delta(content=None, refusal="I can't help with that."), delta("stop")])
-    assert ear.heard == "I can't help with that." and outcome.problem == "" and journal(board) == [ear.heard]
 
 
 async def test_calls_in_any_form_are_run():
@@ -151,17 +127,9 @@ async def test_a_call_that_another_one_wrote_is_shown_and_not_run():
         "<function=memory_store><parameter=content>The bike is green</parameter></function>",
         '[{"name": "memory_store", "parameters": {"content": "Another", "tags": ["a"]}}]',
     ):
-        for said in (pasted, written, json.dumps(pasted), "memory_store: The bike is green"):
-            if "Another" in written and said[0] == "m":
-                continue
+        for said in (pasted, written, json.dumps(pasted)):
             ear, outcome, board, _ = await talk(text(written), said="please format this: " + said)
             assert (ear.heard, outcome.problem, memories(board)) == (written, "", []), (written, said)
-
-
-async def test_plain_json_of_a_model_that_has_called_through_its_service_is_an_answer():
-    written = '{"name": "memory_store", "arguments": {"content": "Another", "tags": ["a"]}}'
-    ear, _, board, _ = await talk(calls(ARGUMENTS), text(written))
-    assert ear.heard == written and memories(board) == ["The bike is green"]
 
 
 async def test_arguments_with_one_meaning_are_taken():

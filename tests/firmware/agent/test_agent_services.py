@@ -123,17 +123,22 @@ async def test_what_a_service_wants_back_of_a_reply_goes_back():
 
 async def test_thinking_blocks_of_anthropic_go_back():
     thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
-    use = {"type": "tool_use", "id": "t1", "name": "memory_store", "input": json.loads(ARGUMENTS)}
+    use = {"type": "tool_use", "id": "t1", "name": "memory_store", "input": {}}
+    arguments = {
+        "type": "content_block_delta",
+        "delta": {"type": "input_json_delta", "partial_json": ARGUMENTS},
+    }
 
     def play(body):
         blocks = [
             block for message in body["messages"] if message["role"] == "assistant" for block in message["content"]
         ]
-        if not blocks:
-            return "200 OK", {"type": "message", "content": [thought, use], "stop_reason": "tool_use"}
-        if blocks[0] != thought:
+        if blocks and blocks[0] != thought:
             return refuses("Expected `thinking`, but found `tool_use`.")
-        return "200 OK", {"type": "message", "content": [{"type": "text", "text": "Noted."}], "stop_reason": "end_turn"}
+        sent = [{"type": "text", "text": "Noted."}] if blocks else [thought, use]
+        events = [{"type": "content_block_start", "index": at, "content_block": block} for at, block in enumerate(sent)]
+        events += [dict(arguments, index=1)] * (not blocks) + [{"type": "message_stop"}]
+        return [stream([json.dumps(event) for event in events])]
 
     heard, notices, problem, stored, _ = await talk(play, Anthropic())
     assert (heard, notices, problem, stored) == ("Noted.", REMEMBERED, "", ["The bike is green"])

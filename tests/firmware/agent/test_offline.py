@@ -182,13 +182,6 @@ def test_all_else_is_kept_and_reported():
     assert talk.board.journal.entries.count() == 5
 
 
-def test_the_commands_are_listed_once_to_each_person():
-    talk = Talk()
-    assert "list memories" in talk.say("I planted tomatoes")
-    assert talk.say("I planted leeks").startswith("I am offline: what you said is kept")
-    assert "list memories" in talk.say("I planted beans", ANN) and "list memories" not in talk.say("and peas", ANN)
-
-
 def test_any_question_is_a_search():
     talk = Talk()
     talk.say("remember that my bike is green")

@@ -1,11 +1,10 @@
 """Facts by themselves: what a model finds in what people said is checked, and kept once."""
 
 from board import ANN, ROOM
-from engram.errors import ModelGarbled, ModelRefused, ModelUnavailable
+from engram.errors import ModelRefused, ModelUnavailable
 from engram.llm.types import Call
 from engram.memory.access import OWNER
 from learners import add, contents, facts, learn, learner, read, tell, told
-from support import raises
 
 SISTER = "The user's sister Anna lives in Bonn"
 SAID = "my sister Anna lives in Bonn"
@@ -94,11 +93,6 @@ async def test_a_fact_of_a_message_that_was_not_shown_is_refused():
     assert "from: is none of the messages that were shown." in stats
 
 
-async def test_a_field_that_there_is_not_is_refused():
-    _, stats = await refused(facts(add("t3", SISTER, pinned=True)))
-    assert "operation: has a field that there is not." in stats
-
-
 async def test_a_fact_without_tags_is_refused():
     _, stats = await refused(facts({"op": "add", "from": "t3", "content": SISTER}))
     assert "tags: 1 to 3 tags are needed." in stats
@@ -134,24 +128,6 @@ async def test_a_secret_is_kept_out_of_keywords_and_other_words():
         said,
     )
     assert "content: holds what looks" in stats and "keywords: holds what looks" in stats
-
-
-async def test_a_batch_that_never_ends_is_passed_over():
-    board = learner("nice", *[MemoryError() for _ in range(3)])
-    await tell(board, SAID)
-    for _ in range(3):
-        with raises(MemoryError):
-            await board.jobs.jobs[0].step()
-    await read(board)
-    assert not board.learning_cursor.is_behind and board.model.asked == 4
-
-
-async def test_a_gateways_fault_passes_nothing_over():
-    board = learner("nice", *[ModelGarbled("a captive portal") for _ in range(4)])
-    await tell(board, SAID)
-    for _ in range(4):
-        await board.jobs.jobs[0].step()
-    assert board.learning_cursor.waiting() == 1
 
 
 async def test_a_full_memory_asks_the_model_nothing():
@@ -202,13 +178,6 @@ async def test_a_list_with_one_meaning_is_read_in_any_form():
         board = learner("nice", answer)
         await learn(board, SAID)
         assert contents(board) == [SISTER], answer
-
-
-async def test_an_endless_answer_is_broken_off():
-    board = learner("nice", ["[" + "x" * 3000] * 5)
-    await tell(board, SAID)
-    await board.jobs.jobs[0].step()
-    assert "longer than 6000 bytes" in told(board) and board.learning_cursor.is_behind
 
 
 # --- a model that is away
@@ -376,10 +345,3 @@ async def test_lightweight_mode_reads_nothing():
     board = learner("a", mode="lightweight")
     await learn(board, SAID)
     assert board.model.asked == 1
-
-
-async def test_a_garbled_answer_of_the_service_counts_as_an_attempt():
-    board = learner("nice", ModelGarbled("no events"))
-    await tell(board, SAID)
-    await board.jobs.jobs[0].step()
-    assert board.learning_cursor.is_behind and "no events" in told(board)

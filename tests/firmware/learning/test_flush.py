@@ -82,10 +82,6 @@ async def looks_after_messages_in_a_row(count):
     return shown
 
 
-async def test_each_of_eight_messages_in_a_row_that_leaves_has_its_look_the_oldest_first():
-    assert await looks_after_messages_in_a_row(8) == [["0", "1", "2"], ["3", "4", "5"]]
-
-
 async def test_each_of_twelve_messages_in_a_row_that_leaves_has_its_look_the_oldest_first():
     assert await looks_after_messages_in_a_row(12) == [["0", "1", "2"], ["3", "4", "5"], ["6", "7", "8"], ["9"]]
 

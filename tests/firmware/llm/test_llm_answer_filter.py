@@ -3,7 +3,6 @@
 import random
 
 from engram.llm.reply import ReplyBuilder
-from engram.llm.types import assistant, user
 from support import rounds
 
 PLAN = "They want the colour. I must not show this plan."
@@ -27,14 +26,11 @@ BEGUN_WITH_A_MARK = (
 ONLY_CLOSED = (
     PLAN + "\n</think>\n\n" + GREEN,
     PLAN + "</think>" + GREEN,
-    "```\n" + PLAN + "\n```\n</think>\n" + GREEN,
     PLAN + "\n[/THINK]" + GREEN,
 )
 NO_THOUGHTS = (
     "",
-    " ",
     "Hello.",
-    "\n\n  Hello.",
     "a < b, <b>x</b>, [1], <",
     "<thinker>",
     "<thin",
@@ -56,10 +52,8 @@ NO_THOUGHTS = (
 
 def answer(pieces, expects=False):
     """(the answer, what of it was passed on as it came) of a text in pieces."""
-    draft = ReplyBuilder()
+    draft = ReplyBuilder(expects)
     draft.stop = "end"
-    if expects:
-        draft.answer_filter.expect_thought()
     passed = [draft.add_text(piece) for piece in pieces]
     passed.append(draft.finish(()))
     return draft.reply().text, "".join(passed)
@@ -98,57 +92,17 @@ def test_an_answer_without_marks_at_its_start_stays_as_it_is():
 
 
 def test_a_thought_without_an_end_is_no_answer():
-    for opening in ("<think>", "[THINK]"):
-        for end in ("", " </thi"):
-            draft = ReplyBuilder()
-            draft.add_text(opening + PLAN + end)
-            draft.stop = "length"
-            assert draft.finish(()) == draft.reply().text == ""
-    draft = ReplyBuilder()
-    draft.add_text("<think>" + PLAN)
-    draft.open_call(0, "a", "memory_list")
-    draft.stop = "end"
-    assert draft.finish(()) == ""
-
-
-def test_an_answer_that_begins_with_a_mark_as_a_word_is_shown():
-    for text in ("<think> is the mark of a thought.", "[THINK] opens it, [/THIN", "<thought>"):
-        for pieces in splits(text):
-            assert answer(pieces) == (text, text), pieces
-    assert answer(["<think>" + "x" * 4000]) == ("", "")
+    for text in ("<think>" + PLAN, "[THINK]" + PLAN + " </thi"):
+        assert answer([text]) == ("", "")
 
 
 def test_a_closing_mark_as_a_word_takes_nothing_away():
-    for text in (
-        "DeepSeek opens thoughts itself and ends them with this line:\n</think>\nAfter it the answer comes.",
-        "They end so.\n</thinking> is one mark, and.\n</think>\n another.",
-        "[/think] is no mark.\n</thinker>\nIt is not.",
-    ):
-        for pieces in splits(text.replace("so.\n</thinking>", "so </thinking>")):
-            assert answer(pieces)[0] == "".join(pieces), pieces
     assert answer(["<think>" + PLAN + "</think>It ends.\n</think>\nSo."])[0] == "It ends.\n</think>\nSo."
     assert answer([PLAN + "\n</think>\nIt ends.\n</think>\nSo."])[0] == "It ends.\n</think>\nSo."
 
 
-def test_a_closing_mark_that_the_person_named_is_a_word():
-    text = "It comes on a line.\n</think>\nThen the answer."
-    for said, role, shown in (
-        ("How does </think> come?", user, text),
-        ("What is <think>?", user, text),
-        ("I think it is green", user, "Then the answer."),
-        ("</think>", assistant, "Then the answer."),
-    ):
-        draft = ReplyBuilder()
-        draft.answer_filter.messages = lambda said=said, role=role: (role(said),)  # type: ignore
-        draft.add_text(text)
-        draft.stop = "end"
-        draft.finish(())
-        assert draft.reply().text == shown, said
-
-
 def test_an_answer_without_the_expected_thought_is_shown_where_it_was_cut():
-    draft = ReplyBuilder()
-    draft.answer_filter.expect_thought()
+    draft = ReplyBuilder(True)
     assert draft.add_text("Your bike is") == ""
     draft.stop = "length"
     assert draft.finish(()) == draft.reply().text == "Your bike is"
@@ -184,27 +138,3 @@ def test_any_text_in_any_pieces_is_the_same_answer():
             rest = rest[size:]
         expects = random.randrange(2) == 1
         assert answer(pieces, expects)[0] == answer([text], expects)[0], (pieces, expects)
-
-
-def test_an_answer_of_any_text_behind_a_word_stays_as_it_is():
-    random.seed(8)
-    words = (
-        "<think>",
-        "<thinking>",
-        "[THINK]",
-        "<tool_call>",
-        "{",
-        '{"name":',
-        "[",
-        "```",
-        "a",
-        "你好",
-        "😀",
-        " ",
-        "<",
-        "</",
-        "[/",
-    )
-    for _ in range(rounds(2000, 100)):
-        text = "So: " + "".join(random.choice(words) for _ in range(random.randrange(1, 14)))
-        assert answer([text]) == (text, text), text

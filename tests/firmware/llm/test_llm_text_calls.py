@@ -166,19 +166,6 @@ def test_the_result_of_a_tool_is_no_call():
         assert (found.calls, found.stop, passed) == ((), "as_text", ""), text
 
 
-def test_an_example_of_a_call_is_shown():
-    for before, after, stop in (
-        ("In Qwen a call looks so: ", "", "as_text"),
-        ("In Qwen a call looks so:\n", "", "as_text"),
-        ("In Qwen a call looks so: `", "`", "end"),
-        ("It looks so.\n```\n", "\n```", "end"),
-    ):
-        text = before + "<tool_call>" + CALL + "</tool_call>" + after
-        for size in (1, 1000):
-            found, passed = reply(*in_pieces(text, size))
-            assert (found.text, found.calls, found.stop, passed) == (text, (), stop, text)
-
-
 def test_an_answer_that_looks_like_a_call_is_shown():
     for text in ANSWERS:
         for size in (1, 1000):
