@@ -250,7 +250,7 @@ def served(folder: Path, guarded):
 
 
 def test_a_board_that_joins_shared_subscriptions_takes_no_message_of_another_board(guarded, served: Companion):
-    hello = {"version": 1, "zone": 0, "records": [7, 1, 1, 0], "journal": [8, 1, 1, 0], "relied": 0}
+    hello = {"version": 1, "zone": 0, "records": [7, 1, 1, 0], "journal": [8, 1, 1, 0], "relied": 0, "rule": ""}
 
     async def work() -> None:
         async with _client(guarded, "garden") as thief, _client(guarded, "kitchen") as board:

@@ -223,8 +223,8 @@ class ArchiveTransfer:
         NetError.
         """
         ref = "%s%d" % _parse_ref(ref)
-        line = await self._exchange.ask_text("get", self._within_ms, id=ref, **caller_fields(caller))
-        return self._checked(ref, line.encode(), caller)
+        answer = await self._exchange.ask_in_time("get", self._within_ms, id=ref, **caller_fields(caller))
+        return self._checked(ref, answer["body"].encode(), caller)
 
     def _checked(self, ref: str, line: bytes, caller):
         """The line as a dict if it is the one that was asked for, undamaged, and the caller may see it."""

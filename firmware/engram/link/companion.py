@@ -1,7 +1,6 @@
 """The board's side of a companion: one link at a time, over which logs are copied and searches are asked."""
 
 from engram import diag
-from engram.clock import Timeout
 from engram.compat import const, sleep_ms
 from engram.errors import ConfigError, EngramError, NetError, Refused
 from engram.interrupt import start_task, stop_task
@@ -17,8 +16,6 @@ from engram.net.backoff import Backoff
 _FIRST_PAUSE_MS = const(1000)  # before a link that failed is tried again; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60_000)
 _SECOND_MS = const(1000)
-_PATIENT_TRIES = const(3)  # without an answer, and for so long, until a person is to look why
-_PATIENT_MS = const(60_000)
 _SILENCE = const("the companion does not answer; is `engram serve` running, and does it use the same broker?")
 _AWAY = const("the companion is not connected")
 _NAME_LONGEST = const(32)
@@ -68,7 +65,7 @@ class Companion:
         self._exchange.transport = self._transport = make_transport(self.device, self._exchange.receive)
         parts = clock, is_busy, self._greeted, self._idle_work, archived
         self._sync = Replication(self._exchange, logs, link_state, *parts)
-        self._status = StatusReport(self._sync, find_status)
+        self._status = StatusReport(self._sync, find_status, clock)
         self._notes = NoteCopy(self._sync, notes, retention)
         self._senses = SenseCopy(self._sync, find_senses)
         self.archive = make_archive(self._exchange, self._sync) if make_archive else None
@@ -81,11 +78,8 @@ class Companion:
             self.inbound = InboundMessages(self._exchange, self._sync, chat, lambda: config.get("companion.chat"))
         self.is_connected = None  # a bool once there was a link
         self._problem = ""
-        self._refusal = ""
         self._pause_ms = 0  # until the next try
         self._backoff = Backoff(_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
-        self._unanswered = 0  # tries in a row that ended without an answer
-        self._patience = Timeout()
         self._needs_number = True  # whether the next link has to have a new one
 
     # --- running
@@ -121,22 +115,15 @@ class Companion:
         try:
             await self._hold()
         except Refused as error:
-            self._problem = self._refusal = str(error)
+            self._problem = "refused: " + str(error)
             return max(error.again_s * 1000, self._backoff.next_ms())
-        except NoAnswer as error:
+        except NoAnswer:
             # It may be that the companion knows of newer links than this one.
             self._needs_number = True
-            self._problem = str(error) if self._is_patient() else self._transport.silence() or _SILENCE
+            self._problem = _SILENCE
         except EngramError as error:
             self._problem = str(error)
         return self._backoff.next_ms()
-
-    def _is_patient(self) -> bool:
-        """Count a try without an answer: a companion that is busy or starts is no fault yet."""
-        if not self._unanswered:
-            self._patience.begin(_PATIENT_MS)
-        self._unanswered += 1
-        return self._unanswered < _PATIENT_TRIES or not self._patience.is_over
 
     async def _hold(self) -> None:
         beside = []
@@ -185,8 +172,8 @@ class Companion:
         self._senses.greeted(welcome["senses"])
         if self.archive:
             self.archive.greeted(welcome["archived"], welcome["asks"])
-        self._problem = self._refusal = ""
-        self._pause_ms = self._unanswered = 0
+        self._problem = ""
+        self._pause_ms = 0
         self._backoff.reset()
 
     # --- status
@@ -219,10 +206,6 @@ class Companion:
                 yield "  archive   %s with the companion%s" % (self.archive.status(), self.unreachable())
             if self.archive.why:
                 yield "  archive   " + self.archive.why
-        if self.ask.asked:
-            yield "  searches  asked: %d, answered: %d" % (self.ask.asked, self.ask.answered)
-        if self._refusal:
-            yield "  refused: " + self._refusal
         if self._sync.message:
             yield "  it said: " + self._sync.message
 

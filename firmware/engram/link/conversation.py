@@ -35,7 +35,7 @@ _LATE = const("the answer is from %s ago.")
 class Conversation:
     """A channel's sink (as channels.inbox.ChannelSink) that sends replies to the message with this head.
 
-    `saved` is set once the message is on flash, as `turn`, and `over` once nothing more comes of it.
+    `saved` is set once the message is on flash, as `turn`, or nothing more comes of it.
     """
 
     is_confirming = False
@@ -47,7 +47,6 @@ class Conversation:
         self.mid = head["mid"]
         self.turn = ""
         self.saved = asyncio.Event()
-        self.over = asyncio.Event()
         self._items = []
         self._has_items = asyncio.Event()
         self._has_room = asyncio.Event()
@@ -104,7 +103,7 @@ class Conversation:
 
     async def recalled(self, shown: list) -> None:
         """Report the memories shown to the model: with what comes next, as a message of its own delays the answer."""
-        await self._add("report", text.dumps({"recalled": shown}), True)
+        self._items.append(["report", text.dumps({"recalled": shown})])
 
     async def line(self, line: str) -> None:
         """A line of a command's answer."""
@@ -150,7 +149,7 @@ class Conversation:
             content = content[_PIECE:]
         await self._add(last, content)
 
-    async def _add(self, kind: str, content: str, may_wait: bool = False) -> None:
+    async def _add(self, kind: str, content: str) -> None:
         while not self._is_lost and self._is_full(content):
             self._has_items.set()
             await self._wait_for_room()
@@ -161,8 +160,7 @@ class Conversation:
             items[-1][1] += content
         else:
             items.append([kind, content])
-        if not may_wait:
-            self._has_items.set()
+        self._has_items.set()
 
     def _is_full(self, content: str) -> bool:
         size = sum([len(piece) for _, piece in self._items], len(content))

@@ -1,20 +1,19 @@
-"""The same messages over HTTP: each is posted, and the answers stand in the body of the answer, one line each."""
+"""The same messages over HTTP: each is posted, and its answer is the body of the answer."""
 
 from engram.compat import const, sleep_ms
-from engram.errors import BadAnswer, NetError, Refused
+from engram.errors import NetError, Refused
 from engram.link.messages import ANSWER_BYTES, WAIT_SECONDS
 from engram.net.http import Client
 from engram.net.response import describe_status, error_text, is_busy
 
 _STALL_MS = const(15_000)  # the longest silence of a companion that works on a message
-_ANSWERS_BYTES = const(65536)  # of all answers to one message
 _WORDS = const(300)  # bytes of a refusal that are read
 _TIDY_MS = const(5000)  # between two looks whether the link idles
 _NO_MESSAGES_AGAIN = const(60)  # seconds after which an address that takes no messages is tried again
 
 
 class HttpTransport:
-    """A device's way to the companion at a base URL; take(bytes) is given each answer."""
+    """A device's way to the companion at a base URL; take(bytes) is given the answers."""
 
     wait_seconds = WAIT_SECONDS
 
@@ -41,12 +40,8 @@ class HttpTransport:
     def close(self) -> None:
         """Do nothing: the client keeps its link for the next message, or closes it when it idles."""
 
-    def silence(self) -> str:
-        """Say why no answer may have come: over HTTP nothing is known."""
-        return ""
-
     async def send(self, head: bytes, body=None) -> None:
-        """Post a message and take its answers. NetError; what the body's pieces() raises."""
+        """Post a message and take its answer. NetError; what the body's pieces() raises."""
         await self._post(self._client, head, body)
 
     async def listen(self, head: bytes, body=None) -> None:
@@ -62,20 +57,13 @@ class HttpTransport:
 
         answer = await client.ask("POST", self._path, self._headers, parts)
         try:
-            await self._read(answer)
+            if answer.status != 200:
+                raise await self._refusal(answer)
+            data = await answer.collect(ANSWER_BYTES + 1)
         finally:
             client.release(answer)
-
-    async def _read(self, answer) -> None:
-        if answer.status != 200:
-            raise await self._refusal(answer)
-        lines = (await answer.collect(_ANSWERS_BYTES + 1)).split(b"\n")
-        if max([len(line) for line in lines]) >= ANSWER_BYTES:
-            raise BadAnswer("the companion answered with more than the board takes")
-        if lines.pop():
-            raise BadAnswer("the companion's answer ended in the middle")
-        for line in lines:
-            self._take(line + b"\n")
+        if data:
+            self._take(data)
 
     async def _refusal(self, answer) -> NetError:
         said = describe_status(answer.status, error_text(await answer.collect(_WORDS)))
@@ -87,4 +75,4 @@ class HttpTransport:
 
 
 def _client(url: str, tls, stall_ms: int) -> Client:
-    return Client(url, stall_ms=stall_ms, most=_ANSWERS_BYTES, tls=tls)
+    return Client(url, stall_ms=stall_ms, most=ANSWER_BYTES, tls=tls)

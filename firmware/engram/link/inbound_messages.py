@@ -15,7 +15,7 @@ from engram.compat import const, sleep_ms, wait_for_ms
 from engram.errors import EngramError, NetError, Refused
 from engram.interrupt import start_task, stop_task
 from engram.link.conversation import ROOM, Conversation, Push
-from engram.link.rpc import NoAnswer, Parts
+from engram.link.rpc import NoAnswer
 from engram.net.backoff import Backoff
 
 _LOOK_MS = const(500)  # between two looks whether the companion has answered the greeting
@@ -24,7 +24,6 @@ _SAVED_MS = const(1000)  # in which most messages are on flash: then the compani
 _FIRST_PAUSE_MS = const(1000)  # before it listens again after a failure; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60_000)
 _REDELIVERY_MS = const(60_000)  # between two times that what is kept for the companion is sent again
-_MOST_CHARS = const(12_000)  # of a message: what the console takes, too
 
 
 class InboundMessages:
@@ -39,6 +38,7 @@ class InboundMessages:
         self._take, self._redeliver = chat
         self._find_mode = find_mode
         self._task = None  # what answers now
+        self._asking = None  # what waits for a message
         self._pause_ms = 0  # that it waits before it listens again
         self._backoff = Backoff(_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
         self.conversation = None
@@ -95,29 +95,25 @@ class InboundMessages:
 
     async def _listen(self) -> int:
         """Ask once; after how many ms to ask again."""
-        talk, parts = self.conversation, Parts()
+        talk = self.conversation
         if talk and not talk.turn:
             try:
                 await wait_for_ms(talk.saved.wait(), _SAVED_MS)
             except asyncio.TimeoutError:
                 pass  # it waits for its turn
-        asking = start_task(self._ask, parts)
-        # When the answer is over the board is free for the next message: it asks again.
-        watching = start_task(self._watch, talk, asking) if talk else None
+        self._asking = start_task(self._ask)
         try:
-            head = await asking
+            head = await self._asking
         except asyncio.CancelledError:
-            if self.conversation or not watching:
+            if self.conversation or not talk:
                 raise
-            return 0
+            return 0  # the answer is over: the board is free for the next message
         finally:
-            asking.cancel()
-            if watching:
-                watching.cancel()
+            self._asking.cancel()
         talk = self.conversation
-        if head["op"] == "say" and parts.is_whole and not talk:
+        if head["op"] == "say" and not talk:
             self.conversation = Conversation(self._sync, head)
-            self._task = start_task(self._answer, self.conversation, parts.text)
+            self._task = start_task(self._answer, self.conversation, head["body"])
         elif head["op"] == "cancel" and talk and head["mid"] == talk.mid:
             talk.cancel()
             await sleep_ms(_LOOK_MS)
@@ -127,19 +123,12 @@ class InboundMessages:
             return head["again"] * 1000
         return 0
 
-    async def _watch(self, talk, asking) -> None:
-        await talk.over.wait()
-        asking.cancel()
-
-    async def _ask(self, parts) -> dict:
-        def collect(head) -> bool:
-            return head["op"] != "say" or parts.take(head) or len(parts.text) > _MOST_CHARS
-
+    async def _ask(self) -> dict:
         talk, transport = self.conversation, self._exchange.transport
         wait = transport.wait_seconds
         fields = {"wait": wait, "mid": talk.mid if talk else "", "turn": talk.turn if talk else ""}
         within_ms = wait * 1000 + _SPARE_MS
-        return await self._exchange.ask("listen", within_ms, None, collect, transport.listen, **fields)
+        return await self._exchange.ask("listen", within_ms, send=transport.listen, **fields)
 
     async def _answer(self, talk, content: str) -> None:
         is_sent = False
@@ -155,4 +144,5 @@ class InboundMessages:
                 self._fail()
             self.conversation = self._task = None
             talk.saved.set()
-            talk.over.set()
+            if self._asking:
+                self._asking.cancel()

@@ -1,6 +1,6 @@
-"""The board's own state for the companion, in one small file: memory/link.json, a line as in every log.
+"""The board's own state for the companion, in one small file: memory/link.json.
 
-    {"board","chip","link","have":[epoch, seq, epoch, seq, missed],"crc"}
+    {"board","chip","link","have":[epoch, seq, epoch, seq, missed]}
 
 At most 128 bytes, since littlefs then keeps it in the folder itself and no erase is needed to write it. `have` is a lower
 bound of what the companion has acknowledged of records and journal; it is written seldom. `missed` is the seq up to which turns
@@ -10,7 +10,7 @@ left the board that the companion may not have.
 import os
 from binascii import crc32, hexlify
 
-from engram import diag, files, log_line
+from engram import diag, files, text
 from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import StoreError
 
@@ -31,9 +31,8 @@ class LinkState:
         self._raws = dict(logs)
         self._chip = chip()
         self._saved_at = ticks_ms()
-        self._is_new = False
         self._segments = {name: raw.store.log.live for name, raw in logs}
-        saved = _read(self._path)
+        saved = files.read_json(self._path, _LARGEST, _parsed)
         if saved is None or saved["chip"] != self._chip:
             # A new board, or one on which the files of another one were put.
             saved = {"board": hexlify(os.urandom(_ID_BYTES)).decode(), "link": 0, "have": [0] * 5}
@@ -72,12 +71,10 @@ class LinkState:
     def acknowledged(self, name: str, seq: int) -> None:
         """Note that the companion has a log up to a seq; it is written now and then."""
         store = self._raws[name].store
-        known = store.epoch, seq
-        self._is_new = self._is_new or self._have[name] != known
-        self._have[name] = known
+        self._have[name] = store.epoch, seq
         if self._segments[name] != store.log.live or ticks_diff(ticks_ms(), self._saved_at) > _SAVE_MS:
             self._segments[name] = store.log.live
-            if self._is_new:
+            if self._have != self._noted:
                 self.save()
 
     def leaving(self, name: str, last: int) -> None:
@@ -95,11 +92,10 @@ class LinkState:
     def save(self) -> None:
         """Write the file; on a full flash it stays as it is."""
         self._saved_at = ticks_ms()
-        self._is_new = False
         have = self._have["records"] + self._have["journal"] + (self.missed,)
-        fields = (("board", self.board), ("chip", self._chip), ("link", self.link), ("have", have))
+        fields = {"board": self.board, "chip": self._chip, "link": self.link, "have": have}
         try:
-            files.write(self._path, log_line.encode(fields))
+            files.write(self._path, text.dumps(fields))
             self._noted = dict(self._have)
         except StoreError as error:
             diag.warning("companion", "the link's number could not be kept: %s" % error)
@@ -116,9 +112,7 @@ def chip() -> str:
     return "%08x" % crc32(unique()) if unique else ""
 
 
-def _read(path: str):
-    """The file's fields, None if it is damaged or there is none."""
-    try:
-        return log_line.decode(files.read(path, _LARGEST) or b"")
-    except (ValueError, StoreError):
-        return None
+def _parsed(saved: dict) -> dict:
+    """Return what the file has; an error if it is damaged."""
+    have = [int(saved["have"][at]) for at in range(5)]
+    return {"board": saved["board"], "chip": saved["chip"], "link": int(saved["link"]), "have": have}

@@ -1,7 +1,7 @@
 """The messages between board and companion, the same over MQTT and HTTP, and the same code on both sides.
 
 A message is a head, which is a line as in every log (see engram.log_line), and behind it, for `lines`, the raw lines of a log,
-for `note` the bytes of a file, for `readings` a block of a ring of readings.
+for `note` the bytes of a file, for `readings` a block of a ring of readings, for `say`, `got` and `found` a text.
 docs/reference/messages.md tells what each field is for; the tables here tell what each may be.
 
 All messages of a board have its id (`board`), the number of its connection (`link`) and their own number (`n`), which both
@@ -15,8 +15,8 @@ VERSION = 1
 MOST_BYTES = 65536
 """The longest message: bounds what either side has to hold."""
 
-ANSWER_BYTES = 2048
-"""The longest message to a board: bounds what it has to hold. What was found comes in as many as it takes."""
+ANSWER_BYTES = 60000
+"""The longest message to a board: bounds what it has to hold."""
 
 WAIT_SECONDS = 25
 """The companion may wait for so long that somebody says something, before it answers `listen`."""
@@ -45,6 +45,9 @@ NOTES_AT_ONCE = 32
 SENSES = 16
 """Senses that a board lists at most."""
 
+WITH_BODY = ("lines", "note", "readings", "say", "got", "found")
+"""The messages in which something stands behind the head."""
+
 GONE = "gone"
 LEFT = "left"
 """In place of a digest in a list of notes: the note was cleared; its days are over, or there is no room for it."""
@@ -65,7 +68,6 @@ _NOTE = (_TEXT, 0, 255)
 _COUNT = (_NUMBER, 0, (1 << 30) - 1)
 _SEQ = (_NUMBER, 0, log_line.MAX_SEQ)
 _CRC = (_TEXT, 0, 8)
-_PART = (_NUMBER, 1, 64)
 _MOMENT = (_NUMBER, 0, 1 << 40)
 _IS = (_FLAG, 0, 0)
 _STATE = (_NUMBERS, 4, 4)
@@ -91,6 +93,7 @@ FROM_BOARD = {
         ("records", _STATE),
         ("journal", _STATE),
         ("relied", _SEQ),
+        ("rule", (_TEXT, 0, 64)),
     ),
     "lines": _RANGE,
     "check": _RANGE + (("digest", _CRC),),
@@ -108,11 +111,10 @@ FROM_BOARD = {
     "reply": (_MID, _OFFER, ("k", (_NUMBER, 1, (1 << 30) - 1)), _ITEMS),
     "push": (_MID, _ROOM, ("text", (_TEXT, 1, PUSH_CHARS))),
     "status": (_ITEMS,),
-    "senses": (_OF_EPOCH, ("next", (_NUMBER, 0, 255)), ("whole", _IS), ("items", (_LIST, 0, SENSES))),
+    "senses": (_OF_EPOCH, ("next", (_NUMBER, 0, 255)), ("whole", _IS), ("items", (_LIST, 0, SENSES)))
+    + (("shared", (_NUMBERS, 0, SENSES)),),
     "readings": (_OF_EPOCH, ("level", (_NUMBER, 0, 1)), ("seq", _BLOCK_SEQ)),
 }
-# Fields that a message has only where there is something to say; who does not know one passes it over.
-OPTIONAL = {"hello": (("rule", (_TEXT, 1, 64)),), "senses": (("shared", (_NUMBERS, 1, SENSES)),)}
 # What a board is answered.
 TO_BOARD = {
     "welcome": (("records", _HELD), ("journal", _HELD), ("archived", _SEQ), ("asks", _IS), ("told", (_TEXT, 0, 1000)))
@@ -120,16 +122,15 @@ TO_BOARD = {
     "have": (_OF_LOG, _OF_EPOCH, ("have", _SEQ)),
     "same": (),
     "differs": (),
-    "found": (("part", _PART), ("parts", _PART), ("items", (_LIST, 0, 50)), ("note", (_TEXT, 0, 300)))
-    + (("confidence", _SURE), ("sure", (_NUMBERS, 0, 50))),
+    "found": (("note", (_TEXT, 0, 300)), ("confidence", _SURE), ("sure", (_NUMBERS, 0, 50))),
     "kept": (("count", _COUNT),),
     "noted": (("lacks", (_NUMBERS, 0, NOTES_AT_ONCE)), ("state", _CRC)),
     "perceived": (("have", (_LIST, 2, 2)), ("state", _CRC)),
-    "got": (("part", _PART), ("parts", _PART), ("text", (_TEXT, 0, ANSWER_BYTES))),
-    "say": (_MID, _OFFER, ("part", _PART), ("parts", _PART), _ROOM)
+    "got": (),
+    "say": (_MID, _OFFER, _ROOM)
     + _CALLER
     + (("command", _IS), ("forwarded", (_TEXT, 0, FORWARDED_CHARS)), ("quoted", (_TEXT, 0, QUOTED_CHARS)))
-    + (("edits", (_TEXT, 0, MID_CHARS)), ("text", (_TEXT, 0, ANSWER_BYTES))),
+    + (("edits", (_TEXT, 0, MID_CHARS)),),
     "cancel": (_MID,),
     "quiet": (("again", (_NUMBER, 0, 3600)),),
     "received": (("cancel", _IS),),
@@ -143,7 +144,7 @@ class BadMessage(EngramError):
 
 def encode(op: str, board: str, link: int, n: int, **fields) -> bytes:
     """The head of a message. `fields` as the tables tell: ArgumentError if one does not fit."""
-    table = (FROM_BOARD.get(op) or TO_BOARD.get(op) or ()) + _optional(op, fields)
+    table = FROM_BOARD.get(op) or TO_BOARD.get(op) or ()
     _check(_ADDRESS, {"board": board, "link": link, "n": n})
     _check(table, fields)
     pairs = [("op", op), ("board", board), ("link", link), ("n", n)]
@@ -166,10 +167,10 @@ def decode(data, table) -> tuple:
         raise BadMessage("there is no message of that kind.")
     try:
         _check(_ADDRESS, head)
-        _check(table[op] + _optional(op, head), head)
+        _check(table[op], head)
     except ArgumentError as error:
         raise BadMessage("in the message %s %s %s" % (op, error.argument, error.problem))
-    if op not in ("lines", "note", "readings") and end < len(data):
+    if op not in WITH_BODY and end < len(data):
         raise BadMessage("%d bytes stand behind the message %s." % (len(data) - end, op))
     return head, data[end:]
 
@@ -189,10 +190,6 @@ def caller_fields(caller) -> dict:
 def shown(number: int) -> str:
     """A check as it stands in a message."""
     return "%08x" % number
-
-
-def _optional(op: str, fields: dict) -> tuple:
-    return tuple([row for row in OPTIONAL.get(op, ()) if row[0] in fields])
 
 
 def _check(table, fields: dict) -> None:

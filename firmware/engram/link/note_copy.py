@@ -11,6 +11,7 @@ from engram import files
 from engram.compat import const, sleep_ms
 from engram.errors import NetError
 from engram.link.messages import GONE, LEFT, NOTE_BYTES, NOTES_AT_ONCE, shown
+from engram.link.rpc import Body
 from engram.memory import principal_files
 from engram.memory.texts.notes import MEMORY, is_note
 
@@ -77,7 +78,8 @@ class NoteCopy:
         version = notes.version
         entry = self._entry(file, self._retention.left())
         if entry[1]:
-            body = _Body(notes.folder + "/" + file, entry[1])
+            path, size = notes.folder + "/" + file, entry[1]
+            body = Body(size, lambda: _pieces(path, size))
             answer = await self._sync.ask("note", body, epoch=self._sync.epoch, file=file, digest=entry[2])
         else:
             # Between a name and itself there is no other file.
@@ -108,23 +110,15 @@ def _is_copied(file: str) -> bool:
     return name == MEMORY or is_note(name)
 
 
-class _Body:
-    """A file, as it is sent."""
-
-    def __init__(self, path: str, size: int):
-        self._path = path
-        self.size = size
-
-    def pieces(self):
-        """Yield its bytes."""
-        left = self.size
-        try:
-            with open(self._path, "rb") as opened:
-                while left:
-                    piece = opened.read(min(left, _PIECE))
-                    if not piece:
-                        raise NetError("a note became shorter while it was sent")
-                    left -= len(piece)
-                    yield piece
-        except OSError:
-            raise NetError("a note has gone while it was sent") from None
+def _pieces(path: str, left: int):
+    """Yield the bytes of a file, as it is sent."""
+    try:
+        with open(path, "rb") as opened:
+            while left:
+                piece = opened.read(min(left, _PIECE))
+                if not piece:
+                    raise NetError("a note became shorter while it was sent")
+                left -= len(piece)
+                yield piece
+    except OSError:
+        raise NetError("a note has gone while it was sent") from None

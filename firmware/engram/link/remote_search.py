@@ -24,7 +24,6 @@ class RemoteSearch:
         self._when = when
         self._within_ms = within_ms
         self._archived = archived
-        self.asked = self.answered = 0
 
     @property
     def is_connected(self) -> bool:
@@ -47,13 +46,11 @@ class RemoteSearch:
         have = (self._sync.have("records"), self._sync.have("journal"))
         if self._exchange.failure:
             return RemoteResults((), have, "the companion is not connected: " + self._alone(query.caller), ())
-        self.asked += 1
-        items, sure = [], []
         try:
-            answer = await self._search(query, limit, folders, items, sure)
-            self.answered += 1
+            answer = await self._ask(query, limit, folders)
+            items, sure = _results(answer, limit)
             return RemoteResults(items, have, text.printable(answer["note"]), sure)
-        except (NetError, ArgumentError) as error:
+        except (NetError, ArgumentError, ValueError) as error:
             problem = "%s: %s" % (error, self._alone(query.caller))
         diag.info("companion", problem)
         return RemoteResults((), have, problem, ())
@@ -62,7 +59,7 @@ class RemoteSearch:
         """(lines of a file in the companion's Markdown folders as a dict, why there are none)."""
         asked = dict(caller_fields(caller), path=path, first=first, count=count)
         try:
-            found = text.loads(await self._exchange.ask_text("file", self._within_ms, **asked))
+            found = text.loads((await self._exchange.ask_in_time("file", self._within_ms, **asked))["body"])
         except (NetError, ArgumentError, ValueError) as error:
             return None, "%s is with the companion: %s." % (path, error)
         if not isinstance(found, dict) or not isinstance(found.get("lines"), list):
@@ -74,21 +71,10 @@ class RemoteSearch:
         total = self._archived.total if self._archived and access.is_owner(caller) else 0
         return _ALONE if not total else _ALONE[:-1] + ", without the archive (memories: %d)." % total
 
-    async def _search(self, query, limit: int, folders: bool, items: list, sure: list) -> dict:
-        """Collect what is found in `items` and how sure it is of each in `sure`; the head of the last part of the answer."""
-
-        def collect(head) -> bool:
-            for place, item in enumerate(head["items"]):
-                # The latter is of what has left the board: its moment, who said it, and its text.
-                if len(items) < limit and (is_row(item, str, int) or is_row(item, str, int, int, str, str)):
-                    items.append(item[:4] + [text.cut(item[4], _TEXT_LONGEST)] if len(item) == 5 else item)
-                    sure.append(_sure(head, place))
-            return head["part"] >= head["parts"]
-
+    async def _ask(self, query, limit: int, folders: bool) -> dict:
         return await self._exchange.ask_in_time(
             "search",
             self._within_ms,
-            collect,
             query=text.cut(query.text, _QUERY_LONGEST),
             limit=limit,
             tags=list(query.tags),
@@ -99,7 +85,13 @@ class RemoteSearch:
         )
 
 
-def _sure(head: dict, place: int) -> int:
-    """Return the companion's confidence in an item, 0 to 1000."""
-    sures = head["sure"]
-    return min(sures[place], 1000) if place < len(sures) else 0
+def _results(answer: dict, limit: int) -> tuple:
+    """(the items that were found, how sure the companion is of each, 0 to 1000); ValueError if they cannot be read."""
+    items, sure = [], []
+    found = text.loads(answer["body"])
+    for item, sureness in zip(found, answer["sure"]) if isinstance(found, list) else ():
+        # The latter is of what has left the board: its moment, who said it, and its text.
+        if len(items) < limit and (is_row(item, str, int) or is_row(item, str, int, int, str, str)):
+            items.append(item[:4] + [text.cut(each, _TEXT_LONGEST) for each in item[4:]])
+            sure.append(min(sureness, 1000))
+    return items, sure

@@ -10,19 +10,15 @@ Else it first compares what both have, span by span. There is no queue: what is 
 says all of its span, so a message that comes twice, or a link that breaks anywhere, does no harm.
 """
 
-from collections import namedtuple
-
 from engram import diag, text
 from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
-from engram.errors import NetError, Refused
+from engram.errors import NetError
 from engram.link.messages import LOGS, VERSION, is_row, shown
-from engram.link.rpc import NoAnswer
+from engram.link.rpc import Body, NoAnswer
 
 _BATCH = const(4096)  # bytes of lines in a message, unless one line is longer: it is read in one go
 _ANSWER_MS = (4_000, 8_000, 16_000)  # for the companion to write a message down and say so: else it is sent again
 _HELLO_MS = const(50_000)  # between two greetings: they are the sign of life, and show what the companion lost
-_MOST_REFUSED = const(3)  # greetings in a row that are said again: after one more the link is given up
-_SOON_S = const(10)  # a link is kept while the companion asks to wait for so long at most
 _LOOK_MS = const(400)  # between two looks whether there are new lines
 _BUSY_MS = const(100)  # between two looks whether a message is being answered
 _MOST_BUSY = const(100)  # of them: then the board goes on nevertheless
@@ -80,7 +76,7 @@ class Replication:
         self._stalls = 0
         self.is_greeted = False
         while True:
-            await self._greet_in_turn()
+            await self._greet()
             greeted_at = ticks_ms()
             while ticks_diff(ticks_ms(), greeted_at) < _HELLO_MS and not self._has_changed():
                 if not await self._step() and not (self._idle_work and await self._idle_work()):
@@ -88,25 +84,13 @@ class Replication:
                 if self._exchange.failure:
                     raise self._exchange.failure
 
-    async def _greet_in_turn(self) -> None:
-        """Greet; a companion to which too many come at once is greeted again over this link: a new one costs both more."""
-        for left in range(_MOST_REFUSED, -1, -1):
-            try:
-                await self._greet()
-                return
-            except Refused as error:
-                if not left or error.again_s > _SOON_S:
-                    raise
-                diag.info("companion", str(error))
-                await sleep_ms(error.again_s * 1000)
-
     async def _greet(self) -> None:
         states = {copy.name: copy.state() for copy in self.copies}
         relied = self._archived.durable_seq if self._archived else 0
         clock = self._clock
-        if clock.zone:
-            states["rule"] = clock.zone.rule
-        welcome = await self.ask("hello", version=VERSION, zone=clock.zone_minutes, relied=relied, **states)
+        rule = clock.zone.rule if clock.zone else ""
+        fields = {"version": VERSION, "zone": clock.zone_minutes, "relied": relied, "rule": rule}
+        welcome = await self.ask("hello", **fields, **states)
         if welcome["told"]:
             self.message = text.printable(welcome["told"])
             diag.info("companion", self.message)
@@ -164,7 +148,8 @@ class Replication:
 
     async def _send(self, copy, span) -> bool:
         """Send the lines of a span; whether the companion has them now."""
-        answer = await self.ask("lines", _Body(copy.raw, span), **_fields(copy, span))
+        body = Body(span.size, lambda: copy.raw.pieces(span))
+        answer = await self.ask("lines", body, **_fields(copy, span))
         if answer["log"] != copy.name or answer["epoch"] != copy.epoch:
             raise NetError("the companion acknowledged another log than it was sent")
         if answer["have"] != max(copy.have, span.to):
@@ -222,18 +207,6 @@ class _Copy:
     def is_done(self) -> bool:
         """True if the companion's copy is like the log, as far as is known."""
         return self.cursor < 0 and self.have + 1 >= self.raw.store.next_seq
-
-
-class _Body(namedtuple("_Body", "raw span")):
-    """The lines of a span, as they are sent."""
-
-    @property
-    def size(self) -> int:
-        return self.span.size
-
-    def pieces(self):
-        """Yield their bytes."""
-        return self.raw.pieces(self.span)
 
 
 def _fields(copy, span) -> dict:

@@ -47,8 +47,7 @@ class SenseCopy:
         listed = senses.all()
         items = [[sense.number, sense.name, sense.unit, sense.decimals, sense.made] for sense in listed]
         fields = {"next": senses.table.next, "whole": not senses.table.damaged, "items": items}
-        if senses.is_shared and listed:
-            fields["shared"] = [sense.number for sense in listed]
+        fields["shared"] = [sense.number for sense in listed] if senses.is_shared else []
         self._take(await self._sync.ask("senses", epoch=self._sync.epoch, **fields))
 
     async def _send_block(self, senses) -> bool:

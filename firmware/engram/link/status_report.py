@@ -3,8 +3,8 @@
 import random
 
 from engram import diag
-from engram.clock import Timeout
-from engram.compat import const, ticks_add, ticks_diff, ticks_ms
+from engram.clock import Moment, Timeout
+from engram.compat import const
 from engram.errors import Refused
 
 _PAUSE_MS = const(600_000)  # between two times that the companion is told how the board is
@@ -13,12 +13,11 @@ _PAUSE_MS = const(600_000)  # between two times that the companion is told how t
 class StatusReport:
     """Sends what find_status() gives; with it the seconds since the start, and a number that no other start has."""
 
-    def __init__(self, sync, find_status):
+    def __init__(self, sync, find_status, clock):
         self._sync = sync
         self._find_status = find_status
-        self._run = 0
-        self._seconds = 0
-        self._counted_at = ticks_ms()
+        self._run = 1 + random.getrandbits(29)
+        self._started = Moment(clock)
         self.pause = Timeout()
 
     async def step(self) -> bool:
@@ -26,18 +25,10 @@ class StatusReport:
         if not (self._sync.is_greeted and self.pause.is_over):
             return False
         self.pause.begin(_PAUSE_MS)
-        self._run = self._run or 1 + random.getrandbits(29)
-        self._count_seconds()
-        items = [["run", self._run], ["seconds", self._seconds]]
+        items = [["run", self._run], ["seconds", self._started.age]]
         items.extend([name, value] for name, value in self._find_status().items())
         try:
             await self._sync.ask("status", items=items)
         except Refused as refusal:
             diag.info("companion", "it does not take how the board is: %s" % refusal)
         return True
-
-    def _count_seconds(self) -> None:
-        # The counter of ticks wraps after 12 days: after six days without a companion some are missing.
-        passed = max(0, ticks_diff(ticks_ms(), self._counted_at)) // 1000
-        self._seconds += passed
-        self._counted_at = ticks_add(self._counted_at, passed * 1000)

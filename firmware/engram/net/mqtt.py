@@ -151,16 +151,12 @@ class Mqtt:
             self._link.close()
             self._link = None
 
-    def silence(self) -> str:
-        """Say why no answer may have come, as far as the broker tells."""
-        return "the broker does not acknowledge what it is sent" if self._untaken else ""
-
     # --- sending
 
     async def send(self, head: bytes, body=None) -> None:
         """Publish a message: its head, and a body that has `size` and pieces(). NetError; what pieces() raises."""
         if len(self._untaken) >= _MOST_UNTAKEN:
-            raise NetError(self.silence())
+            raise NetError("the broker does not acknowledge what it is sent")
         async with self._sending:
             await self._publish(head, body, len(head) + (body.size if body else 0))
 

@@ -29,7 +29,7 @@ from engram_host.companion.errors import (
 from engram_host.companion.folders import note_hits
 from engram_host.companion.folders.service import FileExcerpt, FolderService, excerpt
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.replication.answer_chunks import hit_chunks, line_chunks
+from engram_host.companion.replication.answer_bodies import hits_answer, line_answer
 from engram_host.companion.replication.messages import FileHead, GetHead, SearchHead
 from engram_host.companion.search.engine import EmbedQuery, QueryVector, SearchEngine
 from engram_host.companion.search.expansion import QueryExpander
@@ -283,7 +283,7 @@ class SearchService:
             raise Refused("the companion has nothing of this board yet.", 0) from None
         except (ArgumentError, CompanionError) as problem:
             raise Refused(str(problem), 60) from None
-        return line_chunks(head, line)
+        return [line_answer(head, line)]
 
     async def answer_file(self, device: str, head: FileHead) -> list[bytes]:
         """Return lines of a Markdown file or note cited as path#line."""
@@ -303,7 +303,7 @@ class SearchService:
         answer: dict[str, Any] = {"file": found.path, "first": found.first, "lines": lines}
         if len(lines) < len(found.lines) or found.following:
             answer["next_first"] = found.first + len(lines)
-        return line_chunks(head, text.dumps(answer).encode())
+        return [line_answer(head, text.dumps(answer).encode())]
 
     async def read_lines(self, caller: Caller, path: str, first: int, count: int, device: str = "") -> FileExcerpt:
         """Return the lines of a citation. Raise NoSuchFile, FileUnreadable."""
@@ -338,7 +338,7 @@ class SearchService:
             raise Refused("the companion has nothing of this board yet.", 0) from None
         except (ArgumentError, CompanionError) as problem:
             raise Refused(str(problem), 60) from None
-        return hit_chunks(head, _with_falling_scores(result.hits), result.degraded, result.confidence)
+        return [hits_answer(head, _with_falling_scores(result.hits), result.degraded, result.confidence)]
 
 
 def _kinds(of_logs: list[str], log: str | None, has_notes: bool) -> list[str]:

@@ -16,7 +16,7 @@ from engram_host.companion.bridge_types import Delivery
 from engram_host.companion.bridges.network import Attachment, Chat, Incoming
 from engram_host.companion.bridges.quotes import origin, separate, shorten
 from engram_host.companion.conversations import service
-from engram_host.companion.conversations.board_side import say_chunks
+from engram_host.companion.conversations.board_side import say
 from engram_host.companion.conversations.bridge_host import message_id
 from engram_host.companion.conversations.routing import keepable, parse_spoken
 from engram_host.companion.conversations.service import check_said
@@ -70,7 +70,7 @@ def test_what_is_shortened_stays_so_and_fits_a_message_to_a_board(quoted: str, n
     assert check_said(said) == said and shorten(said.quoted) == said.quoted and origin(said.forwarded) == said.forwarded
     assert "\n" not in said.quoted + said.forwarded
     head: Any = {"board": "b1", "link": 1, "n": 1}
-    (message,) = say_chunks(head, Conversation(1, "kitchen", said, "waiting", "", 0, 0, 1, 0, 0, False, False))
+    message = say(head, Conversation(1, "kitchen", said, "waiting", "", 0, 0, 1, 0, 0, False, False))
     fields = json.loads(message[: message.index(b"\n")])
     assert len(message) <= ANSWER_BYTES
     assert (fields["forwarded"], fields["quoted"], fields["edits"]) == (said.forwarded, said.quoted, said.edits)

@@ -129,7 +129,7 @@ def sent(board) -> Sent:
 
 
 def _items(sent: Sent, query: str, **more: Any) -> list[Any]:
-    return [item for answer in sent.ask_all("search", query=query, **(ASKS | more)) for item in answer["items"]]
+    return sent.ask("search", query=query, **(ASKS | more))["items"]
 
 
 def test_a_board_is_given_nothing_of_folders_unless_it_asks(companion: Companion, sent: Sent):
@@ -143,17 +143,14 @@ def test_a_board_that_asks_is_given_lines_of_files_with_their_text(companion: Co
 
 def test_a_board_reads_on_in_a_file(companion: Companion, sent: Sent):
     who = {"principal": "owner", "group": False, "workspace": ""}
-    answers = sent.ask_all("file", path="notes/long.md", first=3, count=100, **who)
-    shown = json.loads("".join(answer["text"] for answer in answers))
+    shown = json.loads(sent.ask("file", path="notes/long.md", first=3, count=100, **who)["text"])
     assert shown["lines"][0] == "line 3 of a long story" and shown["next_first"] == 3 + len(shown["lines"])
     assert sum(map(len, shown["lines"])) <= 3000
 
 
 def test_a_board_reads_no_file_that_its_caller_may_not_see(companion: Companion, sent: Sent):
     who = {"principal": "ann", "group": False, "workspace": ""}
-    there, nowhere = (
-        sent.ask_all("file", path=f"notes/{name}.md", first=1, count=9, **who)[0] for name in ("tea", "coffee")
-    )
+    there, nowhere = (sent.ask("file", path=f"notes/{name}.md", first=1, count=9, **who) for name in ("tea", "coffee"))
     assert there["op"] == nowhere["op"] == "refused"
     assert there["why"].replace("tea", "coffee") == nowhere["why"]
     assert _items(sent, "sencha", folders=True, principal="ann") == []

@@ -49,8 +49,7 @@ def asked(kitchen: Sent, query: str = "zebrafinch", principal: str = "owner", **
     """What the board is answered that asks itself."""
     caller = {"principal": principal, "group": False, "workspace": ""}
     times = {"since": 0, "until": 0, "folders": False, "tags": [], "limit": 10}
-    answers = kitchen.ask_all("search", query=query, **(caller | times | more))
-    return [item for answer in answers for item in answer["items"]]
+    return kitchen.ask("search", query=query, **(caller | times | more))["items"]
 
 
 def read(kitchen: Sent, path: str, first: int = 1, principal: str = "owner", group: bool = False) -> dict[str, Any]:

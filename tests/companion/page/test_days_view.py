@@ -31,7 +31,7 @@ class Zoned(Sent):
     def hello(self):
         self.link += 1
         logs = {name: [self.epoch, 1, self._next(name), self.rewrites] for name in self.lines}
-        return self.ask("hello", b"", version=1, zone=540, relied=0, **logs)
+        return self.ask("hello", b"", version=1, zone=540, relied=0, rule="", **logs)
 
 
 @pytest.fixture(scope="module")

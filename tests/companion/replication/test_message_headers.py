@@ -28,16 +28,11 @@ def test_each_message_of_a_board_has_a_head():
 
 @in_one_case("op", sorted(messages.FROM_BOARD))
 def test_a_head_has_the_fields_of_its_table(op: str):
-    table = dict(messages._ADDRESS + messages.FROM_BOARD[op] + messages.OPTIONAL.get(op, ()))
+    table = dict(messages._ADDRESS + messages.FROM_BOARD[op])
     hints = get_type_hints(HEADS[op])
     hints.pop("op")
     assert set(hints) == set(table)
     assert {name for name, hint in hints.items() if hint not in KINDS[table[name][0]]} == set()
-
-
-def test_a_field_that_a_message_may_lack_is_not_required_in_its_head():
-    lacking = {op: sorted(head.__optional_keys__) for op, head in HEADS.items() if head.__optional_keys__}
-    assert lacking == {op: sorted(dict(fields)) for op, fields in messages.OPTIONAL.items()}
 
 
 def test_the_address_of_a_head_is_that_of_each_message():

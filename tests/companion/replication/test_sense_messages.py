@@ -229,6 +229,7 @@ def _list(*items: Any) -> Any:
         "next": 9,
         "whole": True,
         "items": list(items),
+        "shared": [],
     }
 
 

@@ -129,7 +129,7 @@ def test_a_board_is_answered_without_them(companion):
     who = {"principal": "owner", "group": False, "workspace": "", "tags": [], "since": 0, "until": 0, "folders": False}
     board = Sent(companion.posted, "kitchen")
     board.link = 9
-    [found] = board.ask_all("search", query="favourite beverage", limit=3, **who)
+    found = board.ask("search", query="favourite beverage", limit=3, **who)
     assert (found["items"], found["note"]) == ([], "")
 
 

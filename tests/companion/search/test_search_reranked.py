@@ -117,7 +117,7 @@ def test_a_board_gets_the_services_order_with_falling_scores(companion):
 
     def is_in_its_order() -> bool:
         # A board waits for a moment only, so a service that is late is left out, and for the cool-down left alone.
-        [found] = board.ask_all("search", query="kettle broken", limit=3, **who)
+        found = board.ask("search", query="kettle broken", limit=3, **who)
         scores = [item[1] for item in found["items"]]
         assert scores == sorted(scores, reverse=True)
         return found["items"][0][0] == "m3"

@@ -15,9 +15,7 @@ from engram.errors import ArgumentError, NetError
 from engram.link import conversation, inbound_messages
 from engram.link.conversation import Conversation, Push, caller_of
 from engram.link.inbound_messages import InboundMessages
-from engram.link.rpc import Rpc
 from engram.memory.access import OWNER, Caller
-from fake_companion import Companion, Way
 from linked import Linked
 from samples import Numbers
 from support import raises, wait_until
@@ -184,12 +182,6 @@ async def test_a_report_that_leaves_no_room_for_the_first_piece_goes_before_it()
     assert link.items[0] == ["report"] and link.items[-1][-1] == "end"
 
 
-async def test_an_answer_for_which_nothing_was_recalled_has_no_report():
-    linked = Talking(_board("Hello."))
-    (told,) = await linked.talk({"text": "hi"})
-    assert [kind for kind, _ in told] == ["text", "end"]
-
-
 def test_who_may_be_spoken_for():
     assert caller_of(_head(), "others")[:3] == ("ann", "link phone", False)
     assert caller_of(_head(group=True), "others").group
@@ -342,8 +334,3 @@ def test_the_sinks_have_all_that_a_channel_calls():
         assert hasattr(ChannelSink, "is_confirming") and hasattr(sink, "is_confirming")
     for name in ("is_offered_again", "may_exceed_queue"):
         assert hasattr(ChannelSink, name) and getattr(Conversation, name)
-
-
-def test_a_way_that_stands_in_for_a_transport_has_what_listening_asks_for():
-    way = Way(Companion())
-    assert way.wait_seconds == 0 and Rpc("b1", way).n == 0

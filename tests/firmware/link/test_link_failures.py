@@ -247,9 +247,6 @@ class Broken:
     async def run(self):
         raise self.error
 
-    def silence(self):
-        return ""
-
     def close(self):
         self.is_closed = True
 

@@ -5,6 +5,7 @@ from engram import files
 from engram.compat import finish
 from engram.errors import NetError
 from engram.link import messages
+from engram.link.note_copy import _pieces
 from engram.memory.access import OWNER
 from engram.memory.principal_files import file_name_of
 from linked import Linked
@@ -201,14 +202,12 @@ async def test_a_note_that_is_cleared_while_it_is_sent_ends_the_link_and_goes():
 
 
 def test_a_file_that_became_shorter_does_not_become_a_shorter_message():
-    from engram.link.note_copy import _Body
-
     board = Board()
     _note(board, "short")
     with raises(NetError):
-        list(_Body(board.notes.folder + "/2026-09-21.md", 4000).pieces())
+        list(_pieces(board.notes.folder + "/2026-09-21.md", 4000))
     with raises(NetError):
-        list(_Body(board.notes.folder + "/2026-09-20.md", 4000).pieces())
+        list(_pieces(board.notes.folder + "/2026-09-20.md", 4000))
 
 
 async def test_whatever_the_way_does_the_notes_are_the_same_in_the_end():

@@ -117,17 +117,6 @@ async def test_a_refusal_leaves_the_boards_own_answer():
     assert "too many searches" in found.note and ids == ["m1"]
 
 
-async def test_an_answer_in_parts_is_put_together():
-    board = Board(companion_url="http://companion")
-    for number in range(9):
-        board.records.store("the thing number %d" % number, ["a"])
-    asking = Asking(board)
-    await asking.copy()
-    asking.companion.finds = [["m%d" % number, 1000 - number] for number in (5, 2, 9, 1, 7)]
-    _, ids = await asking.find("zebra")
-    assert ids == ["m5", "m2", "m9", "m1", "m7"]
-
-
 async def test_the_companion_gets_the_name_of_the_caller():
     asking = Asking(_board())
     await asking.copy()

@@ -62,7 +62,7 @@ async def test_a_lost_database_is_filled_again():
     linked.check()
 
 
-async def test_the_greeting_names_the_rule_of_a_time_zone_only_if_there_is_one():
+async def test_the_greeting_names_the_rule_of_the_time_zone():
     board = Board()
     greetings = []
     linked = Linked(board)
@@ -75,8 +75,8 @@ async def test_the_greeting_names_the_rule_of_a_time_zone_only_if_there_is_one()
     await linked.sync._greet()
     board.clock.zone_minutes, board.clock.zone = 60, Zone("CET-1CEST,M3.5.0,M10.5.0/3")
     await linked.sync._greet()
-    zones = [(fields["zone"], fields.get("rule")) for fields in greetings]
-    assert zones == [(0, None), (60, "CET-1CEST,M3.5.0,M10.5.0/3")]
+    zones = [(fields["zone"], fields["rule"]) for fields in greetings]
+    assert zones == [(0, ""), (60, "CET-1CEST,M3.5.0,M10.5.0/3")]
 
 
 async def test_after_a_restart_nothing_is_sent_that_is_there():

@@ -212,7 +212,7 @@ async def test_the_list_names_the_senses_that_everybody_may_see():
     copied.perceive()
     copied.perceive(name="door")
     await copied.tell()
-    assert copied.companion.shared is None
+    assert copied.companion.shared == []
     copied.perceiving.is_shared = True
     copied.restart()
     await copied.tell()

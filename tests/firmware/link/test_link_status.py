@@ -2,8 +2,7 @@
 
 from board import Board, Script, lines_of
 from engram import __version__, diag, status
-from engram.compat import ticks_add
-from engram.link import messages, status_report
+from engram.link import messages
 from engram.link.companion import Companion
 from engram.link.status_report import StatusReport
 from engram.tools.pins import open_pins
@@ -38,7 +37,7 @@ class Start(Linked):
 
     def connect(self):
         super().connect()
-        self.status = StatusReport(self.sync, lambda: status.find_status(self.board))
+        self.status = StatusReport(self.sync, lambda: status.find_status(self.board), self.board.clock)
 
     async def tell(self):
         """Tell the companion how the board is; what it was told last, None if nothing."""
@@ -156,18 +155,6 @@ async def test_the_companion_is_told_the_figures_and_which_start_it_is():
     assert (await linked.tell())["run"] == told["run"]
     linked.connect()  # as after another start
     assert (await linked.tell())["run"] != told["run"]
-
-
-async def test_the_seconds_since_the_start_are_counted():
-    linked = Start(_served())
-    began, real = linked.status._counted_at, status_report.ticks_ms
-    found = []
-    for passed in (90_500, 120_499, 120_999, 121_000):  # what is left of a second counts with the next one
-        now = ticks_add(began, passed)
-        status_report.ticks_ms = lambda now=now: now
-        found.append((await linked.tell())["seconds"])
-    status_report.ticks_ms = real
-    assert found == [90, 120, 120, 121]
 
 
 async def test_the_message_is_small_even_if_all_figures_are_large():

@@ -137,9 +137,9 @@ async def test_a_message_that_comes_with_the_first_answer_is_not_lost():
 
 async def test_a_message_beyond_the_bound_is_passed_over_and_what_follows_is_taken():
     async with Broker() as broker, Client(broker) as client:
-        await broker.send(message(DOWN, b"x" * 2048, 0) + message(DOWN, b"x" * 9000) + message(DOWN, b"after"))
+        await broker.send(message(DOWN, b"x" * 60_000, 0) + message(DOWN, b"x" * 60_001) + message(DOWN, b"after"))
         await broker.wait_until("both messages", lambda: len(client.came) == 2)
-    assert [len(data) for data in client.came] == [2048, 5]
+    assert [len(data) for data in client.came] == [60_000, 5]
 
 
 async def test_a_message_for_another_device_is_passed_over():

@@ -88,7 +88,14 @@ def _message(chance: random.Random, victim: str) -> bytes:
     caller = {"principal": "owner", "group": False, "workspace": ""}
     log = {"log": "records", "epoch": 11}
     fields: dict[str, dict[str, Any]] = {
-        "hello": {"version": 1, "zone": 0, "records": [11, 1, 1, 0], "journal": [11, 1, 1, 0], "relied": 0},
+        "hello": {
+            "version": 1,
+            "zone": 0,
+            "records": [11, 1, 1, 0],
+            "journal": [11, 1, 1, 0],
+            "relied": 0,
+            "rule": "",
+        },
         "lines": {**log, "after": 0, "to": 1, "count": 1},
         "check": {**log, "after": 0, "to": 3, "count": 3, "digest": "00000000"},
         "agreed": {**log, "rewrites": 5},
@@ -101,7 +108,7 @@ def _message(chance: random.Random, victim: str) -> bytes:
             "files": [["MEMORY.md", 4, "00000000"], ["2026-01-31.md", 0, "left"]],
         },
         "note": {"epoch": 11, "file": "MEMORY.md", "digest": "00000000"},
-        "senses": {"epoch": 11, "next": 1, "whole": True, "items": [[0, "forged", "V", 1]]},
+        "senses": {"epoch": 11, "next": 1, "whole": True, "items": [[0, "forged", "V", 1]], "shared": []},
         "readings": {"epoch": 11, "level": 0, "seq": 1},
         "get": {"id": "m1", **caller},
         "search": {

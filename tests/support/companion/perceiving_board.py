@@ -73,8 +73,7 @@ class PerceivingBoard:
         items = [[one.number, one.name, one.unit, one.decimals, one.made] for one in found]
         shared = [one.number for one in found if one.name in self.shared]
         listed: dict[str, Any] = {"next": self.senses.table.next, "whole": whole, "items": items}
-        listed |= {"shared": shared} if shared else {}
-        return self.sent.ask("senses", epoch=self.sent.epoch, **listed)
+        return self.sent.ask("senses", epoch=self.sent.epoch, shared=shared, **listed)
 
     def blocks(self) -> list[tuple[int, Any]]:
         """(level, block) of all that is on flash."""

@@ -1,5 +1,6 @@
 """A board as a program of the host speaks for it: makes lines as a board writes them, and messages of them."""
 
+import json
 from binascii import crc32
 from collections.abc import Iterable
 from typing import Any
@@ -77,8 +78,7 @@ class Sent:
         """Begin a connection; the answer's head."""
         self.link += 1
         logs = {name: [self.epoch, 1, self._next(name), self.rewrites] for name in self.lines}
-        rule = {"rule": self.rule} if self.rule else {}
-        return self.ask("hello", b"", version=1, zone=self.zone, relied=0, **logs, **rule)
+        return self.ask("hello", b"", version=1, zone=self.zone, relied=0, rule=self.rule, **logs)
 
     def send(self, log: str, after: int = 0, to: int | None = None) -> dict[str, Any]:
         """Send the lines of a span; the answer's head."""
@@ -99,12 +99,11 @@ class Sent:
         return self.ask("listen", wait=seconds, mid="", turn="")
 
     def ask(self, op: str, body: bytes = b"", **fields: Any) -> dict[str, Any]:
-        """Send a message; the first answer's head, {} if there is none."""
-        answers = self.ask_all(op, body, **fields)
-        return answers[0] if answers else {}
-
-    def ask_all(self, op: str, body: bytes = b"", **fields: Any) -> list[dict[str, Any]]:
-        """Send a message; the heads of all its answers."""
+        """Send a message; the answer's head, {} if there is none, with the `text` behind it, or the `items` found."""
         self.n += 1
         answer = self.post(self.device, messages.encode(op, self.board, self.link, self.n, **fields) + body)
-        return [log_line.decode(line) for line in answer.splitlines(keepends=True)]
+        if not answer:
+            return {}
+        head, behind = messages.decode(answer, messages.TO_BOARD)
+        text = bytes(behind).decode()
+        return head | ({"items": json.loads(text)} if head["op"] == "found" else {"text": text})

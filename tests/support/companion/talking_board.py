@@ -70,9 +70,6 @@ class FaultyWay:
                 self.sent.append(each.split(b'"')[3].decode())
                 self.take(each)
 
-    def silence(self) -> str:
-        return ""
-
     def _fate(self, way: str, message: bytes) -> list[bytes]:
         if self._chance is None:
             return [message]

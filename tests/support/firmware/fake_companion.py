@@ -6,7 +6,7 @@ delays and reorders what goes either way, by chance.
 
 from binascii import crc32
 
-from engram import log_line
+from engram import log_line, text
 from engram.compat import const, sleep_ms
 from engram.errors import NetError
 from engram.link import messages
@@ -87,12 +87,12 @@ class Companion:
             return [self._answer("refused", head, why=self.refuses[0], again=self.refuses[1])]
         if head["op"] == "search":
             self.searches.append(head)
-            return self._found(head)
+            return [self._found(head)]
         if head["op"] == "get":
-            return self._got(head)
+            return [self._got(head)]
         if head["op"] == "file":
             self.searches.append(head)
-            return [self._answer("got", head, part=1, parts=1, text=self.files.get(head["path"], "null"))]
+            return [self._answer("got", head) + self.files.get(head["path"], "null").encode()]
         if head["op"] in ("listen", "reply", "push"):
             return [answer for answer in getattr(self, "_" + head["op"])(head, body) if answer]
         if head["op"] != "hello" and (head["board"] != self.board or head["link"] > self.at[0]):
@@ -130,13 +130,8 @@ class Companion:
             return [self._answer("quiet", head, again=0)]
         said = self.waiting[0]
         said["offer"] = said.get("offer", 0) + 1
-        content = said["text"]
-        pieces = [content[at : at + 20] for at in range(0, len(content), 20)]
         fields = {name: said[name] for name in said if name != "text"}
-        return [
-            self._answer("say", head, part=at + 1, parts=len(pieces), text=piece, **fields)
-            for at, piece in enumerate(pieces)
-        ]
+        return [self._answer("say", head, **fields) + said["text"].encode()]
 
     def _reply(self, head, body):
         mid = head["mid"]
@@ -229,11 +224,7 @@ class Companion:
         number = int(ref[1:])
         copy = self.copy("records" if ref[0] == "m" else "journal")
         line = copy.kept.get(number, b"") if ref[0] == "m" else copy.lines.get(number, b"")
-        text = self.lies.get(ref, line).decode()
-        pieces = [text[at : at + 100] for at in range(0, len(text), 100)] or [""]
-        return [
-            self._answer("got", head, part=at + 1, parts=len(pieces), text=piece) for at, piece in enumerate(pieces)
-        ]
+        return self._answer("got", head) + self.lies.get(ref, line)
 
     def _notes(self, head, body):
         named = [entry[0] for entry in head["files"]]
@@ -271,7 +262,7 @@ class Companion:
         return messages.shown(state)
 
     def _senses(self, head, body):
-        self.shared = head.get("shared")
+        self.shared = head["shared"]
         assert head["whole"] and all(row[0] < head["next"] for row in head["items"])
         self.senses = {row[0]: tuple(row[1:4]) for row in head["items"]}
         return self._perceived(head)
@@ -309,15 +300,9 @@ class Companion:
 
     def _found(self, head):
         items = self.finds[: head["limit"]]
-        half = (len(items) + 1) // 2
-        parts = [items[:half], items[half:]] if len(items) > 1 else [items]
         sure = list(self.sure) or [300] + [0] * len(items)
-        sures = [sure[:half], sure[half : len(items)]]
-        told = {"parts": len(parts), "note": self.note, "confidence": sure[0]}
-        return [
-            self._answer("found", head, part=at + 1, items=part, sure=sures[at], **told)
-            for at, part in enumerate(parts)
-        ]
+        found = self._answer("found", head, note=self.note, confidence=sure[0], sure=sure[: len(items)])
+        return found + text.dumps(items).encode()
 
 
 class Way:
@@ -370,6 +355,3 @@ class Way:
             self._late[way] = [message]
             return late
         return [message] + late if chance == 3 else late + [message]
-
-    def silence(self):
-        return ""

@@ -85,9 +85,6 @@ class Way:
         for answer in answers.split(" "):
             self.take(unhexlify(answer))
 
-    def silence(self):
-        return ""
-
 
 class Linked:
     """The board's side, as link/companion.py wires it."""

@@ -4,7 +4,6 @@ from engram import text
 from engram.link.messages import FORWARDED_CHARS, QUOTED_CHARS
 
 SOMEBODY = "somebody"
-_QUOTED_BYTES = 600  # A message to a board has 2,048 bytes, with a piece of the text among them
 _FENCE = "```"
 _CUT = "…"
 
@@ -50,8 +49,7 @@ def mark_quoted_rest(written: str) -> str:
 def shorten(words: str) -> str:
     """Cut a quotation to the single line that a board accepts."""
     line = " ".join(text.printable(words).split())
-    cut = text.cut_bytes(text.cut(line, QUOTED_CHARS - len(_CUT)), _QUOTED_BYTES - len(_CUT.encode()))
-    return line if len(line) <= QUOTED_CHARS and len(line.encode()) <= _QUOTED_BYTES else cut + _CUT
+    return line if len(line) <= QUOTED_CHARS else text.cut(line, QUOTED_CHARS - len(_CUT)) + _CUT
 
 
 def origin(name: str) -> str:

@@ -9,7 +9,6 @@ from typing import Any, cast, get_args
 from engram.link import messages
 from engram_host.companion.conversations.wakers import Wakers, wait_for_event
 from engram_host.companion.errors import Refused
-from engram_host.companion.replication.answer_chunks import text_pieces
 from engram_host.companion.replication.messages import (
     ConversationHead,
     Head,
@@ -116,7 +115,7 @@ class BoardSide:
             self._changed.wake((device, mid))
             return [_answer("cancel", head, mid=mid)] if stops else []
         found = await asyncio.to_thread(self._store.next_message, sender, device, now)
-        return say_chunks(head, found) if found else []
+        return [say(head, found)] if found else []
 
     # --- messages from boards
 
@@ -136,8 +135,8 @@ class BoardSide:
         return _answer("received", head, cancel=False)
 
 
-def say_chunks(head: Head, found: Conversation) -> list[bytes]:
-    """Split a message into chunks of a size that a board accepts."""
+def say(head: Head, found: Conversation) -> bytes:
+    """Return the message that offers what somebody said to a board."""
     said = found.said
     fields: dict[str, Any] = {
         "mid": said.mid,
@@ -151,11 +150,7 @@ def say_chunks(head: Head, found: Conversation) -> list[bytes]:
         "quoted": said.quoted,
         "edits": said.edits,
     }
-    room = messages.ANSWER_BYTES - len(_answer("say", head, part=64, parts=64, text="", **fields))
-    pieces = text_pieces(said.text, room)
-    return [
-        _answer("say", head, part=at + 1, parts=len(pieces), text=piece, **fields) for at, piece in enumerate(pieces)
-    ]
+    return _answer("say", head, **fields) + said.text.encode()
 
 
 def _parse_items(items: list[Any]) -> tuple[list[tuple[PieceKind, str]], str | None]:

@@ -7,7 +7,7 @@ A board names its version of the messages in `hello`; another one than the compa
 to update.
 """
 
-from typing import Any, Literal, NotRequired, TypedDict, cast
+from typing import Any, Literal, TypedDict, cast
 
 from engram import log_line
 from engram.errors import ArgumentError
@@ -36,7 +36,7 @@ class HelloHead(Head):
     records: list[int]
     journal: list[int]
     relied: int
-    rule: NotRequired[str]
+    rule: str
 
 
 class SpanHead(Head):
@@ -192,7 +192,7 @@ class SensesHead(Head):
     next: int
     whole: bool
     items: list[Any]
-    shared: NotRequired[list[int]]
+    shared: list[int]
 
 
 class ReadingsHead(Head):
@@ -283,6 +283,6 @@ def check_states(head: HelloHead) -> None:
                 "fault.",
                 UPDATE_SECONDS,
             )
-    if (rule := head.get("rule")) and not is_rule(rule):
+    if head["rule"] and not is_rule(head["rule"]):
         why = f"the board's time zone is by a rule that the companion does not know: {UPDATE_COMPANION}"
         raise Refused(why, UPDATE_SECONDS)

@@ -212,7 +212,7 @@ class Replication:
         check_version(head)
         check_states(head)
         logs: dict[LogName, LogState] = {name: LogState(*head[name]) for name in LOGS}
-        hello = Hello(device, sender, head["zone"], logs, head["relied"], head.get("rule", ""))
+        hello = Hello(device, sender, head["zone"], logs, head["relied"], head["rule"])
         if not self._greetings.enter():
             raise _Busy
         try:

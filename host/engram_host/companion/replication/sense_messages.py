@@ -52,7 +52,7 @@ def take(
 
 def read_list(head: SensesHead) -> SenseList:
     """The senses that a board lists; Refused."""
-    shared = frozenset(head.get("shared", ()))
+    shared = frozenset(head["shared"])
     listed = tuple(_listed(item, shared) for item in head["items"])
     for keys in ({each.number for each in listed}, {each.name for each in listed}):
         if len(keys) < len(listed):
