@@ -33,9 +33,7 @@ def add_senses(board) -> None:
     limits = _make_limits(board, folder + "/senses")
     quiet, finds_unusual = config.get("senses.cooldown_minutes"), config.get("senses.unusual")
     board.sense_watch = Watch(senses, clock, limits, quiet=quiet, finds_unusual=finds_unusual)
-    board.sense_watch.open()
-    failing = board.sampling.failing if board.sampling else tuple
-    board.sense_view = board.prompts.senses = SenseView(senses, limits, clock, failing)
+    board.sense_view = board.prompts.senses = SenseView(senses, limits, clock)
     _add_tools(board, board.sense_view)
 
 

@@ -50,7 +50,7 @@ def again() -> None:
 def _assemble(watchdog):
     config = Config()
     if config.table("pins"):
-        _make_pins_safe(config.table("pins"))  # before the app, which takes seconds
+        _make_pins_safe()  # before the app, which takes seconds
     watchdog.guard(config.get("watchdog.seconds"))
     # Before the app: the Wi-Fi driver needs memory in one piece, which the Python heap would have taken.
     wifi = _wifi(config) if config.secret("wifi") else None
@@ -62,10 +62,10 @@ def _assemble(watchdog):
     return app
 
 
-def _make_pins_safe(table=None) -> None:
+def _make_pins_safe() -> None:
     from engram.tools.pin_driver import make_safe  # for boards with pins
 
-    make_safe(table)
+    make_safe()
 
 
 def _wifi(config):

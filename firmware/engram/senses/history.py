@@ -19,9 +19,10 @@ class History:
     def __init__(self, folder: str, most_bytes: int):
         size = most_bytes // _FEWEST_FILES // _SMALLEST_FILE * _SMALLEST_FILE
         self.file_bytes = max(_SMALLEST_FILE, min(_LARGEST_FILE, size))
-        minutes = max(2, most_bytes // self.file_bytes // 3) * self.file_bytes
+        count = most_bytes // self.file_bytes
+        minutes = max(2, count // 3)
         self.minutes = Ring(folder, "minutes", minutes, self.file_bytes)
-        self.hours = Ring(folder, "hours", most_bytes - minutes, self.file_bytes)
+        self.hours = Ring(folder, "hours", count - minutes, self.file_bytes)
         self.rings = self.minutes, self.hours
 
     def open(self) -> None:
@@ -35,10 +36,8 @@ class History:
 
     def append(self, rows) -> None:
         """Append minutes, in place of the oldest ones, which become hours; StoreFull or StoreError."""
-        while True:
-            number = self.minutes.leaving(rows.end)
-            if not number:
-                break
+        number = self.minutes.leaving(rows.end)
+        if number:
             self._fold(number)
             self.minutes.remove(number)
         self.minutes.append(rows.bytes())
@@ -51,10 +50,8 @@ class History:
         rows = RowBuffer(2 * SIZE * (len(found) + 1))
         for hour, sense in sorted(found):
             rows.add(sense, hour, aggregate_of(found[hour, sense]))
-        while True:
-            leaving = self.hours.leaving(rows.end)
-            if not leaving:
-                break
+        leaving = self.hours.leaving(rows.end)
+        if leaving:
             self.hours.remove(leaving)
         self.hours.append(rows.bytes(), number)
 

@@ -21,7 +21,6 @@ from engram.senses.rows import REACH, SIZE, bases_in
 _MAGIC = const(0xB6)
 _HEAD = const("<BBHII")
 _LARGEST_FILE = const(262144)  # bytes; a file is read whole
-_FLASH_BLOCK = const(4096)
 _POINTERS = const(64)  # bytes of a file's blocks that littlefs needs
 
 
@@ -56,13 +55,13 @@ def block_at(data, at: int = 0, number: int = 0):
 
 
 class Ring:
-    """The ring NAME in a folder, of `cap` bytes of flash at most, in files of `file_bytes`."""
+    """The ring NAME in a folder, of `most_files` files of `file_bytes` of flash each."""
 
-    def __init__(self, folder: str, name: str, cap: int, file_bytes: int):
+    def __init__(self, folder: str, name: str, most_files: int, file_bytes: int):
         self._base = folder + "/" + name + "."
         self._folder = folder
         self._prefix = name + "."
-        self.cap = cap
+        self.most_files = most_files
         self._file_bytes = file_bytes - _POINTERS
         self.sizes = {}
         """Bytes of each file, by its number."""
@@ -71,11 +70,6 @@ class Ring:
         """The number of the file that grows; the next one, if that is not to grow any more, is one higher."""
         self.until = self.check = 0
         self._is_sound = False
-
-    @property
-    def size(self) -> int:
-        """Bytes of flash that all files take."""
-        return sum([_flash_bytes(size) for size in self.sizes.values()])
 
     def open(self) -> None:
         """Find the files and the newest block."""
@@ -98,11 +92,7 @@ class Ring:
 
     def leaving(self, size: int) -> int:
         """The number of the file that has to leave before rows of a size are appended, 0 if none has to."""
-        if len(self.sizes) < 2:
-            return 0
-        used = self.sizes[self.newest] if self._has_room(size) else 0
-        more = _flash_bytes(used + SIZE + size) - _flash_bytes(used)
-        return min(self.sizes) if self.size + more > self.cap else 0
+        return 0 if self._has_room(size) or len(self.sizes) < self.most_files else min(self.sizes)
 
     def _has_room(self, size: int) -> bool:
         return self._is_sound and self.sizes.get(self.newest, 0) + SIZE + size <= self._file_bytes
@@ -167,21 +157,13 @@ class Ring:
 
         Where there is no such block, because the flash went back to an older state, the oldest one.
         """
-        numbers = [number for number in sorted(self.sizes) if number >= seq >> 16]
-        is_known = not seq or (numbers and numbers[0] != seq >> 16)
-        for number in numbers:
-            for block in self.blocks(number):
-                if block.seq > seq and is_known:
+        is_known = not self.sizes or seq >> 16 < min(self.sizes)
+        for number in sorted(self.sizes):
+            for block in self.blocks(number) if number >= seq >> 16 else ():
+                if is_known and block.seq > seq:
                     return block
-                if block.seq == seq and block.check == check:
-                    is_known = True
-                elif block.seq >= seq:
-                    return self.next_block(0, 0)
-        return None if is_known or not self.sizes else self.next_block(0, 0)
+                is_known = is_known or (block.seq, block.check) == (seq, check)
+        return None if is_known else self.next_block(0, 0)
 
     def _path(self, number: int) -> str:
         return self._base + "%04d" % number
-
-
-def _flash_bytes(size: int) -> int:
-    return (size + _FLASH_BLOCK - 1) // _FLASH_BLOCK * _FLASH_BLOCK

@@ -33,10 +33,6 @@ class Sampling:
             left = [ticks_diff(sampler.due, now) for sampler in self._samplers]
             await sleep_ms(max(1, min([_LOOK_MS] + left)))
 
-    def failing(self) -> list:
-        """Return the names of the sensors that could not be read the last time."""
-        return [sampler.config.name for sampler in self._samplers if sampler.has_failed]
-
     async def _read_if_due(self, sampler) -> None:
         """Read a sensor if it is time. One that fails is reported once until it works again."""
         config = sampler.config

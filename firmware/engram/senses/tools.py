@@ -3,6 +3,7 @@
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.senses.history import HOUR_LEVEL, MINUTE_LEVEL
+from engram.senses.limits import bound_text
 from engram.senses.values import DAY, HOUR, MINUTE, add_to, aggregate_of, value_text
 from engram.text.days import find_days
 
@@ -91,11 +92,8 @@ def _add_summary(result: dict, clock, sense, rows: list) -> None:
 
 
 def _add_rows(result: dict, clock, sense, rows: list, first: int, until: int) -> None:
-    """Add sums of hours, for up to a day, or of equal numbers of days."""
-    step = HOUR
-    if until - first > DAY + HOUR:  # a day in which the clocks change
-        step = DAY * ((until - first) // (DAY * _MOST_ROWS) + 1)
-    found = {}
+    """Add sums of equal numbers of hours."""
+    step, found = HOUR * ((until - first) // (HOUR * _MOST_ROWS) + 1), {}
     for at, aggregate in rows:
         add_to(found, (max(at, first) - first) // step, aggregate)
     shown = []
@@ -119,7 +117,8 @@ def limit(view, caller, action: str, sense: str = "", low=None, high=None, minut
     if not sense:
         raise ArgumentError("sense", "is missing; it must be the name of a sense.")
     row = view.set_limit(caller, sense, low, high, minutes)
-    return _shown(view, row), "set limit " + row["id"]
+    bound = bound_text(row, view.senses.find(row["sense"]))
+    return _shown(view, row), "will tell you here when %s is %s (%s)" % (row["sense"], bound, row["id"])
 
 
 def _shown(view, row: dict) -> dict:

@@ -15,13 +15,12 @@ _USAGE = const("takes a name and days, limit NAME below|above VALUE, unlimit ID,
 
 
 class SenseView:
-    """Shows `senses` with their `limits`; failing() names the senses whose sensor fails."""
+    """Shows `senses` with their `limits`."""
 
-    def __init__(self, senses, limits, clock, failing):
+    def __init__(self, senses, limits, clock):
         self.senses = senses
         self.limits = limits
         self.clock = clock
-        self.failing = failing
 
     def is_for(self, caller) -> bool:
         """Return True if a caller may see readings."""
@@ -98,8 +97,6 @@ class SenseView:
             yield "%s: %s" % (sense.name, ", ".join(shown))
         for _, event in self.lasting_events(caller):
             yield "unusual: " + event
-        for name in self.failing():
-            yield "%s cannot be read; /stats says why" % name
 
     def _show(self, caller, rest: str):
         """Yield the lines of one sense over some days."""
@@ -133,14 +130,12 @@ class SenseView:
             name, side, value = rest.partition(" above ")
         if not side:
             raise ArgumentError("/senses", _USAGE)
-        sense = self.find(name.strip(), caller)
         try:
             bound = float(value)
         except ValueError:
             raise ArgumentError("/senses", "limit needs a number such as 5 or 21.5.") from None
         low, high = (bound, None) if side == " below " else (None, bound)
-        limit = self.set_limit(caller, sense.name, low, high)
-        return "will tell you here when %s is %s (%s)" % (sense.name, bound_text(limit, sense), limit["id"])
+        return tools.limit(self, caller, "set", name.strip(), low, high)[1]
 
     def _forget(self, caller, name: str) -> str:
         """Remove a sense with its limits."""

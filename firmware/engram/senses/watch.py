@@ -62,27 +62,21 @@ class _SenseState:
 
 
 class Watch:
-    """Watches a board's senses.
+    """Watches a board's senses, and learns from the hours on flash.
 
     An event of a limit is over after `quiet` minutes within it. Unless `finds_unusual`, only
     limits make events.
     """
 
     def __init__(self, senses, clock, limits, quiet: int, finds_unusual: bool):
-        self._senses = senses
         self._clock = clock
         self._limits = limits
         self._quiet = quiet
         self._finds_unusual = finds_unusual
         self._states = {}
-        self._past = None
         self._settled = 0
-
-    def open(self) -> None:
-        """Begin to watch, and to learn from the hours on flash."""
-        self._senses.on_minute = self.on_minute
-        if self._finds_unusual:
-            self._past = self._senses.history.past_hours()
+        self._past = senses.history.past_hours() if finds_unusual else None
+        senses.on_minute = self.on_minute
 
     def tick(self) -> bool:
         """Settle events once a minute, and learn a slice of the past; True if there is more to do."""

@@ -1,14 +1,12 @@
 """Tools of a person's own: functions that own.py gives the model, within limits, and own.py itself."""
 
 import asyncio
-import gc
 import sys
 
 from engram import diag, text
 from engram.compat import const, print_trace, wait_for_ms
 from engram.errors import ArgumentError, EngramError
 from engram.interrupt import start_task
-from engram.memory.access import OWNER
 from engram.schema_check import check, rule_of
 from engram.tools.toolbox import Tool
 
@@ -16,12 +14,6 @@ _NAME_LONGEST = const(32)
 _PROBLEM_LONGEST = const(200)  # characters of what a function that failed says
 _FIRST = const("abcdefghijklmnopqrstuvwxyz")
 _LETTERS = const("abcdefghijklmnopqrstuvwxyz0123456789_")
-_WHO = {
-    "anyOf": [
-        {"type": "string", "enum": ["owner", "all"]},
-        {"type": "array", "minItems": 1, "maxItems": 16, "items": {"type": "string"}},
-    ]
-}
 _SECONDS = {"type": "number", "minimum": 0.1, "maximum": 120}
 _KINDS = ("string", "integer", "number", "boolean")
 """The types of arguments."""
@@ -30,10 +22,11 @@ _KINDS = ("string", "integer", "number", "boolean")
 class OwnTool(Tool):
     """A function that the model may call, within limits.
 
-    run(**arguments), or run(caller, **arguments) if it `wants_caller`, is a function or a coroutine function. `who` may use it:
-    "owner", "all", or a tuple of principals; in a group nobody unless `groups`. With `confirm` it runs only after a yes of the
-    person in their next message. One that does not end when it is cancelled is left behind, and not called again before it
-    has ended.
+    run(**arguments), or run(caller, **arguments) if it `wants_caller`, is a function or a coroutine
+    function. `who` may use it: "all", a principal such as "owner", or several; in a group nobody
+    unless `groups`. With `confirm` it runs only after a yes of the person in their next message.
+    One that does not end when it is cancelled is left behind, and not called again before it has
+    ended.
     """
 
     def __init__(
@@ -53,14 +46,13 @@ class OwnTool(Tool):
         name = check_name("name", name or getattr(run, "__name__", ""))
         check("description", description, "string")
         check("seconds", seconds, _SECONDS)
-        who = list(who) if isinstance(who, tuple) else who
-        check("who", who, _WHO)
+        names = (who,) if isinstance(who, str) else tuple(who)
         super().__init__(
             name,
             description,
             schema_text(schema or {}),
             run=self._run,
-            is_for=lambda caller: (groups or not caller.group) and _is_one_of(caller, who),
+            is_for=lambda caller: (groups or not caller.group) and ("all" in names or caller.principal in names),
             writes=True,
             needs_yes=lambda _arguments: bool(confirm),
         )
@@ -95,9 +87,6 @@ class OwnTool(Tool):
             if hasattr(value, "send"):
                 value = await value  # pyright: ignore[reportGeneralTypeIssues]  it is a coroutine
             text.dumps(value)  # what is no JSON fails here
-        except MemoryError:
-            gc.collect()
-            problem = "%s failed: the board has not enough free memory." % self.name
         except (Exception, SystemExit) as error:  # noqa: BLE001 the code is a person's own, and may raise anything
             said = text.printable(str(error))[:_PROBLEM_LONGEST]
             problem = "%s failed: %s" % (self.name, said or type(error).__name__)
@@ -130,10 +119,6 @@ def load_own_code(app, folder: str) -> None:
     except Exception as error:  # noqa: BLE001 the code is a person's own, and may raise anything
         print_trace(error)
         diag.failure("own.py", error, "the board goes on without the rest of it")
-
-
-def _is_one_of(caller, who) -> bool:
-    return who == "all" or caller.principal in ([OWNER.principal] if who == "owner" else who)
 
 
 def check_name(argument: str, name) -> str:

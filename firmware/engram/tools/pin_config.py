@@ -95,7 +95,10 @@ def forbidden_pins(folder: str) -> list:
 
 def read_object(path: str, longest: int) -> dict:
     """Return the JSON object in a file, {} if there is none."""
-    found = files.read_json(path, longest, lambda value: value)
+    try:
+        found = text.loads(files.read(path, longest) or b"{}")
+    except ValueError:
+        return {}
     return found if isinstance(found, dict) else {}
 
 

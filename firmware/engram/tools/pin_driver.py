@@ -35,13 +35,12 @@ def open_driver(pin):
         ) from None
 
 
-def make_safe(table=None) -> None:
+def make_safe() -> None:
     """Give outputs their safe state before the app or without it: what is wrong is left alone, and the start says so.
 
-    `table` are the pins; without it they are read from config.json, whose other settings may be wrong.
+    The pins are read from config.json, whose other settings may be wrong.
     """
-    if table is None:
-        table = pin_config.read_object(_CONFIG, _CONFIG_LONGEST).get("pins")
+    table = pin_config.read_object(_CONFIG, _CONFIG_LONGEST).get("pins")
     try:
         forbidden = () if is_simulated() else pin_config.forbidden_pins("")
     except EngramError:

@@ -29,12 +29,11 @@ class Pins:
 
     def values(self) -> dict:
         """The values of pins by name: "on" or "off", or a number; None if one cannot be read."""
-        return {pin.name: _read(pin, driver) for pin, driver in self._pins}
+        return {pin.name: _shown(pin, driver) for pin, driver in self._pins}
 
     def number(self, name: str):
         """Return the value of a pin as a number, None if it cannot be read."""
-        value = _read(*self._named(name))
-        return {"on": 1, "off": 0}.get(value) if isinstance(value, str) else value
+        return _read(*self._named(name))
 
     def on_rise(self, name: str, handler) -> None:
         """Call a handler when an input rises; one handler a pin."""
@@ -119,18 +118,23 @@ def _schema(properties: dict, required: str) -> str:
 
 
 def _read(pin, driver):
+    """The value of a pin as a number, None if it cannot be read."""
     try:
         value = driver.read()
     except REFUSALS:
         return None
-    if pin.mode in ("out", "in"):
-        return "on" if value else "off"
     return round(pin.scale[0] * value + pin.scale[1], 2) if pin.scale else value
+
+
+def _shown(pin, driver):
+    """The value of a pin as "on" or "off", or a number."""
+    value = _read(pin, driver)
+    return {0: "off", 1: "on"}.get(value) if pin.mode in ("out", "in") else value
 
 
 def _described(pin, driver):
     """The value of a pin, with its unit if it has one."""
-    value = _read(pin, driver)
+    value = _shown(pin, driver)
     if value is None:
         return "could not be read"
     unit = "%" if pin.mode == "pwm" else pin.unit

@@ -35,14 +35,13 @@ async def test_the_lowest_and_the_highest_have_their_times():
     assert (found["mean"], found["readings"]) == ("9.0", 144)
 
 
-async def test_a_day_has_rows_of_hours_and_more_have_rows_of_days():
+async def test_a_day_has_rows_of_hours_and_more_have_rows_of_several():
     model = _Model()
     found = await model.call(name="bedroom temperature", days="yesterday")
     assert len(found["rows"]) == 24 and found["hours_each"] == 1
     assert found["rows"][3] == ["2026-09-22 03:00", "16.2", "16.0", "16.4"]
     found = await model.call(name="bedroom temperature", days="September")
-    assert found["hours_each"] == 24
-    assert [row[2:] for row in found["rows"]] == [["16.0", "22.0"]] * 2 + [["16.0", "19.2"]]
+    assert found["hours_each"] == 18 and 2 < len(found["rows"]) <= 31
 
 
 async def test_what_is_unusual_now_has_a_sentence():

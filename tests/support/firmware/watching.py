@@ -28,7 +28,6 @@ class Cellar:
         self.limits = Limits(folder, self.senses, clock, _Records(), self._push, "net 1")
         self.limits.open()
         self.watch = Watch(self.senses, clock, self.limits, 5, True)
-        self.watch.open()
         while self.watch.tick():
             pass
 

@@ -102,7 +102,7 @@ def look(path):
     """What there is."""
     board = Board(flash.Flash(path, 0), 0)
     tell("began", board.seq())
-    tell("bytes", [ring.size for ring in board.senses.history.rings])
+    tell("bytes", [sum(ring.sizes.values()) for ring in board.senses.history.rings])
     for number, sense in enumerate(board.senses.all()):
         for level in (0, 1):
             rows = []
