@@ -307,17 +307,6 @@ def test_from_safe_mode_a_reset_tries_once_more(board: Boards):
     assert SAFE_MODE in made.run(cause=WATCHDOG).printed
 
 
-def test_safe_mode_is_left_by_a_call(board: Boards):
-    made = board()
-    for _ in range(3):
-        crash(made)
-    ended = made.run("import engram.device.boot as start; start.again()", cause=HARD_RESET)
-    assert SAFE_MODE in ended.printed and ended.status == RESET
-    for _ in range(2):
-        crash(made)
-    assert SAFE_MODE not in made.run(cause=HARD_RESET).printed
-
-
 def test_power_that_was_lost_leaves_safe_mode(board: Boards):
     made = board()
     for _ in range(3):

@@ -1,12 +1,8 @@
 """Starts the app on a board. A person can always get to the prompt: what cannot start says why, and after some bad
 starts in a row the next one is without the app.
-
-    >>> import engram.device.boot as start; start.again()     # leaves safe mode
 """
 
 import sys
-
-import machine
 
 from engram import diag
 from engram.config import Config
@@ -16,8 +12,7 @@ from engram.device.watchdog import Watchdog
 from engram.errors import EngramError
 
 _SAFE = """Engram is in safe mode: its last %d starts ended in a reset or an error, so the app was not started.
-The memory is untouched. Put right what is wrong (config.json, a new deploy), then press reset,
-or type:  import engram.device.boot as start; start.again()
+The memory is untouched. Put right what is wrong (config.json, a new deploy), then press reset.
 """
 
 
@@ -39,12 +34,6 @@ def begin():
         problem = "Engram did not start: %s\nPut that right, then press reset or type:  machine.reset()\n"
         sys.stdout.write(problem % error)
     return None
-
-
-def again() -> None:
-    """Restart the board, with the app."""
-    boot_count.set_bad(0)
-    machine.reset()
 
 
 def _assemble(watchdog):

@@ -44,7 +44,8 @@ class OwnTool(Tool):
         if not callable(run):
             raise ArgumentError(name, "must be a function.")
         name = check_name("name", name or getattr(run, "__name__", ""))
-        check("description", description, "string")
+        if not isinstance(description, str) or not description:
+            raise ArgumentError("description", "must say what the tool is for.")
         check("seconds", seconds, _SECONDS)
         names = (who,) if isinstance(who, str) else tuple(who)
         super().__init__(

@@ -41,7 +41,8 @@ def test_a_time_limit_has_bounds():
 
 def test_what_is_no_function_and_has_no_text_is_refused():
     assert "must be a function" in _problem(run=3)
-    assert "must be a text" in _problem(description=None)
+    for description in (None, ""):
+        assert "what the tool is for" in _problem(description=description)
 
 
 def test_who_may_use_it():
