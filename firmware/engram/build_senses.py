@@ -53,7 +53,7 @@ def _make_limits(board, folder: str) -> Limits:
             board.inbox.push(caller, content, mid)
         return may_push is not None
 
-    limits = Limits(
+    return Limits(
         folder,
         board.senses,
         board.clock,
@@ -61,8 +61,6 @@ def _make_limits(board, folder: str) -> Limits:
         push=push,
         room=board.config.get("senses.tell"),
     )
-    limits.open()
-    return limits
 
 
 def _add_tools(board, view) -> None:

@@ -43,9 +43,6 @@ class Limits:
         self._room = room
         self._remembered = set()
         """Events that are among the memories, as far as is known since the start."""
-
-    def open(self) -> None:
-        """Read the limits, and which events last."""
         self._table.open()
 
     def of_sense(self, sense) -> list:
@@ -99,7 +96,6 @@ class Limits:
         """Begin the event of a limit, unless who set it may not see the sense."""
         if access.may_see(caller_of(row), self._senses.scope):
             self._change(row, dict(row, start=start, value=value))
-            self.settle()
 
     def begin_unusual(self, sense, start: int, value: int, usual: list) -> None:
         """Begin an event of readings that are far from the usual ones."""
@@ -110,7 +106,6 @@ class Limits:
             self._table.add(fields)
         except EngramError as error:
             diag.warning("senses", "an event of %s is not kept: %s" % (sense.name, error))
-        self.settle()
 
     def settle(self) -> None:
         """Remember and report what has begun, as far as the power failed before, or its chat was away."""

@@ -6,7 +6,7 @@ latest reading is known.
 
 from engram import diag, files
 from engram.compat import const
-from engram.errors import ArgumentError, ConfigError, StoreError
+from engram.errors import ArgumentError, StoreError
 from engram.memory import access
 from engram.schema_check import check
 from engram.senses.history import HOUR_LEVEL, History
@@ -74,15 +74,15 @@ class Senses:
         """Another number when there is something else on flash: a sense, or readings."""
 
     def open(self) -> None:
-        """Read the senses on flash; ConfigError if config.json says another thing of one with readings."""
+        """Read what is on flash."""
         files.make_folder(self._folder)
         self.table.open()
         self.history.open()
         self._read_table()
-        for config in self._configs.values():
-            sense = self.find(config.name)
-            if sense and (config.unit or sense.unit, config.decimals) != (sense.unit, sense.decimals):
-                self._drop_unread(sense)
+        for sense in self.all():
+            config = self._configs.get(access.tag(sense.name))
+            if config and config.decimals != sense.decimals:
+                diag.warning("senses", "%s keeps its %d decimals until it is forgotten" % (sense.name, sense.decimals))
 
     def _read_table(self) -> None:
         known, self._senses = self._senses, {}
@@ -90,13 +90,6 @@ class Senses:
             key = access.tag(row["name"])
             # A sense that was there stays as it is, with its readings.
             self._senses[key] = known.get(key) or Sense(row)
-
-    def _drop_unread(self, sense) -> None:
-        """Forget a sense without readings, which the next one makes as config.json says."""
-        if self.range(sense, 0, 1 << 32, HOUR_LEVEL):
-            problem = "has readings in %s with %d decimals: give the sense another name."
-            raise ConfigError("senses." + sense.name, problem % (sense.unit or "no unit", sense.decimals))
-        self.forget(sense)
 
     # --- readings
 

@@ -74,8 +74,6 @@ class SenseView:
         """Yield the answer to /senses."""
         first, _, then = rest.partition(" ")
         then = then.strip()
-        if first in ("forget", "limit", "unlimit") and not then:
-            raise ArgumentError("/senses", _USAGE)
         if first == "forget":
             yield self._forget(caller, then)
         elif first == "limit":

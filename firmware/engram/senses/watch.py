@@ -74,18 +74,13 @@ class Watch:
         self._quiet = quiet
         self._finds_unusual = finds_unusual
         self._states = {}
-        self._settled = 0
         self._past = senses.history.past_hours() if finds_unusual else None
         senses.on_minute = self.on_minute
 
     def tick(self) -> bool:
-        """Settle events once a minute, and learn a slice of the past; True if there is more to do."""
+        """Learn a slice of the past; True if there is more to do."""
         if not self._clock.known:
             return False
-        slot = self._clock.now() // MINUTE
-        if slot != self._settled:
-            self._settled = slot
-            self._limits.settle()
         for found in self._past or ():
             if found is None:
                 return True
@@ -102,6 +97,7 @@ class Watch:
                 self._check_limit(state, slot, aggregate[3], row)
         if self._finds_unusual:
             self._add_to_hour(sense, state, slot // 60, aggregate)
+        self._limits.settle()
 
     def _state_of(self, number: int) -> _SenseState:
         if number not in self._states:

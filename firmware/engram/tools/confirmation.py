@@ -5,6 +5,7 @@ A yes is a message of words that agree, in ten languages, and of no others.
 
 from engram import text
 from engram.compat import const, ticks_diff, ticks_ms
+from engram.errors import EngramError
 
 _CALLERS = const(8)  # for whom a call waits at once
 _WAIT_MS = const(600_000)  # for a yes: one that comes later may be of another question
@@ -57,18 +58,18 @@ class Confirmations:
         confirmed, turn.confirmed = turn.confirmed, None
         return confirmed is not None and _is_same(confirmed, name, arguments)
 
-    def ask(self, turn, name: str, arguments: dict) -> str:
-        """Let a call wait for a yes; why it cannot wait, or ""."""
+    def ask(self, turn, name: str, arguments: dict) -> None:
+        """Let a call wait for a yes; EngramError if another one waits."""
         self.tick()
         waiting = self._waiting.get(turn.caller)
         if waiting:
-            problem = "one question at a time: %s already waits for the person's yes."
-            return "" if _is_same(waiting, name, arguments) else problem % waiting[0]
+            if not _is_same(waiting, name, arguments):
+                raise EngramError("one question at a time: %s already waits for the person's yes." % waiting[0])
+            return
         if len(self._waiting) >= _CALLERS:
             self._waiting.popitem()
         # As text: whoever has the dict may change it.
         self._waiting[turn.caller] = name, text.dumps(arguments), self._ticks_ms()
-        return ""
 
 
 def _is_same(waiting: tuple, name: str, arguments: dict) -> bool:

@@ -129,7 +129,9 @@ def _read(pin, driver):
 def _shown(pin, driver):
     """The value of a pin as "on" or "off", or a number."""
     value = _read(pin, driver)
-    return {0: "off", 1: "on"}.get(value) if pin.mode in ("out", "in") else value
+    if value is None or pin.mode in ("pwm", "adc"):
+        return value
+    return "on" if value else "off"
 
 
 def _described(pin, driver):

@@ -106,9 +106,7 @@ class Toolbox:
         shown = text.dumps(arguments)
         if len(shown) > _SHOWN_LONGEST:
             raise EngramError("the arguments are too long to be shown to the person: shorten them.")
-        problem = self.confirmations.ask(turn, tool.name, arguments)
-        if problem:
-            raise EngramError(problem)
+        self.confirmations.ask(turn, tool.name, arguments)
         return Done(_ASKED, "%s waits for your yes: %s" % (tool.name, shown))
 
     def check(self, name: str, arguments: dict, caller, is_confirmed: bool = False):

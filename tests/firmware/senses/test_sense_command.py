@@ -56,8 +56,6 @@ def test_what_is_wrong_with_a_limit_is_said():
     board = house()
     for line, problem in (
         ("/senses limit", "takes a name"),
-        ("/senses unlimit", "takes a name"),
-        ("/senses forget", "takes a name"),
         ("/senses limit outside below", "takes a name"),
         ("/senses limit outside below five", "needs a number"),
         ("/senses limit nothing below 5", "there are: door"),

@@ -4,6 +4,7 @@ import asyncio
 import sys
 
 from board import remove
+from engram import diag
 from engram.app import App
 from engram.clock import Clock
 from engram.errors import ConfigError
@@ -54,17 +55,18 @@ def test_config_json_says_the_unit_and_decimals_of_what_code_observes():
     assert sense.text(sense.last) == "3.71 V" and app.board.sampling is None
 
 
-def test_other_decimals_stop_the_start_of_a_board_that_has_readings():
+def test_a_sense_keeps_its_decimals_until_it_is_forgotten():
     place = _place()
     app = _app(place, {"cellar": {"kind": "code", "unit": "K", "decimals": 3}})
     app.observe("cellar", 280.125)
-    app = _app(place, {"cellar": {"kind": "code", "unit": "K", "decimals": 1}})
-    assert app.board.senses.all() == [], "its reading was in RAM"
-    app.observe("cellar", 280)
-    app.board.senses.flush()
-    with raises(ConfigError) as caught:
-        _app(place, {"cellar": {"kind": "code", "unit": "K", "decimals": 2}})
-    assert "has readings in K with 1 decimals: give the sense another name" in str(caught.error)
+    app = _app(place, {"cellar": {"kind": "code", "unit": "K", "decimals": 1}}, NOW + 1)
+    app.observe("cellar", 280.125)
+    cellar = app.board.senses.find("cellar")
+    assert cellar.text(cellar.last) == "280.125 K" and "cellar keeps its 3 decimals" in "".join(diag.lines())
+    list(app.board.sense_view.command(OWNER, "forget cellar"))
+    app.observe("cellar", 280.125)
+    cellar = app.board.senses.find("cellar")
+    assert cellar.text(cellar.last) == "280.1 K"
 
 
 def test_a_wrong_sense_stops_the_start():

@@ -1,8 +1,10 @@
 """A yes of the person: what plainly is one, and the call that waits for it."""
 
 from engram.agent.agent import Turn
+from engram.errors import EngramError
 from engram.memory.access import OWNER, Caller
 from engram.tools.confirmation import Confirmations, is_yes
+from support import raises
 
 ANN = Caller("ann", "chat#1", False, "")
 ANN_ELSEWHERE = Caller("ann", "chat#2", False, "")
@@ -143,7 +145,7 @@ def test_a_doubt_a_question_and_anything_else_is_no_yes():
 
 def _asked(seq=1, caller=OWNER, name="open", **arguments):
     confirmations = Confirmations()
-    assert confirmations.ask(Turn(caller, seq, "open it"), name, arguments) == ""
+    confirmations.ask(Turn(caller, seq, "open it"), name, arguments)
     return confirmations
 
 
@@ -248,7 +250,7 @@ def test_a_later_yes_runs_nothing_whatever_the_counter_says():
 
 def test_what_was_asked_again_after_it_expired_waits_as_long():
     confirmations = _asked_before(11)
-    assert confirmations.ask(Turn(OWNER, 2), "open", {}) == ""
+    confirmations.ask(Turn(OWNER, 2), "open", {})
     assert confirmations.is_confirmed(_says(confirmations, "yes", 3), "open", {})
 
 
@@ -265,8 +267,10 @@ def test_a_turn_of_more_than_ten_minutes_runs_what_was_confirmed_at_its_start():
 def test_one_call_waits_at_a_time():
     confirmations = _asked()
     turn = Turn(OWNER, 1, "")
-    assert "one question at a time: open" in confirmations.ask(turn, "shut", {})
-    assert confirmations.ask(turn, "open", {}) == ""
+    with raises(EngramError) as caught:
+        confirmations.ask(turn, "shut", {})
+    assert "one question at a time: open" in str(caught.error)
+    confirmations.ask(turn, "open", {})
     assert confirmations.is_confirmed(_says(confirmations, "yes"), "open", {})
 
 

@@ -26,7 +26,6 @@ class Cellar:
         self.senses, clock = self.board.restart().senses, self.board.machine.clock
         folder = self.board.folder + "/senses"
         self.limits = Limits(folder, self.senses, clock, _Records(), self._push, "net 1")
-        self.limits.open()
         self.watch = Watch(self.senses, clock, self.limits, 5, True)
         while self.watch.tick():
             pass
