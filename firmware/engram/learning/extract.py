@@ -16,8 +16,7 @@ from engram.learning.operations import SNIPPET, fenced
 from engram.memory import access
 from engram.memory.recall import snippet
 from engram.memory.records import fields
-from engram.text.openers import is_question, own_words, parse
-from engram.text.secrets import secrets
+from engram.text.openers import is_question, own_words
 
 _TURNS = const(6)  # messages read in one call: they share its instructions, and fit its window
 _ATTEMPTS = const(3)  # with which a model may give no answer that can be read, before the messages are passed over
@@ -183,7 +182,6 @@ class ExtractBatch(operations.Batch):
         self._turns = turns = [dict(turn, text=own_words(turn["text"])) for turn in turns]
         self._before = {}  # by a message's id, what the agent had said before: the person may have confirmed it
         self._left = {"t%d" % turn["seq"]: _FACTS for turn in turns}
-        self._secrets = [piece for turn in turns for piece in secrets(turn["text"])]
         self.notes = []
 
     async def ask(self, model, cursor) -> list:
@@ -223,7 +221,6 @@ class ExtractBatch(operations.Batch):
             raise ArgumentError("answer", "has more facts than a message may give.")
         if self._terms(wanted.turn).isdisjoint(text.terms(wanted.values["content"])):
             raise ArgumentError("content", "has no word of what the person said.")
-        operations.check_secrets(wanted.values, self._has_secret)
         if wanted.kind == "note":
             self.notes.append(self._checked_note(wanted))
         elif not self._change(wanted, turns=[wanted.turn]):
@@ -258,15 +255,3 @@ class ExtractBatch(operations.Batch):
             # "Yes, that is right": what the agent had said may be what is meant.
             found |= set(text.terms(self._before[ref]))
         return found
-
-    def _has_secret(self, part: str) -> bool:
-        """True if a text has a secret that the person did not ask to be kept."""
-        pieces = list(secrets(part)) + [piece for piece in self._secrets if piece in part]
-        return any(not self._was_asked_for(piece) for piece in pieces)
-
-    def _was_asked_for(self, piece: str) -> bool:
-        for turn in self._turns:
-            command = parse(turn["text"])
-            if command.kind == "remember" and piece in command.content:
-                return True
-        return False

@@ -80,15 +80,6 @@ def check(element, turns, known):
     return Operation(kind, ref, turn, {name: element[name] for name in _FIELDS if element.get(name) is not None})
 
 
-def check_secrets(values: dict, has_secret) -> None:
-    """ArgumentError if has_secret(text) holds for one of the texts of a proposed fact."""
-    for name in ("content", "keywords", "tags"):
-        value = values.get(name, "")
-        for part in (value,) if isinstance(value, str) else value:
-            if isinstance(part, str) and has_secret(part):
-                raise ArgumentError(name, "holds what looks like a secret; people have to ask for it to be kept.")
-
-
 def fenced(content: str) -> str:
     """A text that cannot close the fence in which a prompt shows it."""
     return content.replace("<", "‹")

@@ -94,11 +94,6 @@ def parts(data: bytes):
         start = end + 1
 
 
-def split_phrases(words: str) -> list:
-    """The phrases of a text in which | stands between them, as bytes."""
-    return words.encode().split(b"|")
-
-
 def _pairs(run: bytes, singles: bool):
     """Each two neighbours of a script without spaces; a character that stands alone gives itself.
 

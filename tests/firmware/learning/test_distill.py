@@ -223,13 +223,6 @@ async def test_a_fact_without_a_word_of_its_notes_is_refused():
     assert contents(board) == [] and report.refusals.count == 1
 
 
-async def test_a_secret_is_refused():
-    board = _board(_ops(_add(["e1"], "The password of the router is hunter2xyz")))
-    _note(board, "the router has the password hunter2xyz")
-    report = await _distil(board)
-    assert contents(board) == [] and "secret" in report.refusals.last[0]
-
-
 async def test_a_note_of_more_facts_than_may_be_is_bounded():
     kinds = ["%s%s" % (first, last) for first in "abcd" for last in ("dam", "lin", "rop", "sun")]
     board = _board(_ops(*[_add(["e1"], "Ann likes %s tea" % kind) for kind in kinds[:14]]))

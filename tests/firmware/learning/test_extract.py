@@ -110,38 +110,11 @@ async def test_a_change_of_a_record_that_was_not_shown_is_refused():
     assert contents(board) == ["Volcanoes erupt now and then"]
 
 
-async def test_a_key_is_kept_out():
-    _, stats = await refused(
-        facts(add("t3", "The user's API key is sk-proj-a8Fk39dLq0ZpX7vB2nM5cR1t")),
-        "my key is sk-proj-a8Fk39dLq0ZpX7vB2nM5cR1t",
-    )
-    assert "looks like a secret" in stats
-
-
-async def test_a_secret_is_kept_out_of_keywords_and_other_words():
-    said = "my wifi password is hunter2hunter2"
-    _, stats = await refused(
-        facts(
-            add("t3", "The user's wifi uses hunter2hunter2"),
-            add("t3", "The user has wifi", keywords=["hunter2hunter2"]),
-        ),
-        said,
-    )
-    assert "content: holds what looks" in stats and "keywords: holds what looks" in stats
-
-
 async def test_a_full_memory_asks_the_model_nothing():
     board = learner("nice")
     board.records._most = board.eviction._most = 0
     await learn(board, SAID)
     assert board.model.asked == 1 and "records.most" in told(board)
-
-
-async def test_a_secret_is_kept_when_the_person_asks_for_that():
-    said = "remember that my wifi password is hunter2hunter2"
-    board = learner("ok", facts(add("t3", "The user's wifi password is hunter2hunter2")))
-    await learn(board, said)
-    assert len(contents(board)) == 1
 
 
 async def test_more_facts_than_a_message_may_give_are_refused():
