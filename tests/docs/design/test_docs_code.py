@@ -4,7 +4,7 @@ import asyncio
 import doctest
 import inspect as python_inspect
 
-from engram import errors, repl
+from engram import errors
 from engram.api import Memory
 from engram.app import App
 from one_case import in_one_case
@@ -31,24 +31,16 @@ _OWNER = 'Caller(principal="owner", room="console", group=False, workspace="")'
 
 def _public(holder) -> list[str]:
     functions = python_inspect.getmembers(holder, python_inspect.isfunction)
-    own = [(name, function) for name, function in functions if function.__module__ == _module(holder)]
+    own = [(name, function) for name, function in functions if function.__module__ == holder.__module__]
     return sorted(_signature(name, function) for name, function in own if not name.startswith("_"))
-
-
-def _module(holder) -> str:
-    return holder.__name__ if python_inspect.ismodule(holder) else holder.__module__
 
 
 def _calls(heading: str) -> list[str]:
     return sorted(plain(row[0]) for row in rows(section(read(PAGE), heading)))
 
 
-@in_one_case(
-    "heading, holder",
-    [("## app.memory", Memory), ("## engram.repl", repl)],
-)
-def test_the_table_of_calls_is_the_codes(heading, holder):
-    assert _calls(heading) == _public(holder)
+def test_the_table_of_the_memorys_calls_is_the_codes():
+    assert _calls("## app.memory") == _public(Memory)
 
 
 def test_the_tables_of_the_apps_calls_are_the_codes():
@@ -66,7 +58,7 @@ def test_no_page_names_an_error_that_there_is_not(page):
 
 def test_the_examples_print_what_the_page_says(tmp_path):
     examples = [fence for fence in fences(read(PAGE), "python") if fence.text.startswith(">>>")]
-    names = {"app": App(str(tmp_path)), "folder": str(tmp_path), "asyncio": asyncio}
+    names = {"app": App(str(tmp_path)), "asyncio": asyncio}
     source = "\n".join(fence.text for fence in examples)
     failures: list[str] = []
     runner = doctest.DocTestRunner(optionflags=_OPTIONS)

@@ -10,7 +10,7 @@ from pages import FIRMWARE, ROOT, in_backticks, plain, read, rows, section
 
 PAGE = "docs/design/README.md"
 COMPANION = ROOT / "host" / "engram_host" / "companion"
-TOP = ("app", "api", "repl")
+TOP = ("app", "api")
 """Modules beside the ground that are layers of their own."""
 WIRING = ("board", "build", "build_agent", "build_links", "build_tools", "build_senses", "build_timers")
 """Modules that belong to the app: it may import everything."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engram import log_line, repl
+from engram import log_line
 from engram.agent.agent import Sink, Turn
 from engram.app import App
 from engram.archive import transfer
@@ -93,6 +93,12 @@ class _Companion(_Away):
     is_offered_again = True
 
 
+def _lines_of(log: Path):
+    """Yield the lines of a log's segments, oldest first, headers included."""
+    for path in sorted(log.parent.glob(f"{log.name}.*jsonl")):
+        yield from map(log_line.decode, path.read_bytes().splitlines(keepends=True))
+
+
 class _Life:
     """A board that does all that leaves a line."""
 
@@ -105,7 +111,7 @@ class _Life:
 
     def note_lines(self) -> None:
         """Keep the lines that are in the logs now: some go when they are compacted."""
-        self.lines += [line for log in LOGS for line in repl.lines(log, str(self._folder))]
+        self.lines += [line for log in LOGS for line in _lines_of(self._folder / log)]
 
     def command(self, line: str) -> list[str]:
         return [answer for answer in self._parts.commands.run(OWNER, line) if isinstance(answer, str)]

@@ -59,14 +59,6 @@ def test_an_error_in_code_is_reported_and_the_prompt_stays(talk: Talk):
     assert "my bike" in python(talk, 'app.memory.search("bike")')
 
 
-def test_a_stopped_store_is_read_without_the_app(talk: Talk):
-    python(opened(talk), "from engram import repl")
-    assert "m1      my bike is green  [note]" in python(talk, "repl.records(folder)")
-    assert "owner: remember that my bike is green" in python(talk, "repl.turns('', folder)")
-    assert "memories: 1" in python(talk, "repl.show(folder)")
-    assert "--- user.md" in python(talk, "repl.profile(folder)")
-
-
 def test_the_chat_goes_on_and_stops_again(home: Home, talk: Talk):
     for _ in range(3):
         opened(talk).type("app.run()\r")
