@@ -1,6 +1,7 @@
-"""A time zone with daylight saving, by a rule as POSIX and RFC 8536 have it: "CET-1CEST,M3.5.0,M10.5.0/3".
+"""A time zone with daylight saving, by a rule of POSIX: "CET-1CEST,M3.5.0,M10.5.0/3".
 
-The last line of a file of the time zone database is such a rule. Loaded only where the setting `timezone` has one.
+The last line of a file of the time zone database is such a rule. Its dates are weekdays of a
+month; the database has no others.
 """
 
 from engram.clock import civil, days_from_civil
@@ -11,32 +12,27 @@ _MOST_HOURS = const(24)  # of an offset
 _MOST_CHANGE = const(167)  # hours before or after midnight at which the clocks change
 _MOST_STANDARD = const(840)  # minutes: what the link's messages take
 _CHANGE_AT = const(7200)  # 2:00, if the rule names no time
-_MARCH = const(59)  # days before it in a common year
 _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_OFFSET = b"+-:0123456789"
 _EVER = const(1 << 40)  # seconds: beyond all moments
 
 
 class Zone:
-    """The offset from UTC at each moment; ValueError if the rule is none. `standard` is that of standard time, minutes east."""
+    """Gives the offset from UTC at each moment; ValueError if the rule is none.
+
+    `standard` is the offset of standard time, in minutes east.
+    """
 
     def __init__(self, rule: str):
         self.rule = rule
-        reader = _Reader(rule)
-        name = reader.name()
-        self.standard = self._daylight = reader.offset()
-        self._dates = ()
-        if reader.has_more():
-            reader.name()
-            if reader.takes(b","):
-                self._daylight += 60
-            else:
-                self._daylight = reader.offset()
-                reader.expect(b",")
-            begins = reader.date()
-            reader.expect(b",")
-            self._dates = begins, reader.date()
+        names, *dates = rule.encode().split(b",")
+        name, offset, daylight_name, daylight_offset = _split_names(names)
+        self.standard = _minutes_east(offset)
+        self._daylight = _minutes_east(daylight_offset) if daylight_offset else self.standard + 60
+        self._dates = [_read_date(date) for date in dates]
         # "UTC+1" is a rule, but of the side of Greenwich that nobody means by it.
-        if reader.has_more() or abs(self.standard) > _MOST_STANDARD or (self.standard and name in (b"UTC", b"GMT")):
+        is_mistaken = self.standard and name in (b"UTC", b"GMT")
+        if is_mistaken or abs(self.standard) > _MOST_STANDARD or len(dates) != (2 if daylight_name else 0):
             raise ValueError(rule)
         self._span = (0, 0, 0)  # the latest one; replaced as a whole, so that threads may share a zone
 
@@ -45,8 +41,9 @@ class Zone:
         return self.span_of(at)[2]
 
     def moment(self, local: int) -> int:
-        """Unix seconds of a local time that is counted as if it were UTC: the first if it comes twice, the end of the gap if
-        it is left out.
+        """Return the Unix seconds of a local time that is counted as if it were UTC.
+
+        They are the first if it comes twice, and the end of the gap if it is left out.
         """
         least, most = min(self.standard, self._daylight), max(self.standard, self._daylight)
         for minutes in (most, least):
@@ -83,90 +80,58 @@ class Zone:
 
 def _local_time(date: tuple, year: int) -> int:
     """Return when the clocks change in a year, in local time counted as if it were UTC."""
-    month, week, day, seconds = date
+    month, week, weekday, seconds = date
     first = days_from_civil(year, month, 1)
-    if week:
-        day = first + (day - first - 4) % 7 + 7 * week - 7  # 1970-01-01 was a Thursday
-        if day >= days_from_civil(year, month + 1, 1):
-            day -= 7  # the fifth one is the last one
-    else:
-        day += first
+    day = first + (weekday - first - 4) % 7 + 7 * week - 7  # 1970-01-01 was a Thursday
+    if day >= days_from_civil(year, month + 1, 1):
+        day -= 7  # the fifth one is the last one
     return day * _DAY + seconds
 
 
-class _Reader:
-    """Reads a rule part by part; ValueError if it goes on with another one."""
-
-    def __init__(self, rule: str):
-        self._left = rule.encode()
-
-    def has_more(self) -> bool:
-        return bool(self._left)
-
-    def takes(self, sign: bytes) -> bool:
-        """Pass over a sign, if it comes next."""
-        is_next = self._left[:1] == sign
-        if is_next:
-            self._left = self._left[1:]
-        return is_next
-
-    def expect(self, sign: bytes) -> None:
-        if not self.takes(sign):
-            raise ValueError
-
-    def name(self) -> bytes:
-        is_quoted = self.takes(b"<")
-        name = self._run(_LETTERS + b"0123456789+-" if is_quoted else _LETTERS)
-        if is_quoted:
-            self.expect(b">")
-        if len(name) < 3:
-            raise ValueError
-        return name
-
-    def offset(self) -> int:
-        """Minutes east of Greenwich: the rule counts to the west."""
-        seconds = self._seconds(_MOST_HOURS)
-        if seconds % 60:
-            raise ValueError
-        return -seconds // 60
-
-    def date(self) -> tuple:
-        """(month, week, day, seconds after midnight) of a change; without a week the day is added to the first of the month."""
-        week = 0
-        if self.takes(b"M"):
-            month = self._number(1, 12)
-            self.expect(b".")
-            week = self._number(1, 5)
-            self.expect(b".")
-            day = self._number(0, 6)
-        elif self.takes(b"J"):  # 29 February is not counted
-            day = self._number(1, 365) - 1
-            month = 3 if day >= _MARCH else 1
-            day -= _MARCH if day >= _MARCH else 0
+def _split_names(data: bytes) -> list:
+    """Return the name and the offset of standard time, and those of daylight saving time."""
+    found = []
+    for _ in range(2):
+        if data[:1] == b"<":
+            name, _, data = data[1:].partition(b">")
         else:
-            month, day = 1, self._number(0, 365)
-        return month, week, day, self._seconds(_MOST_CHANGE) if self.takes(b"/") else _CHANGE_AT
-
-    def _seconds(self, hours: int) -> int:
-        is_negative = self.takes(b"-")
-        if not is_negative:
-            self.takes(b"+")
-        seconds = 3600 * self._number(0, hours)
-        for unit in (60, 1):
-            if not self.takes(b":"):
-                break
-            seconds += unit * self._number(0, 59)
-        return -seconds if is_negative else seconds
-
-    def _number(self, least: int, most: int) -> int:
-        number = int(self._run(b"0123456789"))
-        if not least <= number <= most:
+            name, data = _split_run(data, _LETTERS)
+        offset, data = _split_run(data, _OFFSET)
+        found += [name, offset]
+        if len(name) < 3 and (name or len(found) == 2):
             raise ValueError
-        return number
+    if data:
+        raise ValueError
+    return found
 
-    def _run(self, allowed: bytes) -> bytes:
-        end = 0
-        while end < len(self._left) and self._left[end] in allowed:
-            end += 1
-        run, self._left = self._left[:end], self._left[end:]
-        return run
+
+def _split_run(data: bytes, allowed: bytes) -> tuple:
+    rest = data.lstrip(allowed)
+    return data[: len(data) - len(rest)], rest
+
+
+def _minutes_east(offset: bytes) -> int:
+    return -_seconds(offset, _MOST_HOURS) // 60  # the rule counts to the west
+
+
+def _read_date(data: bytes) -> tuple:
+    """Return (month, week, weekday, seconds after midnight) of a change."""
+    date, _, time = data.partition(b"/")
+    month, week, weekday = date.split(b".")
+    if month[:1] != b"M":
+        raise ValueError
+    seconds = _seconds(time, _MOST_CHANGE) if time else _CHANGE_AT
+    return _number(month[1:], 1, 12), _number(week, 1, 5), _number(weekday, 0, 6), seconds
+
+
+def _seconds(data: bytes, most_hours: int) -> int:
+    is_signed = data[:1] in (b"+", b"-")
+    hours, _, minutes = data[is_signed:].partition(b":")
+    seconds = 3600 * _number(hours, 0, most_hours) + 60 * _number(minutes or b"0", 0, 59)
+    return -seconds if data[:1] == b"-" else seconds
+
+
+def _number(digits: bytes, least: int, most: int) -> int:
+    if not digits.isdigit() or not least <= int(digits) <= most:
+        raise ValueError
+    return int(digits)

@@ -132,20 +132,14 @@ def test_a_service_and_a_model_are_settings():
 
 @needs_micropython
 @pytest.mark.parametrize(
-    ("has_rules", "config", "expected"),
-    [
-        (True, b"{}", "CET-1CEST,M3.5.0,M10.5.0/3"),
-        (True, b'{"timezone": "-03:00"}', "-03:00"),
-        (False, b"{}", None),
-    ],
+    ("config", "expected"),
+    [(b"{}", "CET-1CEST,M3.5.0,M10.5.0/3"), (b'{"timezone": "-03:00"}', "-03:00")],
 )
 def test_a_board_without_a_time_zone_gets_this_computers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_rules: bool, config: bytes, expected: str | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: bytes, expected: str
 ):
     monkeypatch.setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
-    files: Files = {"boot.py": BOOT, "config.json": config}
-    firmware: Files = {"engram/__init__.py": b"", "engram/zone.py": b""} if has_rules else {}
-    flash = flash_with(tmp_path, files | firmware)
+    flash = board_with(tmp_path, config=config)
     typed(monkeypatch, "Home")
     with StandIn(flash) as board:
         setup.setup(board.port, Progress())

@@ -10,20 +10,12 @@ from engram_host.boards import profile
 from engram_host.boards.backup import SECRETS, SETTINGS
 from engram_host.boards.errors import BadRequest, BoardFailed
 from engram_host.boards.progress import Progress
-from engram_host.boards.session import BoardSession, open_session
+from engram_host.boards.session import open_session
 from engram_host.time_zones import computer_zone
 
 MOST_NETWORKS = 8
 _ANTHROPIC = "api.anthropic.com"
 _UTC = "+00:00"
-
-_READS_RULES = """
-try:
-    import engram.zone
-    print("yes")
-except ImportError:
-    print("no")
-"""
 
 
 @dataclass(frozen=True)
@@ -63,7 +55,7 @@ def setup(named_port: str, progress: Progress) -> None:
     profile.check_settings(SETTINGS, with_settings({}, answers))
     with open_session(named_port, progress) as session:
         present = session.list_tree("", deep=False)
-        zone = _zone_for(session)
+        zone = computer_zone()
         for name in (SECRETS, SETTINGS):
             old = _parsed(name, session.get_file(name) if name in present else b"{}")
             content = with_secrets(old, answers) if name == SECRETS else with_settings(old, answers, zone)
@@ -74,12 +66,6 @@ def setup(named_port: str, progress: Progress) -> None:
     *others, last = answers.changed
     changed_words = f"{', '.join(others)} and {last}" if others else last
     progress.say(f"The board now has {changed_words}, and restarts.")
-
-
-def _zone_for(session: BoardSession) -> str:
-    zone = computer_zone()
-    is_known = "," not in zone or session.run_code(_READS_RULES) == "yes"
-    return zone if is_known and zone != _UTC else ""
 
 
 def _asked() -> SetupAnswers:
@@ -120,7 +106,7 @@ def with_settings(old: dict[str, Any], answers: SetupAnswers, zone: str = "") ->
     """Return config.json with the answers, and `zone` if it names none; empty answers change
     nothing."""
     new = dict(old)
-    if zone:
+    if zone not in ("", _UTC):
         new.setdefault("timezone", zone)
     model = {}
     if answers.url:
