@@ -10,7 +10,7 @@ All marks between them are passed over; one word more, and the text is no call.
 
 from engram.compat import const
 from engram.llm.types import plain_name
-from engram.text import dumps, encode, lenient_json
+from engram.text import dumps, encode, lenient_json, strict_json
 
 _NAMES = const(("name", "function", "tool", "tool_name"))
 _ARGUMENTS = const(("arguments", "parameters", "args", "input"))
@@ -68,7 +68,7 @@ class _Reader:
                 if mark == b"[CALL_ID":
                     self._until(b"[ARGS]")
             elif byte in b"{[":
-                value, self._at = lenient_json.whole(data, self._at)
+                value, self._at = strict_json.read_lenient(data, self._at)
                 self._take_value(value)
             else:
                 self._take_word()

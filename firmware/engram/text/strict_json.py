@@ -33,6 +33,8 @@ _REPLACEMENT = const(0xFFFD)
 _NUMBER = b"-+.0123456789eE"
 _HEXADECIMAL = const(b"0123456789abcdefABCDEF")
 _WORDS = const(((b"true", True), (b"false", False), (b"null", None)))
+_PYTHON_WORDS = const(((b"True", True), (b"False", False), (b"None", None)))
+_APOSTROPHE = const(0x27)
 _ESCAPED = const(b'"\\/bfnrt')  # what may follow a backslash, and below it what the two stand for
 _MEANT = const(b'"\\/\b\f\n\r\t')
 
@@ -51,9 +53,7 @@ else:
 
 def dumps(value) -> str:
     """JSON of None, bool, int, float, str, and lists, tuples and dicts of these; ArgumentError for all else."""
-    parts = []
-    _write(parts, value, 0)
-    return _joined(parts)
+    return _checked(_written(value, 0))
 
 
 def dumps_fields(pairs) -> str:
@@ -63,63 +63,43 @@ def dumps_fields(pairs) -> str:
 
 def dumps_open(pairs) -> str:
     """As dumps_fields, but without the closing brace, so that a line's check can follow."""
-    parts = []
-    _write_fields(parts, pairs, 1)
-    return _joined(parts)
+    return _checked("{" + _members(pairs, 1))
 
 
-def _joined(parts: list) -> str:
-    text = "".join(parts)
+def _checked(text: str) -> str:
     if not is_valid(text):
         raise ArgumentError("value", "has text that is not Unicode; pass it through text.decode first")
     return text
 
 
-def _write(parts: list, value, depth: int) -> None:
+def _written(value, depth: int) -> str:
     if isinstance(value, str):
-        parts.append(_quoted(value))
-    elif value is None:
-        parts.append("null")
-    elif isinstance(value, bool):
-        parts.append("true" if value else "false")
-    elif isinstance(value, int):
-        parts.append("%d" % value)
-    elif isinstance(value, float):
-        parts.append(_float(value))
-    elif depth >= MAX_DEPTH:
+        return _quoted(value)
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return "%d" % value
+    if isinstance(value, float):
+        return _float(value)
+    if depth >= MAX_DEPTH:
         raise ArgumentError("value", "is nested deeper than " + str(MAX_DEPTH) + " levels; make it flatter")
-    else:
-        _write_container(parts, value, depth + 1)
-
-
-def _write_container(parts: list, value, depth: int) -> None:
     if isinstance(value, dict):
-        _write_fields(parts, value.items(), depth)
-        parts.append("}")
-    elif isinstance(value, (list, tuple)):
-        mark = "["
-        for item in value:
-            parts.append(mark)
-            _write(parts, item, depth)
-            mark = ","
-        parts.append("]" if value else "[]")
-    else:
-        kind = type(value).__name__
-        raise ArgumentError("value", "holds a " + kind + "; JSON has text, numbers, lists and dicts")
+        return "{" + _members(value.items(), depth + 1) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join([_written(item, depth + 1) for item in value]) + "]"
+    kind = type(value).__name__
+    raise ArgumentError("value", "holds a " + kind + "; JSON has text, numbers, lists and dicts")
 
 
-def _write_fields(parts: list, pairs, depth: int) -> None:
-    mark = "{"
+def _members(pairs, depth: int) -> str:
+    parts = []
     for key, value in pairs:
         if not isinstance(key, str):
             raise ArgumentError("value", "has the key " + repr(key) + "; a key is text")
-        parts.append(mark)
-        parts.append(_quoted(key))
-        parts.append(":")
-        _write(parts, value, depth)
-        mark = ","
-    if mark == "{":
-        parts.append(mark)
+        parts.append(_quoted(key) + ":" + _written(value, depth))
+    return ",".join(parts)
 
 
 def _float(value: float) -> str:
@@ -139,27 +119,39 @@ def loads(data: "bytes | bytearray | str"):
     data = data.encode() if isinstance(data, str) else bytes(data)
     if not valid(data):
         raise ValueError("JSON: the text is not UTF-8")
-    reader = _Reader(data.rstrip(_SPACE))
-    try:
-        value = reader.value(0)
-    except IndexError:
-        raise ValueError("JSON: the text ends early") from None
+    reader = _Reader(data.rstrip(_SPACE), 0, False)
+    value = reader.whole()
     if reader.at < len(reader.data):
         reader.fail()
     return value
 
 
+def read_lenient(data: bytes, at: int) -> tuple:
+    """(the value that begins at a place, where it ends), also with Python's quotes and words, line ends in strings and a
+    comma too many; ValueError.
+    """
+    reader = _Reader(data, at, True)
+    return reader.whole(), reader.at
+
+
 class _Reader:
     """Reads value after value of a text."""
 
-    def __init__(self, data: bytes):
+    def __init__(self, data: bytes, at: int, is_lenient: bool):
         self.data = data
-        self.at = 0
+        self.at = at
+        self.is_lenient = is_lenient
+
+    def whole(self):
+        try:
+            return self.value(0)
+        except IndexError:
+            raise ValueError("JSON: the text ends early") from None
 
     def value(self, depth: int):
         """Return the value that begins here, within so many lists and objects."""
         byte = self.next()
-        if byte == _QUOTE:
+        if self.is_quote(byte):
             return self.string()
         if byte != _OBJECT and byte != _LIST:
             return self.scalar()
@@ -181,7 +173,13 @@ class _Reader:
             if mark != end and mark != _COMMA:
                 self.fail()
             self.at += 1
+            if mark == _COMMA and self.is_lenient and self.next() == end:
+                self.at += 1
+                break
         return found
+
+    def is_quote(self, byte: int) -> bool:
+        return byte == _QUOTE or (self.is_lenient and byte == _APOSTROPHE)
 
     def next(self) -> int:
         """Step over white space; return the byte that follows."""
@@ -198,7 +196,7 @@ class _Reader:
 
     def name(self) -> str:
         """A key and its colon."""
-        if self.next() != _QUOTE:
+        if not self.is_quote(self.next()):
             self.fail()
         name = self.string()
         if self.next() != _COLON:
@@ -208,15 +206,16 @@ class _Reader:
 
     def string(self) -> str:
         out = bytearray()
+        mark = self.data[self.at : self.at + 1]
         at, quote = self.at + 1, -1
         while True:
             if quote < at:  # there is none yet, or it was an escaped one
-                quote = self.data.find(b'"', at)
+                quote = self.data.find(mark, at)
                 if quote < 0:
                     raise IndexError
             escape = self.data.find(b"\\", at, quote)
             part = self.data[at : quote if escape < 0 else escape]
-            if part and min(part) < 0x20:
+            if part and min(part) < 0x20 and not self.is_lenient:
                 self.fail()
             if escape < 0:
                 self.at = quote + 1
@@ -230,6 +229,8 @@ class _Reader:
         """The code that an escape stands for, from after its backslash."""
         mark = self.data[self.at]
         self.at += 1
+        if mark == _APOSTROPHE and self.is_lenient:
+            return mark
         if mark != 0x75:
             index = _ESCAPED.find(bytes((mark,)))
             if index < 0:
@@ -272,7 +273,7 @@ class _Reader:
         return int(text) if whole else float(text)
 
     def word(self):
-        for word, value in _WORDS:
+        for word, value in _WORDS + _PYTHON_WORDS if self.is_lenient else _WORDS:
             if self.data[self.at : self.at + len(word)] == word:
                 self.at += len(word)
                 return value
