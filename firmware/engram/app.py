@@ -4,7 +4,7 @@ import asyncio
 import gc
 import sys
 
-from engram.build import build, find_senses  # isort: skip  it imports leaves first
+from engram.build import build  # isort: skip  it imports leaves first
 from engram import __version__, diag, files, status
 from engram.api import Memory
 from engram.channels.console.commands import count_of
@@ -60,7 +60,7 @@ class App:
 
     def observe(self, name: str, value, unit: str = "") -> bool:
         """Keep a reading of a sensor; False if one of the same second was kept. docs/guides/senses.md has more."""
-        return find_senses(self.board).observe(name, value, unit)
+        return self.board.find_senses().observe(name, value, unit)
 
     def perceive(self, caption: str, kind: str = "photo", at: int = 0, media: str = "") -> str:
         """Keep what a camera or a microphone perceives as a turn of the owner's, or as an event; its id."""
@@ -79,7 +79,7 @@ class App:
 
     def limit(self, name: str, low=None, high=None, minutes: int = 0) -> str:
         """Tell the owner when a sense is below or above a limit, if it is for some minutes; the limit's id."""
-        find_senses(self.board)
+        self.board.find_senses()
         return self.board.sense_view.set_limit(OWNER, name, low, high, minutes)["id"]  # type: ignore
 
     async def ask(self, content: str, sink, caller=OWNER):

@@ -1,5 +1,6 @@
-"""Wires one board: makes each object and hands it what it needs. build_agent.py does that for what answers people,
-build_links.py, build_senses.py and build_tools.py for the parts that the settings name.
+"""Wires one board: Board makes each part and hands it what it needs.
+
+build_links.py and build_senses.py do that for the parts that only some settings name.
 """
 
 # Leaves first: an import within an import takes of the stack, which is short on a chip.
@@ -7,8 +8,9 @@ build_links.py, build_senses.py and build_tools.py for the parts that the settin
 from engram import diag, files, text, log_line  # noqa: F401
 from engram.text.days import find_days  # noqa: F401
 from engram.clock import Clock
+from engram.compat import const
 from engram.config import zone_of
-from engram.errors import ConfigError
+from engram.errors import ArgumentError, ConfigError
 from engram.store.index import merge_policy  # noqa: F401
 from engram.store.search import ranking  # noqa: F401
 from engram.store.store import Store
@@ -31,18 +33,29 @@ from engram.memory.forgetting import Forgetting
 from engram.learning.cursor import LearningCursor
 from engram.memory.recall import Recall
 from engram.timers.timers import Timers
-from engram.board import Board
+from engram.timers.runner import TimerRunner
+from engram.timers.tool import TimerTool
+from engram.timers.turn import TimerTurns
 from engram.text import lenient_json  # noqa: F401
-from engram.tools import toolbox  # noqa: F401
+from engram.tools.toolbox import Toolbox
 from engram.agent import get_tool, tool_loop  # noqa: F401
+from engram.agent.agent import TurnQueue
+from engram.agent.answer import Agent
+from engram.agent.offline import Offline
+from engram.agent.prompt import PromptBuilder
+from engram.agent.tools import MemoryTools
 from engram.channels import deliveries  # noqa: F401
+from engram.channels.inbox import Inbox
+from engram.channels.people import People
 from engram.transfer import importer  # noqa: F401
-from engram.channels.console.commands import handlers  # noqa: F401
-from engram.build_agent import add_agent
+from engram.channels.console.commands import Commands
+from engram.channels.console.commands.handlers import HANDLERS
 # isort: on
 
+_TOOLS_SHARE = const(8)  # of the model's window, the part that tools beside the memory's may take
 
-def build(config, folder: str = "", clock=None, model=None, network=None) -> Board:
+
+def build(config, folder: str = "", clock=None, model=None, network=None) -> "Board":
     """Wire a board on a folder; ConfigError when a setting is wrong, StoreError when the folder cannot be used.
 
     `clock` and `model` take the places of the machine's clock and of the model that the settings name; `network` is the board's
@@ -53,30 +66,27 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> Boa
         clock = Clock(standard, None, zone)
     board = Board(config, folder, clock, network)
     board.model = model or _model(board)
-    add_memory(board)
+    board.add_memory()
     if config.get("companion.url"):
         from engram.build_links import add_companion  # absent from boards without one
 
         add_companion(board)
-    add_agent(board)
-    if board.companion and board.companion.inbound:
-
-        def is_let_in(caller) -> bool:
-            return not board.find_people().is_blocked(caller.principal)
-
-        board.inbox.add_channel("link", board.companion.inbound.open_sink, is_let_in)
+    board.add_agent()
     if config.secret("telegram.token"):
         from engram.build_links import add_telegram  # absent from boards without a bot
 
         add_telegram(board)
-    _add_hands_and_senses(board)
+    if config.table("pins"):
+        board.add_pins()
+    if config.table("senses") or files.size(folder + "/memory/senses/senses.jsonl") >= 0:
+        board.find_senses()
     if not (board.turns_reserve.keep() and board.reserve.keep()):
         diag.warning("store", "the flash is nearly full: forget something and /compact")
     return board
 
 
-def _model(board: Board):
-    """The model that the settings name, None if they name none; ConfigError if they are not enough."""
+def _model(board):
+    """Return the model that the settings name, None if they name none; ConfigError if they are not enough."""
     url, name = board.config.get("llm.url"), board.config.get("llm.model")
     if not url and not name:
         return None
@@ -87,107 +97,218 @@ def _model(board: Board):
     return make_model(board)
 
 
-def _add_hands_and_senses(board: Board) -> None:
-    """Add the pins and senses that the settings name, or that the flash has."""
-    if board.config.table("pins"):
-        from engram.build_tools import add_pins  # absent from boards without pins
+class Board:
+    """The parts of one board; App runs them."""
 
-        add_pins(board)
-    memory = board.folder + "/memory"
-    if board.config.table("senses") or files.size(memory + "/senses/senses.jsonl") >= 0:
-        find_senses(board)
+    model = jobs = flush = distillation = None
+    archived = link_state = companion = remote_search = archive = telegram = None
+    senses = sampling = sense_watch = sense_view = pins = None
+    people = None
+    """None until somebody talks through a network, see find_people()."""
+    tls = None
+    """The TLS context that the board's links share, None as long as none is over TLS."""
+    begin = None
+    """begin(name, run) runs what is added while the app runs."""
+    flash_walk = ()
+    """(bytes used, bytes in all, bytes of the logs) as the file system was last walked, see status.py."""
 
+    def __init__(self, config, folder: str, clock, network):
+        self.config = config
+        self.folder = folder
+        self.clock = clock
+        self.network = network
+        self.turn_queue = TurnQueue()
+        self.tag_snapshots = {}
+        """The catalog as each session's prompts show it."""
+        self.searches = [0, 0]
+        """Searches since the start, and how many of them found nothing."""
 
-def find_senses(board: Board):
-    """Return the board's Senses, made with the first reading if the settings name none."""
-    if board.senses is None:
-        from engram.build_senses import add_senses  # absent from boards without senses
+    # --- the memory
 
-        add_senses(board)
-    return board.senses
+    def add_memory(self, segment_bytes: int = 0) -> None:
+        """Add what a board remembers with, on segments of a size that fits the settings if none is given."""
+        files.make_folder(self.folder + "/memory")
+        self._add_logs(segment_bytes)
+        self._add_texts()
+        self.timers = Timers(self.folder + "/memory", self.clock)
+        self.timers.open()
+        self._add_recall()
 
+    def _add_logs(self, segment_bytes: int) -> None:
+        config, clock, folder = self.config, self.clock, self.folder + "/memory"
+        self.schema = RecordSchema()
+        record_log = Log(folder, "memory_records", config.get("records.bytes"), segment_bytes)
+        self.reserve = Reserve(folder + "/reserve.bin", record_log.segment_bytes)
+        store = Store(record_log, self.schema, self.reserve, self.turn_queue.is_active)
+        store.open()
+        turn_schema = TurnSchema(clock)
+        turn_log = Log(self.folder + "/journal", "journal", config.get("journal.bytes"), segment_bytes)
+        self.turns_reserve = Reserve(self.folder + "/journal/reserve.bin", turn_log.segment_bytes)
+        turn_store = Store(turn_log, turn_schema, self.turns_reserve, self.turn_queue.is_active)
+        turn_store.open()
+        archive_state = self._add_archive_index(store, turn_store)
+        self.journal = Journal(turn_store, turn_schema, clock, cap=config.get("journal.bytes"), link_state=archive_state)
+        self.trash = Trash(folder, config.get("records.trash_bytes"))
+        usage = Usage(folder, clock)
+        self.records = Records(
+            store,
+            self.journal,
+            clock,
+            cap=config.get("records.bytes"),
+            most=config.get("records.most"),
+            leaves_room=self.turns_reserve.keep,
+            uses=usage,
+            importance=Importance(usage, clock),
+            archived=self.archived,
+        )
+        self.eviction = self.records.eviction = Eviction(
+            self.records,
+            self.trash,
+            most=config.get("records.most"),
+            cap=config.get("records.bytes"),
+            find_archive=lambda: self.archive,
+        )
+        self.learning_cursor = LearningCursor(folder, self.schema, self.records, self.journal, clock)
+        self.learning_cursor.open()
+        self.forgetting = Forgetting(self.records, self.journal, self.trash, self.archived)
 
-def add_memory(board: Board, segment_bytes: int = 0) -> None:
-    """Add what a board remembers with, on segments of a size that fits the settings if none is given."""
-    files.make_folder(board.folder + "/memory")
-    _add_logs(board, segment_bytes)
-    _add_texts(board)
-    _add_recall(board)
+    def _add_archive_index(self, store, turn_store):
+        """Add what a board keeps of its companion's archive, if it has a companion or had one.
 
+        Return what knows which turns the archive has, None if it takes none.
+        """
+        config, folder = self.config, self.folder + "/memory"
+        if config.get("companion.url"):
+            from engram.link.link_state import LinkState  # absent from boards without a companion
 
-def _add_logs(board: Board, segment_bytes: int) -> None:
-    """Open the logs, and add what reads and writes them."""
-    config, folder, clock = board.config, board.folder + "/memory", board.clock
-    log = Log(folder, "memory_records", config.get("records.bytes"), segment_bytes)
-    board.reserve = Reserve(folder + "/reserve.bin", log.segment_bytes)
-    board.schema = schema = RecordSchema()
-    store = Store(log, schema, board.reserve, board.turn_queue.is_active)
-    store.open()
-    log = Log(board.folder + "/journal", "journal", config.get("journal.bytes"), segment_bytes)
-    board.turns_reserve = Reserve(board.folder + "/journal/reserve.bin", log.segment_bytes)
-    turn_schema = TurnSchema(clock)
-    journal_store = Store(log, turn_schema, board.turns_reserve, board.turn_queue.is_active)
-    journal_store.open()
-    _add_archive_index(board, store, journal_store)
-    link_state = board.link_state if config.get("archive.on") else None  # otherwise it is for the companion alone
-    board.journal = Journal(journal_store, turn_schema, clock, config.get("journal.bytes"), link_state)
-    board.records = _records(board, store)
-    board.eviction = board.records.eviction  # type: ignore
-    board.learning_cursor = LearningCursor(folder, schema, board.records, board.journal, clock)
-    board.learning_cursor.open()
-    board.forgetting = Forgetting(board.records, board.journal, board.trash, board.archived)
+            self.link_state = LinkState(folder, self.clock, (("records", store.raw()), ("journal", turn_store.raw())))
+        archive_state = self.link_state if config.get("archive.on") else None
+        if self.link_state or self.schema.archived or files.size(folder + "/archive.jsonl") >= 0:
+            from engram.archive.index import ArchiveIndex  # absent from boards that have no archive
 
+            self.archived = ArchiveIndex(folder, store, self.schema, self.clock, archive_state)
+        return archive_state
 
-def _records(board: Board, store) -> Records:
-    config, folder, clock = board.config, board.folder + "/memory", board.clock
-    cap, most = config.get("records.bytes"), config.get("records.most")
-    board.trash = Trash(folder, config.get("records.trash_bytes"))
-    usage = Usage(folder, clock)
-    importance = Importance(usage, clock)
+    def _add_texts(self) -> None:
+        """Add profile, notes and undo."""
+        config, folder, clock = self.config, self.folder + "/memory", self.clock
+        profiles, days = self.folder + "/profile", config.get("notes.days")
+        changes = TextChanges(self.records.entries, clock)
+        people = PrincipalFiles((folder, profiles), config.get("principals.most"))
+        self.profile = Profile(profiles, changes, people)
+        self.profile.seed()
+        self.notes = Notes(folder, changes, clock, people, days)
+        self.note_retention = NoteRetention(folder, self.notes, self.schema, clock, days, config.get("notes.bytes"))
+        self.undo = Undo(self.records.entries, self.journal, clock, {"profile": self.profile, "note": self.notes})
 
-    def make_eviction(records):
-        return Eviction(records, board.trash, most, cap, lambda: board.archive)
+    def _add_recall(self) -> None:
+        """Add what searches records and turns, and takes in what a companion has found."""
+        remote = None
+        if self.config.get("companion.url"):
+            from engram.archive.remote_results import ResultMerger  # absent from boards without a companion
 
-    keep = board.turns_reserve.keep
-    return Records(store, board.journal, clock, cap, keep, most, usage, importance, board.archived, make_eviction)
+            remote = ResultMerger(self.records, self.journal, self.archived)
+        self.recall = Recall(self.records, self.journal, self.notes, self.clock, remote, self.searches)
 
+    # --- what answers people
 
-def _add_archive_index(board: Board, store, journal_store) -> None:
-    """Add what a board keeps of its companion's archive, if it has a companion or had one."""
-    config, folder = board.config, board.folder + "/memory"
-    if config.get("companion.url"):
-        from engram.link.link_state import LinkState  # absent from boards without a companion
+    def add_agent(self, learns: bool = True) -> None:
+        """Add what answers turns to a board that has all else; with `learns` what follows them, if it has a model."""
+        self._add_tools()
+        self.prompts = PromptBuilder(
+            self.config, self.clock, self.records, self.journal, self.recall,
+            self.profile, self.notes, self.tag_snapshots, self.toolbox,
+        )  # fmt: skip
+        self.offline = Offline(
+            self.records, self.recall, self.forgetting, self.remote_search,
+            self.notes, self.config.get("mode"),
+        )  # fmt: skip
+        if self.model and learns:
+            self._add_jobs()
+        self.agent = Agent(self)
+        self.commands = Commands(self, HANDLERS)
+        self.inbox = Inbox(self.folder, self.commands, self.agent, self.journal, self.clock)
+        if self.companion and self.companion.inbound:
+            self.inbox.add_channel("link", self.companion.inbound.open_sink, self._is_let_in)
+        self.timers.runner = TimerRunner(self.timers, self.inbox, self.journal, TimerTurns(self), self._call_tool)
 
-        board.link_state = LinkState(folder, board.clock, (("records", store.raw()), ("journal", journal_store.raw())))
-    if config.get("companion.url") or board.schema.archived or files.size(folder + "/archive.jsonl") >= 0:
-        from engram.archive.index import ArchiveIndex  # absent from boards that have no archive
+    def _add_tools(self) -> None:
+        self.toolbox = Toolbox(self.config.get("llm.context_tokens") // _TOOLS_SHARE)
+        tools = MemoryTools(
+            config=self.config,
+            clock=self.clock,
+            records=self.records,
+            recall=self.recall,
+            journal=self.journal,
+            forgetting=self.forgetting,
+            profile=self.profile,
+            notes=self.notes,
+            remote=self._remote_recall(),
+        )
+        for tool in tools.tools():
+            self.toolbox.add(tool)
+        if self.model:
+            try:
+                self.toolbox.add(TimerTool(self.timers, self.toolbox))
+            except ArgumentError as error:
+                diag.warning("timers", "the model cannot set timers: %s" % error)
 
-        link_state = board.link_state if config.get("archive.on") else None
-        board.archived = ArchiveIndex(folder, store, board.schema, board.clock, link_state)
+    def _remote_recall(self):
+        """Return the tools' access to a companion, None where there neither is one nor was."""
+        if not (self.archived or self.companion):
+            return None
+        from engram.agent.remote_recall import RemoteRecall  # absent from boards without a companion
 
+        return RemoteRecall(
+            self.clock, self.records, self.recall, self.remote_search, self.archive, self.archived, self.notes
+        )
 
-def _add_texts(board: Board) -> None:
-    """Add profile, notes, timers and undo."""
-    config, folder, clock = board.config, board.folder + "/memory", board.clock
-    store = board.records.entries
-    changes = TextChanges(store, clock)
-    profiles = board.folder + "/profile"
-    people = PrincipalFiles((folder, profiles), config.get("principals.most"))
-    board.profile = Profile(profiles, changes, people)
-    board.profile.seed()
-    days, most_bytes = config.get("notes.days"), config.get("notes.bytes")
-    board.notes = Notes(folder, changes, clock, people, days)
-    board.undo = Undo(store, board.journal, clock, {"profile": board.profile, "note": board.notes})
-    board.note_retention = NoteRetention(folder, board.notes, board.schema, clock, days, most_bytes)
-    board.timers = Timers(folder, clock)
-    board.timers.open()
+    def _add_jobs(self) -> None:
+        """Add what a model does while nobody waits for an answer."""
+        from engram.learning.distill import Distillation  # these are absent from boards without a model
+        from engram.learning.extract import Extraction  # absent, too
+        from engram.learning.flush import Flush  # absent, too
+        from engram.learning.jobs import Jobs  # absent, too
 
+        config, clock, records, cursor = self.config, self.clock, self.records, self.learning_cursor
+        extraction = Extraction(config, clock, records, self.journal, self.notes, cursor, self.model)
+        self.flush = Flush(
+            config, records, self.journal, cursor, self.toolbox, self.prompts, self.model, extraction
+        )
+        self.distillation = Distillation(config, clock, records, self.note_retention, cursor, self.model)
+        quiet_ms = 1000 * config.get("extract.pause_seconds")
+        self.jobs = Jobs((extraction, self.flush, self.distillation), quiet_ms, self.turn_queue.is_busy)
 
-def _add_recall(board: Board) -> None:
-    """Add what searches records and turns, and takes in what a companion has found."""
-    remote = None
-    if board.config.get("companion.url"):
-        from engram.archive.remote_results import ResultMerger  # absent from boards without a companion
+    async def _call_tool(self, name: str, arguments: str, caller, is_confirmed: bool) -> tuple:
+        return await self.toolbox.call(name, text.loads(arguments), caller, is_confirmed)
 
-        remote = ResultMerger(board.records, board.journal, board.archived)
-    board.recall = Recall(board.records, board.journal, board.notes, board.clock, remote, board.searches)
+    # --- people, pins and senses
+
+    def find_people(self) -> People:
+        """Return the people who may talk through networks, read when first needed."""
+        if self.people is None:
+            config = self.config
+            self.people = People(self.folder, self.clock, config.get("people.policy"), config.get("people.rate"))
+        return self.people
+
+    def _is_let_in(self, caller) -> bool:
+        return not self.find_people().is_blocked(caller.principal)
+
+    def add_pins(self) -> None:
+        """Open the pins of config.json, and add the tools over them."""
+        from engram.tools import pins  # absent from boards without pins
+
+        self.pins = pins.open_pins(self.config.table("pins"), self.folder)
+        try:
+            for tool in self.pins.tools():
+                self.toolbox.add(tool)
+        except ArgumentError as error:
+            raise ConfigError("pins", "take shorter names: " + error.problem) from None
+
+    def find_senses(self):
+        """Return the board's Senses, made with the first reading if the settings name none."""
+        if self.senses is None:
+            from engram.build_senses import add_senses  # absent from boards without senses
+
+            add_senses(self)
+        return self.senses

@@ -8,7 +8,7 @@ docs/reference/settings.md says what each is for; a test keeps the two in step.
 
 import json
 
-from engram import files, text, wifi_config
+from engram import files, text
 from engram.clock import zone_minutes
 from engram.compat import const
 from engram.errors import ConfigError
@@ -17,9 +17,13 @@ from engram.zone import Zone
 
 _FILE = const("config.json")
 _SECRETS = const("secrets.json")
-_CITATIONS = const("recall.citations")
 _NO_ZONE = const(
     "must be an offset such as +01:00, or a rule such as CET-1CEST,M3.5.0,M10.5.0/3; see docs/reference/settings.md."
+)
+_MOST_NETWORKS = const(8)  # each is tried in turn when none is in reach, which takes seconds
+_NETWORKS = const(
+    'must be a list of at most %d networks such as {"ssid": "Home", "password": "..."}: ssid has 1 to 32 bytes, '
+    "password 8 to 63 ASCII characters; leave it out for an open network."
 )
 _LARGEST = const(8192)  # bytes of either file: it is read whole
 
@@ -158,8 +162,6 @@ class Config:
     def _set(self, name: str, value) -> None:
         if name in SECRETS:
             raise ConfigError(name, "is a secret: it belongs in " + _SECRETS + ", not in " + _FILE + ".")
-        if name == _CITATIONS and isinstance(value, bool):
-            value = "on" if value else "off"  # as it was set before there was "auto"
         _check(name, value)
         self._values[name] = value
 
@@ -167,7 +169,7 @@ class Config:
         if name not in SECRETS:
             raise ConfigError(name, "is not a secret; " + _SECRETS + " takes " + ", ".join(SECRETS) + ".")
         if name == "wifi":
-            wifi_config.check(value)
+            _check_networks(value)
         elif not isinstance(value, str) or len(value) > 500 or " " in value or not is_printable_ascii(value):
             raise ConfigError(name, "must be a text of at most 500 printable ASCII characters.")
         self._secrets[name] = value
@@ -219,6 +221,22 @@ def _check(name: str, value) -> None:
             zone_of(str(value))
         except ValueError:
             raise ConfigError(name, _NO_ZONE) from None
+
+
+def _check_networks(networks) -> None:
+    """ConfigError if it is no list of Wi-Fi networks."""
+    is_list = isinstance(networks, list) and len(networks) <= _MOST_NETWORKS
+    if not is_list or not all(_is_network(each) for each in networks):
+        raise ConfigError("wifi", _NETWORKS % _MOST_NETWORKS)
+
+
+def _is_network(value) -> bool:
+    if not isinstance(value, dict) or not set(value) <= {"ssid", "password"}:
+        return False
+    name, password = value.get("ssid"), value.get("password", "")
+    if not isinstance(name, str) or not isinstance(password, str) or not 1 <= len(name.encode()) <= 32:
+        return False
+    return not password or (8 <= len(password) <= 63 and is_printable_ascii(password))
 
 
 def _read(path: str, name: str) -> dict:

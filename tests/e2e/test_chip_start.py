@@ -219,7 +219,7 @@ def test_a_wrong_setting_is_named_and_is_no_crash(board: Boards):
 
 def test_a_wrong_network_in_the_secrets_is_named(board: Boards):
     secrets = b'{"wifi": [{"ssid": "Home", "password": "short"}]}'
-    assert "config: wifi: a password must have" in board({"secrets.json": secrets}).run().printed
+    assert "config: wifi: must be a list" in board({"secrets.json": secrets}).run().printed
 
 
 def test_a_watchdog_that_is_too_short_is_named(board: Boards):

@@ -12,7 +12,7 @@ PAGE = "docs/design/README.md"
 COMPANION = ROOT / "host" / "engram_host" / "companion"
 TOP = ("app", "api")
 """Modules beside the ground that are layers of their own."""
-WIRING = ("board", "build", "build_agent", "build_links", "build_tools", "build_senses", "build_timers")
+WIRING = ("build", "build_links", "build_senses")
 """Modules that belong to the app: it may import everything."""
 GROUND = ("text",)
 """Packages of the ground."""

@@ -4,7 +4,6 @@ import asyncio
 
 from board import ANN, Board, Script
 from channel import Network
-from engram.build import find_senses
 from engram.channels.outbox import Outbox
 from engram.memory.access import OWNER, Caller
 from engram.memory.journal.journal import Journal
@@ -38,7 +37,7 @@ class House:
         else:
             self.board.serve(**self.settings)
         self.network = Network(self.board.inbox)
-        self.senses = find_senses(self.board)
+        self.senses = self.board.find_senses()
         assert self.board.sense_watch
         self.watch, self.view = self.board.sense_watch, self.board.sense_view
 

@@ -8,7 +8,6 @@ fakes.install()
 
 from board import Board, Script  # noqa: E402
 from channel import LinkNetwork, Network, message  # noqa: E402
-from engram.build_tools import add_pins  # noqa: E402
 from engram.errors import EngramError  # noqa: E402
 from engram.llm.types import Call  # noqa: E402
 from engram.memory.access import OWNER, Caller  # noqa: E402
@@ -61,7 +60,7 @@ def _board(*steps):
     with open(board.folder + "/code.json", "w") as file:
         file.write('{"forbidden_pins": [0, 3, 12]}')
     board.config._tables["pins"] = TABLE
-    add_pins(board)
+    board.add_pins()
     del machine.driven[:]
     return board
 

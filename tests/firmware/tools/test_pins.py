@@ -8,7 +8,6 @@ fakes.install()
 
 from board import Board, error_of, lines_of  # noqa: E402
 from engram.agent.agent import Turn  # noqa: E402
-from engram.build_tools import add_pins  # noqa: E402
 from engram.errors import ArgumentError, ConfigError  # noqa: E402
 from engram.llm.types import Call  # noqa: E402
 from engram.memory.access import OWNER, Caller  # noqa: E402
@@ -44,7 +43,7 @@ def _board(table=None, on_chip=True, forbidden="[0, 3]", **settings):
     with open(board.folder + "/code.json", "w") as file:
         file.write('{"forbidden_pins": %s}' % forbidden)
     board.config._tables["pins"] = TABLE if table is None else table
-    add_pins(board)
+    board.add_pins()
     return board
 
 

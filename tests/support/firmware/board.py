@@ -7,8 +7,7 @@ import gc
 import os
 
 import engram.text  # noqa: F401 first: an import within an import takes more of the stack
-from engram import board
-from engram.build import add_memory
+from engram import build
 from engram.clock import Clock
 from engram.compat import finish, heap_free, heap_used
 from engram.config import Config
@@ -44,7 +43,7 @@ class Settings(Config):
             self._values.update(values)
 
 
-class Board(board.Board):
+class Board(build.Board):
     """The layers up to memory; `limits` are settings, by name ("records_most" is records.most)."""
 
     model: "Script | None"
@@ -66,7 +65,7 @@ class Board(board.Board):
     def open(self):
         settings = Settings(self.place, DEFAULTS, dotted(self.limits))
         super().__init__(settings, self.place, Clock(0, lambda: self.now), None)
-        add_memory(self, self.segment_bytes)
+        self.add_memory(self.segment_bytes)
         self.records_store, self.journal_store = self.records.entries, self.journal.entries
 
     def configure(self, **settings):
@@ -80,11 +79,9 @@ class Board(board.Board):
 
     def serve(self, model=None, learns=False, **settings):
         """Add all layers above memory; with `learns` what follows each turn too."""
-        from engram.build import add_agent
-
         self.configure(**settings)
         self.model = model  # pyright: ignore[reportIncompatibleVariableOverride]  # a script stands in for a model
-        add_agent(self, learns)
+        self.add_agent(learns)
         commands_of(self)
         return self
 
@@ -160,9 +157,7 @@ def commands_of(board):
     if not hasattr(board, "config"):
         board.configure()
     if not hasattr(board, "agent"):
-        from engram.build import add_agent
-
-        add_agent(board)
+        board.add_agent()
     return board.commands
 
 

@@ -4,7 +4,6 @@ It is Wednesday, 2026-09-23, 09:30. Readings have come every ten minutes since M
 """
 
 from board import Board, Script
-from engram.build import find_senses
 
 MONDAY = 1789948800  # 2026-09-21 00:00
 NOW = MONDAY + 2 * 86400 + 9 * 3600 + 1800
@@ -34,7 +33,7 @@ def fill(board):
     openings = {86400 + hour * 3600 + minute * 60: state for hour, minute, state in DOOR}
     seconds = list(range(0, NOW - MONDAY + 1, STEP)) + list(openings)
     board.now = MONDAY
-    senses = find_senses(board)
+    senses = board.find_senses()
     senses.observe("door", 0)
     for passed in sorted(set(seconds)):
         board.now = MONDAY + passed

@@ -26,14 +26,13 @@ class Records:
 
     `journal` has the turns that a change makes outdated. `leaves_room()` tells whether the flash keeps enough for what people
     say, which goes before. `uses` counts how often each record was of use, `importance` tells how important it is now, and
-    make_eviction(records) gives what makes room when there are too many records. `archived` is what the board gave to a
-    companion, None if it has none.
+    `archived` is what the board gave to a companion, None if it has none.
     """
 
     limit = 2000
     """Characters of one record: prompts and tools hold several, and a line has to fit its buffer."""
 
-    def __init__(self, store, journal, clock, cap: int, leaves_room, most, uses, importance, archived, make_eviction):
+    def __init__(self, store, journal, clock, cap: int, leaves_room, most, uses, importance, archived):
         self.entries = store
         self._journal = journal
         self._leaves_room = leaves_room
@@ -47,7 +46,8 @@ class Records:
         self.releases = 0
         """Counts what may let others leave: what was forgotten or is pinned no more, since the start."""
         self.importance = importance
-        self.eviction = make_eviction(self)
+        self.eviction = None
+        """Makes room when there are too many records."""
 
     # --- writing
 
