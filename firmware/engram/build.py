@@ -20,7 +20,6 @@ from engram.memory.records import fields  # noqa: F401
 from engram.memory.records.importance import Importance, Usage
 from engram.memory.records.schema import RecordSchema
 from engram.memory.records.records import Records
-from engram.memory.records.trash import Trash
 from engram.memory.records.eviction import Eviction
 from engram.memory.undo import TextChanges, Undo
 from engram.memory.journal.schema import TurnSchema
@@ -148,7 +147,6 @@ class Board:
         turn_store.open()
         archive_state = self._add_archive_index(store, turn_store)
         self.journal = Journal(turn_store, turn_schema, clock, cap=config.get("journal.bytes"), link_state=archive_state)
-        self.trash = Trash(folder, config.get("records.trash_bytes"))
         usage = Usage(folder, clock)
         self.records = Records(
             store,
@@ -163,14 +161,13 @@ class Board:
         )
         self.eviction = self.records.eviction = Eviction(
             self.records,
-            self.trash,
             most=config.get("records.most"),
             cap=config.get("records.bytes"),
             find_archive=lambda: self.archive,
         )
         self.learning_cursor = LearningCursor(folder, self.schema, self.records, self.journal, clock)
         self.learning_cursor.open()
-        self.forgetting = Forgetting(self.records, self.journal, self.trash, self.archived)
+        self.forgetting = Forgetting(self.records, self.journal, self.archived)
 
     def _add_archive_index(self, store, turn_store):
         """Add what a board keeps of its companion's archive, if it has a companion or had one.

@@ -7,6 +7,7 @@ import pytest
 
 from board import NOW
 from cli_case import engram
+from engram.memory.records.records import Draft
 from extent import extent
 from importing_board import Importing
 from movers import imported, live, memories
@@ -320,10 +321,11 @@ def test_other_programs_objects_of_chance_do_no_harm(importing: Importing):
 
 def test_a_tombstone_takes_what_left_for_want_of_room_out_of_the_trash(importing: Importing):
     board = importing.board
-    board.trash.add([[("id", "m9"), ("content", "likes tea"), ("scope", "user:owner"), ("origin", "esp-claw:mem-1")]])
+    values = {"content": "likes tea", "tags": ["a"], "scope": "user:owner", "origin": "esp-claw:mem-1", "created": 1}
+    board.records.evict([int(board.records.keep((Draft("", values, [], "", 0),))[0][1:])])
     tombstone = {"id": "mem-1", "deleted": True, "created_at": 1790000000}
     assert importing.run([tombstone]) == ["0 stored, 1 forgotten, 0 refused"]
-    assert list(board.trash.records()) == []
+    assert list(board.records.left()) == []
 
 
 def test_a_converted_file_is_imported_by_the_board_itself(importing: Importing, tmp_path: Path):

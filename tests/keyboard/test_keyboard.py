@@ -22,7 +22,7 @@ IN_VAIN = 1500
 
 RECORDS, TURNS = 795, 620
 SETTINGS = json.dumps(
-    {"records.bytes": 262144, "records.most": 800, "records.trash_bytes": 16384, "journal.bytes": 131072}
+    {"records.bytes": 262144, "records.most": 800, "journal.bytes": 131072}
 )
 HEAP = "4m"
 """The functions that name themselves take more than a chip has; the flash does the same."""

@@ -57,7 +57,6 @@ def _keeps_within_caps(played: Played) -> None:
     for day in played.month.days:
         assert day["records"] <= caps["records.most"], day
         assert day["records_bytes"] <= caps["records.bytes"], day
-        assert day["trash_bytes"] <= caps["records.trash_bytes"], day
         assert day["notes_bytes"] <= caps["notes.bytes"], day
         # For each who may have some.
         assert day["intents"] <= life.FORMS[played.month.ledger.form].reminders, day
@@ -120,7 +119,6 @@ def test_two_days_have_all_that_may_go_wrong_in_them(two_days: Played):
         "power cuts": two_days.month.cuts,
         "restarts": two_days.month.starts - two_days.month.cuts - len(days),
         "memories that left": sum(day["left"] for day in days),
-        "memories that left the trash": book.counts["trash_left"],
         "memories taken back": book.counts["memories taken back"],
         "distillations": book.counts["distillations"],
         "notes": len(book.notes),
@@ -168,9 +166,9 @@ def test_a_memory_with_another_text_is_reported(book: Ledger):
     assert book.missing(Found(live={"m2": "fact 2", "m3": "fact"}), 0) == ["m3 says fact"]
 
 
-def test_a_memory_that_left_has_to_be_in_the_trash(book: Ledger):
+def test_of_what_left_the_last_has_to_be_kept(book: Ledger):
     book.line({"line": 4, "op": "leave", "id": "m2"}, "")
-    assert book.missing(_found(3), 0) == ["of 1 that left 0 are in the trash"]
+    assert book.missing(_found(3), 0) == ["of 1 that left none is kept"]
     assert not book.missing(Found(live={"m3": "fact 3"}, trash=["m2"]), 0)
 
 
@@ -232,6 +230,5 @@ def test_a_month_in_a_chips_heap_keeps_its_promises_and_gives_the_same_memory_wh
     heaps = played[0].month.heaps
     half = len(heaps) // 2
     assert max(heaps[half:]) <= max(heaps[:half]) + FLAT_BYTES, heaps
-    assert not played[0].month.ledger.counts["trash_left"]
     assert played[0].month.cuts > 10 and played[0].month.ledger.reminders
     assert _is_alike(*played), json.dumps(played[0].month.days)

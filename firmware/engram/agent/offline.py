@@ -111,8 +111,7 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
         gone = ", ".join([record["id"]] + turns)
         if "archived" in record:
             return "%s is with the companion, which forgets it for good as soon as it learns of it." % gone
-        undo = "" if "left" in record else " (/undo brings it back)"
-        return "Forgot %s: %s%s" % (gone, snippet(record["content"], 200), undo)
+        return "Forgot %s: %s (/undo brings it back)" % (gone, snippet(record["content"], 200))
 
 
 def _is_id(wanted: str, letters: str) -> bool:

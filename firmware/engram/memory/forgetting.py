@@ -1,4 +1,4 @@
-"""Forgets memories with the turns that they came from and their copies in the trash, or with a turn that is corrected."""
+"""Forgets memories with the turns that they came from, also those that left for lack of room, or with a turn that is corrected."""
 
 from engram.compat import const
 from engram.memory import access, ids
@@ -12,66 +12,62 @@ _STAYS = const("%s stays as it is, since it has come from more than that message
 
 
 class Forgetting:
-    """Works across records, journal and trash; `archived` is the archive's index, None without one."""
+    """Works across records and journal; `archived` is the archive's index, None without one."""
 
-    def __init__(self, records, journal, trash, archived):
+    def __init__(self, records, journal, archived):
         self._records = records
         self._journal = journal
-        self._trash = trash
         self._archived = archived
 
     def forget(self, ref: str, caller=access.OWNER, with_turns: bool = False) -> tuple:
-        """(what the record was, the ids of the turns that went with it); its copies leave the trash.
+        """(what the record was, the ids of the turns that went with it); copies of it that left go, too.
 
-        Undo does not bring back what stood in the trash alone ("left" in the record) or was with the companion ("archived").
+        Undo does not bring back what was with the companion ("archived" in the record).
         """
-        number = ids.number("id", ref, "m")
-        record = None
-        if self._trash.bytes and not self._records.entries.get(number):
-            record = self._trash.find(number, caller)
-        if not record and self._archived and self._archived.may_be_archived(number, caller):
-            return self._archived.forget(ref, caller), []
-        if self._trash.bytes:
-            return self._forget_with_copies(ref, record, caller, with_turns)
-        return self._forget(ref, caller, with_turns)
+        records, number = self._records, ids.number("id", ref, "m")
+        record, origins = None, set()
+        if not records.entries.get(number):
+            record = self._find_left(number, caller)
+            if record:
+                origins.add(origin_of(record, records.entries.epoch))
+            elif self._archived and self._archived.may_be_archived(number, caller):
+                return self._archived.forget(ref, caller), []
+        record = record or records.live(ref, caller)
+        older, turns = records.lineage(record)
+        # Turns that have gone before are no part of this: undo must not bring them back.
+        turns = self._present(turns, caller) if with_turns else []
+        for line in [record] + [records.entries.get(int(each[1:])) for each in older]:
+            if line and "origin" in line:
+                origins.add(line["origin"])
+        # First: undo is to find the record itself.
+        self._forget_copies(origins, record["id"], caller)
+        records.remove(record, turns)
+        for turn in turns:
+            self._journal.redact(turn, caller)
+        return record, turns
 
-    def _forget_with_copies(self, ref: str, record, caller, with_turns: bool) -> tuple:
-        records = self._records
-        epoch = records.entries.epoch
-        if record:
-            origins = [origin_of(record, epoch)]
-            forgotten = record, self._present(record.get("turns", ()), caller) if with_turns else []
-            self._redact(forgotten[1], caller)
-        else:
-            # What it superseded may have been brought back from the trash, too.
-            live = records.live(ref, caller)
-            lines = [live] + [records.entries.get(int(older[1:])) for older in records.lineage(live)[0]]
-            origins = [origin_of(line, epoch) for line in lines if line]
-            forgotten = self._forget(ref, caller, with_turns)
-        # Last, since it alone needs room on the flash.
-        self._trash.remove_origins(origins, epoch, caller)
-        return forgotten
+    def _find_left(self, number: int, caller):
+        for record in self._records.left():
+            if record["id"] == "m%d" % number and access.may_see_line(caller, record):
+                return record
+        return None
 
     def forget_copies(self, origin: str, caller) -> bool:
-        """Take the copies of a record with that origin out of the trash; whether there were any."""
-        if not self._trash.bytes:
-            return False
-        return self._trash.remove_origins((origin,), self._records.entries.epoch, caller) > 0
+        """Forget what left for lack of room and has that origin; whether there was any."""
+        return self._forget_copies((origin,), "", caller)
 
-    def _forget(self, ref: str, caller, with_turns: bool) -> tuple:
-        # Turns that have gone before are no part of this: undo must not bring them back.
-        records = self._records
-        turns = self._present(records.lineage(records.live(ref, caller))[1], caller) if with_turns else []
-        record = records.forget(ref, caller, turns)
-        self._redact(turns, caller)
-        return record, turns
+    def _forget_copies(self, origins, but: str, caller) -> bool:
+        epoch = self._records.entries.epoch
+        found = []
+        for record in self._records.left() if origins else ():
+            if origin_of(record, epoch) in origins and record["id"] != but and access.may_see_line(caller, record):
+                found.append(record)
+        for record in found:
+            self._records.remove(record)
+        return bool(found)
 
     def _present(self, turns, caller) -> list:
         return [turn for turn in turns if self._journal.has(turn, caller)]
-
-    def _redact(self, turns, caller) -> None:
-        for turn in turns:
-            self._journal.redact(turn, caller)
 
     def seen(self, record: dict, caller) -> dict:
         """A record as the caller may see it: one of a workspace does not name what is private to who brought it there."""

@@ -9,9 +9,7 @@ import httpx
 import pytest
 
 import get_micropython
-from engram import log_line
 from engram_host.companion.recovery.saving import save_backup
-from file_bytes import bytes_of
 from peers import BoardProcess, Companion
 from server_process import ServerProcess
 from waiting import wait_until
@@ -47,14 +45,11 @@ def _live(board: BoardProcess) -> list[str]:
     return sorted(latest.values())
 
 
-def _trash(board: BoardProcess) -> list[str]:
-    found: set[str] = set()
-    for name in ("trash.old.jsonl", "trash.jsonl"):
-        path = board.home / "memory" / name
-        for line in bytes_of(path).splitlines(keepends=True):
-            if log_line.check(line):
-                found.add(log_line.decode(line)["content"])
-    return sorted(found)
+def _left(board: BoardProcess) -> list[str]:
+    """What left for lack of room and is on the board's flash still."""
+    lines = {line["seq"]: line for line in board.lines("records")}
+    gone = [lines[line["was"]] for line in lines.values() if line.get("op") == "leave" and line["was"] in lines]
+    return sorted({line["content"] for line in gone})
 
 
 HURRY = 5
@@ -99,7 +94,7 @@ def _play(folder: Path, kills: int, seed: int) -> None:
         wait_until("both agree", lambda: "acknowledged" in board.answered("/companion"))
 
         def is_whole() -> bool:
-            everywhere = _live(board) + _archived(companion, "kitchen") + _trash(board)
+            everywhere = _live(board) + _archived(companion, "kitchen") + _left(board)
             return sorted(everywhere) == sorted(stored)
 
         wait_until("each memory is somewhere, and once", is_whole, 60)

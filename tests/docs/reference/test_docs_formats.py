@@ -170,9 +170,8 @@ class _Life:
         parts = self._parts
         first = parts.records.store("The gate squeaks", ["gate"]).id
         second = parts.records.store("The gate was oiled", ["gate"], supersedes=first).id
-        parts.records.evict([int(second[1:])], parts.trash)
-        parts.trash._turn_over()
-        parts.records.evict([int(parts.records.store("The lamp hums", ["lamp"]).id[1:])], parts.trash)
+        parts.records.evict([int(second[1:])])
+        parts.records.evict([int(parts.records.store("The lamp hums", ["lamp"]).id[1:])])
 
     def archive(self) -> None:
         """Memories leave for a companion, two come back and go, and others are forgotten there."""
@@ -196,7 +195,7 @@ class _Life:
         archived.add_use(int(refs[2][1:]), OWNER)
         self._parts.forgetting.forget(refs[2])
         records.forget(refs[0])
-        records.evict([int(refs[3][1:])], self._parts.trash)
+        records.evict([int(refs[3][1:])])
         self.note_lines()
 
     def intend(self) -> None:

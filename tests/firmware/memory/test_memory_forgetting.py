@@ -197,12 +197,12 @@ def test_compaction_twice_changes_nothing_more():
 
 
 def _crowded(**more):
-    """A board whose least important memory, which has the secret, has left for the trash; (board, its id, its turn)."""
+    """A board whose least important memory, which has the secret, has left; (board, its id, its turn)."""
     board = Board(records_most=3).with_tools()
     ref, turn = _told(board, importance=0, **more)
     for content in ("the lamp hums", "seven blue boats", "a piano in the hall"):
         board.records.store(content, ["t"])
-    assert [record["id"] for record in board.trash.records()] == [ref]
+    assert [record["id"] for record in board.records.left()] == [ref]
     return board, ref, turn
 
 
@@ -213,12 +213,12 @@ def test_forgetting_what_left_for_want_of_room_takes_it_and_its_turns_off_the_fl
     assert not board.holds(SECRET)
 
 
-def test_what_left_and_was_compacted_away_can_be_forgotten_wherever_it_came_from():
-    board, ref, _ = _crowded()
-    board.trash.add([[("id", "m77"), ("content", "a " + SECRET), ("scope", "user:owner"), ("origin", "notes:1")]])
-    board.compact()
-    board.forgetting.forget("m77")
-    assert [record["id"] for record in board.trash.records()] == [ref]
+def test_undo_brings_back_what_left_and_was_forgotten():
+    board, ref, turn = _crowded()
+    board.forgetting.forget(ref, OWNER, True)
+    board.undo.undo()
+    assert board.records.live(ref)["content"].endswith(SECRET) and board.journal.get(turn, OWNER)
+    assert not list(board.records.left())
 
 
 def test_the_turns_of_what_a_memory_replaced_go_with_it_out_of_the_trash():
@@ -235,12 +235,12 @@ def test_nobody_forgets_what_another_one_has_in_the_trash():
     for caller in (ANN, ROOM):
         with raises(NotFound):
             board.forgetting.forget(ref, caller)
-    assert len(list(board.trash.records())) == 1
+    assert len(list(board.records.left())) == 1
 
 
 def _brought_back(board, ref):
     """The id that a memory in the trash has after an import."""
-    left = next(board.trash.records())
+    left = next(board.records.left())
     origin = "%08x:%s" % (board.records.entries.epoch, ref)
     values = {"content": left["content"], "tags": ["note"], "scope": "user:owner", "origin": origin, "created": 1}
     return board.records.keep((Draft("", values, [], "", 0),))[0]
@@ -251,7 +251,7 @@ def test_forgetting_what_was_brought_back_takes_the_copy_out_of_the_trash():
     board.records.forget("m3")
     back = _brought_back(board, ref)
     board.forgetting.forget(back)
-    assert list(board.trash.records()) == []
+    assert list(board.records.left()) == []
 
 
 def test_forgetting_what_took_the_place_of_what_was_brought_back_takes_the_copy_out_of_the_trash():
@@ -260,13 +260,13 @@ def test_forgetting_what_took_the_place_of_what_was_brought_back_takes_the_copy_
     back = _brought_back(board, ref)
     newer = board.records.store("the word is swordfish", ["note"], supersedes=back).id
     board.forgetting.forget(newer)
-    assert list(board.trash.records()) == []
+    assert list(board.records.left()) == []
 
 
 def test_forgetting_one_leaves_the_copies_of_others_in_the_trash():
     board, ref, _ = _crowded()
     board.forgetting.forget("m3")
-    assert [record["id"] for record in board.trash.records()] == [ref]
+    assert [record["id"] for record in board.records.left()] == [ref]
 
 
 def test_the_models_tool_takes_a_copy_out_of_the_trash():
@@ -274,4 +274,4 @@ def test_the_models_tool_takes_a_copy_out_of_the_trash():
     board.records.forget("m3")
     back = _brought_back(board, ref)
     call_now(board, Call("c", "memory_forget", '{"id":"%s"}' % back), Turn(OWNER, 1))
-    assert list(board.trash.records()) == []
+    assert list(board.records.left()) == []

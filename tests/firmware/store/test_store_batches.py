@@ -18,7 +18,7 @@ def test_a_batch_that_comes_when_the_table_of_rows_is_nearly_full_is_kept_and_fo
         board.remember("n%d" % store.index.memtable.rows, ["t"])
     before = board.records.count()
     gone = [1, 2, 3, 4, 5, 6, 7, 8]
-    assert board.records.evict(gone, board.trash) == BATCH
+    assert board.records.evict(gone) == BATCH
     for _ in range(2):
         assert board.records.count() == before - BATCH
         board.restart()

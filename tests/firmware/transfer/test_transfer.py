@@ -218,11 +218,11 @@ def test_a_tombstone_forgets_the_memory_of_its_origin():
 
 def test_a_tombstone_reaches_what_was_evicted_to_the_trash():
     board = mover()
-    board.trash.add([[("id", "m9"), ("content", "likes tea"), ("scope", "user:owner"), ("origin", "esp-claw:mem-1")]])
+    board.records.evict([int(board.remember("likes tea", ["a"], origin="esp-claw:mem-1")[1:])])
     line = '/import {"origin":"esp-claw:mem-1","deleted":true}'
     assert answered(board, line, ANN)[0] == "0 stored, 1 there already, 0 refused"
     assert answered(board, line)[0] == "0 stored, 1 forgotten, 0 refused"
-    assert list(board.trash.records()) == []
+    assert list(board.records.left()) == []
 
 
 def test_a_partial_line_changes_the_fields_that_it_has():

@@ -234,7 +234,7 @@ class House:
         records.update(over, {"expires": board.now - 1}, caller)
         self.note(private, newer)
         left = self._bring_in("left-" + caller.principal, private)
-        records.evict([int(left[1:])], board.trash)
+        records.evict([int(left[1:])])
         word, secret = self.thing(private).split()
         self.note(private, board.timers.add(caller, spec("say", "take the " + secret, words=word))["id"])
         timer = spec("say", self.thing(private), minute=480, days=127)
@@ -267,7 +267,7 @@ class House:
     def all_of(self, told):
         """Yield all that has a scope, and the text files of its principal."""
         board = self.board
-        for lines in (board.records.entries.newest(), board.journal.later(0), board.trash.records()):
+        for lines in (board.records.entries.newest(), board.journal.later(0), board.records.left()):
             for line in lines:
                 if line.get("scope", "all") == told:
                     yield _of(line)

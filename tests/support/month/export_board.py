@@ -2,7 +2,7 @@
 
     export_board.py FLASH FORM DAYS WHO
 
-live REF TEXT     a live memory              trash REF TEXT    one that left for want of room, oldest first
+live REF TEXT     a live memory              trash REF TEXT    one that left for want of room
 note FILE TEXT    a line of a day's note     turn SEQ TEXT     what was said, from the journal
 oldest SEQ        of the journal
 """
@@ -29,7 +29,7 @@ for row in parts.timers.owned_by(caller):
 if who == "owner":
     for record in parts.records.entries.newest():
         print("live", record["id"], record["content"])
-    for record in parts.trash.records():
+    for record in parts.records.left():
         print("trash", record["id"], record["content"])
     for _, file, _ in parts.note_retention._day_files():
         with open("/flash/memory/" + file) as opened:

@@ -137,12 +137,11 @@ class Ledger:
         return lines
 
     def _missing_in_trash(self, trash: list[str]) -> list[str]:
-        """Of what left, the last is in the trash; what left the trash itself is counted by the board."""
+        """Of what left, the last stays on the flash."""
         kept = [ref for ref in self.left if ref in trash]
-        lines = [] if kept == self.left[len(self.left) - len(kept) :] else [f"the trash has holes: {kept}"]
-        if len(self.left) - len(kept) > self.counts["trash_left"]:
-            lines.append(f"of {len(self.left)} that left {len(kept)} are in the trash")
-        return lines
+        if self.left and not kept:
+            return [f"of {len(self.left)} that left none is kept"]
+        return [] if kept == self.left[len(self.left) - len(kept) :] else [f"what left has holes: {kept}"]
 
 
 @dataclass

@@ -25,11 +25,10 @@ _BOTH = {
 }
 
 MONTH = dict(_BOTH)
-"""Caps that a month reaches; the trash is so large that nothing leaves it."""
+"""Caps that a month reaches."""
 MONTH.update(
     {
         "records.most": 150,
-        "records.trash_bytes": 262144,
         "notes.days": 10,
     }
 )
@@ -39,7 +38,6 @@ SHORT = dict(_BOTH)
 SHORT.update(
     {
         "records.most": 10,
-        "records.trash_bytes": 2048,
         "notes.days": 1,
     }
 )

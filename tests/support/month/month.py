@@ -30,7 +30,7 @@ HEAP = "2m"
 """The smallest PSRAM of a board."""
 
 POWER_CUT = -9
-SPENT = ("calls", "tokens", "erases", "programmed", "read", "left", "trash_left")
+SPENT = ("calls", "tokens", "erases", "programmed", "read", "left")
 _COLUMNS = {
     "starts": "starts",
     "cuts": "cuts",
@@ -42,7 +42,6 @@ _COLUMNS = {
     "records": "records",
     "records_bytes": "their bytes",
     "left": "left",
-    "trash_bytes": "trash",
     "journal_bytes": "journal",
     "notes_bytes": "notes",
     "intents": "intents",
@@ -138,7 +137,6 @@ def _play_day(stage: Stage, flash: Path, month: Month, day: int, dice: random.Ra
     month.starts += starts
     month.cuts += cut_off
     month.heaps.append(heap)
-    month.ledger.counts["trash_left"] += spent["trash_left"]
     month.days[-1].update(spent | {"starts": starts, "cuts": cut_off})
 
 

@@ -168,7 +168,6 @@ class Board:
                 "records": parts.records.entries.count(),
                 "records_bytes": parts.records.entries.bytes,
                 "journal_bytes": parts.journal.entries.bytes,
-                "trash_bytes": parts.trash.bytes,
                 "notes_bytes": sum(
                     files.size("/flash/memory/" + file) for _, file, _ in parts.note_retention._day_files()
                 ),
@@ -189,7 +188,6 @@ class Board:
                     "programmed": device.programmed_bytes,
                     "read": device.read_bytes,
                     "left": parts.eviction.left if parts else 0,
-                    "trash_left": parts.trash.gone if parts else 0,
                 },
                 "heap": self.highest,
             }

@@ -1,11 +1,12 @@
 """Keeps the records within their caps: the least important memories make room for new ones, in the background if they can.
 
-records.most    near this number, the least important that are not pinned leave to the trash
+records.most    near this number, the least important that are not pinned leave
 records.bytes   near this number of bytes, history leaves first: versions that were changed or superseded; then
                 memories as above
 
 With an archive (see archive/transfer.py) they leave to the companion instead, in the background. While it is away they stay, as
-long as there is any room: only at the caps themselves they leave to the trash.
+long as there is any room: only at the caps themselves they leave as without one. The last of those that left stay in the
+log, out of every search; records.left() gives them.
 """
 
 from engram import diag
@@ -24,16 +25,15 @@ _FLUSHED = const(8)  # that leave with one flush
 
 
 class Eviction:
-    """Makes room among `records`, of at most `most` and `cap` bytes; what leaves goes to `trash`.
+    """Makes room among `records`, of at most `most` and `cap` bytes.
 
     `find_archive()` gives the archive, to which memories leave in the background: is_open() tells whether it takes some now,
     is_settled() whether a compaction may take those off the flash that it took. It gives None where there is none.
     """
 
-    def __init__(self, records, trash, most: int, cap: int, find_archive):
+    def __init__(self, records, most: int, cap: int, find_archive):
         self._records = records
         self._entries = records.entries
-        self._trash = trash
         self._most = most
         self._cap = cap
         self._find_archive = find_archive
@@ -118,7 +118,7 @@ class Eviction:
         return max(1, min(_MOST_AT_ONCE, self._most // _SHARE))
 
     def _margin(self) -> int:
-        """With fewer places left room is made: with an archive one at least, since what leaves at once goes to the trash."""
+        """With fewer places left room is made: with an archive one at least, since what leaves at once leaves for good."""
         return max(1 if self._archive else 0, self._at_once() // 2)
 
     def _has_many(self) -> bool:
@@ -161,7 +161,7 @@ class Eviction:
             yield from self._records.compacting(with_history=False)
 
     def _evict_or_archive(self, count: int, is_enough):
-        """Let records go to the archive, or to the trash without one; gives how many went."""
+        """Let records go to the archive, or away without one; gives how many went."""
         if self._is_open():
             before = self.archived
             self.wanted = count
@@ -174,7 +174,7 @@ class Eviction:
         return (yield from self._evict(count, is_enough))
 
     def _evict(self, count: int, is_enough, keeping=()):
-        """Move at most `count` of the least important records to the trash; gives how many left.
+        """Take away at most `count` of the least important records; gives how many left.
 
         What has expired goes first, then the least important, of these the one that was touched longest ago; never one that is
         pinned or in `keeping`. `is_enough()` tells, before some leave, whether there is room meanwhile.
@@ -182,12 +182,12 @@ class Eviction:
         weakest = yield from _least_important(self._records, count, keeping)
         left = 0
         while weakest and not is_enough():
-            left += self._records.evict(weakest[:_FLUSHED], self._trash)
+            left += self._records.evict(weakest[:_FLUSHED])
             weakest = weakest[_FLUSHED:]
             yield
         self.left += left
         if left:
-            diag.info("memory", "%d of the least important memories left to the trash, for want of room" % left)
+            diag.info("memory", "%d of the least important memories left for want of room" % left)
         return left
 
 

@@ -10,6 +10,7 @@ from engram.memory.catalog import TagCounts
 from engram.memory.records import dedup, fields
 from engram.store.types import ARCHIVED, LIVE, SUPERSEDED, Query
 
+_LEFT_SHARE = const(16)  # of the cap: so many bytes of what left for lack of room stay at a compaction
 _SPARE = const(40)  # more hits are asked for than are wanted: those that have expired are passed over
 
 Stored = namedtuple("Stored", "outcome id similar supersedes")
@@ -48,6 +49,7 @@ class Records:
         self.importance = importance
         self.eviction = None
         """Makes room when there are too many records."""
+        self._left = set()  # seqs of records that left, and that a compaction keeps
 
     # --- writing
 
@@ -185,32 +187,51 @@ class Records:
         caller forgets too, noted so that undo knows.
         """
         record = self.live(ref, caller)
+        self.remove(record, redacts)
+        return record
+
+    def remove(self, record: dict, redacts=()) -> None:
+        """As forget(), of a record that is live or has left."""
         line = self.tombstone("forget", record, self.lineage(record)[0])
         if redacts:
             line.append(("redacts", redacts))
         self.entries.append(line, urgent=True)
         self.releases += 1
-        return record
 
-    def evict(self, numbers, trash) -> int:
-        """Move records to the trash, with what they superseded, for lack of room; how many were still there."""
-        gone = []
+    def evict(self, numbers) -> int:
+        """Take records away with what they superseded, for lack of room; how many were still there."""
         lines = []
         for number in numbers:
             record = self.entries.get(number)
             if record is None or record.get("pinned") or self.entries.state(number) != LIVE:
                 continue
             older, turns = self.lineage(record)
+            lines.append(self.tombstone("leave", record, older))
             if turns:
                 # Whoever forgets it later forgets all that it came from.
-                record["turns"] = turns
-            gone.append(list(fields.pairs(record)) + [("seq", record["seq"]), ("left", self.clock.now())])
-            lines.append(self.tombstone("leave", record, older))
+                lines[-1].append(("turns", turns))
+            if self.entries.is_compacting:
+                self._left.add(record["seq"])
         if lines:
-            # A cut between the two leaves them in both places: they go again, and stand twice in the trash.
-            trash.add(gone)
             self.entries.append(*lines, urgent=True)
         return len(lines)
+
+    def left(self):
+        """Yield the records that left for lack of room and are on the flash still, newest first, `left` being the moment.
+
+        One that was brought back, or left twice, may come again.
+        """
+        forgotten = set()
+        for line in self.entries.lines_backwards():
+            if line.get("op") == "leave" and line["id"] not in forgotten:
+                record = self.entries.line(line["was"])
+                if record is not None and "content" in record:
+                    record["left"] = line["at"]
+                    if "turns" in line:
+                        record["turns"] = line["turns"]
+                    yield record
+            if line.get("op") in ("leave", "forget"):
+                forgotten.add(line["id"])
 
     def tombstone(self, op: str, record: dict, older: list) -> list:
         """The line that takes a record away with the older ones that it superseded."""
@@ -327,8 +348,19 @@ class Records:
         """
         if self._archived:
             self._archived.mark_durable()
+        self._left = self._newest_left()
         yield from self.entries.compacting(self._keep if with_history else self._is_latest)
         self.entries.append([("op", "compacted"), ("at", self.clock.now())], urgent=True)
+
+    def _newest_left(self) -> set:
+        """The seqs of the last records that left, as many as fit the bytes that they may take."""
+        found, room = set(), self._cap // _LEFT_SHARE
+        for record in self.left():
+            room -= len(text.dumps(record))
+            if room < 0:
+                break
+            found.add(record["seq"])
+        return found
 
     def _keep(self, line: dict) -> bool:
         """Return what compaction does with a line: earlier versions of what is not forgotten stay as its history."""
@@ -336,7 +368,11 @@ class Records:
             return False
         state = self.entries.state(int(line["id"][1:]), line)
         is_there = state in (LIVE, SUPERSEDED) and line.get("op") != "archive"
-        return is_there or self._is_needed(line, state)
+        return is_there or self._is_left(line) or self._is_needed(line, state)
+
+    def _is_left(self, line: dict) -> bool:
+        """True for a record that has left and stays on the flash, and for the line that took it away."""
+        return line["seq"] in self._left or (line.get("op") == "leave" and line["was"] in self._left)
 
     def _is_needed(self, line: dict, state) -> bool:
         return bool(self._archived) and self._archived.needs(line, state == ARCHIVED)
@@ -348,6 +384,8 @@ class Records:
             return False
         state, latest = self.entries.state_and_latest(number, line)
         is_latest = latest is not None and line["seq"] == latest["seq"]
+        if self._is_left(line):
+            return True
         return (state == LIVE and is_latest) or (self._is_needed(line, state) and (is_latest or "op" in line))
 
     # --- checking

@@ -5,7 +5,7 @@
      "guess","outdated":[turn ids],"crc"}                                                  a version of a record
     {"seq","op":"forget","id","at","was","with":[ids],"redacts":[turn ids],"undoes","restores",
      "back","crc"}                                                                 a record that has gone
-    {"seq","op":"leave","id","at","was","with":[ids],"back","crc"}                 a record that left for lack of room
+    {"seq","op":"leave","id","at","was","with":[ids],"back","turns":[turn ids],"crc"}   one that left for lack of room
     {"seq","op":"archive","id","at","was","with":[ids],"crc"}                      one that left for the companion
     {"seq","op":"forget","id","at","scopes":[..],"crc"}                            forget it, if it has one of these scopes
     {"seq","op":"profile"|"note","file","old","parts","length","at","undoes","crc"}   a text file before an edit

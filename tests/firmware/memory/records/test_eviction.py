@@ -1,4 +1,4 @@
-"""When memory is full, what matters least leaves to the trash: never what is pinned, and nothing that was not in the trash."""
+"""When memory is full, what matters least leaves: never what is pinned. The last of it stays on the flash for a while."""
 
 from board import ANN, DAY, NOW, Board, commands_of
 from engram.errors import StoreFull
@@ -15,8 +15,8 @@ def _live(board):
     return {record["id"] for record in board.records.newest()}
 
 
-def _trashed(board):
-    return [record["id"] for record in board.trash.records()]
+def _left(board):
+    return [record["id"] for record in board.records.left()]
 
 
 def test_the_least_important_leaves():
@@ -59,7 +59,7 @@ def test_what_has_expired_leaves_first():
     _fill(board, 2, 1, importance=0)
     board.now += DAY
     board.records.store(distinct_content(5), ["t"])
-    assert _trashed(board) == [old]
+    assert _left(board) == [old]
 
 
 def test_where_all_is_pinned_a_new_one_is_refused_with_the_reason():
@@ -71,14 +71,14 @@ def test_where_all_is_pinned_a_new_one_is_refused_with_the_reason():
     assert len(_live(board)) == 3
 
 
-def test_what_left_is_in_the_trash_with_all_its_fields():
+def test_what_left_is_kept_with_all_its_fields():
     board = Board(records_most=2)
     board.records.store(
         distinct_content(0), ["a", "b"], keywords=["k"], type="device", importance=0.1, scope="user:ann", turns=["t3"]
     )
     before = board.records.get("m1", ANN)
     _fill(board, 2, 1)
-    kept = next(board.trash.records())
+    kept = next(board.records.left())
     assert {name: kept[name] for name in before} == before
     assert kept["left"] == NOW
 
@@ -124,9 +124,9 @@ def test_each_new_one_finds_room_and_the_cap_holds():
     assert board.eviction.left + board.records.entries.count() == 40
 
 
-def test_nothing_goes_but_to_the_trash():
+def test_all_that_left_is_kept_until_a_compaction():
     numbers = Numbers(11)
-    board = Board(records_most=12, records_trash_bytes=1 << 20)
+    board = Board(records_most=12)
     stored = set()
     for at in range(60):
         importance, pinned = numbers.below(101) / 100, not numbers.below(9)
@@ -134,12 +134,12 @@ def test_nothing_goes_but_to_the_trash():
         board.now += numbers.below(20) * DAY
         if not numbers.below(10):
             board.restart()
-    assert _live(board) | set(_trashed(board)) == stored
+    assert _live(board) | set(_left(board)) == stored
 
 
 def test_those_that_stay_are_the_most_important():
     numbers = Numbers(3)
-    board = Board(records_most=20, records_trash_bytes=1 << 20)
+    board = Board(records_most=20)
     given = {}
     newest = ""
     for at in range(50):
@@ -148,7 +148,7 @@ def test_those_that_stay_are_the_most_important():
         given[newest] = importance
     # The newest one came after the last had left.
     least = min(given[ref] for ref in _live(board) if ref != newest)
-    assert all(given[ref] <= least for ref in _trashed(board))
+    assert all(given[ref] <= least for ref in _left(board))
 
 
 def test_in_the_background_room_is_made_before_it_is_needed():
@@ -211,7 +211,7 @@ def test_near_the_cap_of_bytes_history_leaves_before_memories():
 
 
 def test_at_the_cap_of_bytes_the_least_important_leave():
-    board = Board(records_bytes=65536, records_trash_bytes=1 << 20)
+    board = Board(records_bytes=65536)
     at = 0
     while board.records.entries.bytes < 62000:
         board.remember(distinct_content(at) + " " + "padding " * 230, ["t"], importance=0.9 if at % 2 else 0.1)
@@ -219,10 +219,35 @@ def test_at_the_cap_of_bytes_the_least_important_leave():
     while board.eviction.tick():
         pass
     assert board.records.entries.bytes <= 65536 * 14 // 16
-    assert _trashed(board) and all(int(ref[1:]) % 2 for ref in _trashed(board))
-    assert len(_live(board)) + len(_trashed(board)) == at
-    board.restart()
-    assert len(_live(board)) + len(_trashed(board)) == at
+    for _ in range(2):
+        assert len(_left(board)) == 2 and all(int(ref[1:]) % 2 for ref in _left(board))
+        assert len(_live(board)) < at
+        board.restart()
+
+
+def test_the_last_that_left_outlive_compactions_and_the_others_go():
+    board = Board(records_most=10, records_bytes=65536)
+    for at in range(60):
+        board.records.store(distinct_content(at) + " " + "padding " * 40, ["t"])
+    left = _left(board)
+    assert len(left) == 50
+    for _ in range(2):
+        board.compact()
+        assert 4 < len(_left(board)) < 12
+        assert _left(board) == left[: len(_left(board))]
+        assert not board.holds(distinct_content(3))
+        board.restart()
+
+
+def test_what_leaves_during_a_compaction_is_kept():
+    board = Board(records_most=3)
+    _fill(board, 3)
+    work = board.records.compacting()
+    next(work)
+    _fill(board, 2, 3)
+    for _ in work:
+        pass
+    assert _left(board) == ["m2", "m1"]
 
 
 def test_where_history_has_gone_what_holds_now_is_found_by_its_id():
@@ -243,7 +268,7 @@ def test_where_history_has_gone_what_holds_now_is_found_by_its_id():
     assert _live(board) == set()
 
 
-def test_the_trash_is_exported_to_whom_it_belongs_and_comes_back_by_an_import():
+def test_what_left_is_exported_to_whom_it_belongs_and_comes_back_by_an_import():
     board = Board(records_most=3)
     board.configure()
     board.records.store(distinct_content(0), ["t"], importance=0.1, pinned=False, scope="user:owner", keywords=["k"])
@@ -261,21 +286,19 @@ def test_the_trash_is_exported_to_whom_it_belongs_and_comes_back_by_an_import():
     assert (back[0]["importance"], back[0]["keywords"]) == (0.1, ["k"])
 
 
-def test_forgetting_takes_a_memory_out_of_the_trash_too():
+def test_what_left_can_be_forgotten():
     board = Board(records_most=3)
     board.configure()
     _fill(board, 4)
     commands = commands_of(board)
-    ref = _trashed(board)[0]
-    assert "was evicted before; deleted: " in next(
-        line for line in commands.run(OWNER, "/forget " + ref) if isinstance(line, str)
-    )
+    ref = _left(board)[0]
+    assert "forgot " + ref in next(line for line in commands.run(OWNER, "/forget " + ref) if isinstance(line, str))
     board.compact()
-    assert _trashed(board) == [] and not board.holds(distinct_content(0))
+    assert _left(board) == [] and not board.holds(distinct_content(0))
 
 
 def test_room_that_is_made_at_once_leaves_a_compaction_that_is_under_way_to_its_end():
-    board = Board(records_bytes=65536, records_most=100, records_trash_bytes=1 << 20)
+    board = Board(records_bytes=65536, records_most=100)
     at = 0
     while board.records.entries.bytes < 62000:
         board.remember(distinct_content(at % 90 + 1000 * (at // 90)) + " " + "padding " * 60, ["t"])
@@ -308,7 +331,7 @@ def test_where_nothing_can_leave_the_log_is_not_rewritten_again_and_again():
 
 
 def test_what_is_unpinned_makes_it_try_again():
-    board = Board(records_bytes=65536, records_trash_bytes=1 << 20)
+    board = Board(records_bytes=65536)
     refs = []
     while board.records.entries.bytes < 62500:
         refs.append(board.remember(distinct_content(len(refs)) + " " + "padding " * 230, ["t"], pinned=True))
@@ -360,4 +383,4 @@ def test_what_is_changed_does_not_leave_for_what_is_new_in_the_same_flush():
     _fill(board, 2, 1, importance=0.9)
     changed = board.records.draft_update(least, {"content": distinct_content(5)})
     board.records.keep((changed, board.records.draft(distinct_content(9), ["t"])))
-    assert least in _live(board) and least not in _trashed(board) and board.records.entries.count() == 3
+    assert least in _live(board) and least not in _left(board) and board.records.entries.count() == 3

@@ -100,9 +100,6 @@ def forget_command(board, caller, rest: str):
         if kind == "m":
             record, turns = board.forgetting.forget(rest, caller, with_turns=True)
             gone = ", ".join([record["id"]] + turns)
-            if "left" in record:
-                yield "%s was evicted before; deleted: %s" % (record["id"], gone)
-                return
             if "archived" in record:
                 yield "%s is with the companion, which forgets it for good as soon as it learns of it" % record["id"]
                 return

@@ -20,7 +20,7 @@ def stats_command(board, caller, _rest: str):
     if not access.is_owner(caller):
         yield _row("memories", "%d" % records.count(caller))
         return
-    yield _row("memories", _memories(records, board.eviction, board.trash, caller))
+    yield _row("memories", _memories(records, board.eviction, caller))
     yield _row("turns", "%d, %d bytes" % (journal.entries.count(), journal.entries.bytes))
     yield from _figures(
         find_status(board), records.entries.damaged + journal.entries.damaged + board.timers.table.damaged
@@ -49,12 +49,12 @@ def _row(name: str, value: str) -> str:
     return "%-9s %s" % (name, value)
 
 
-def _memories(records, eviction, trash, caller) -> str:
+def _memories(records, eviction, caller) -> str:
     told = "%d, %d bytes" % (records.count(caller), records.entries.bytes)
     if eviction.archived:
         told += "; archived since the start: %d" % eviction.archived
-    if eviction.left or trash.bytes:
-        told += "; evicted since the start: %d, the trash has %d bytes" % (eviction.left, trash.bytes)
+    if eviction.left:
+        told += "; evicted since the start: %d" % eviction.left
     return told + ("; " + eviction.why if eviction.why else "")
 
 

@@ -28,7 +28,7 @@ def _json(board, caller):
 
 def _trash(board, caller):
     def memories():
-        for record in board.trash.records():
+        for record in board.records.left():
             if access.may_see_line(caller, record):
                 yield record, "", False, (0, 0)
 
