@@ -9,8 +9,6 @@
 docs/design/retrieval.md has the formula, and what was measured.
 """
 
-from collections import namedtuple
-
 from engram.compat import const
 from engram.memory.ranking import Item, most_evidence
 from engram.store.search.weights import MANY, OWN, Measure, inverse_frequency
@@ -33,10 +31,6 @@ QUESTION = const(10)
 
 AGREED = const(110)
 """Per cent for a memory and a turn that both have most of the query's words."""
-
-MadeOf = namedtuple("MadeOf", "scores confidence")
-"""The parts of items by id: the parts of a score as [(what, points), ...], the factors of a confidence as
-[(what, per cent), ...]."""
 
 WEAK = 300
 """Thousandths below which an answer is weak."""
@@ -80,39 +74,18 @@ def of_days(is_of_them: bool) -> int:
 
 
 class ConfidenceScorer:
-    """Rates how surely each hit of one search is an answer; the factors are added to `made_of`, a MadeOf or None."""
+    """Rates how surely each hit of one search is an answer; `measure` is the query's."""
 
-    def __init__(self, measure, made_of):
+    def __init__(self, measure):
         self._measure = measure
-        self.made_of = made_of
 
     def item(self, ref: str, at: int, who: str, hit) -> Item:
         """The item of a hit of a store."""
-        if self.made_of is not None:
-            self.made_of.scores[ref] = hit.parts
-        return Item(ref, at, who, "", hit.score, hit.evidence, self.score_words(ref, hit.evidence))
+        return Item(ref, at, who, "", hit.score, hit.evidence, self.score_words(hit.evidence))
 
-    def score_words(self, ref: str, evidence: int) -> int:
+    def score_words(self, evidence: int) -> int:
         """The confidence by words alone."""
-        sure = of_words(evidence, self._measure)
-        if self.made_of is not None:
-            self.made_of.confidence[ref] = [("words", sure // 10)]
-        return sure
-
-    def times(self, item: Item, what: str, per_cent: int) -> Item:
-        """An item with one more factor of its confidence."""
-        if per_cent == 100:
-            return item
-        if self.made_of is not None:
-            self.made_of.confidence[item.id].append((what, per_cent))
-        sure = min(1000, item.confidence * per_cent // 100)
-        return Item(item.id, item.at, item.who, item.text, item.score, item.evidence, sure)
-
-    def question(self, item: Item) -> Item:
-        """An item of a turn that asks for the same as the query: it answers nothing, so its words are no evidence."""
-        item = self.times(item, "question", QUESTION)
-        evidence = item.evidence // (100 // QUESTION)
-        return Item(item.id, item.at, item.who, item.text, item.score, evidence, item.confidence)
+        return of_words(evidence, self._measure)
 
     def of_days(self, count: int) -> int:
         """Rate a search that found `count` entries of the days that it names, which are one word, and no other word."""
@@ -120,12 +93,28 @@ class ConfidenceScorer:
         others = self._measure.weight + self._measure.unknown
         return of_words(evidence_once(weight), Measure(weight, weight, others))
 
-    def compare(self, records: list, turns: list) -> None:
-        """Be surer of those in both lists that match nearly as much as the best of the other kind: two that say it."""
-        best_record, best_turn = most_evidence(records), most_evidence(turns)
-        # Weights reach 2^30: the quotient is taken first so that nothing is made on the heap.
-        least = max(best_record, best_turn) // 3 * 2
-        for items in (records, turns) if 0 < least <= min(best_record, best_turn) else ():
-            for place, item in enumerate(items):
-                if item.evidence >= least:
-                    items[place] = self.times(item, "agreement", AGREED)
+
+def times(item: Item, per_cent: int) -> Item:
+    """An item with one more factor of its confidence."""
+    if per_cent == 100:
+        return item
+    sure = min(1000, item.confidence * per_cent // 100)
+    return Item(item.id, item.at, item.who, item.text, item.score, item.evidence, sure)
+
+
+def question(item: Item) -> Item:
+    """An item of a turn that asks for the same as the query: it answers nothing, so its words are no evidence."""
+    item = times(item, QUESTION)
+    evidence = item.evidence // (100 // QUESTION)
+    return Item(item.id, item.at, item.who, item.text, item.score, evidence, item.confidence)
+
+
+def compare(records: list, turns: list) -> None:
+    """Be surer of those in both lists that match nearly as much as the best of the other kind: two that say it."""
+    best_record, best_turn = most_evidence(records), most_evidence(turns)
+    # Weights reach 2^30: the quotient is taken first so that nothing is made on the heap.
+    least = max(best_record, best_turn) // 3 * 2
+    for items in (records, turns) if 0 < least <= min(best_record, best_turn) else ():
+        for place, item in enumerate(items):
+            if item.evidence >= least:
+                items[place] = times(item, AGREED)

@@ -1,4 +1,4 @@
-"""Orders what a search found, and says in a plan how it was searched.
+"""Orders what a search found.
 
 Scores of several kinds come on one scale, days that a question names go before others, and
 questions that ask for the same below.
@@ -7,7 +7,6 @@ questions that ask for the same below.
 from collections import namedtuple
 
 from engram import text
-from engram.clock import day_name
 from engram.compat import const
 from engram.store.search.weights import ONE
 from engram.text.openers import asks, only_asks
@@ -21,11 +20,6 @@ _LONGEST = const(240)  # characters of a question that repeats another one
 Item = namedtuple("Item", "id at who text score evidence confidence")
 """Something that was found: who is "" for a record, a long text is cut, the score orders the items of one answer, and
 `confidence` says in thousandths how sure it is that this is an answer."""
-
-
-Plan = namedtuple("Plan", "first last kinds order")
-"""The first and the last day that a query names, "" without; the kinds that are searched, such as
-memories, turns and notes; best first or newest first."""
 
 
 def most_evidence(items) -> int:
@@ -102,26 +96,3 @@ def said_on(days, query, records, journal, clock) -> list:
                 found.append((at, ref, who))
     found.sort(key=lambda entry: (-entry[0], -int(entry[1][1:])))
     return found
-
-
-def make_plan(days, kinds: list, is_by_days: bool = False) -> Plan:
-    """Return the Plan of a search in these kinds; `days` are the Days of the query, or None."""
-    first, last = (day_name(days.first), day_name(days.last)) if days else ("", "")
-    return Plan(first, last, kinds, "newest first" if is_by_days else "best first")
-
-
-def plan_of(ranked) -> Plan:
-    """Return the Plan of what a board ranked, a recall.Ranked."""
-    kinds = ["memories"]
-    if not ranked.query.tags:
-        kinds.append("turns")
-    if ranked.has_notes:
-        kinds.append("notes")
-    return make_plan(ranked.days, kinds, ranked.is_by_days)
-
-
-def plan_line(plan: Plan, limit: int) -> str:
-    """Return a plan as one line for a person."""
-    days = plan.first if plan.first == plan.last else "%s to %s" % (plan.first, plan.last)
-    named = days + "; " if days else ""
-    return "plan: %s%s; %s, at most %d" % (named, ", ".join(plan.kinds), plan.order, limit)

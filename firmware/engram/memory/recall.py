@@ -33,10 +33,9 @@ Query = namedtuple("Query", "text caller tags since until skip")
 """The words, who asks, tags that all have to be there, the earliest time and the first time that is too late (Unix seconds, 0
 leaves it open), and the seqs of turns that are not wanted."""
 
-Ranked = namedtuple("Ranked", "query items notes days has_notes is_by_days note")
+Ranked = namedtuple("Ranked", "query items notes note")
 """Results of a query, best first, without the texts: those of all candidates would fill the heap; lines of notes, which
-have theirs; the text.days.Days of the query or None; whether notes were searched; whether nothing but the days decided, newest
-first; and a sentence of a companion for whoever asked, or ""."""
+have theirs; and a sentence of a companion for whoever asked, or ""."""
 
 RemoteResults = namedtuple("RemoteResults", "ranked have note confidence")
 """Results of a companion, best first: [id, score in thousandths], or with at, who and text of what has left the board; the seqs
@@ -85,32 +84,9 @@ class Recall:
         self._searches[1] += not found
         return found
 
-    def explain(self, ranked: Ranked, made_of: confidence.MadeOf, limit: int = 10):
-        """Yield (item, [(what, points), ...]) as find() gives the items: what each score is made of, as rank() tells."""
-        query = ranked.query
-        named = dict(_query_words(query.text))
-        for item in all_items(ranked)[:limit]:
-            points = made_of.scores.get(item.id, ())
-            total = max(1, sum(point for _, point in points))
-            shown = self.with_text(item, query.caller)
-            if shown:
-                yield shown, [(named.get(what, what), point * item.score // total) for what, point in points]
-
-    def rank(self, query, made_of=None) -> Ranked:
-        """Return what the board finds for a Query; with tags, records only. What it is made of is added to `made_of`, a
-        confidence.MadeOf.
-        """
-        days, words = self._without_days(query.text)
-        return self._rank(query, words, days, made_of)
-
-    def _without_days(self, query: str) -> tuple:
-        """(the days that a query names, or None; its other words)."""
-        if not self._clock.known:
-            return None, query
-        days = find_days(query, self._clock.day_number(self._clock.now()))
-        return days, without_days(query) if days and days.by_today else query
-
-    def _rank(self, asked, words: str, days, made_of) -> Ranked:
+    def rank(self, asked) -> Ranked:
+        """Return what the board finds for a Query; with tags, records only."""
+        days, words = self._without_days(asked.text)
         query = Query(words, asked.caller, asked.tags, asked.since, asked.until, asked.skip)
         terms = distinct_terms(text.terms(query.text))
         frequencies = [self._records.entries.frequencies(terms), self._journal.entries.frequencies(terms)]
@@ -118,25 +94,32 @@ class Recall:
         if notes:
             frequencies.append((notes.count, notes.having))
         known = known_weights(frequencies, weights(frequencies))
-        scorer = confidence.ConfidenceScorer(measure_query(frequencies, known), made_of)
+        scorer = confidence.ConfidenceScorer(measure_query(frequencies, known))
         items = self._ranked_records(query, known, scorer)
         if not query.tags:
             turns, asking = self._ranked_turns(query, known, scorer)
-            scorer.compare(items, turns)
+            confidence.compare(items, turns)
             items = put_below(on_one_scale(items, turns), asking)
         if days:
             if not items:
                 found = said_on(days, query, self._records, self._journal, self._clock)[: self._candidates]
                 sure = scorer.of_days(len(found))
                 by_days = [Item(ref, at, who, "", ONE, OWN, sure) for at, ref, who in found]
-                return Ranked(asked, by_days, (), days, False, True, "")
+                return Ranked(asked, by_days, (), "")
             for place, item in enumerate(items):
                 more = points(days, self._clock.day_number(item.at))
                 item = with_score(item, item.score + more * ONE // 100)
-                items[place] = scorer.times(item, "days", confidence.of_days(more > 0))
+                items[place] = confidence.times(item, confidence.of_days(more > 0))
         items.sort(key=lambda item: (-item.score, -item.at, -int(item.id[1:])))
         items, lines = _with_notes(notes, known, scorer, items)
-        return Ranked(asked, items, lines, days, bool(notes), False, "")
+        return Ranked(asked, items, lines, "")
+
+    def _without_days(self, query: str) -> tuple:
+        """(the days that a query names, or None; its other words)."""
+        if not self._clock.known:
+            return None, query
+        days = find_days(query, self._clock.day_number(self._clock.now()))
+        return days, without_days(query) if days and days.by_today else query
 
     def _find_notes(self, query, terms: list):
         """The lines of notes that have some of the terms, None if there is nobody whose notes may be shown, or with tags."""
@@ -151,10 +134,10 @@ class Recall:
     def _ranked_records(self, query, known, scorer) -> list:
         items = []
         stated = []
-        for hit, record in self._records.search(query, self._candidates, known, scorer.made_of is not None):
+        for hit, record in self._records.search(query, self._candidates, known):
             stated.append(stated_importance(record))
             item = scorer.item(record["id"], record["created"], "", hit)
-            items.append(scorer.times(item, "authority", confidence.of_record(record)))
+            items.append(confidence.times(item, confidence.of_record(record)))
         for at, (importance, _) in enumerate(self._records.importance.importance_of(stated)):
             item = items[at]
             # A turn's score has half as much again from its session; a record is a session of its own.
@@ -168,21 +151,20 @@ class Recall:
         asking = []
         is_asked = asks_replies(query.text)
         terms = list(text.terms(query.text))
-        for hit, turn in self._journal.search(query, self._candidates, "", known, scorer.made_of is not None):
+        for hit, turn in self._journal.search(query, self._candidates, "", known):
             item = scorer.item("t%d" % hit.number, turn["at"], turn["who"], hit)
             if turn["who"] == query.caller.principal and repeats(turn["text"], terms):
-                item = scorer.question(item)
+                item = confidence.question(item)
                 asking.append(item.id)
-            items.append(scorer.times(item, "authority", confidence.of_turn(turn, is_asked)))
+            items.append(confidence.times(item, confidence.of_turn(turn, is_asked)))
         return items, asking
 
     def with_remote(self, ranked: Ranked, more) -> Ranked:
         """Return what the board ranked, with what a companion found for the same query, or None if it was not asked."""
         if not more:
             return ranked
-        query, notes = ranked.query, ranked.notes
-        items = self.merge(ranked.items, more, query)
-        return Ranked(query, items, notes, ranked.days, ranked.has_notes, ranked.is_by_days, more.note)
+        items = self.merge(ranked.items, more, ranked.query)
+        return Ranked(ranked.query, items, ranked.notes, more.note)
 
     def merge(self, items: list, more, query) -> list:
         """Items of the board with what a companion found for the same query, if it found anything."""
@@ -267,20 +249,9 @@ def all_items(ranked: Ranked) -> list:
     return [every[place] for _, place in order]
 
 
-def most_confident(ranked: Ranked):
-    """The item of which it is most sure that it is an answer; None if nothing was found."""
-    best = None
-    for items in (ranked.items, ranked.notes):
-        for item in items:
-            if best is None or item.confidence > best.confidence:
-                best = item
-    return best
-
-
 def best_confidence(ranked: Ranked) -> int:
     """Return how sure it is that an answer was found, 0 to 1000."""
-    best = most_confident(ranked)
-    return best.confidence if best else 0
+    return max((item.confidence for items in (ranked.items, ranked.notes) for item in items), default=0)
 
 
 def is_weak(ranked: Ranked) -> bool:
@@ -305,7 +276,7 @@ def _with_notes(notes, known: dict, scorer, items: list) -> tuple:
     found = []
     for line in notes.lines:
         evidence = confidence.evidence_once(sum([known[term] for term in line.terms]))
-        found.append(Item(line.ref, line.at, "", line.text, 0, evidence, scorer.score_words(line.ref, evidence)))
+        found.append(Item(line.ref, line.at, "", line.text, 0, evidence, scorer.score_words(evidence)))
     ours, theirs = most_evidence(items), most_evidence(found)
     # Weights reach 2^30: the quotients are taken in 1/256 so that products stay small.
     most = (max(ours, theirs) >> 8) + 1

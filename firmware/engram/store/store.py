@@ -283,13 +283,13 @@ class Store:
 
     # --- searching
 
-    def search(self, query: Query, limit: int, explain: bool = False, skip=(), own=()):
+    def search(self, query: Query, limit: int, skip=(), own=()):
         """Yield at most `limit` hits, best first; `partial` says whether something may be missing.
 
         Lines with a seq in `skip` are passed over unread: a long one would take much of the heap. `own` is (seq, session) of
         the line that asks: it is no evidence for those beside it.
         """
-        return search(self, query, limit, explain, skip, own)
+        return search(self, query, limit, skip, own)
 
     def frequencies(self, terms) -> tuple:
         """(number of live rows, {term: number of rows that have it})."""

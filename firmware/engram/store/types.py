@@ -53,10 +53,9 @@ asks_replies  whether it asks what the assistant said: replies count in full
 weights   a dict of term: idf that holds for several stores together (see weights.py), None for this store's own
 """
 
-Hit = namedtuple("Hit", "number score evidence line parts")
+Hit = namedtuple("Hit", "number score evidence line")
 """An entry that was found: its score (4096 is the best that words alone can give within one answer), the weight of the
-words that it matches, which can be compared between stores, its line as a dict, and what the score is made of (see
-ranking.py) if that was asked for."""
+words that it matches, which can be compared between stores, and its line as a dict."""
 
 
 def row_length(words: int) -> int:

@@ -37,7 +37,7 @@ class _NoRecords:
     def frequencies(self, terms):
         return 0, {}
 
-    def search(self, query, limit, known, explain):
+    def search(self, query, limit, known):
         return ()
 
     def importance_of(self, stated):

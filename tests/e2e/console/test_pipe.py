@@ -81,7 +81,7 @@ def test_without_a_model_one_line_says_so_and_what_to_do(home: Home):
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        ("/help", "/recall [--explain] QUERY"),
+        ("/help", "/recall QUERY"),
         ("/memory", "1 memory"),
         ("/memory list", "m1 "),
         ("/memory tags", "1  note"),

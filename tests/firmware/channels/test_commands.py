@@ -169,19 +169,6 @@ def test_recall_shows_what_is_found_with_its_score():
     assert lines[0].startswith("m1      2026-09-21  1.") and lines[0].endswith("  The bike is green")
 
 
-def test_recall_shows_what_a_score_is_made_of():
-    board = _board()
-    board.records.store("The bike is green", ["bike"])
-    lines = lines_of(board, "/recall --explain green bike")
-    assert lines[0] == "plan: memories, turns; best first, at most 10"
-    assert lines[1].endswith("  The bike is green") and lines[2].startswith("        green ") and ", bike " in lines[2]
-    board.records.store("my databases run on the old-fashioned server", ["it"])
-    assert len(lines) == 4 and lines[3].startswith("confidence: ") and " of 100 (m1: words " in lines[3]
-    (_, _, made_of, _) = lines_of(board, "/recall --explain Databases, old-fashioned!")
-    assert [part.split()[0] for part in made_of.split(", ")] == ["Databases", "old-fashioned"]
-    assert error_of(board, "/recall --explain") == "/recall: needs words to look for."
-
-
 def test_recall_says_that_nothing_is_certain():
     board = _board()
     board.records.store("The boiler was serviced in the capital", ["home"])

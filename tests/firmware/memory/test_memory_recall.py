@@ -2,11 +2,11 @@
 
 import random
 
-from board import ANN, DAY, ROOM, Board
+from board import ANN, DAY, NOW, ROOM, Board
 from engram import text
-from engram.memory import catalog, recall_block
+from engram.memory import catalog, confidence, recall_block
 from engram.memory.access import OWNER, Caller
-from engram.memory.confidence import MadeOf
+from engram.memory.ranking import Item
 from engram.memory.recall import RemoteResults, best_confidence, is_certain, make_query
 
 WORDS = ("apple", "boat", "自行车", "دراجة", "🎉🎉", "ember", "<b>", "grove-7", "x" * 60)
@@ -347,29 +347,21 @@ def test_what_a_companion_found_may_be_an_answer():
         assert is_certain(merged) is is_answer, (found, sure)
 
 
-def _factors(board, query):
-    made_of = MadeOf({}, {})
-    board.recall.rank(make_query(query, OWNER), made_of)
-    return {ref: [what for what, _ in factors[1:]] for ref, factors in made_of.confidence.items()}
-
-
 def test_authority_counts_who_says_so():
     board = Board()
     board.records.store("the bike is green", ["a"], OWNER, pinned=True)
     board.records.store("the boat is blue", ["a"], OWNER, source="auto_llm")
     board.records.store("the door is red", ["a"])
     reply = "t%d" % board.journal.add(OWNER, "assistant", "engram", "the roof is new")
-    factors = _factors(board, "bike boat door roof")
-    assert sorted([ref for ref in factors if "authority" in factors[ref]]) == ["m1", "m2", reply]
-    assert _factors(board, "what did you say of the roof?") == {reply: []}
+    sure = {item.id: item.confidence for item in board.recall.rank(make_query("bike boat door roof", OWNER)).items}
+    assert sure["m1"] > sure["m3"] > sure["m2"] and sure["m3"] > sure[reply]
 
 
 def test_a_memory_and_a_turn_that_say_it_are_surer_than_one():
-    board = Board()
-    board.records.store("the green bike stands in the cellar", ["a"])
-    assert _factors(board, "green bike zebra quagga") == {"m1": []}
-    turn = "t%d" % board.journal.add(OWNER, "user", "owner", "the green bike stands in the cellar since May")
-    assert _factors(board, "green bike zebra quagga") == {"m1": ["agreement"], turn: ["agreement"]}
+    records = [Item("m1", NOW, "", "", 1, 900, 500)]
+    turns = [Item("t%d" % evidence, NOW, "Ann", "", 1, evidence, 500) for evidence in (700, 500)]
+    confidence.compare(records, turns)
+    assert [item.confidence for item in records + turns] == [550, 550, 500]
 
 
 def test_what_is_not_of_the_days_that_are_asked_for_is_less_sure():

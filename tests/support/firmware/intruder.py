@@ -84,7 +84,7 @@ TOOLS = {
 COMMANDS = {
     "help": ("", "memory"),
     "memory": ("", "list", "list 2", "tags", "show <record>", "show <turn>", "history <record>"),
-    "recall": ("<word>", "--explain <word>", "ann bob owner <word>"),
+    "recall": ("<word>", "ann bob owner <word>"),
     "forget": ("<record>", "<turn>", "<word>"),
     "pin": ("<record>",),
     "unpin": ("<record>",),

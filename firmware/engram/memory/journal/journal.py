@@ -333,7 +333,7 @@ class Journal:
                 break
         return before
 
-    def search(self, query, limit: int, session: str = "", weights=None, explain=False):
+    def search(self, query, limit: int, session: str = "", weights=None):
         """Yield (hit, turn) for at most `limit` turns that fit a memory.recall.Query, best first."""
         labels = ("~" + session,) if session else ()
         terms, scopes = text.terms(query.text), access.labels(query.caller)
@@ -343,7 +343,7 @@ class Journal:
         )
         sid = self.current(query.caller) if query.skip else ""
         own = (max(query.skip), ids.number("session", sid, "s")) if sid else ()
-        for hit in self.entries.search(wanted, limit, explain, query.skip, own):
+        for hit in self.entries.search(wanted, limit, query.skip, own):
             yield hit, hit.line
 
     def _named(self, query: str, caller) -> str:

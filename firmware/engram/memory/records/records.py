@@ -306,12 +306,12 @@ class Records:
             if not self.is_expired(record):
                 yield record
 
-    def search(self, query, limit: int, weights=None, explain=False):
+    def search(self, query, limit: int, weights=None):
         """Yield (hit, record) for at most `limit` live records that fit a memory.recall.Query, best first."""
         scopes = access.labels(query.caller)
         terms = text.terms(query.text)
         wanted = Query(terms, _tag_labels(query.tags), scopes, query.since, query.until, "", weights, True)
-        for hit in self.entries.search(wanted, limit + _SPARE, explain):
+        for hit in self.entries.search(wanted, limit + _SPARE):
             if limit <= 0:
                 return
             if not self.is_expired(hit.line):

@@ -106,9 +106,9 @@ def _explain(hits: list[dict[str, Any]]) -> None:
 
 
 def _plan_line(plan: dict[str, Any]) -> str:
-    from engram.memory.ranking import Plan, plan_line
-
-    return plan_line(Plan(**{name: plan[name] for name in Plan._fields}), plan["limit"])
+    days = plan["first"] if plan["first"] == plan["last"] else f"{plan['first']} to {plan['last']}"
+    named = f"{days}; " if days else ""
+    return f"plan: {named}{', '.join(plan['kinds'])}; {plan['order']}, at most {plan['limit']}"
 
 
 def _certainty(answer: dict[str, Any]) -> str:

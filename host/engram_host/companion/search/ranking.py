@@ -7,7 +7,7 @@ from typing import Literal, cast
 
 import numpy as np
 
-from engram.memory.ranking import Plan, make_plan
+from engram.clock import day_name
 from engram.text.days import without_days
 from engram_host.companion.search import filters, vector_search
 from engram_host.companion.search.bm25 import WordScores
@@ -15,7 +15,7 @@ from engram_host.companion.search.explanation import explain, why_empty
 from engram_host.companion.search.fusion import Candidate, days_named, fuse, vector_weight
 from engram_host.companion.search.indexes import columns
 from engram_host.companion.search.indexes.index import DeviceIndex
-from engram_host.companion.search.request import REASONS, Explanation, SearchRequest
+from engram_host.companion.search.request import REASONS, Explanation, Plan, SearchRequest
 from engram_host.companion.search.tokenizer import query_terms
 from engram_host.companion.search.vector_search import ExactVectors, QueryVector, VectorScores, VectorSource
 from engram_host.companion.types import Device, LogName
@@ -113,7 +113,8 @@ class Ranking:
         of_records = request.log == "records" or bool(request.tags or request.type)
         kinds = [kind for kind, is_left_out in (("memories", of_turns), ("turns", of_records)) if not is_left_out]
         days = next(filter(None, (days_named(request, one.index.zone) for one in self._seen)), None)
-        return make_plan(days, kinds)
+        first, last = (day_name(days.first), day_name(days.last)) if days else ("", "")
+        return Plan(first, last, kinds)
 
     def why_empty(self, degraded: str) -> str:
         wanted = sum(int(np.count_nonzero(one.wanted)) for one in self._seen)

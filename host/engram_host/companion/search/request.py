@@ -1,10 +1,9 @@
 """Requests and results of a search."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from engram.memory.access import Caller
-from engram.memory.ranking import Plan
 from engram_host.companion.errors import BadSearch
 from engram_host.companion.types import LogName
 from engram_host.sentences import SentenceTable
@@ -228,6 +227,15 @@ class Hit:
         if self.path:
             return "note"
         return "turn" if self.id.startswith("t") else "memory"
+
+
+class Plan(NamedTuple):
+    """The days that a query names, as 2026-01-31, or ""; and the kinds of entries that are searched."""
+
+    first: str
+    last: str
+    kinds: list[str]
+    order: str = "best first"
 
 
 @dataclass(frozen=True)

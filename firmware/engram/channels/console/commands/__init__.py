@@ -6,7 +6,7 @@ from engram.memory import access
 _COMMANDS = """\
 help [COMMAND] -- list the commands, or explain one
 memory [list [PAGE] | tags | show ID | history ID] -- show what is remembered; alone: today's memories
-recall [--explain] QUERY -- search memories and turns by words; --explain shows how each score is made
+recall QUERY -- search memories and turns by words
 forget ID | QUERY -- forget a memory (m12) or a turn (t12); a query lists candidates
 pin [ID | NAME [on | off | 0..100]] -- protect a memory from eviction; or show or set the board's pins
 unpin ID -- end that protection
