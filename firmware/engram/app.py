@@ -14,6 +14,7 @@ from engram.config import Config
 from engram.interrupt import Stop, start_task
 from engram.memory import access, perceive
 from engram.memory.access import OWNER
+from engram.net.backoff import Backoff
 from engram.tools import own_tool
 
 _OFFLINE = const("No model is set up (see docs/start/model.md). Memory works without one.")
@@ -140,20 +141,16 @@ class App:
     async def _run(self) -> None:
         channels = self._channels or [("console", self.console)]
         board = self.board
-        beside: list = [("upkeep", self._upkeep)] + self._own_tasks
         parts = (
-            self._watchdog,
-            board.jobs,
-            board.companion,
-            board.network,
-            board.telegram,
-            board.sampling,
-            board.timers,
+            ("watchdog", self._watchdog),
+            ("learning", board.jobs),
+            ("companion", board.companion),
+            ("network", board.network),
+            ("telegram", board.telegram),
+            ("senses", board.sampling),
+            ("timers", board.timers),
         )
-        names = ("watchdog", "learning", "companion", "network", "telegram", "senses", "timers")
-        for name, part in zip(names, parts):
-            if part:
-                beside.append((name, part.run))
+        beside = [("upkeep", self._upkeep)] + self._own_tasks + [(name, part.run) for name, part in parts if part]
         board.turn_queue.note_activity()
         stop = Stop()
         self._open_channels = len(channels)
@@ -192,7 +189,8 @@ class App:
             is_busy = board.sense_watch.tick() or is_busy
         board.toolbox.confirmations.tick()
         if board.note_retention.is_new_day:
-            tidying = board.note_retention.tidying(self._is_distilled())
+            is_distilled = self.config.get("distill.on") and self.config.get("mode") == "full"
+            tidying = board.note_retention.tidying(is_distilled and board.model is not None)
             try:
                 for _ in tidying:
                     await sleep_ms(0)
@@ -203,11 +201,6 @@ class App:
         if not is_busy and not board.turn_queue.is_active():
             status.walk_flash(board)
         return is_busy
-
-    def _is_distilled(self) -> bool:
-        """Return True if the notes become memories by themselves."""
-        config = self.config
-        return config.get("distill.on") and config.get("mode") == "full" and self.board.model is not None
 
     async def _cancel(self, tasks: list, most_ms: int = _END_MS) -> None:
         """Let tasks end one after the other. One that does not is left behind: the prompt is not to wait for it."""
@@ -241,12 +234,11 @@ class App:
 
     async def _supervise(self, name: str, run) -> None:
         """Run a channel until it ends by itself; report one that fails and start it again."""
-        pause = _FIRST_PAUSE_MS
+        pauses = Backoff(_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
         while True:
             try:
                 await run()
                 return
             except Exception as error:  # noqa: BLE001 the one place where all that is left over ends
                 diag.failure(name, error, "it starts again")
-            await sleep_ms(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE_MS)
+            await sleep_ms(pauses.next_ms())

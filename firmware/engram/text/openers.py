@@ -113,7 +113,6 @@ _COLONS = (b":", "：".encode())
 _AROUND = (" ", "\n", ".", "!", '"', "'", ")", "。", "！", "”", "」", "』", "）")
 _QUOTES = ('"', "'", "“", "‘", "«", "「", "『")  # others' words
 _ASKING = const(("question", "asking", "find", "list"))
-_ASKED_IN = const(48)  # bytes in which the opening of a question stands
 _LONGEST_ASKED = const(240)  # characters of a message that is a question alone
 _ENDS = const((". ", "! ", "。", "！", "\n"))
 _GREETING = const(2)  # words that may stand before a question
@@ -155,10 +154,7 @@ def asks(message: str) -> bool:
     """True if a message asks something, also without a question mark."""
     if "?" in message or "？" in message:
         return True
-    data = encode(message)
-    if len(data) == len(message):
-        data = data[:_ASKED_IN]
-    words = split_words(data)
+    words = split_words(encode(message))
     return _opening(words, ("polite", "joining"))[0] in _ASKING or any(
         words[at][0][0] >= _FIRST_WIDE and _lexicon.longest(words, at)[0] in _ASKING for at in range(len(words))
     )
