@@ -2,7 +2,7 @@
 
 from engram.errors import ArgumentError
 from engram.memory import line_meaning
-from engram.memory.line_meaning import asks_replies, describe_record, describe_turn, is_known_turn, named_speaker
+from engram.memory.line_meaning import asks_replies, describe_record, describe_turn, named_speaker
 from engram.store.types import ARCHIVED, FORGOTTEN, SUPERSEDED
 
 AT = 1790000000
@@ -38,10 +38,6 @@ def test_a_record_is_an_entry_with_its_number_time_labels_and_words():
     assert list(entry.labels) == ["#food", "@user:ann", "!preference", "^x:1"]
     assert set(entry.terms) >= {"ann", "drink", "tea", "food", "green", "leav"}
     assert list(entry.hides) == [] and list(entry.shows) == []
-
-
-def test_a_record_that_names_no_scope_and_type_has_the_defaults():
-    assert list(describe_record(RECORD).labels) == ["#food", "@all", "!fact"]
 
 
 def test_a_record_hides_those_in_whose_place_it_comes():
@@ -142,11 +138,6 @@ def test_a_turn_of_another_form_is_an_error():
         {"seq": 9, "op": "redact", "turn": "7"},
     ):
         assert _is_error(lambda line: describe_turn(line, 0), line), line
-
-
-def test_a_turn_of_another_form_is_not_known():
-    assert is_known_turn(TURN) and is_known_turn({"seq": 9, "op": "of a later version"})
-    assert not is_known_turn(_with(TURN, text=5))
 
 
 def test_a_line_is_left_as_it_was():

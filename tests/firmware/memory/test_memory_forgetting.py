@@ -1,10 +1,7 @@
 """Forgetting means gone: from recall at once, from the flash at the next compaction, and nothing comes back instead."""
 
 from board import ANN, ROOM, Board
-from calls import call_now
-from engram.agent.agent import Turn
 from engram.errors import NotFound
-from engram.llm.types import Call
 from engram.memory.access import OWNER
 from engram.memory.records.records import Draft
 from support import raises
@@ -20,13 +17,6 @@ def _told(board, content="the password is " + SECRET, caller=OWNER, **more):
 
 def _recalled(board, caller=OWNER):
     return [item.id for item in board.find(SECRET, caller)]
-
-
-def test_a_forgotten_record_leaves_recall_at_once():
-    board = Board()
-    ref, turn = _told(board)
-    board.forgetting.forget(ref)
-    assert _recalled(board) == [turn]
 
 
 def test_its_turns_leave_recall_with_it_if_wanted():
@@ -101,13 +91,6 @@ def test_after_compaction_the_text_stands_in_no_file():
         board.restart()
 
 
-def test_after_compaction_tags_and_keywords_stand_in_no_file():
-    board = Board()
-    board.records.forget(board.records.store("one", ["quagga"], keywords=["okapi"]).id)
-    board.compact()
-    assert not board.holds("quagga") and not board.holds("okapi")
-
-
 def test_after_compaction_an_edited_text_stands_in_no_file():
     board = Board()
     board.profile.for_caller(OWNER).append("user.md", "Password: " + SECRET)
@@ -144,16 +127,6 @@ def test_what_a_forgotten_record_superseded_does_not_come_back():
     assert not board.holds("Ann lives")
 
 
-def test_what_was_restored_before_stays_when_the_newer_one_is_compacted_away():
-    board = Board()
-    first = board.records.store("Ann lives in Rome", ["ann"]).id
-    board.records.store("Ann lives in Oslo", ["ann"], supersedes=first)
-    board.undo.undo()
-    board.compact()
-    board.restart()
-    assert [record["id"] for record in board.records.newest()] == [first]
-
-
 def test_ids_are_never_used_again():
     board = Board()
     refs = []
@@ -177,20 +150,6 @@ def test_a_sessions_thread_can_be_walked_over_turns_that_were_compacted_away():
     board.restart()
     texts = [turn["text"] for turn in board.journal.get(turns[-1], OWNER, around=11)]
     assert texts == [f"word {number}" for number in (0, 1, 2, 9, 10, 11)]
-
-
-def test_compaction_twice_changes_nothing_more():
-    board = Board()
-    for number in range(8):
-        _told(board, f"zanzibar {number}")
-    board.forgetting.forget("m3", with_turns=True)
-    board.compact()
-    found = sorted(_recalled(board))
-    sizes = board.records.entries.bytes, board.journal.entries.bytes
-    board.compact()
-    board.restart()
-    assert sorted(_recalled(board)) == found
-    assert sizes == (board.records.entries.bytes, board.journal.entries.bytes)
 
 
 # --- what left for want of room
@@ -267,11 +226,3 @@ def test_forgetting_one_leaves_the_copies_of_others_in_the_trash():
     board, ref, _ = _crowded()
     board.forgetting.forget("m3")
     assert [record["id"] for record in board.records.left()] == [ref]
-
-
-def test_the_models_tool_takes_a_copy_out_of_the_trash():
-    board, ref, _ = _crowded()
-    board.records.forget("m3")
-    back = _brought_back(board, ref)
-    call_now(board, Call("c", "memory_forget", '{"id":"%s"}' % back), Turn(OWNER, 1))
-    assert list(board.records.left()) == []

@@ -3,12 +3,9 @@
 import os
 
 from board import Board
-from calls import result_of
-from engram.compat import finish
-from engram.errors import StoreFull
 from engram.memory.access import OWNER
 from engram.text.openers import Command
-from support import at_once, raises
+from support import at_once
 
 COUNT = 60
 
@@ -53,15 +50,6 @@ def test_until_it_is_back_the_answer_to_a_plain_question_says_so():
     assert "not in it yet" in at_once(board.serve().offline.answer(OWNER, Command("find", "apple"), "t1"))
 
 
-def test_until_it_is_back_the_models_tools_say_so_with_other_filters_too():
-    board = _filled()[0].with_tools()
-    board.turn = "t1"
-    for arguments in ({"since": "2020-01-01", "until": "2020-01-02"}, {}):
-        for name in ("memory_recall", "memory_search"):
-            assert "not in it yet" in result_of(board, name, OWNER, query="zebra", **arguments)["reason"]
-    assert "not in it yet" in result_of(board, "memory_recall", tags=["nothing"])["reason"]
-
-
 def test_during_a_rebuild_nothing_is_found_that_was_forgotten_or_replaced():
     board, forgotten, changed, _ = _filled()
     going = True
@@ -86,14 +74,6 @@ def test_during_a_rebuild_a_list_is_complete():
             going = board.records.entries.tick()
 
 
-def test_during_a_rebuild_a_memory_is_given_as_it_is():
-    board, forgotten, changed, _ = _filled()
-    for ref in changed:
-        assert board.records.get(ref)["content"] == "pear now " + ref
-    for ref in forgotten:
-        assert board.records_store.get(int(ref[1:])) is None
-
-
 def test_during_a_rebuild_a_session_goes_on_with_its_turns():
     board = Board(segment_bytes=3000)
     seqs = [board.journal.add(OWNER, "user", "owner", "turn %d" % number) for number in range(60)]
@@ -110,25 +90,6 @@ def test_a_list_goes_on_while_what_it_lists_changes():
         seen.append(record["id"])
         board.records.store("Ann owns pear %d" % len(seen), ["fruit"])
     assert seen == refs[::-1]
-
-
-def test_more_records_than_may_be_are_refused():
-    board = Board(records_most=3)
-    refs = [board.records.store("Ann owns apple %d" % number, ["fruit"], pinned=True).id for number in range(3)]
-    with raises(StoreFull):
-        board.records.store("one more", ["fruit"])
-    board.records.forget(refs[0])
-    assert board.records.store("one more", ["fruit"]).outcome == "stored"
-
-
-def test_a_caption_finds_its_turn_and_leaves_with_it():
-    board = Board()
-    seq = board.journal.add(OWNER, "user", "owner", "look at this", caption="a dog on a boat")
-    assert [hit.number for hit, _ in board.search_turns("boat", 5, OWNER)] == [seq]
-    board.journal.redact("t%d" % seq, OWNER)
-    assert [hit.number for hit, _ in board.search_turns("boat", 5, OWNER)] == []
-    finish(board.journal.compacting())
-    assert not board.holds("on a boat")
 
 
 def test_a_long_segment_without_its_index_is_opened_at_once_and_indexed_later():

@@ -36,26 +36,12 @@ def test_what_goes_after_it_was_ranked_is_passed_over():
     assert len(_lines(recall_block.make(board.recall, ranked, 1000))) == 1
 
 
-def test_records_and_turns_are_found_together():
-    board = Board()
-    turn = board.journal.add(OWNER, "user", "owner", "my bike is green")
-    ref = board.records.store("The bike cost 300", ["bike"]).id
-    assert sorted(_ids(board.find("bike", OWNER))) == [ref, f"t{turn}"]
-
-
 def test_with_tags_only_records_are_found():
     board = Board()
     board.journal.add(OWNER, "user", "owner", "my bike is green")
     ref = board.records.store("The bike cost 300", ["bike"]).id
     board.records.store("The bike was stolen", ["police"])
     assert _ids(board.find("bike", OWNER, tags=["Bike"])) == [ref]
-
-
-def test_no_more_is_found_than_is_wanted():
-    board = Board()
-    for number in range(9):
-        board.records.store(f"bike {number}", ["a"])
-    assert len(board.find("bike", OWNER, 4)) == 4
 
 
 def test_turns_that_are_not_wanted_are_left_out_and_take_no_places():
@@ -66,28 +52,12 @@ def test_turns_that_are_not_wanted_are_left_out_and_take_no_places():
     assert _ids(board.find("bike", OWNER, 10, window)) == [f"t{old}"]
 
 
-def test_what_fits_more_words_comes_first():
-    board = Board()
-    board.records.store("the bike is green", ["a"])
-    best = board.records.store("the bike lock has the code 1234", ["a"]).id
-    assert _ids(board.find("what is the code of the bike lock", OWNER))[0] == best
-
-
 def test_an_important_record_comes_before_an_equal_one():
     board = Board()
     board.records.store("Ann owns bike 1", ["a"], importance=0.1)
     best = board.records.store("Ann owns bike 2", ["a"], importance=1)
     board.records.store("Ann owns bike 6", ["a"], importance=0.2)
     assert _ids(board.find("bike", OWNER))[0] == best.id
-
-
-def test_what_another_may_see_is_not_found():
-    board = Board()
-    board.records.store("ann's bike is green", ["bike"], ANN)
-    board.journal.add(ANN, "user", "ann", "my bike is green")
-    for caller in (OWNER, ROOM):
-        assert board.find("bike", caller) == []
-        assert board.block("bike", caller, 500) == ""
 
 
 # --- the block
@@ -159,19 +129,6 @@ def test_what_came_in_one_second_keeps_its_order():
     ]
 
 
-def test_citations_can_be_left_out():
-    board = Board()
-    board.records.store("The bike cost 300", ["bike"])
-    assert _lines(board.block("bike", OWNER, 500, citations=False)) == ["- [2026-09-21] The bike cost 300"]
-
-
-def test_a_long_text_is_cut_with_a_mark():
-    board = Board()
-    board.records.store("bike " + "字" * 600, ["bike"])
-    (line,) = _lines(board.block("bike", OWNER, 600))
-    assert line.endswith("字…") and len(line) < 350
-
-
 def test_a_block_never_takes_more_than_its_budget():
     for seed in range(3):
         random.seed(seed)
@@ -222,20 +179,10 @@ def test_with_nothing_that_fits_there_is_no_block():
 # --- why nothing was found
 
 
-def test_an_empty_memory_says_so():
-    assert Board().recall.why_empty("bike", OWNER) == "nothing is stored yet."
-
-
 def test_a_query_of_common_words_is_reported():
     board = Board()
     board.records.store("apples are red", ["a"])
     assert "no word to search for" in board.recall.why_empty("what is the", OWNER)
-
-
-def test_words_that_stand_nowhere_are_named():
-    board = Board()
-    board.records.store("apples are red", ["a"])
-    assert board.recall.why_empty("Green bikes?", OWNER).startswith("none of the words (Green, bikes) ")
 
 
 def test_words_that_stand_nowhere_are_named_as_they_were_written():
@@ -373,13 +320,6 @@ def test_what_is_not_of_the_days_that_are_asked_for_is_less_sure():
     assert _confidence(board, "what did the plumber do yesterday?") < yesterday
 
 
-def test_with_nothing_found_there_is_no_confidence():
-    board = Board()
-    assert _confidence(board, "bike") == _confidence(board, "what is the") == 0
-    board.records.store("my bike is green", ["bike"])
-    assert _confidence(board, "zebra") == 0
-
-
 # --- days
 
 
@@ -445,14 +385,6 @@ def test_the_message_that_asks_is_no_evidence_for_what_stands_beside_it():
         assert _ids(board.find("bike", OWNER, 10, (asked,)))[0] == "t3"
 
 
-def test_of_what_scores_alike_the_newer_is_first():
-    board = Board()
-    for part in ("bell", "lock", "lamp"):
-        board.records.store("the bike has a " + part, ["bike"])
-        board.now += DAY
-    assert _ids(board.find("bike", OWNER)) == ["m3", "m2", "m1"]
-
-
 # --- notes
 
 
@@ -491,13 +423,6 @@ def test_notes_of_other_days_are_left_out_of_a_question_with_bounds():
     assert not board.find("boiler", OWNER, until=board.now - DAY)
 
 
-def test_many_notes_are_read_up_to_a_bound():
-    board = Board()
-    notes = board.notes.for_caller(OWNER)
-    notes.write("MEMORY.md", "\n".join(["the boiler %d" % number for number in range(200)]))
-    assert len(board.find("boiler", OWNER, limit=50)) == 12
-
-
 def test_of_many_notes_that_fit_alike_the_newest_are_kept():
     board = Board()
     notes = board.notes.for_caller(OWNER)
@@ -527,8 +452,3 @@ def test_the_catalogs_line_never_takes_more_than_its_budget():
         assert text.tokens(line) <= budget
         shown = line.count("(")
         assert shown == 60 or line.endswith(f"{60 - shown} more") or line == "60 tags"
-
-
-def test_a_catalog_that_fits_is_shown_whole():
-    assert catalog.line([("cats", 3), ("work", 2)], 20) == "cats (3), work (2)"
-    assert catalog.line([], 20) == ""

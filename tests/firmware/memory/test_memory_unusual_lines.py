@@ -41,14 +41,6 @@ def test_nobody_learns_the_tags_or_counts_of_a_name_with_the_same_hash():
         board.compact()
 
 
-def test_a_very_long_name_of_a_speaker_is_cut():
-    board = Board()
-    board.journal.add(OWNER, "user", "n" * 400, "hello there")
-    board.restart()
-    turn = next(turn for _, turn in board.search_turns("hello", 5, OWNER))
-    assert turn["who"] == "n" * 120
-
-
 def test_whole_lines_of_another_form_are_passed_over():
     board = Board()
     board.journal.add(OWNER, "user", "owner", "the first")

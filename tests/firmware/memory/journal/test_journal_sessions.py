@@ -4,7 +4,7 @@ import os
 
 from board import ANN, ROOM, Board
 from engram.compat import finish
-from engram.errors import ArgumentError, NotFound
+from engram.errors import NotFound
 from engram.memory.access import OWNER, Caller
 from engram.memory.journal import schema
 from support import change, raises
@@ -98,26 +98,6 @@ def test_a_deleted_session_leaves_list_history_and_search():
         step()
 
 
-def test_after_its_session_was_deleted_a_room_begins_a_new_one():
-    board = Board()
-    _say(board, "one")
-    sid = board.journal.current(OWNER)
-    board.journal.delete(OWNER, sid)
-    assert board.journal.current(OWNER) == ""
-    _say(board, "two")
-    assert board.journal.current(OWNER) != sid
-
-
-def test_a_session_that_does_not_exist_is_not_found():
-    journal = Board().journal
-    for attempt in (journal.switch, journal.delete):
-        with raises(NotFound) as caught:
-            attempt(OWNER, "s7")
-        assert str(caught.error) == "there is no session s7; /session list shows those that there are."
-        with raises(ArgumentError):
-            attempt(OWNER, "seven")
-
-
 def test_another_caller_can_neither_list_nor_enter_nor_delete_a_private_session():
     board = Board()
     _say(board, "mine", ANN)
@@ -126,16 +106,6 @@ def test_another_caller_can_neither_list_nor_enter_nor_delete_a_private_session(
     for attempt in (board.journal.switch, board.journal.delete):
         with raises(NotFound):
             attempt(OWNER, sid)
-
-
-def test_each_room_has_a_session_of_its_own():
-    board = Board()
-    for content in ("one", "two"):
-        _say(board, content + " of ann", ANN)
-        _say(board, content + " of the room", ROOM)
-    board.restart()
-    assert _window(board, board.journal.current(ANN)) == ["one of ann", "two of ann"]
-    assert _window(board, board.journal.current(ROOM)) == ["one of the room", "two of the room"]
 
 
 def test_a_room_that_becomes_a_group_does_not_go_on_in_the_private_session():
@@ -171,31 +141,6 @@ def test_turns_of_a_session_that_left_the_list_are_still_found():
         board.journal.begin(OWNER)
     board.compact()
     assert [turn["text"] for _, turn in board.search_turns("bike", 5, OWNER)] == ["green bike"]
-
-
-def test_a_lower_limit_takes_effect_with_the_next_session():
-    board = Board()
-    for _ in range(6):
-        board.now += 1
-        board.journal.begin(OWNER)
-    change(schema, SESSIONS=2)
-    board.restart()
-    board.now += 1
-    ref = board.journal.begin(OWNER)
-    assert len(_listed(board)) == 2 and _listed(board)[0] == ref
-
-
-def test_all_sessions_with_long_titles_fit_into_a_segments_header():
-    most = 64
-    board = _board_with(most)
-    for number in range(most):
-        room = Caller("ann", f"chat#{number:02d} of some network", False, "")
-        board.now += 1
-        board.journal.begin(room, '"' * 60 if number % 2 else "字" * 60)
-    while not board.holds('"segment":2'):
-        _say(board, "x" * 1000, ANN)
-    board.restart()
-    assert len(_listed(board, ANN)) == most
 
 
 def test_more_rooms_than_are_kept_lose_the_ones_not_used_for_longest():

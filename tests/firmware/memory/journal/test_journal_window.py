@@ -41,19 +41,6 @@ def test_the_window_moves_only_every_few_turns():
         assert len(starts) - 1 == moves, (most, len(starts) - 1)
 
 
-def test_the_window_is_the_same_after_a_restart():
-    board = Board()
-    for number in range(31):
-        _say(board, f"turn {number}")
-    window = _window(board, 20)
-    board.restart()
-    assert _window(board, 20) == window
-
-
-def test_an_unknown_session_has_an_empty_window():
-    assert Board().journal.window("s5", 20) == []
-
-
 # --- a full flash
 
 
@@ -104,17 +91,6 @@ class _Full:
     def count(self):
         self.drops -= 1
         return self.drop_oldest()
-
-
-def test_as_many_segments_leave_as_are_needed():
-    board = Board(segment_bytes=1500)
-    for number in range(40):
-        _say(board, f"turn {number}")
-    _Full(board.journal_store, 2)
-    seq = _say(board, "the last")
-    assert board.journal.dropped_segments == 2
-    board.restart()
-    assert board.journal.turn(seq)["text"] == "the last"
 
 
 def test_with_no_segment_left_the_turn_is_refused_and_the_journal_stays_readable():

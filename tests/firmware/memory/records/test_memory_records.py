@@ -36,39 +36,6 @@ def test_a_record_keeps_all_that_it_was_given():
     assert record["tags"] == ["bike", "colour"]
 
 
-def test_a_record_is_there_after_a_restart():
-    board = Board()
-    ref = board.records.store("The bike is green", ["bike"]).id
-    board.restart()
-    assert board.records.get(ref)["content"] == "The bike is green"
-
-
-def test_records_are_listed_newest_first():
-    board = Board()
-    for number in range(3):
-        board.records.store(f"thing {number}", ["a"])
-    assert _contents(board) == ["thing 2", "thing 1", "thing 0"]
-
-
-def test_a_record_is_found_by_content_keyword_and_tag():
-    board = Board()
-    board.records.store("The bike is green", ["transport"], keywords=["velocipede"])
-    for query in ("greens", "velocipede", "transport"):
-        assert _found(board, query) == ["The bike is green"]
-
-
-def test_text_of_any_script_is_found():
-    board = Board()
-    texts = ("我的自行车是绿色的", "دراجتي خضراء", "party 🎉 on friday")
-    for content, tag in zip(texts, ("颜色", "ألوان", "🎉")):
-        board.records.store(content, [tag])
-    board.restart()
-    for query, content in zip(("自行车", "خضراء", "🎉"), texts):
-        assert _found(board, query)[:1] == [content]
-    for tag, content in zip(("颜色", "ألوان", "🎉"), texts):
-        assert _contents(board, tags=[tag]) == [content]
-
-
 def test_tags_have_one_form():
     board = Board()
     ref = board.records.store("x y z", ["#Big Cats", "big,cats", "CATS"]).id
@@ -128,12 +95,6 @@ def test_what_shares_only_a_tag_is_not_reported():
     assert records.store("my aunt bakes bread", ["house"]).similar == []
 
 
-def test_a_forgotten_record_is_no_duplicate():
-    records = Board().records
-    records.forget(records.store("I like tea", ["a"]).id)
-    assert records.store("I like tea", ["a"]).outcome == "stored"
-
-
 def test_an_expired_record_is_no_duplicate():
     board = Board()
     board.records.store("parked on level 3", ["a"], expires=NOW + 60)
@@ -150,12 +111,6 @@ def test_an_update_keeps_the_id_and_what_was_not_named():
     records.update(ref, {"content": "The bike is red"})
     record = records.get(ref)
     assert (record["content"], record["tags"], record["importance"]) == ("The bike is red", ["bike"], 0.9)
-
-
-def test_an_update_gives_the_new_version():
-    records = Board().records
-    ref = records.store("The bike is green", ["bike"]).id
-    assert records.update(ref, {"tags": ["colour"]})["tags"] == ["colour"]
 
 
 def test_after_an_update_only_the_new_words_find_it():
@@ -280,13 +235,3 @@ def test_a_repeated_memory_lasts_as_long_as_it_is_said_to():
         assert (told.outcome, told.id) == ("duplicate", ref)
         board.now += 200
         assert [record["id"] for record in board.records.newest(ANN)] == [ref]
-
-
-def test_a_memory_repeated_for_a_shorter_time_lasts_as_before():
-    board = Board()
-    for first in (0, NOW + 900):
-        content = "the key is under the %d mat" % first
-        ref = board.records.store(content, ["t"], expires=first).id
-        seq = board.records.get(ref)["seq"]
-        assert board.records.store(content, ["t"], expires=NOW + 100).id == ref
-        assert board.records.get(ref)["seq"] == seq

@@ -1,6 +1,6 @@
 """Undo takes back one change after another, of every kind, after a restart too, and as far as the last compaction."""
 
-from board import NOW, Board
+from board import Board
 from engram.errors import NotFound
 from engram.memory.access import OWNER
 from samples import distinct_content
@@ -21,30 +21,6 @@ def test_with_nothing_to_undo_it_says_so():
     with raises(NotFound) as caught:
         Board().undo.undo()
     assert "there is no change to undo" in str(caught.error)
-
-
-def test_a_stored_record_is_taken_back():
-    board = Board()
-    board.records.store("one", ["a"])
-    assert _undo(board) == "m1 was taken back: one"
-    assert _contents(board) == []
-
-
-def test_an_update_is_taken_back():
-    board = Board()
-    board.records.store("one", ["a"], keywords=["k"], expires=NOW + 60)
-    board.records.update("m1", {"content": "two", "tags": ["b"], "keywords": None, "expires": None})
-    assert _undo(board) == "m1 is again: one"
-    record = board.records.get("m1")
-    assert (record["tags"], record["keywords"], record["expires"]) == (["a"], ["k"], NOW + 60)
-
-
-def test_a_forgetting_is_taken_back():
-    board = Board()
-    board.records.store("one", ["a"])
-    board.records.forget("m1")
-    assert _undo(board) == "m1 is remembered again: one"
-    assert _contents(board) == ["one"]
 
 
 def test_superseding_is_taken_back():
@@ -120,18 +96,6 @@ def test_an_edit_of_the_profile_is_taken_back():
     assert board.profile.for_caller(OWNER).text("user.md") == before
 
 
-def test_edits_of_a_note_are_taken_back_one_by_one():
-    board = Board()
-    notes = board.notes.for_caller(OWNER)
-    notes.write("MEMORY.md", "one")
-    notes.append("MEMORY.md", "two")
-    notes.append("MEMORY.md", "三 🎉")
-    notes.replace("MEMORY.md", "two", "TWO")
-    for content in ("one\ntwo\n三 🎉\n", "one\ntwo\n", "one", ""):
-        _undo(board)
-        assert board.notes.for_caller(OWNER).text("MEMORY.md") == content
-
-
 def test_a_long_text_in_any_script_is_taken_back():
     for letter in ("x", "字", "\x01"):
         board = Board()
@@ -169,22 +133,6 @@ def test_undo_stops_at_the_last_compaction():
         assert "until the memory is compacted" in str(caught.error)
         assert _contents(board) == ["one"]
         board.restart()
-
-
-def test_after_a_compaction_new_changes_are_taken_back():
-    board = Board()
-    board.records.store("one", ["a"])
-    board.records.store("gone", ["a"])
-    board.records.forget("m2")
-    board.compact()
-    board.records.update("m1", {"content": "two"})
-    board.records.forget("m1")
-    _undo(board)
-    assert _contents(board) == ["two"]
-    _undo(board)
-    assert _contents(board) == ["one"]
-    with raises(NotFound):
-        _undo(board)
 
 
 def test_undo_looks_back_over_a_bounded_number_of_lines():

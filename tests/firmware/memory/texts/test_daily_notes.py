@@ -40,23 +40,6 @@ def test_headings_and_empty_lines_are_no_notes():
     assert _entries(board) == ["one", "two without a newline"]
 
 
-def test_memory_md_is_no_day():
-    board = Board()
-    _mine(board).append("MEMORY.md", "one")
-    assert board.note_retention.waiting() == {}
-
-
-def test_what_was_read_waits_no_more_after_a_restart_either():
-    board = Board()
-    _mine(board).note("one")
-    _read(board)
-    assert board.note_retention.waiting() == {}
-    board.restart()
-    assert board.note_retention.waiting() == {}
-    _mine(board).note("two")
-    assert _entries(board) == ["14:13 two"]
-
-
 def test_a_note_that_was_edited_is_read_again():
     board = Board()
     _mine(board).note("one")
@@ -282,16 +265,6 @@ def test_of_too_many_bytes_notes_that_were_distilled_leave_before_others():
     assert "14:13 note 3" in waiting and "14:13 note 4" in waiting
 
 
-def test_three_people_keep_the_notes_of_thirty_days():
-    board = Board(notes_bytes=393216)
-    for _ in range(30):
-        for who in ("owner", "ann", "bob"):
-            board.notes.named(who).note("a note")
-        finish(board.note_retention.tidying(True))
-        board.now += DAY
-    assert [len(board.notes.named(who).names()) for who in ("owner", "ann", "bob")] == [30, 30, 30]
-
-
 def test_what_was_rewritten_at_the_same_length_is_read_again():
     board = Board()
     _mine(board).write(_mine(board).today(), "- code 1234")
@@ -310,20 +283,3 @@ def test_a_note_of_the_same_length_after_a_clearing_is_read():
     board.now += 3600
     _mine(board).note("two")
     assert _entries(board) == ["15:13 two"]
-
-
-def test_to_ask_whether_it_is_time_reads_its_file_once():
-    board = Board()
-    board.note_retention.note_over()
-    board.note_retention.since()
-    from engram import files
-
-    read = files.read
-    count = []
-    files.read = lambda *arguments: count.append(1) or read(*arguments)
-    try:
-        for _ in range(5):
-            board.note_retention.since()
-    finally:
-        files.read = read
-    assert not count

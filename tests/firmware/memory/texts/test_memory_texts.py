@@ -2,7 +2,7 @@
 
 import os
 
-from board import DAY, NOW, Board
+from board import NOW, Board
 from engram import files
 from engram.clock import day_number
 from engram.errors import ArgumentError, NotFound
@@ -29,16 +29,6 @@ def _kinds(board):
 
 
 # --- both
-
-
-def test_a_text_is_read_as_it_was_written():
-    board = Board()
-    content = '# Title\n\n- 猫 and قطة\n- "quoted" \\ and \ttab 🎉'
-    for keeper, name in _kinds(board):
-        keeper.write(name, content)
-    board.restart()
-    for keeper, name in _kinds(board):
-        assert keeper.text(name) == content
 
 
 def test_an_appended_line_stands_on_a_line_of_its_own():
@@ -90,16 +80,6 @@ def test_a_text_over_the_limit_is_refused_and_the_old_one_stays():
         _refused("text", "would have 301 characters", keeper.append, name, "字")
         _refused("text", "would have 301 characters", keeper.write, name, "字" * 299 + "ab")
         assert keeper.text(name) == "字" * 298
-
-
-def test_a_refused_edit_leaves_nothing_to_undo():
-    board = Board()
-    board.profile.for_caller(OWNER).write("user.md", "one")
-    for keeper, name in _kinds(board):
-        _refused("text", "at most", keeper.write, name, "x" * 9000)
-        _refused("old", "stands not at all", keeper.replace, name, "four", "x")
-    board.undo.undo()
-    assert board.profile.for_caller(OWNER).text("user.md") == TEMPLATES["user.md"]
 
 
 def test_bytes_that_are_no_text_are_shown_as_such():
@@ -189,13 +169,6 @@ def test_only_the_notes_of_today_and_yesterday_can_be_changed():
         _refused("file", "can be changed only if it is one of", board.notes.for_caller(OWNER).append, name, "x")
 
 
-def test_an_older_note_can_still_be_read():
-    board = Board()
-    board.notes.for_caller(OWNER).append(TODAY, "went out")
-    board.now += 5 * DAY
-    assert board.notes.for_caller(OWNER).lines(TODAY) == ["went out", ""]
-
-
 def test_the_day_is_that_of_the_time_zone():
     board = Board()
     board.clock.zone_minutes = 600  # 14:13 in Greenwich is past midnight there
@@ -218,11 +191,6 @@ def test_a_note_has_the_time_of_day_and_stands_on_one_line():
     board.now = NOW + 3600
     board.notes.for_caller(OWNER).note("came back")
     assert board.notes.for_caller(OWNER).text(TODAY) == "- 14:13 went out\n- 15:13 came back\n"
-
-
-def test_an_empty_note_is_refused():
-    for content in ("", "\n ", None):
-        _refused("text", "must be a text that is not empty", Board().notes.for_caller(OWNER).note, content)
 
 
 def test_lines_are_given_from_the_first_that_is_wanted():
