@@ -93,18 +93,6 @@ def test_a_local_time_that_comes_twice_is_the_first():
     assert _clock(BERLIN).moment(day_number("2026-10-25"), 180) == _moment("2026-10-25", 2)
 
 
-def test_a_day_whose_midnight_is_left_out_begins_at_the_end_of_the_gap():
-    clock = _clock(SANTIAGO)
-    assert clock.start_of("2026-09-06") == _moment("2026-09-06", 4)
-    assert clock.minute(clock.start_of("2026-09-06")) == "2026-09-06 01:00"
-
-
-def test_moments_of_an_offset_are_as_before():
-    clock = Clock(-330)
-    assert clock.moment(day_number("2026-03-01"), 90) == _moment("2026-03-01", 7)
-    assert clock.offset_minutes(0) == -330
-
-
 def test_texts_that_are_no_rule_are_refused():
     for rule in (
         "", "CET", "C1", "CE-1", "CET-1CEST", "CET-1CEST,M3.5.0", "CET-1CEST,M3.5.0,M10.5.0/3,", "CET-1CEST,M3.5.0,M10.5.0/3 ",

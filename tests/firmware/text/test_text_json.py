@@ -110,13 +110,6 @@ def test_depth_is_bounded_alike_when_written_and_read():
         loads("[" * 17 + "]" * 17)
 
 
-def test_a_value_inside_itself_is_refused():
-    value = []
-    value.append(value)
-    with raises(ArgumentError):
-        dumps(value)
-
-
 def test_a_mile_of_brackets_is_refused():
     for text in ("[" * 5000, '{"a":' * 2000, "[" * 5000 + "]" * 5000):
         with raises(ValueError):
@@ -129,33 +122,9 @@ def test_what_was_written_is_read_again():
         assert loads(dumps(value)) == value
 
 
-def test_bytes_bytearray_and_text_are_read_alike():
-    text = '{"é":["中",1]}'
-    assert loads(text) == loads(text.encode()) == loads(bytearray(text.encode())) == {"é": ["中", 1]}
-
-
-def test_what_was_written_is_what_cpython_reads():
-    if on_micropython():
-        return
-    import json
-
-    for seed in range(2000):
-        value = random_value(Numbers(seed), 3)
-        assert json.loads(dumps(value)) == value
-
-
 def test_each_valid_text_is_read():
     for text in VALID:
         loads(text)
-
-
-def test_valid_texts_agree_with_cpython():
-    if on_micropython():
-        return
-    import json
-
-    for text in VALID:
-        assert loads(text) == json.loads(text), text
 
 
 def test_each_invalid_text_is_refused():

@@ -27,10 +27,6 @@ def test_accents_and_case_make_no_difference():
     assert " ".join(words("Café ÜBER Garçon STRAßE Ærø Œuvre Łódź Ørsted Işık Þorn")) == expected
 
 
-def test_vietnamese_is_found_without_its_marks():
-    assert split("Tiếng Việt, Đà Nẵng") == ["tieng", "viet", "da", "nang"]
-
-
 def test_cyrillic_loses_case_and_accents():
     assert split("Ёлка, ЙОД. Київ Ғарыш Ѝ") == ["елка", "иод", "киів", "ғарыш", "и"]
 
@@ -48,24 +44,12 @@ def test_arabic_loses_points_and_tatweel_and_variants_of_letters():
     assert split("أحمد إحمد آحمد ٱحمد") == ["احمد"] * 4
 
 
-def test_digits_of_arabic_and_full_width_are_ascii():
-    assert split("٢٠٢٣ ۲۰۲۳ ２０２３") == ["2023"] * 3
-
-
 def test_full_width_ascii_is_ascii():
     assert split("ＡＢＣ１２３　ｘ’ｓ") == ["abc123", "x"]
 
 
-def test_hebrew_loses_points():
-    assert split("שָׁלוֹם עולם צה״ל") == ["שלום", "עולם", "צהל"]
-
-
 def test_words_of_india_stay_whole():
     assert split("नमस्ते दुनिया। தமிழ்") == ["नमस्ते", "दुनिया", "தமிழ்"]
-
-
-def test_armenian_loses_case():
-    assert split("ԵՐԵՎԱՆ Երևան՞")[0] == "երեվան"
 
 
 def test_joiners_and_soft_hyphens_do_not_part_a_word():
@@ -75,10 +59,6 @@ def test_joiners_and_soft_hyphens_do_not_part_a_word():
 def test_han_kana_and_hangul_give_pairs():
     assert split("東京タワー") == ["東京", "京タ", "タワ", "ワー"]
     assert split("안녕하세요") == ["안녕", "녕하", "하세", "세요"]
-
-
-def test_a_character_of_these_that_stands_alone_gives_itself():
-    assert split("猫。犬、𠀀") == ["猫", "犬", "𠀀"]
 
 
 def test_pairs_reach_beyond_the_basic_plane():
@@ -124,10 +104,6 @@ def test_punctuation_of_any_script_parts_words():
 def test_controls_part_words_after_any_script():
     for control in range(1, 32):
         assert split("é" + chr(control) + "中" + chr(control) + "🙂" + chr(control) + "x") == ["e", "中", "🙂", "x"]
-
-
-def test_folded_words_are_stemmed_like_ascii():
-    assert list(terms("Cafés Cafe naïvely")) == list(terms("Cafes Cafe naively"))
 
 
 def test_words_of_other_scripts_are_not_stemmed():

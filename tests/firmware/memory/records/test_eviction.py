@@ -83,13 +83,6 @@ def test_what_left_is_kept_with_all_its_fields():
     assert kept["left"] == NOW
 
 
-def test_what_left_is_found_no_more():
-    board = Board(records_most=2)
-    _fill(board, 3)
-    assert board.records.count() == 2
-    assert not [record for _, record in board.search(distinct_content(0), 5, OWNER) if record["id"] == "m1"]
-
-
 def test_what_left_is_still_gone_after_a_restart_and_a_compaction():
     board = Board(records_most=3)
     _fill(board, 7)
@@ -169,14 +162,6 @@ def test_work_in_the_background_waits_for_a_pause_of_the_conversation():
     while board.eviction.tick():
         pass
     assert board.records.count() == 98
-
-
-def test_it_does_not_wait_where_few_bytes_are_left():
-    board = Board(records_bytes=16384)
-    board.turn_queue.note_activity()
-    while board.records.entries.bytes < 16000:
-        _fill(board, 1, board.records.count())
-    assert board.eviction.tick()
 
 
 def test_the_background_rests_while_nothing_changes():
