@@ -188,9 +188,8 @@ class App:
             board.senses.tick()
             is_busy = board.sense_watch.tick() or is_busy
         board.toolbox.confirmations.tick()
-        if board.note_retention.is_new_day:
-            is_distilled = self.config.get("distill.on") and self.config.get("mode") == "full"
-            tidying = board.note_retention.tidying(is_distilled and board.model is not None)
+        if board.note_retention.is_due:
+            tidying = board.note_retention.tidying()
             try:
                 for _ in tidying:
                     await sleep_ms(0)

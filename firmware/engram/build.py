@@ -189,13 +189,13 @@ class Board:
     def _add_texts(self) -> None:
         """Add profile, notes and undo."""
         config, folder, clock = self.config, self.folder + "/memory", self.clock
-        profiles, days = self.folder + "/profile", config.get("notes.days")
+        profiles = self.folder + "/profile"
         changes = TextChanges(self.records.entries, clock)
         people = PrincipalFiles((folder, profiles), config.get("principals.most"))
         self.profile = Profile(profiles, changes, people)
         self.profile.seed()
-        self.notes = Notes(folder, changes, clock, people, days)
-        self.note_retention = NoteRetention(folder, self.notes, self.schema, clock, days, config.get("notes.bytes"))
+        self.notes = Notes(folder, changes, clock, people)
+        self.note_retention = NoteRetention(folder, self.notes, self.schema, clock, config.get("notes.bytes"))
         self.undo = Undo(self.records.entries, self.journal, clock, {"profile": self.profile, "note": self.notes})
 
     def _add_recall(self) -> None:

@@ -187,21 +187,17 @@ def test_a_log_that_is_shorter_after_a_restart_is_reported(book: Ledger):
     assert len(book.problems) == 1
 
 
-@pytest.mark.parametrize(("file", "waiting"), [("2026-09-20.md", 1), ("2026-09-21.md", 0)], ids=["unread", "too early"])
-def test_a_note_that_leaves_and_should_not_is_reported(book: Ledger, file: str, waiting: int):
-    book.note_leaves(file, waiting, 1)
-    assert len(book.problems) == 1
-
-
-def test_a_note_whose_time_is_over_may_leave(book: Ledger):
-    book.note_leaves("2026-09-20.md", 0, 1)
+def test_a_note_that_leaves_and_was_not_distilled_is_reported(book: Ledger):
+    book.note_leaves("2026-09-20.md", 0)
     assert not book.problems
+    book.note_leaves("2026-09-21.md", 1)
+    assert len(book.problems) == 1
 
 
 def test_a_note_is_missing_unless_its_day_left(book: Ledger):
     book.notes[9] = ("2026-09-20.md", "oiled")
     assert book.missing(_found(2, 3), 0) == ["2026-09-20.md: oiled"]
-    book.note_leaves("2026-09-20.md", 0, 1)
+    book.note_leaves("2026-09-20.md", 0)
     assert not book.missing(_found(2, 3), 0)
 
 

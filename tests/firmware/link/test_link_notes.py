@@ -17,8 +17,11 @@ def _note(board, text, caller=OWNER):
     board.notes.for_caller(caller).note(text)
 
 
-def _tidy(board):
-    finish(board.note_retention.tidying(False))
+def _outgrow(board):
+    """Write a note on the next day, so that the one before has no room any more."""
+    board.now += DAY
+    _note(board, "the plumber came")
+    finish(board.note_retention.tidying())
 
 
 async def test_the_notes_of_all_principals_are_copied():
@@ -94,59 +97,47 @@ async def test_what_is_cleared_without_a_link_goes_too_after_a_start():
     assert linked.companion.notes == linked.companion.left == {}
 
 
-async def test_a_note_whose_days_are_over_stays_with_the_companion():
-    board = Board(notes_days=2)
-    _tidy(board)
+async def test_a_note_that_left_for_lack_of_room_stays_with_the_companion():
+    board = Board(notes_bytes=4096)
     _note(board, "the plumber comes on Friday")
     linked = Linked(board)
     await linked.copy_all(linked.notes)
-    for _ in range(4):
-        board.now += DAY
-        _tidy(board)
+    _outgrow(board)
     assert board.note_retention.left() == ["2026-09-21.md"]
     await linked.copy_all(linked.notes)
-    assert list(linked.companion.left) == ["2026-09-21.md"] and linked.companion.notes == {}
+    assert list(linked.companion.left) == ["2026-09-21.md"] and list(linked.companion.notes) == ["2026-09-22.md"]
     assert board.note_retention.left() == []
 
 
 async def test_a_note_that_left_without_a_link_stays_though_the_board_was_started_anew():
-    board = Board(notes_days=2)
-    _tidy(board)
+    board = Board(notes_bytes=4096)
     _note(board, "the plumber comes on Friday")
     linked = Linked(board)
     await linked.copy_all(linked.notes)
-    for _ in range(4):
-        board.now += DAY
-        _tidy(board)
+    _outgrow(board)
     board.restart()
     linked.connect()
     await linked.copy_all(linked.notes)
     assert list(linked.companion.left) == ["2026-09-21.md"] and board.note_retention.left() == []
 
 
-async def test_a_note_that_was_cleared_before_its_days_were_over_does_not_stay():
-    board = Board(notes_days=2)
-    _tidy(board)
+async def test_a_note_that_was_cleared_before_it_left_does_not_stay():
+    board = Board(notes_bytes=4096)
     _note(board, "the plumber comes on Friday")
     linked = Linked(board)
     await linked.copy_all(linked.notes)
     board.notes.for_caller(OWNER).clear()
-    for _ in range(4):
-        board.now += DAY
-        _tidy(board)
+    _outgrow(board)
     board.restart()
     linked.connect()
     await linked.copy_all(linked.notes)
-    assert linked.companion.notes == linked.companion.left == {}
+    assert list(linked.companion.notes) == ["2026-09-22.md"] and linked.companion.left == {}
 
 
 async def test_a_board_without_a_companion_keeps_no_list_of_what_left():
-    board = Board(notes_days=2)
-    _tidy(board)
+    board = Board(notes_bytes=4096)
     _note(board, "the plumber comes on Friday")
-    for _ in range(4):
-        board.now += DAY
-        _tidy(board)
+    _outgrow(board)
     assert board.note_retention.left() == [] and board.notes.uncopied is None
 
 
@@ -213,10 +204,9 @@ def test_a_file_that_became_shorter_does_not_become_a_shorter_message():
 async def test_whatever_the_way_does_the_notes_are_the_same_in_the_end():
     for seed in range(rounds(12, 3)):
         numbers = Numbers(seed)
-        board = Board(notes_days=2)
+        board = Board(notes_bytes=8192)
         linked = Linked(board, numbers=numbers)
         linked.way.numbers = numbers
-        _tidy(board)
         cleared = set()
         for step in range(25):
             notes = board.notes.for_caller(numbers.pick((OWNER, ANN)))
@@ -230,7 +220,7 @@ async def test_whatever_the_way_does_the_notes_are_the_same_in_the_end():
                 cleared.add(file)
             elif what == 4:
                 board.now += DAY
-                _tidy(board)
+                finish(board.note_retention.tidying())
             elif numbers.below(2):
                 board.restart()
                 linked.connect()

@@ -22,22 +22,22 @@ def _day(board, days):
     return board.clock.day(board.now - days * DAY) + ".md"
 
 
-def test_others_import_notes_of_the_days_that_are_kept():
-    board = mover(notes_days=30)
+def test_others_import_notes_of_the_last_days():
+    board = mover()
     for days in (0, 30):
         assert "put in their place: " + _day(board, days) in _put(board, _day(board, days), "- hello", ANN)
     assert board.notes.for_caller(ANN).names() == [_day(board, 0), _day(board, 30)]
 
 
 def test_others_import_no_notes_of_other_days():
-    board = mover(notes_days=30)
+    board = mover()
     for name in (_day(board, 31), _day(board, -1), "2083-01-01.md", "1970-01-01.md"):
         assert "file: must " in _put(board, name, "- hello", ANN)[0], name
     assert board.notes.for_caller(ANN).names() == []
 
 
 def test_the_owner_imports_notes_of_any_day_up_to_today():
-    board = mover(notes_days=30)
+    board = mover()
     _put(board, _day(board, 4000), "- hello")
     assert "after today, which is 2026-09-21" in _put(board, _day(board, -1), "- hello")[0]
     assert board.notes.for_caller(OWNER).names() == [_day(board, 4000)]

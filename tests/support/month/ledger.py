@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import life
@@ -75,12 +74,11 @@ class Ledger:
         if typed != "/undo":
             self.problems.append(f"{what} went while somebody said: {typed}")
 
-    def note_leaves(self, file: str, waiting: int, day: int) -> None:
-        """A day's file leaves, with notes in it that were not distilled, on a day of the month."""
+    def note_leaves(self, file: str, waiting: int) -> None:
+        """A day's file leaves, with notes in it that were not distilled."""
         self.note_files_gone.add(file)
-        today = datetime.fromtimestamp(life.moment(day, 0), UTC).date()
-        if waiting or file[:10] >= str(today - timedelta(days=life.FORMS[self.form].settings["notes.days"])):
-            self.problems.append(f"{file} left on {today} with {waiting} notes that were not distilled")
+        if waiting:
+            self.problems.append(f"{file} left with {waiting} notes that were not distilled")
 
     def turn(self, day: int, told: dict[str, Any]) -> None:
         """A turn is over, and the person has been told so."""

@@ -19,7 +19,6 @@ _BOTH = {
     "llm.context_tokens": 8192,
     "records.bytes": 131072,
     "journal.bytes": 131072,
-    "notes.bytes": 262144,
     "extract.pause_seconds": 0,
     "log.level": "warning",
 }
@@ -29,7 +28,7 @@ MONTH = dict(_BOTH)
 MONTH.update(
     {
         "records.most": 150,
-        "notes.days": 10,
+        "notes.bytes": 65536,
     }
 )
 
@@ -38,7 +37,7 @@ SHORT = dict(_BOTH)
 SHORT.update(
     {
         "records.most": 10,
-        "notes.days": 1,
+        "notes.bytes": 16384,
     }
 )
 

@@ -154,7 +154,7 @@ def _take(month: Month, day: int, told: list[dict[str, Any]], cut_off: int) -> N
             book.notes[seq] = (file, text)
         elif "leaves" in line:
             file, waiting = line["leaves"]
-            book.note_leaves(file, waiting, day)
+            book.note_leaves(file, waiting)
         elif "turn" in line:
             book.turn(day, line)
         elif "day" in line:

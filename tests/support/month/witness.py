@@ -61,10 +61,10 @@ class Witness:
         self._tell({"noted": [file, self._noting, " ".join(content.split())]})
 
     def tidy(self):
-        """Let the board's notes go whose time is over."""
+        """Let the board's notes go that have no room."""
         files.remove = self._left
         try:
-            finish(self._parts.note_retention.tidying(True))
+            finish(self._parts.note_retention.tidying())
         finally:
             files.remove = self._remove
 

@@ -16,6 +16,7 @@ from engram.memory.access import OWNER, notebook_of
 MEMORY = "MEMORY.md"
 # Of one principal: from then on an import brings no other day; each takes a block of the flash.
 _MOST_FILES = const(400)
+_BROUGHT_DAYS = const(30)  # of which others than the owner bring notes, so that they push out few
 _MOST_BYTES = const(131072)  # of files, newest first: bounds the time of a search
 _MOST_FOUND = const(12)  # lines that are kept: bounds the heap
 _LONGEST = const(320)  # characters of one
@@ -30,19 +31,16 @@ FoundLines = namedtuple("FoundLines", "count having lines")
 
 
 class Notes:
-    """The Markdown files in a folder, `changes` keeps what undo needs, `people` who has files of their own, `days` is
-    how long the days' notes are kept.
-    """
+    """The Markdown files in a folder; `changes` keeps what undo needs, `people` who has files of their own."""
 
     limit = 8000
     """Characters of one file: it is read whole, and undo keeps a copy."""
 
-    def __init__(self, folder: str, changes, clock, people, days: int):
+    def __init__(self, folder: str, changes, clock, people):
         self.folder = folder
         self.changes = changes
         self.clock = clock
         self.people = people
-        self.days = days
         self.version = 0
         """Counts the changes of the files since the start."""
         self.rewritten = set()
@@ -154,8 +152,8 @@ class Notebook(principal_files.PrincipalTexts):
         self.append(self.today(), "- " + clock.minute(clock.now())[-5:] + " " + " ".join(content.split()))
 
     def put(self, name: str, content: str) -> None:
-        """Give a file a text that was written on another board: of a day up to today, of others than the owner of one whose
-        notes are kept still.
+        """Give a file a text that was written on another board: of a day up to today, of others than the owner of one of the
+        last days.
         """
         self._check_day(name, files.size(self._path(name)) < 0)
         self._change(name, content)
@@ -168,8 +166,8 @@ class Notebook(principal_files.PrincipalTexts):
         # A board that does not know the day takes what its owner brings.
         if day > today and (self._texts.clock.known or not is_owner):
             raise ArgumentError("file", "must not be of a day after today, which is %s." % self.today()[:-3])
-        if day < today - self._texts.days and not is_owner:
-            raise ArgumentError("file", "must be of the last %d days (notes.days)." % self._texts.days)
+        if day < today - _BROUGHT_DAYS and not is_owner:
+            raise ArgumentError("file", "must be of the last %d days." % _BROUGHT_DAYS)
         if is_new and len(self.names()) >= _MOST_FILES:
             raise ArgumentError("file", "would be one too many: %d days have notes." % _MOST_FILES)
 

@@ -5,7 +5,6 @@ A day's facts stand among the records; its file has the notes, a line each. Here
     memory/daily.json    {"at": moment of the last distillation, "guess": whether the clock was not set then,
                           "read": {"2026-01-31~ann.md": [bytes, crc32 of these bytes], ...},
                           "seq": the seq of the newest line of the log of records that told such marks,
-                          "tidied": the day, since 1970, on which notes were looked at whose time is over,
                           "left": [files that are gone since then; the companion does not know it]}
 
 A file of which other bytes stand there than were read, since somebody has edited it, is read again: what is known by then is
@@ -17,7 +16,6 @@ from binascii import crc32
 from collections import namedtuple
 
 from engram import diag, files, log_line, text
-from engram.clock import day_number
 from engram.compat import const, first_of
 from engram.errors import StoreError
 from engram.memory import principal_files
@@ -29,7 +27,6 @@ _LARGEST = const(65536)  # bytes of that file
 _MOST_FILES = const(300)  # of which that is kept: of more, the oldest count as read
 _MOST_LEFT = const(128)  # files of which the companion has to learn: of more, the oldest count as cleared
 _BUFFER = const(512)
-_LEAP_DAYS = const(3)  # between two tidyings: after more, the first one only takes note of the day
 _ENTRY_CHARS = const(1000)  # of one note in a prompt
 
 Batch = namedtuple("Batch", "principal entries marks")
@@ -38,20 +35,17 @@ then read."""
 
 
 class NoteRetention:
-    """The daily log of a board; `folder` is where the notes are, `days` how long they are kept, `most_bytes` how many they
-    may have together.
-    """
+    """The daily log of a board; `folder` is where the notes are, `most_bytes` how many they may have together."""
 
-    def __init__(self, folder: str, notes, versions, clock, days: int, most_bytes: int):
+    def __init__(self, folder: str, notes, versions, clock, most_bytes: int):
         self._folder = folder
         self._notes = notes
         self._versions = versions
         self._clock = clock
-        self._days = days
         self._most_bytes = most_bytes
         self._counted = None  # the notes' version when they were counted
         self._waiting = {}
-        self._tidied = ""
+        self._tidied = None  # the notes' version when it was looked whether they fit
         self._last = None  # (moment of the last distillation, whether the clock was not set then), once that was read
         self._is_checked = False  # whether all files were compared with what was read of them, since the start
 
@@ -180,35 +174,19 @@ class NoteRetention:
     # --- leaving
 
     @property
-    def is_new_day(self) -> bool:
+    def is_due(self) -> bool:
         """True if tidying() has something to look at."""
-        return self._clock.known and self._clock.day(self._clock.now()) != self._tidied
+        return self._tidied != self._notes.version
 
-    def tidying(self, waits_for_reading: bool):
-        """Once a day: remove notes whose days are over, but for those that wait to be distilled, if they do; a generator that
+    def tidying(self):
+        """Remove the oldest notes if all together take too much of the flash, those that were read first; a generator that
         pauses after each note.
-
-        If all notes together take too much of the flash, the oldest go, those that were read first.
         """
-        if not self.is_new_day:
-            return
-        today = self._tidied = self._clock.day(self._clock.now())
-        state = self._read()
-        last, state["tidied"] = state.get("tidied", 0), day_number(today)
-        self._write(state)
-        yield
-        # After a leap of the clock nothing goes: it may have been a wrong one.
-        if 0 < state["tidied"] - last <= _LEAP_DAYS:
-            yield from self._remove_old(today, state["read"], waits_for_reading)
-
-    def _remove_old(self, today: str, read: dict, waits_for_reading: bool):
-        last = day_number(today) - self._days
+        self._tidied = self._notes.version
+        today, read = self._clock.day(self._clock.now()), self._read()["read"]
         kept, total = [], 0
         for day, file, _ in self._all_files():
             yield
-            if day_number(day) < last and (not waits_for_reading or self._is_read(file, read)):
-                self._remove(file, diag.info, "its days are over (notes.days)")
-                continue
             size = (files.size(self._folder + "/" + file) + _BLOCK - 1) // _BLOCK * _BLOCK
             total += size
             kept.append((day, file, size))
@@ -219,17 +197,17 @@ class NoteRetention:
                 yield
                 is_there = day != today and files.size(self._folder + "/" + file) >= 0
                 if is_there and (may_be_unread or self._is_read(file, read)):
-                    self._remove(file, diag.warning, "all notes together take too much (notes.bytes)")
+                    self._remove(file, diag.warning if may_be_unread else diag.info)
                     total -= size
 
     def _is_read(self, file: str, read: dict) -> bool:
         return first_of(self._unread(file, read.get(file))) is None
 
-    def _remove(self, file: str, report, why: str) -> None:
+    def _remove(self, file: str, report) -> None:
         if self._notes.uncopied is not None:
             self._write_left((self.left() + [file])[-_MOST_LEFT:])
         self._notes.drop(self._folder + "/" + file)
-        report("daily", "the note %s left: %s" % (file, why))
+        report("daily", "the note %s left: all notes together take too much (notes.bytes)" % file)
 
     def left(self) -> list:
         """The files that left the board, and of which the companion does not know yet."""
@@ -256,6 +234,5 @@ def _state(found) -> dict:
     """Return what the file has; an error if it is damaged."""
     state = {"at": int(found["at"]), "guess": bool(found["guess"]), "seq": int(found["seq"])}
     state["read"] = {file: [int(size), int(crc)] for file, (size, crc) in found["read"].items()}
-    state["tidied"] = int(found.get("tidied", 0))
     state["left"] = [str(file) for file in found.get("left", ())]
     return state

@@ -171,87 +171,21 @@ def test_a_clock_that_is_set_back_restarts_the_time():
     assert board.note_retention.since() == 60
 
 
-def _tidy(board, waits_for_reading):
-    """Tidy on a day and on the next: after a leap of the clock the first one only takes note of the day."""
-    finish(board.note_retention.tidying(waits_for_reading))
-    board.now += DAY
-    finish(board.note_retention.tidying(waits_for_reading))
-
-
-def test_notes_leave_when_their_days_are_over():
-    board = Board(notes_days=3)
-    for at in range(6):
-        _mine(board).note("note %d" % at)
-        board.now += DAY
-    board.now -= DAY
-    _tidy(board, False)
-    assert _mine(board).names() == ["2026-09-26.md", "2026-09-25.md", "2026-09-24.md"]
-
-
-def test_notes_that_wait_to_be_distilled_stay_beyond_their_days():
-    board = Board(notes_days=3)
-    for at in range(6):
-        _mine(board).note("note %d" % at)
-        board.now += DAY
-        if at == 0:
-            _read(board)
-    board.now -= DAY
-    _tidy(board, True)
-    assert len(_mine(board).names()) == 5
-    while board.note_retention.waiting():
-        _read(board)
-    board.now += DAY
-    finish(board.note_retention.tidying(True))
-    assert _mine(board).names() == ["2026-09-26.md", "2026-09-25.md"]
-
-
-def test_while_the_clock_is_not_set_no_note_leaves():
-    board = Board(notes_days=1)
-    _mine(board).note("one")
-    board.now = 1000
-    board.restart()
-    _tidy(board, False)
-    assert len(_mine(board).names()) == 1
-
-
-def test_a_clock_that_is_far_ahead_for_an_hour_takes_no_note():
-    board = Board(notes_days=3)
-    _mine(board).note("one")
-    finish(board.note_retention.tidying(False))
-    board.now += 400 * DAY
-    board.restart()
-    finish(board.note_retention.tidying(False))
-    board.now -= 400 * DAY - DAY
-    board.restart()
-    finish(board.note_retention.tidying(False))
-    assert len(_mine(board).names()) == 1
-
-
-def test_after_a_month_without_power_notes_leave_a_day_later():
-    board = Board(notes_days=3)
-    _mine(board).note("one")
-    finish(board.note_retention.tidying(False))
-    board.now += 30 * DAY
-    board.restart()
-    _tidy(board, False)
-    assert _mine(board).names() == []
-
-
 def test_of_too_many_bytes_the_oldest_leave_and_that_is_reported():
     from engram import diag
 
-    board = Board(notes_days=300, notes_bytes=24576)
+    board = Board(notes_bytes=24576)
     for at in range(5):
         _mine(board).note("x" * (5000 if at % 2 else 100))
         board.now += DAY
     board.now -= DAY
-    _tidy(board, True)
+    finish(board.note_retention.tidying())
     assert _mine(board).names() == ["2026-09-25.md", "2026-09-24.md", "2026-09-23.md", "2026-09-22.md"]
     assert any("notes.bytes" in line for line in diag.lines())
 
 
 def test_of_too_many_bytes_notes_that_were_distilled_leave_before_others():
-    board = Board(notes_days=300, notes_bytes=16384)
+    board = Board(notes_bytes=16384)
     for at in range(6):
         _mine(board).note("note %d" % at)
         board.now += DAY
@@ -260,7 +194,7 @@ def test_of_too_many_bytes_notes_that_were_distilled_leave_before_others():
                 if board.note_retention.waiting():
                     _read(board)
     _mine(board).write(_mine(board).yesterday(), "- of yesterday")
-    _tidy(board, True)
+    finish(board.note_retention.tidying())
     waiting = [note for _, note in _batch(board).entries]
     assert "14:13 note 3" in waiting and "14:13 note 4" in waiting
 
