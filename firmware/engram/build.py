@@ -146,7 +146,9 @@ class Board:
         turn_store = Store(turn_log, turn_schema, self.turns_reserve, self.turn_queue.is_active)
         turn_store.open()
         archive_state = self._add_archive_index(store, turn_store)
-        self.journal = Journal(turn_store, turn_schema, clock, cap=config.get("journal.bytes"), link_state=archive_state)
+        self.journal = Journal(
+            turn_store, turn_schema, clock, cap=config.get("journal.bytes"), link_state=archive_state
+        )
         usage = Usage(folder, clock)
         self.records = Records(
             store,
@@ -269,9 +271,7 @@ class Board:
 
         config, clock, records, cursor = self.config, self.clock, self.records, self.learning_cursor
         extraction = Extraction(config, clock, records, self.journal, self.notes, cursor, self.model)
-        self.flush = Flush(
-            config, records, self.journal, cursor, self.toolbox, self.prompts, self.model, extraction
-        )
+        self.flush = Flush(config, records, self.journal, cursor, self.toolbox, self.prompts, self.model, extraction)
         self.distillation = Distillation(config, clock, records, self.note_retention, cursor, self.model)
         quiet_ms = 1000 * config.get("extract.pause_seconds")
         self.jobs = Jobs((extraction, self.flush, self.distillation), quiet_ms, self.turn_queue.is_busy)

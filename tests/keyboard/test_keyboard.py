@@ -21,9 +21,7 @@ IN_VAIN = 1500
 """Reads of a compaction's longest step: a line that has left the log is looked for before its row leaves the index."""
 
 RECORDS, TURNS = 795, 620
-SETTINGS = json.dumps(
-    {"records.bytes": 262144, "records.most": 800, "journal.bytes": 131072}
-)
+SETTINGS = json.dumps({"records.bytes": 262144, "records.most": 800, "journal.bytes": 131072})
 HEAP = "4m"
 """The functions that name themselves take more than a chip has; the flash does the same."""
 

@@ -1,4 +1,4 @@
-"""Forgets memories with the turns that they came from, also those that left for lack of room, or with a turn that is corrected."""
+"""Forgets memories: with their turns, also those that left for lack of room, or with a turn that is corrected."""
 
 from engram.compat import const
 from engram.memory import access, ids

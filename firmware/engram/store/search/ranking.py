@@ -22,7 +22,7 @@ from engram.native import loops
 from engram.store.index import codec
 from engram.store.search import filters
 from engram.store.search.session_scores import NO_SLOT, SLOTS
-from engram.store.search.weights import ONE, OWN, distinct_terms, inverse_frequency
+from engram.store.search.weights import ONE, distinct_terms, inverse_frequency
 from engram.store.types import Hit, passes
 
 KEPT = 64
