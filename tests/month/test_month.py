@@ -21,11 +21,6 @@ FLAT_BYTES = 6 << 10
 """So much more heap may be in use in the second half of a month than in the first: tables that grow with the log, bounded by
 its cap, and what a collection happens to leave."""
 
-needs_32 = pytest.mark.skipif(
-    not get_micropython.usable(get_micropython.HOME / "32", 32),
-    reason="there is no 32-bit MicroPython for this machine",
-)
-
 
 @dataclass
 class Played:
