@@ -20,7 +20,6 @@ from engram.memory.records import fields  # noqa: F401
 from engram.memory.records.importance import Importance, Usage
 from engram.memory.records.schema import RecordSchema
 from engram.memory.records.records import Records
-from engram.memory.records.eviction import Eviction
 from engram.memory.undo import TextChanges, Undo
 from engram.memory.journal.schema import TurnSchema
 from engram.memory.journal.journal import Journal
@@ -64,17 +63,15 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> "Bo
         standard, zone = zone_of(config.get("timezone"))
         clock = Clock(standard, None, zone)
     board = Board(config, folder, clock, network)
-    board.model = model or _model(board)
+    board.add_model(model)
     board.add_memory()
     if config.get("companion.url"):
-        from engram.build_links import add_companion  # absent from boards without one
-
-        add_companion(board)
+        board.add_companion()
     board.add_agent()
+    if board.companion and board.companion.inbound:
+        board.inbox.add_channel("link", board.companion.inbound.open_sink, board.is_let_in)
     if config.secret("telegram.token"):
-        from engram.build_links import add_telegram  # absent from boards without a bot
-
-        add_telegram(board)
+        board.add_telegram()
     if config.table("pins"):
         board.add_pins()
     if config.table("senses") or files.size(folder + "/memory/senses/senses.jsonl") >= 0:
@@ -82,18 +79,6 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> "Bo
     if not (board.turns_reserve.keep() and board.reserve.keep()):
         diag.warning("store", "the flash is nearly full: forget something and /compact")
     return board
-
-
-def _model(board):
-    """Return the model that the settings name, None if they name none; ConfigError if they are not enough."""
-    url, name = board.config.get("llm.url"), board.config.get("llm.model")
-    if not url and not name:
-        return None
-    if not url or not name:
-        raise ConfigError("llm.url" if name else "llm.model", "is missing: a model needs both llm.url and llm.model.")
-    from engram.build_links import make_model  # absent from boards without a model
-
-    return make_model(board)
 
 
 class Board:
@@ -121,6 +106,20 @@ class Board:
         """The catalog as each session's prompts show it."""
         self.searches = [0, 0]
         """Searches since the start, and how many of them found nothing."""
+
+    def add_model(self, model=None) -> None:
+        """Add the model that is given or that the settings name, if any; ConfigError if they are not enough."""
+        self.model = model
+        url, name = self.config.get("llm.url"), self.config.get("llm.model")
+        if model or not (url or name):
+            return
+        if not url or not name:
+            raise ConfigError(
+                "llm.url" if name else "llm.model", "is missing: a model needs both llm.url and llm.model."
+            )
+        from engram.build_links import make_model  # absent from boards without a model
+
+        self.model = make_model(self)
 
     # --- the memory
 
@@ -160,13 +159,9 @@ class Board:
             uses=usage,
             importance=Importance(usage, clock),
             archived=self.archived,
-        )
-        self.eviction = self.records.eviction = Eviction(
-            self.records,
-            most=config.get("records.most"),
-            cap=config.get("records.bytes"),
             find_archive=lambda: self.archive,
         )
+        self.eviction = self.records.eviction
         self.learning_cursor = LearningCursor(folder, self.schema, self.records, self.journal, clock)
         self.learning_cursor.open()
         self.forgetting = Forgetting(self.records, self.journal, self.archived)
@@ -219,16 +214,13 @@ class Board:
             self.profile, self.notes, self.tag_snapshots, self.toolbox,
         )  # fmt: skip
         self.offline = Offline(
-            self.records, self.recall, self.forgetting, self.remote_search,
-            self.notes, self.config.get("mode"),
-        )  # fmt: skip
+            self.records, self.recall, self.forgetting, self.remote_search, self.notes, self.config.get("mode")
+        )
         if self.model and learns:
             self._add_jobs()
         self.agent = Agent(self)
         self.commands = Commands(self, HANDLERS)
         self.inbox = Inbox(self.folder, self.commands, self.agent, self.journal, self.clock)
-        if self.companion and self.companion.inbound:
-            self.inbox.add_channel("link", self.companion.inbound.open_sink, self._is_let_in)
         self.timers.runner = TimerRunner(self.timers, self.inbox, self.journal, TimerTurns(self), self._call_tool)
 
     def _add_tools(self) -> None:
@@ -277,9 +269,22 @@ class Board:
         self.jobs = Jobs((extraction, self.flush, self.distillation), quiet_ms, self.turn_queue.is_busy)
 
     async def _call_tool(self, name: str, arguments: str, caller, is_confirmed: bool) -> tuple:
-        return await self.toolbox.call(name, text.loads(arguments), caller, is_confirmed)
+        return await self.toolbox.call(name, text.loads(arguments), caller, is_confirmed)  # type: ignore
 
-    # --- people, pins and senses
+    # --- links and people
+
+    def add_companion(self) -> None:
+        """Add the companion that the settings name."""
+        from engram.build_links import make_companion  # absent from boards without one
+
+        self.companion = make_companion(self)
+        self.remote_search, self.archive = self.companion.ask, self.companion.archive
+
+    def add_telegram(self) -> None:
+        """Add the bot that the settings name."""
+        from engram.build_links import make_telegram  # absent from boards without a bot
+
+        self.telegram = make_telegram(self)
 
     def find_people(self) -> People:
         """Return the people who may talk through networks, read when first needed."""
@@ -288,8 +293,11 @@ class Board:
             self.people = People(self.folder, self.clock, config.get("people.policy"), config.get("people.rate"))
         return self.people
 
-    def _is_let_in(self, caller) -> bool:
+    def is_let_in(self, caller) -> bool:
+        """True unless the caller is blocked."""
         return not self.find_people().is_blocked(caller.principal)
+
+    # --- pins and senses
 
     def add_pins(self) -> None:
         """Open the pins of config.json, and add the tools over them."""
@@ -305,7 +313,7 @@ class Board:
     def find_senses(self):
         """Return the board's Senses, made with the first reading if the settings name none."""
         if self.senses is None:
-            from engram.build_senses import add_senses  # absent from boards without senses
+            from engram.build_senses import make_senses  # absent from boards without senses
 
-            add_senses(self)
+            self.senses, self.sampling, self.sense_watch, self.sense_view = make_senses(self)
         return self.senses

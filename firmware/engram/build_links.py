@@ -46,8 +46,8 @@ def _adapter(config):
     return OpenAI()
 
 
-def add_companion(board) -> None:
-    """Add the companion that the settings name."""
+def make_companion(board):
+    """The companion that the settings name; ConfigError if one of them is wrong."""
     from engram.link.companion import Companion  # absent from boards without one
 
     config, records, journal = board.config, board.records, board.journal
@@ -77,17 +77,14 @@ def add_companion(board) -> None:
         return board.model is not None and seq > board.learning_cursor.until
 
     async def answer(mid, caller, content, is_command, origin, sink):
-        if board.find_people().is_blocked(caller.principal):
+        if not board.is_let_in(caller):
             raise ArgumentError(caller.principal, "is blocked on this board.")
         await board.inbox.handle(Message(mid, caller, content, is_command, None, *origin), sink)
 
     async def redeliver():
         await board.inbox.redeliver("link")
 
-    def find_senses():
-        return board.senses
-
-    board.companion = Companion(
+    return Companion(
         config,
         board.clock,
         (("records", records.entries.raw()), ("journal", journal.entries.raw())),
@@ -101,13 +98,12 @@ def add_companion(board) -> None:
         archived=board.archived,
         make_archive=make_archive if config.get("archive.on") else None,
         chat=None if config.get("companion.chat") == "off" else (answer, redeliver),
-        find_senses=find_senses,
+        find_senses=lambda: board.senses,
     )
-    board.remote_search, board.archive = board.companion.ask, board.companion.archive
 
 
-def add_telegram(board) -> None:
-    """Add the bot that the settings name."""
+def make_telegram(board):
+    """The bot that the settings name; ConfigError if one of them is wrong."""
     config, token = board.config, board.config.secret("telegram.token")
     if not token.partition(":")[0].isdigit() or "/" in token or "?" in token or "#" in token:
         raise ConfigError(
@@ -125,7 +121,7 @@ def add_telegram(board) -> None:
 
     parts = board.inbox, board.find_people, make_api, commands
     try:
-        board.telegram = Telegram(config, board.clock, *parts)
+        return Telegram(config, board.clock, *parts)
     except ArgumentError as error:
         raise ConfigError("telegram.url", error.problem) from None
 

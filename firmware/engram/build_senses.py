@@ -15,11 +15,11 @@ from engram.tools.toolbox import Tool
 # isort: on
 
 
-def add_senses(board) -> None:
-    """Add what keeps readings, what watches them, and what shows them to those who may see them."""
+def make_senses(board) -> tuple:
+    """Return the board's Senses, its Sampling or None, the Watch of them, and the SenseView."""
     config, clock = board.config, board.clock
     folder, configs = board.folder + "/memory", _sense_configs(board)
-    board.senses = senses = Senses(
+    senses = Senses(
         folder,
         clock,
         most_bytes=config.get("senses.bytes"),
@@ -28,13 +28,15 @@ def add_senses(board) -> None:
         is_shared=config.get("senses.share") == "all",
     )
     senses.open()
+    sampling = None
     if any(each.kind != "code" for each in configs):
-        board.sampling = Sampling(senses, configs, board.pins)
-    limits = _make_limits(board, folder + "/senses")
+        sampling = Sampling(senses, configs, board.pins)
+    limits = _make_limits(board, senses, folder + "/senses")
     quiet, finds_unusual = config.get("senses.cooldown_minutes"), config.get("senses.unusual")
-    board.sense_watch = Watch(senses, clock, limits, quiet=quiet, finds_unusual=finds_unusual)
-    board.sense_view = board.prompts.senses = SenseView(senses, limits, clock)
-    _add_tools(board, board.sense_view)
+    watch = Watch(senses, clock, limits, quiet=quiet, finds_unusual=finds_unusual)
+    view = board.prompts.senses = SenseView(senses, limits, clock)
+    _add_tools(board, view)
+    return senses, sampling, watch, view
 
 
 def _sense_configs(board) -> list:
@@ -46,7 +48,7 @@ def _sense_configs(board) -> list:
     return sense_config.parse_senses(table, board.config.table("pins"), forbidden)
 
 
-def _make_limits(board, folder: str) -> Limits:
+def _make_limits(board, senses, folder: str) -> Limits:
     def push(mid: str, caller, content: str) -> bool:
         may_push = board.inbox.deliveries.may_push(caller)
         if may_push:
@@ -55,7 +57,7 @@ def _make_limits(board, folder: str) -> Limits:
 
     return Limits(
         folder,
-        board.senses,
+        senses,
         board.clock,
         records=board.records,
         push=push,

@@ -8,6 +8,7 @@ from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import access, ids, outdated
 from engram.memory.catalog import TagCounts
 from engram.memory.records import dedup, fields
+from engram.memory.records.eviction import Eviction
 from engram.store.types import ARCHIVED, LIVE, SUPERSEDED, Query
 
 _LEFT_SHARE = const(16)  # of the cap: so many bytes of what left for lack of room stay at a compaction
@@ -27,13 +28,13 @@ class Records:
 
     `journal` has the turns that a change makes outdated. `leaves_room()` tells whether the flash keeps enough for what people
     say, which goes before. `uses` counts how often each record was of use, `importance` tells how important it is now, and
-    `archived` is what the board gave to a companion, None if it has none.
+    `archived` is what the board gave to a companion, None if it has none; find_archive() is as Eviction has it.
     """
 
     limit = 2000
     """Characters of one record: prompts and tools hold several, and a line has to fit its buffer."""
 
-    def __init__(self, store, journal, clock, cap: int, leaves_room, most, uses, importance, archived):
+    def __init__(self, store, journal, clock, cap: int, leaves_room, most, uses, importance, archived, find_archive):
         self.entries = store
         self._journal = journal
         self._leaves_room = leaves_room
@@ -47,8 +48,7 @@ class Records:
         self.releases = 0
         """Counts what may let others leave: what was forgotten or is pinned no more, since the start."""
         self.importance = importance
-        self.eviction = None
-        """Makes room when there are too many records."""
+        self.eviction = Eviction(self, most, cap, find_archive)
         self._left = set()  # seqs of records that left, and that a compaction keeps
 
     # --- writing

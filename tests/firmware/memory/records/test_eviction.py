@@ -345,7 +345,7 @@ def test_what_is_to_be_changed_or_replaced_with_the_same_flush_is_named_to_what_
         def make_room(self, more, keeping):
             return not asked.append((more, keeping))
 
-    board.records.eviction = Evictor()
+    board.records.eviction = Evictor()  # pyright: ignore[reportAttributeAccessIssue]
     refs = _fill(board, 3)
     changed = board.records.draft_update(refs[0], {"importance": 1})
     replaced = board.records.draft(distinct_content(8), ["t"], supersedes=refs[1])
