@@ -169,7 +169,7 @@ class _Life:
     def outgrow(self) -> None:
         parts = self._parts
         first = parts.records.store("The gate squeaks", ["gate"]).id
-        second = parts.records.store("The gate was oiled", ["gate"], supersedes=first).id
+        second = parts.records.store("The gate was oiled", ["gate"], supersedes=first, turns=["t3"]).id
         parts.records.evict([int(second[1:])])
         parts.records.evict([int(parts.records.store("The lamp hums", ["lamp"]).id[1:])])
 
