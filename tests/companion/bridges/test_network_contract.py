@@ -344,7 +344,7 @@ async def test_typing_is_shown_where_there_is_such_a_sign(network, host, ann):
     chat, signs = await chat_with(ann, host), int(network.features.has_typing)
     for is_typing in (True, False):
         await network.show_typing(chat, is_typing)
-    await wait_until_async("typing is shown", lambda: ann.typing_signs == signs)
+    await wait_until_async("typing is shown", lambda: ann.typing_signs() == signs)
 
 
 @tried_on(*ALL)

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from waiting import SECONDS, wait_until_async
+
 
 @dataclass(frozen=True)
 class Shown:
@@ -16,40 +18,41 @@ class Shown:
     thread: str = ""
 
 
-class Peer(Protocol):
-    """A person's account, spoken by something else than the bridge's own code."""
+class Peer:
+    """A person's account, spoken by something else than the bridge's own code; `id` is how the bridge knows the person."""
 
-    @property
-    def id(self) -> str:
-        """The id by which the bridge knows the person."""
-        ...
+    id: str
 
     async def say(self, text: str, *, group: bool = False, mention: bool = False, thread: str = "") -> str:
         """Send a message to the bridge's account, or into the group that both are in; the network's id of it."""
-        ...
+        raise NotImplementedError
 
     async def send_photo(self, caption: str) -> str:
-        """Send a picture with a caption to the bridge's account; NotImplementedError where the network has no such thing."""
-        ...
+        """Send a picture with a caption to the bridge's account."""
+        raise NotImplementedError
 
     async def send_file(self, name: str, data: bytes) -> str:
-        """Send a file to the bridge's account; NotImplementedError where the network has no such thing."""
-        ...
+        """Send a file to the bridge's account."""
+        raise NotImplementedError
 
     def shown(self, *, group: bool = False) -> Sequence[Shown]:
         """What this account sees of others now, oldest first."""
-        ...
+        raise NotImplementedError
 
-    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 60) -> Shown:
+    async def wait_for(self, text: str, *, group: bool = False, seconds: float = SECONDS) -> Shown:
         """The newest message that has a text in it; AssertionError with what is shown if none comes."""
-        ...
 
-    @property
+        def found() -> list[Shown]:
+            return [shown for shown in self.shown(group=group) if text in shown.text]
+
+        return (await wait_until_async(lambda: f"{text!r} in {self.shown(group=group)}", found, seconds))[-1]
+
     def typing_signs(self) -> int:
-        """How often the account was seen typing."""
-        ...
+        """How often the bridge's account was seen typing."""
+        return 0
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Sign out; an app that a fake plays has nothing to close."""
 
 
 class Server(Protocol):

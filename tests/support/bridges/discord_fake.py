@@ -136,7 +136,6 @@ class DiscordServer(FakeService):
         """Keep a message, and let the bot know of it."""
         message.channel.messages[message.id] = message
         self.gateway.dispatch("MESSAGE_CREATE", self.message_event(message))
-        self.changed()
         return message
 
     def message_event(self, message: Message) -> Json:
@@ -328,7 +327,6 @@ class DiscordServer(FakeService):
         message.edits += 1
         message.edited_at = timestamp(snowflake())
         self.gateway.dispatch("MESSAGE_UPDATE", self.message_event(message))
-        self.changed()
         return message
 
     def _callback(self, number: str, token: str, body: Any) -> Json:

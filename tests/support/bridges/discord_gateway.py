@@ -142,7 +142,6 @@ class Gateway:
             async for message in socket:
                 if message.type is WSMsgType.TEXT:
                     self._take(connection, message.data)
-                    self._discord.changed()
         except _Closed as closed:
             await socket.close(code=closed.code)
         except ConnectionError:

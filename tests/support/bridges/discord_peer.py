@@ -3,26 +3,22 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bridge_peers import Shown
+from bridge_peers import Peer, Shown
 from discord_records import Channel, Interaction, Json, Message, User, snowflake, timestamp
-from fake_peer import FakePeer
 from media_samples import PHOTO
 
 if TYPE_CHECKING:
     from discord_fake import DiscordServer
 
 
-class DiscordPeer(FakePeer):
-    """Implements bridge_peers.Peer. A thread is one of the guild's channel, by its name."""
+class DiscordPeer(Peer):
+    """A thread is one of the guild's channel, by its name."""
 
     def __init__(self, server: "DiscordServer", user: User, direct: Channel):
-        self._server = self.service = server
+        self._server = server
         self.user = user
+        self.id = str(user.id)
         self.direct = direct
-
-    @property
-    def id(self) -> str:
-        return str(self.user.id)
 
     def _place(self, group: bool, thread: str) -> Channel:
         return self._server.thread_named(thread) if thread else self._server.house if group else self.direct
@@ -120,7 +116,7 @@ class DiscordPeer(FakePeer):
 
         return await self._server.do(use)
 
-    def seen(self, group: bool) -> list[Shown]:
+    def shown(self, *, group: bool = False) -> Sequence[Shown]:
         places = [self.direct]
         if group:
             places = [self._server.house, *(one for one in self._server.channels.values() if one.parent)]
@@ -131,6 +127,5 @@ class DiscordPeer(FakePeer):
             if one.author is not self.user and not one.is_waiting
         ]
 
-    @property
     def typing_signs(self) -> int:
         return self._server.typing.count(self.direct.id)

@@ -10,7 +10,6 @@ from aiohttp import web
 
 from fake_server.threads import LoopThread
 from peers import free_port
-from waiting import SECONDS
 
 _Found = TypeVar("_Found")
 FAULTS = ("status", "flood", "cut_before", "cut_after")
@@ -43,7 +42,6 @@ class FakeService:
         self._port = 0
         self._runner: web.ServerRunner | None = None
         self._transports: set[asyncio.Transport] = set()
-        self._watchers: list[asyncio.Future[None]] = []
 
     def name_of(self, request: web.BaseRequest) -> str:
         """The call that a request is, "" if it is none: then serve() answers it."""
@@ -76,7 +74,6 @@ class FakeService:
         response, outcome = await self.answer(request)
         self.answers[name, outcome] += 1
         if fault.kind == "cut_after":
-            self.changed()
             self._cut(request)
         return response
 
@@ -142,7 +139,6 @@ class FakeService:
         finally:
             if transport is not None and transport.is_closing():
                 self._transports.discard(transport)
-            self.changed()
 
     # --- faults
 
@@ -164,26 +160,6 @@ class FakeService:
         if request.transport is not None:
             request.transport.abort()
         raise ConnectionResetError
-
-    # --- changes
-
-    def changed(self) -> None:
-        watchers, self._watchers = self._watchers, []
-        for watcher in watchers:
-            if not watcher.done():
-                watcher.set_result(None)
-
-    async def wait_until(self, condition: Callable[[], _Found], seconds: float = SECONDS) -> _Found:
-        """What a condition gives as soon as it is true; called from any loop. TimeoutError."""
-        return await self.thread.join(self._wait_until(condition, seconds))
-
-    async def _wait_until(self, condition: Callable[[], _Found], seconds: float) -> _Found:
-        async with asyncio.timeout(seconds):
-            while not (found := condition()):
-                watcher: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-                self._watchers.append(watcher)
-                await watcher
-        return found
 
     async def do(self, work: Callable[[], _Found]) -> _Found:
         """What a function gives that runs in the service's loop."""

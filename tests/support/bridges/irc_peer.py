@@ -78,26 +78,17 @@ class IrcPeer(Peer):
 
     async def sign_in(self) -> None:
         await self.client.connect()
+        self.id = self.client.mask.lower()
         await self.client.join(self._channel)
 
     def remember(self, former: "IrcPeer") -> None:
         """Take over what the same person saw over a connection that has ended."""
         self.client.lines[:0] = former.client.lines
 
-    @property
-    def id(self) -> str:
-        return self.client.mask.lower()
-
     async def say(self, text: str, *, group: bool = False, mention: bool = False, thread: str = "") -> str:
         target = self._channel if group else self._bridge
         self.client.send(f"PRIVMSG {target} :{f'{self._bridge}: ' if mention else ''}{text}")
         return ""  # IRC has no ids
-
-    async def send_photo(self, caption: str) -> str:
-        raise NotImplementedError("IRC has no pictures")
-
-    async def send_file(self, name: str, data: bytes) -> str:
-        raise NotImplementedError("IRC has no files")
 
     def shown(self, *, group: bool = False) -> Sequence[Shown]:
         messages = []
@@ -107,18 +98,6 @@ class IrcPeer(Peer):
             if is_message and (target == self._channel) == group:
                 messages.append(Shown(str(number), source[1:].partition("!")[0], text))
         return messages
-
-    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 60) -> Shown:
-        def found() -> Shown | None:
-            return next((shown for shown in reversed(self.shown(group=group)) if text in shown.text), None)
-
-        shown = await wait_until_async(lambda: f"{text!r} is not shown: {self.client.lines}", found, seconds)
-        assert shown is not None
-        return shown
-
-    @property
-    def typing_signs(self) -> int:
-        return 0
 
     async def close(self) -> None:
         await self.client.close()

@@ -2,16 +2,17 @@
 
 import asyncio
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
 import httpx
 
-from bridge_peers import Shown
+from bridge_peers import Peer, Shown
 from media_samples import PHOTO
 from server_process import PLAIN
+from waiting import wait_until_async
 
 BRIDGE = "@kitchen:engram.test"
 BRIDGE_NAME = "Kitchen"
@@ -20,8 +21,8 @@ _PAUSE = 0.05
 _TRANSACTIONS = itertools.count()
 
 
-class MatrixPeer:
-    """Implements bridge_peers.Peer. A thread is the id of the event that it begins with."""
+class MatrixPeer(Peer):
+    """A thread is the id of the event that it begins with."""
 
     def __init__(self, url: str, account: str, token: str, room: str = "", group: str = ""):
         transport = httpx.AsyncHTTPTransport(verify=PLAIN)
@@ -34,11 +35,10 @@ class MatrixPeer:
         self.id = account
         self.group = group
         self.room = room
-        self.typing_signs = 0
         self.events: list[dict[str, Any]] = []
         self._shown: dict[str, dict[str, Shown]] = {}
         self._typing: set[str] = set()
-        self._changed = asyncio.Event()
+        self._typing_signs = 0
         self._task: asyncio.Task[None] | None = None
 
     async def begin(self) -> None:
@@ -51,12 +51,6 @@ class MatrixPeer:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         await self._http.aclose()
-
-    def forget(self) -> None:
-        """Forget what was seen so far."""
-        self.events.clear()
-        self._shown.clear()
-        self.typing_signs = 0
 
     # --- requests
 
@@ -83,7 +77,7 @@ class MatrixPeer:
         """Who is in a room."""
         return set((await self.get(f"/rooms/{quote(room)}/joined_members"))["joined"])
 
-    # --- bridge_peers.Peer
+    # --- as a person
 
     async def say(self, text: str, *, group: bool = False, mention: bool = False, thread: str = "") -> str:
         content: dict[str, Any] = {"msgtype": "m.text", "body": text, "m.mentions": {}}
@@ -111,24 +105,12 @@ class MatrixPeer:
     def shown(self, *, group: bool = False) -> Sequence[Shown]:
         return [*self._shown.get(self.group if group else self.room, {}).values()]
 
-    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 60) -> Shown:
-        def found() -> Shown | None:
-            return next((each for each in reversed(self.shown(group=group)) if text in each.text), None)
+    def typing_signs(self) -> int:
+        return self._typing_signs
 
-        await self.wait_until(found, seconds)
-        message = found()
-        assert message
-        return message
-
-    async def wait_until(self, is_so: Any, seconds: float = 60) -> None:
+    async def wait_until(self, is_so: Callable[[], object]) -> None:
         """Wait until what this account sees is so."""
-        try:
-            async with asyncio.timeout(seconds):
-                while not is_so():
-                    self._changed.clear()
-                    await self._changed.wait()
-        except TimeoutError:
-            raise AssertionError(f"not so within {seconds} s; shown: {str(self._shown)[-2000:]}") from None
+        await wait_until_async(lambda: f"shown: {str(self._shown)[-2000:]}", is_so)
 
     # --- listening
 
@@ -146,7 +128,6 @@ class MatrixPeer:
                 for event in info["ephemeral"]["events"]:
                     if event["type"] == "m.typing":
                         self._see_typing(room, BRIDGE in event["content"]["user_ids"])
-            self._changed.set()
 
     def _see(self, room: str, event: dict[str, Any]) -> None:
         self.events.append(event)
@@ -164,5 +145,5 @@ class MatrixPeer:
 
     def _see_typing(self, room: str, is_typing: bool) -> None:
         if is_typing and room not in self._typing:
-            self.typing_signs += 1
+            self._typing_signs += 1
         (self._typing.add if is_typing else self._typing.discard)(room)

@@ -118,7 +118,6 @@ class SlackServer(FakeService):
             self.socket.give_event(
                 {**mention, "type": "app_mention", **({"thread_ts": thread_ts} if thread_ts else {})}
             )
-        self.changed()
         return message
 
     # --- the Web API
@@ -237,7 +236,6 @@ class SlackServer(FakeService):
                 "channel_type": place.kind,
             }
         )
-        self.changed()
 
     def _user(self, given: Json) -> Json:
         user = self.users.get(given["user"])

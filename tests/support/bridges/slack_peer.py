@@ -1,10 +1,10 @@
 """A person with Slack's app, played through the fake."""
 
 import uuid
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bridge_peers import Shown
-from fake_peer import FakePeer
+from bridge_peers import Peer, Shown
 from media_samples import PHOTO
 from slack_records import Conversation, User
 
@@ -12,17 +12,14 @@ if TYPE_CHECKING:
     from slack_fake import SlackServer
 
 
-class SlackPeer(FakePeer):
-    """Implements bridge_peers.Peer. A thread begins with a message in the channel that has its name."""
+class SlackPeer(Peer):
+    """A thread begins with a message in the channel that has its name."""
 
     def __init__(self, server: "SlackServer", user: User, direct: Conversation):
-        self._server = self.service = server
+        self._server = server
         self.user = user
+        self.id = user.id
         self.direct = direct
-
-    @property
-    def id(self) -> str:
-        return self.user.id
 
     def _place(self, group: bool) -> Conversation:
         return self._server.house if group else self.direct
@@ -103,14 +100,9 @@ class SlackPeer(FakePeer):
 
         return await self._server.do(use)
 
-    def seen(self, group: bool) -> list[Shown]:
+    def shown(self, *, group: bool = False) -> Sequence[Shown]:
         return [
             Shown(one.ts, one.user.name, one.text, one.edits, self._server.thread_name(one.thread_ts))
             for one in list(self._place(group).messages.values())
             if one.user is not self.user
         ]
-
-    @property
-    def typing_signs(self) -> int:
-        """Slack shows no typing of bots."""
-        return 0

@@ -104,7 +104,6 @@ class SocketMode:
         await socket.prepare(request)
         self._sockets.append(socket)
         self.hellos += 1
-        self._slack.changed()
         hello = {"type": "hello", "num_connections": len(self._sockets), "connection_info": {"app_id": "A1"}}
         try:
             await socket.send_str(
@@ -115,7 +114,6 @@ class SocketMode:
             async for message in socket:
                 if message.type is WSMsgType.TEXT:
                     self._take(message.data)
-                    self._slack.changed()
         except ConnectionError:
             pass  # the app has gone
         finally:

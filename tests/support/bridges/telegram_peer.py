@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bridge_peers import Shown
+from bridge_peers import Peer, Shown
 from fake_telegram import Chat, User
 from media_samples import PHOTO
 
@@ -11,52 +11,52 @@ if TYPE_CHECKING:
     from telegram_server import TelegramServer
 
 
-class TelegramPeer:
-    """Implements bridge_peers.Peer. A thread is a topic of the forum, by its name."""
+class TelegramPeer(Peer):
+    """A thread is a topic of the forum, by its name."""
 
     def __init__(self, server: "TelegramServer", user: User):
         self._server = server
         self.user = user
-
-    @property
-    def id(self) -> str:
-        return str(self.user.id)
+        self.id = str(user.id)
 
     async def say(self, text: str, *, group: bool = False, mention: bool = False, thread: str = "") -> str:
         fake = self._server.fake
         text = f"@{fake.state.bot.username} {text}" if mention else text
 
-        async def write() -> str:
+        def write() -> str:
             topic = self._server.topic(thread) if thread else 0
             chat = self._server.forum if group else None
             return str(fake.people.write(self.user, text, chat=chat, thread_id=topic).id)
 
-        return await self._server.thread.join(write())
+        return await self._server.thread.do(write)
 
     async def reply(self, text: str, message: str) -> str:
         """Reply, in the forum, to a message of an id."""
 
-        async def write() -> str:
+        def write() -> str:
             forum = self._server.forum
             replied = forum.messages[int(message)]
             return str(self._server.fake.people.write(self.user, text, chat=forum, reply_to=replied).id)
 
-        return await self._server.thread.join(write())
+        return await self._server.thread.do(write)
 
     async def send_photo(self, caption: str) -> str:
-        async def send() -> str:
+        def send() -> str:
             return str(self._server.fake.people.send_photo(self.user, PHOTO, caption=caption).id)
 
-        return await self._server.thread.join(send())
+        return await self._server.thread.do(send)
 
     async def send_file(self, name: str, data: bytes) -> str:
-        async def send() -> str:
+        def send() -> str:
             return str(self._server.fake.people.send_document(self.user, name, data).id)
 
-        return await self._server.thread.join(send())
+        return await self._server.thread.do(send)
 
     def _chat(self, group: bool) -> Chat:
         return self._server.forum if group else self._server.fake.people.private_chat(self.user)
+
+    def shown(self, *, group: bool = False) -> Sequence[Shown]:
+        return self._server.thread.call(lambda: self._shown(group))
 
     def _shown(self, group: bool) -> list[Shown]:
         people = self._server.fake.people
@@ -72,27 +72,6 @@ class TelegramPeer:
             if message.sender is not self.user and not message.is_service
         ]
 
-    def shown(self, *, group: bool = False) -> Sequence[Shown]:
-        async def look() -> list[Shown]:
-            return self._shown(group)
-
-        return self._server.thread.run(look())
-
-    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 60) -> Shown:
-        def find() -> Shown | None:
-            return next((shown for shown in reversed(self._shown(group)) if text in shown.text), None)
-
-        try:
-            found = await self._server.thread.join(self._server.fake.wait_until(find, seconds))
-        except TimeoutError:
-            found = None
-        assert found is not None, f"no message with {text!r}: {self.shown(group=group)}"
-        return found
-
-    @property
     def typing_signs(self) -> int:
         calls = self._server.fake.ledger.of_method("sendChatAction")
         return sum(call.status == 200 and call.arguments.get("chat_id") == self.user.id for call in calls)
-
-    async def close(self) -> None:
-        """A phone has nothing to close."""

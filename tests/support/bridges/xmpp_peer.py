@@ -11,7 +11,7 @@ from slixmpp import JID, ClientXMPP
 from slixmpp.stanza import Message
 
 from bridge_peers import Peer, Shown
-from waiting import SECONDS, wait_until_async
+from waiting import SECONDS
 
 PLUGINS = ("xep_0030", "xep_0045", "xep_0066", "xep_0085", "xep_0184", "xep_0199", "xep_0308", "xep_0359", "xep_0363")
 
@@ -25,7 +25,7 @@ class XmppPeer(Peer):
         self._client.enable_direct_tls = False
         for plugin in PLUGINS:
             self._client.register_plugin(plugin)
-        self._address = address
+        self.id = address
         self._nickname = address.partition("@")[0]
         self._port = port
         self._bridge = JID(bridge)
@@ -52,10 +52,6 @@ class XmppPeer(Peer):
     @property
     def _muc(self) -> Any:
         return cast(Any, self._client.plugin["xep_0045"])
-
-    @property
-    def id(self) -> str:
-        return self._address
 
     @property
     def name(self) -> str:
@@ -117,15 +113,6 @@ class XmppPeer(Peer):
     def shown(self, *, group: bool = False) -> Sequence[Shown]:
         return tuple(self._shown[group])
 
-    async def wait_for(self, text: str, *, group: bool = False, seconds: float = 60) -> Shown:
-        def found() -> Shown | None:
-            return next((shown for shown in reversed(self._shown[group]) if text in shown.text), None)
-
-        shown = await wait_until_async(lambda: f"{text!r} is not shown: {self._shown[group]}", found, seconds)
-        assert shown is not None
-        return shown
-
-    @property
     def typing_signs(self) -> int:
         return self._typing_signs
 

@@ -4,10 +4,8 @@ It speaks POST /v1/chat/completions (OpenAI) and POST /v1/messages (Anthropic), 
 GET /v1/models, to any client of those APIs. What it answers comes from a list of rules; `rules.py` draws
 their format and README.md explains it. It needs the standard library only.
 
-    async with ScriptedServer([{"when": {"contains": "hello"}, "reply": "hi"}]) as server:
+    with serving([{"when": {"contains": "hello"}, "reply": "hi"}]) as server:
         ...                                      # server.url, server.requests
-    with serving([{"fault": "429", "times": 1}]) as server:
-        ...                                      # the same from code that is not async
 
 How the modules stand on each other:
 
@@ -15,18 +13,17 @@ How the modules stand on each other:
     types                             a request and its answer, the same for both APIs
     chat_completions   messages       the two APIs
     player                            what goes out, and the faults
-    server                            the server, in a loop and in a thread
+    server                            the server, in a thread
 """
 
 from .rules import ScriptRule
 from .script import ScriptError, load, read_rule
-from .server import RecordedRequest, ScriptedServer, Serving, serving
+from .server import RecordedRequest, Serving, serving
 
 __all__ = [
     "RecordedRequest",
     "ScriptError",
     "ScriptRule",
-    "ScriptedServer",
     "Serving",
     "load",
     "read_rule",

@@ -39,6 +39,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from .types import ModelAnswer, ModelRequest, Piece, TokenUsage, ToolCall, fragments
 
@@ -134,25 +135,21 @@ class ScriptRule:
 
 
 class Script:
-    """Rules in order, and how often each may still be used."""
+    """Rules in order, each with how often it was used."""
 
     def __init__(self, rules: Iterable[ScriptRule]):
-        self._rules: list[ScriptRule] = []
-        self._uses: list[int] = []
-        for rule in rules:
-            self.add(rule)
+        self._rules: list[list[Any]] = [[rule, 0] for rule in rules]
 
     def add(self, rule: ScriptRule, *, first: bool = False) -> None:
         """Put a rule behind all others, or before them."""
-        place = 0 if first else len(self._rules)
-        self._rules.insert(place, rule)
-        self._uses.insert(place, 0)
+        self._rules.insert(0 if first else len(self._rules), [rule, 0])
 
     def choose_rule(self, asked: ModelRequest, number: int) -> ScriptRule:
         """The rule that answers; this counts as a use of it."""
-        for place, rule in enumerate(self._rules):
-            if (not rule.times or self._uses[place] < rule.times) and rule.when.fits(asked, number):
-                self._uses[place] += 1
+        for entry in self._rules:
+            rule, uses = entry
+            if (not rule.times or uses < rule.times) and rule.when.fits(asked, number):
+                entry[1] += 1
                 return rule
         return ScriptRule()
 

@@ -1,15 +1,14 @@
-"""The server: takes connections, records requests, lets the script answer; also in a thread of its own."""
+"""The server: takes connections, records requests, lets the script answer."""
 
-import asyncio
 import json
 import logging
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from fake_server.http import HttpError, HttpRequest, Outgoing
 from fake_server.server import LOOPBACK, FakeServer
-from fake_server.threads import LoopThread
 from fake_server.threads import serving as serving_server
 
 from . import chat_completions, messages
@@ -38,14 +37,14 @@ class RecordedRequest:
     raw: bytes
 
 
-class ScriptedServer(FakeServer):
-    """A server on loopback that answers by `rules`; `async with` starts and ends it."""
+class Serving(FakeServer):
+    """A server on loopback that answers by `rules`, in a thread of its own; any thread may call it."""
 
     def __init__(self, rules: Iterable[ScriptRule | Mapping[str, object]] = ()):
         super().__init__(LOOPBACK, 0)
         self._script = Script(read_rule(rule, f"rule {number}") for number, rule in enumerate(rules, 1))
         self._recorded: list[RecordedRequest] = []
-        self._arrived = asyncio.Condition()
+        self._arrived = threading.Condition()
 
     @property
     def requests(self) -> list[RecordedRequest]:
@@ -56,13 +55,11 @@ class ScriptedServer(FakeServer):
         """Put a rule behind all others, or before them."""
         self._script.add(read_rule(rule), first=first)
 
-    async def wait_for_requests(self, count: int, timeout: float = 10) -> list[RecordedRequest]:
+    def wait_for_requests(self, count: int, timeout: float = 10) -> list[RecordedRequest]:
         """All requests as soon as there are `count`; TimeoutError after `timeout` seconds."""
-        try:
-            async with asyncio.timeout(timeout), self._arrived:
-                await self._arrived.wait_for(lambda: len(self._recorded) >= count)
-        except TimeoutError as error:
-            raise TimeoutError(f"{len(self._recorded)} of {count} requests came within {timeout} s") from error
+        with self._arrived:
+            if not self._arrived.wait_for(lambda: len(self._recorded) >= count, timeout):
+                raise TimeoutError(f"{len(self._recorded)} of {count} requests came within {timeout} s")
         return self.requests
 
     async def _answer(self, request: HttpRequest, out: Outgoing) -> None:
@@ -87,7 +84,7 @@ class ScriptedServer(FakeServer):
             _log.debug("a client left before it was refused: %s", error)
 
     async def _reply(self, api: ModelApi, request: HttpRequest, out: Outgoing) -> None:
-        recorded = await self._recorded_request(api, request)
+        recorded = self._recorded_request(api, request)
         player = Player(api, out, recorded.order)
         if not isinstance(recorded.body, dict):
             await player.refuse(400, "the body is not a JSON object, or has half of a surrogate pair in it")
@@ -100,9 +97,9 @@ class ScriptedServer(FakeServer):
         rule = self._script.choose_rule(asked, recorded.order)
         await player.play(asked, rule.answer(asked, recorded.order, len(request.body)), rule.fault)
 
-    async def _recorded_request(self, api: ModelApi, request: HttpRequest) -> RecordedRequest:
+    def _recorded_request(self, api: ModelApi, request: HttpRequest) -> RecordedRequest:
         body = _parsed(request.body)
-        async with self._arrived:
+        with self._arrived:
             recorded = RecordedRequest(
                 len(self._recorded) + 1, api.NAME, request.path, request.headers, body, request.head, request.body
             )
@@ -121,39 +118,9 @@ def _parsed(body: bytes) -> object:
     return value
 
 
-# --- in a thread
-
-
-class Serving:
-    """A running server, seen from another thread than its own."""
-
-    def __init__(self, server: ScriptedServer, loop: LoopThread):
-        self._server = server
-        self._loop = loop
-
-    @property
-    def url(self) -> str:
-        """Where the server listens; the APIs are below /v1."""
-        return self._server.url
-
-    @property
-    def requests(self) -> list[RecordedRequest]:
-        """The requests to a model so far, in the order of their arrival."""
-        return self._loop.call(lambda: self._server.requests)
-
-    def add(self, rule: ScriptRule | Mapping[str, object], *, first: bool = False) -> None:
-        """Put a rule behind all others, or before them."""
-        checked = read_rule(rule)
-        self._loop.call(lambda: self._server.add(checked, first=first))
-
-    def wait_for_requests(self, count: int, timeout: float = 10) -> list[RecordedRequest]:
-        """All requests as soon as there are `count`; TimeoutError after `timeout` seconds."""
-        return self._loop.run(self._server.wait_for_requests(count, timeout))
-
-
 @contextmanager
 def serving(rules: Iterable[ScriptRule | Mapping[str, object]] = ()) -> Iterator[Serving]:
-    """A server that answers by `rules` as long as the block runs; see ScriptedServer."""
-    server = ScriptedServer(rules)
-    with serving_server(server, "scripted") as loop:
-        yield Serving(server, loop)
+    """A server that answers by `rules` as long as the block runs; see Serving."""
+    server = Serving(rules)
+    with serving_server(server, "scripted"):
+        yield server
