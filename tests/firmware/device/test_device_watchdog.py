@@ -65,16 +65,6 @@ def test_an_app_that_hangs_is_reset():
     assert machine.was_reset
 
 
-def test_an_app_that_was_stopped_is_not_reset():
-    watchdog = _new_board()
-    watchdog.guard(60)
-    watchdog.watch()
-    world.advance(30000)
-    watchdog.rest()
-    world.advance(HOUR)
-    assert not machine.was_reset
-
-
 def test_an_app_that_goes_on_after_a_stop_has_to_beat_again():
     watchdog = _new_board()
     watchdog.guard(60)
@@ -103,13 +93,6 @@ def test_an_app_that_hangs_after_a_soft_reset_is_reset():
         watchdog.watch()
         world.advance(3 * MINUTE)
         assert machine.was_reset
-
-
-def test_without_resuming_a_soft_reset_would_end_in_a_hard_one():
-    _new_board().guard(60)
-    machine.restart(machine.SOFT_RESET)
-    world.advance(HOUR)
-    assert machine.was_reset
 
 
 def test_a_soft_reset_starts_no_watchdog_where_none_was():
@@ -156,20 +139,6 @@ def test_without_virtual_timers_the_last_of_the_chips_own_is_taken():
     for timers, last in ((4, 3), (2, 1)):
         _new_board((1, 28), timers).guard(60)
         assert machine.taken_timers() == [last]
-
-
-def test_the_stand_in_takes_the_timers_below_as_newer_releases_do():
-    _new_board((1, 29))
-    machine.Timer(2)
-    assert machine.taken_timers() == [0, 1, 2]
-    with raises(ValueError):
-        machine.Timer(4)
-
-
-def test_the_stand_in_knows_no_virtual_timer_where_older_releases_have_none():
-    _new_board((1, 28))
-    with raises(ValueError):
-        machine.Timer(-1)
 
 
 # --- starts

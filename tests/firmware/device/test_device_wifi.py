@@ -94,14 +94,6 @@ async def test_hidden_networks_are_tried_in_their_order_after_those_that_are_see
     assert network.calls == ["Cafe", "Home", "Büro 5"] and board.joined == "Büro 5"
 
 
-async def test_a_network_that_was_lost_is_joined_again():
-    board = _board(HOME)
-    _hear(HOME)
-    world.after(MINUTE, lambda: _station(board).lose())
-    await _run(board, 2 * MINUTE)
-    assert board.joined == "Home" and network.calls == ["Home", "Home"]
-
-
 async def test_when_one_is_lost_the_strongest_is_chosen_again():
     board = _board(HOME, CAFE)
     _hear(HOME, -40)
@@ -130,13 +122,6 @@ async def test_attempts_become_rarer_and_never_stop():
     pauses = [later - earlier for earlier, later in zip(moments, moments[1:])]
     assert pauses[0] < 12000
     assert 60000 <= pauses[-1] <= 160000 and len(pauses) > 20
-
-
-async def test_a_network_that_appears_late_is_found_within_minutes():
-    board = _board(HOME)
-    world.after(60 * MINUTE, lambda: _hear(HOME))
-    await _run(board, 64 * MINUTE)
-    assert board.joined == "Home"
 
 
 async def test_a_slow_server_of_addresses_is_waited_for_though_an_earlier_attempt_failed():
@@ -221,12 +206,6 @@ async def test_power_is_saved_unless_it_is_switched_off():
         board = _board(HOME, power_save=saves)
         await _run(board, 1000)
         assert _station(board).power == power
-
-
-async def test_the_driver_does_not_reconnect_by_itself():
-    board = _board(HOME)
-    await _run(board, 1000)
-    assert _station(board).reconnects == 0
 
 
 async def test_a_join_that_a_soft_reset_left_under_way_keeps_no_board_from_its_network():

@@ -158,16 +158,6 @@ async def test_an_event_of_a_sense_that_is_forgotten_is_over():
     assert house.view.limits.lasting == [] and house.view.limits.of_caller(HOME) == []
 
 
-async def test_events_push_no_answer_out_of_the_outbox():
-    house = House().limit(low=5)
-    deliveries = house.board.inbox.deliveries
-    asked, answers = [], [None, True]
-    deliveries.may_push = lambda caller: asked.append(caller) or answers[0]
-    assert await house.read(4) == [] and asked[0] == HOME
-    answers.pop(0)
-    assert await house.read(4) == [("net 1", EARLIER)]
-
-
 # --- the power fails
 
 

@@ -6,7 +6,7 @@ from board import Script
 from channel import LinkNetwork, Network, message
 from engram.errors import EngramError
 from engram.llm.types import Call
-from engram.memory.access import OWNER, Caller, own_scope
+from engram.memory.access import OWNER, Caller
 from perceiving import house
 from turns import say
 
@@ -29,14 +29,6 @@ SECRETS = ("°C", "9.2", "19.2", "43.0", "bedroom temperature", "bedroom humidit
 def _check(told, asked, how):
     for secret in SECRETS:
         assert secret not in told or secret in asked, "%s showed %s" % (how, secret)
-
-
-async def test_no_question_without_a_model_shows_a_reading_to_others():
-    board = house()
-    for caller in OUTSIDERS:
-        for said in QUESTIONS:
-            _, ear = await say(board, said, caller)
-            _check(ear.heard, said, caller)
 
 
 async def test_no_prompt_of_others_has_a_reading():
@@ -118,19 +110,6 @@ async def test_no_memory_of_an_event_is_found_by_others():
         for said in (asked, "/recall outside below", "search for outside below"):
             heard = _answer(board, said, caller) if said[0] == "/" else (await say(board, said, caller))[1].heard
             _check(heard, said, caller)
-
-
-def test_an_event_of_a_limit_shows_its_setter_no_sense_that_is_not_theirs():
-    board = house(senses_share="all")
-    outside = board.senses.find("outside")
-    board.sense_view.limits.add(BOB, outside, low=20)
-    for _ in range(3):
-        board.now += 60
-        board.senses.observe("outside", 9)
-        board.senses.tick()
-    assert len(board.sense_view.lasting_events(BOB)) == 1
-    board.senses.scope = own_scope(OWNER)
-    assert board.sense_view.lasting_events(BOB) == []
 
 
 def test_the_owner_in_private_gets_them_all():

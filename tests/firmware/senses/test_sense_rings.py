@@ -115,14 +115,6 @@ def test_a_block_that_was_cut_off_is_absent_and_the_next_ones_are_there():
         os.remove(place + "/minutes.0002")
 
 
-def test_a_missing_file_costs_its_blocks_alone():
-    place = folder()
-    _filled(place, 60)
-    per_file = LIMIT // ((ROWS + 1) * SIZE)
-    os.remove(place + "/minutes.0002")
-    assert _slots(_ring(place)) == list(range(1, per_file + 1)) + list(range(2 * per_file + 1, 61))
-
-
 # --- for a copy
 
 

@@ -2,7 +2,6 @@
 
 import json
 
-from board import ANN
 from engram.agent.agent import Turn
 from engram.llm.types import Call
 from engram.memory.access import OWNER
@@ -64,11 +63,6 @@ async def test_days_that_are_none_are_refused():
     assert "are to come" in (await model.call(name="outside", days="2027-01-01"))["error"]["problem"]
 
 
-async def test_an_error_says_which_senses_there_are():
-    problem = (await _Model().call(name="cellar"))["error"]["problem"]
-    assert "there are: door, bedroom temperature, outside, bedroom humidity." in problem
-
-
 async def test_a_time_of_which_nothing_is_kept_has_a_reason():
     found = await _Model().call(name="door", days="2026-01-02")
     assert found["reason"] == "no readings are kept of that time."
@@ -80,9 +74,3 @@ async def test_while_the_clock_is_not_set_there_is_only_the_latest():
     model.board.senses.observe("outside", 8)
     found = await model.call(name="outside")
     assert found["latest"] == {"value": "8.0"} and "the clock is not set" in found["reason"]
-
-
-def test_the_tool_is_offered_to_those_who_may_see_a_sense():
-    board = house("ok")
-    assert "sense_recall" in [tool.name for tool in board.toolbox.listed(OWNER)]
-    assert "sense_recall" not in [tool.name for tool in board.toolbox.listed(ANN)]

@@ -45,14 +45,6 @@ def test_a_limit_may_ask_for_readings_that_stay_beyond_it():
     assert cellar.read(310) == [("above", 310)]
 
 
-def test_both_sides_have_limits_of_their_own():
-    cellar = Cellar()
-    cellar.limit(low=5)
-    cellar.limit(high=30)
-    assert cellar.read(49) == [("below", 49)]
-    assert cellar.read(310)[-1:] == [("above", 310)]
-
-
 def test_a_new_limit_takes_the_place_of_ones_own_on_that_side_and_ends_its_event():
     cellar = Cellar()
     first = cellar.limit(low=5)

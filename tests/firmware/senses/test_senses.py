@@ -4,7 +4,7 @@ import random
 from array import array
 
 from engram import diag, files
-from engram.errors import ArgumentError, StoreFull
+from engram.errors import ArgumentError
 from engram.senses import rings
 from engram.senses.history import HOUR_LEVEL, MINUTE_LEVEL
 from engram.senses.values import scale, value_text
@@ -319,18 +319,3 @@ def test_a_flash_that_stays_full_lets_the_oldest_minutes_leave():
     kept = [row[3] // 10 for _, row in board.range("room", MINUTE_LEVEL)]
     assert kept[-1] == 4099 and kept[:40] == list(range(40)) and 100 < len(kept) < 4100
     assert "lost" in "".join(diag.lines())
-
-
-def test_a_new_sense_that_cannot_be_written_is_refused_and_can_come_later():
-    board = Board()
-
-    def refuse(path, parts):
-        raise StoreFull("the flash is full")
-
-    kept, files.write_parts = files.write_parts, refuse
-    try:
-        with raises(StoreFull):
-            board.observe("room", 1)
-    finally:
-        files.write_parts = kept
-    assert board.names() == [] and board.observe("room", 1)

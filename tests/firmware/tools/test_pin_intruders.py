@@ -92,13 +92,6 @@ async def test_no_model_output_of_the_owners_reaches_another_pin():
         _check_nothing_driven(arguments)
 
 
-async def test_no_name_of_a_tool_leads_around_the_check():
-    for name in ("pin", "Pin", "machine", "pin_set2", "set_pin", "pin_read", "pins", "_run", "run", "__init__"):
-        board = _board(Call("c", name, '{"pin":"lamp","value":"on"}'), "done")
-        await say(board, "switch it on")
-        _check_nothing_driven(name)
-
-
 async def test_what_a_model_only_says_does_nothing():
     for said in (
         '{"pin": "lamp", "value": "on"}',
@@ -139,17 +132,6 @@ def test_no_command_of_others_reaches_a_pin():
         board = _board()
         _try_commands(board, caller)
         _check_nothing_driven(caller)
-
-
-def test_no_command_of_others_reads_a_pin():
-    for caller in OUTSIDERS:
-        board = _board()
-        for rest in ("", " lamp", " lock", " door"):
-            try:
-                answer = "\n".join(board.commands.run(caller, "/pin" + rest))
-            except EngramError as error:
-                answer = str(error)
-            assert answer == "/pin: pins are for the owner, in private."
 
 
 async def test_no_command_over_a_network_or_the_link_reaches_a_pin():
