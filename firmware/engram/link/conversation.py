@@ -10,7 +10,8 @@ from engram import text
 from engram.compat import const, wait_for_ms
 from engram.errors import ArgumentError, NetError
 from engram.interrupt import start_task, stop_task
-from engram.link.messages import ITEMS, PUSH_CHARS
+from engram.link.messages import PUSH_CHARS
+from engram.link.rpc import Body
 from engram.memory import access
 from engram.memory.access import OWNER, Caller
 
@@ -18,15 +19,13 @@ ROOM = "link "
 """The prefix of the link's rooms, so that none of them is the console."""
 
 _MID = "link:"
-_PIECE = const(800)  # characters of a piece in one message
+_LONGEST = const(10_000)  # characters of a piece, which fits into a message however it is escaped
 _WAITING = const(1600)  # characters that wait for the message under way
-_REPORT = const(6000)  # characters of a report, which cannot be divided
 _ROOM_MS = const(8000)  # that an answer waits for the link, while others wait for it
 
 _NOT_OWNER = (
     "the board does not let its companion speak for the owner; `/companion chat owner` on its console allows it."
 )
-_LONG = "the outcome of the command is too long for the link: look on the board's console."
 _CANCELLED = "the answer was cancelled."
 _CUT = const("the answer broke off here.")
 _LATE = const("the answer is from %s ago.")
@@ -95,11 +94,12 @@ class Conversation:
     async def text(self, piece: str) -> None:
         """A piece of the reply."""
         self._has_text = True
-        await self._add_long("text", "text", piece)
+        for at in range(0, len(piece), _LONGEST):
+            await self._add("text", piece[at : at + _LONGEST])
 
     async def notice(self, line: str) -> None:
         """A line about the turn."""
-        await self._add_long("notice", "notice", line)
+        await self._add("notice", line)
 
     async def recalled(self, shown: list) -> None:
         """Report the memories shown to the model: with what comes next, as a message of its own delays the answer."""
@@ -107,19 +107,15 @@ class Conversation:
 
     async def line(self, line: str) -> None:
         """A line of a command's answer."""
-        await self._add_long("more", "line", line)
+        await self._add("line", line)
 
     async def report(self, fields: dict) -> None:
         """The outcome of a command, for programs."""
-        told = text.dumps(fields)
-        if len(told) > _REPORT:
-            await self.problem(_LONG)
-        else:
-            await self._add("report", told)
+        await self._add("report", text.dumps(fields))
 
     async def problem(self, problem: str) -> None:
         """Send what went wrong."""
-        await self._add_long("problem", "problem", problem)
+        await self._add("problem", problem)
 
     refuse = problem
 
@@ -143,12 +139,6 @@ class Conversation:
 
     # --- sending
 
-    async def _add_long(self, kind: str, last: str, content: str) -> None:
-        while len(content) > _PIECE:
-            await self._add(kind, content[:_PIECE])
-            content = content[_PIECE:]
-        await self._add(last, content)
-
     async def _add(self, kind: str, content: str) -> None:
         while not self._is_lost and self._is_full(content):
             self._has_items.set()
@@ -156,15 +146,15 @@ class Conversation:
         if self._is_lost or self._is_sent:
             return
         items = self._items
-        if kind == "text" and items and items[-1][0] == "text" and len(items[-1][1]) + len(content) <= _PIECE:
+        if items and items[-1][0] == kind == "text":
             items[-1][1] += content
         else:
-            items.append([kind, content])
+            items.append([kind, text.cut(content, _LONGEST)])
         self._has_items.set()
 
     def _is_full(self, content: str) -> bool:
         size = sum([len(piece) for _, piece in self._items], len(content))
-        return bool(self._items) and (size > _WAITING or len(self._items) >= ITEMS)
+        return bool(self._items) and size > _WAITING
 
     async def _wait_for_room(self) -> None:
         self._has_room.clear()
@@ -182,7 +172,9 @@ class Conversation:
                 items, self._items = self._items, []
                 self._has_room.set()
                 k += 1
-                answer = await self._sync.ask("reply", mid=self.mid, offer=self._head["offer"], k=k, items=items)
+                data = text.dumps(items).encode()
+                body = Body(len(data), lambda data=data: (data,))
+                answer = await self._sync.ask("reply", body, mid=self.mid, offer=self._head["offer"], k=k)
                 if items[-1][0] == "end":
                     self._is_sent = True
                 elif answer["cancel"]:

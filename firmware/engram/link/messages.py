@@ -1,7 +1,7 @@
 """The messages between board and companion, the same over MQTT and HTTP, and the same code on both sides.
 
 A message is a head, which is a line as in every log (see engram.log_line), and behind it, for `lines`, the raw lines of a log,
-for `note` the bytes of a file, for `readings` a block of a ring of readings, for `say`, `got` and `found` a text.
+for `note` the bytes of a file, for `readings` a block of a ring of readings, for `reply`, `say`, `got` and `found` a text.
 docs/reference/messages.md tells what each field is for; the tables here tell what each may be.
 
 All messages of a board have its id (`board`), the number of its connection (`link`) and their own number (`n`), which both
@@ -34,7 +34,7 @@ PUSH_CHARS = 4000
 """The longest text that a board begins to say by itself: what is longer is cut, and stands whole in its journal."""
 
 ITEMS = 32
-"""Pieces of an answer, or figures of a status, in one message: bounds what either side looks through."""
+"""Figures of a status: bounds what either side looks through."""
 
 NOTE_BYTES = 64000
 """The longest note that is copied: with its head it fits into a message."""
@@ -45,7 +45,7 @@ NOTES_AT_ONCE = 32
 SENSES = 16
 """Senses that a board lists at most."""
 
-WITH_BODY = ("lines", "note", "readings", "say", "got", "found")
+WITH_BODY = ("lines", "note", "readings", "reply", "say", "got", "found")
 """The messages in which something stands behind the head."""
 
 GONE = "gone"
@@ -79,7 +79,6 @@ _OF_LOG = ("log", (_LOG, 0, 0))
 _OF_EPOCH = ("epoch", _COUNT)
 _RANGE = (_OF_LOG, _OF_EPOCH, ("after", _SEQ), ("to", _SEQ), ("count", _SEQ))
 
-_ITEMS = ("items", (_LIST, 1, ITEMS))
 _MID = ("mid", (_TEXT, 1, MID_CHARS))
 _OFFER = ("offer", (_NUMBER, 1, (1 << 30) - 1))
 _ROOM = ("room", (_TEXT, 1, 64))
@@ -108,9 +107,9 @@ FROM_BOARD = {
     + (("tags", (_TEXTS, 0, 8)), ("since", _MOMENT), ("until", _MOMENT), ("folders", _IS)),
     "file": (("path", (_TEXT, 1, 300)), ("first", (_NUMBER, 1, 1 << 24)), ("count", (_NUMBER, 1, 100))) + _CALLER,
     "listen": (("wait", (_NUMBER, 0, 60)), ("mid", (_TEXT, 0, MID_CHARS)), ("turn", (_TEXT, 0, 16))),
-    "reply": (_MID, _OFFER, ("k", (_NUMBER, 1, (1 << 30) - 1)), _ITEMS),
+    "reply": (_MID, _OFFER, ("k", (_NUMBER, 1, (1 << 30) - 1))),
     "push": (_MID, _ROOM, ("text", (_TEXT, 1, PUSH_CHARS))),
-    "status": (_ITEMS,),
+    "status": (("items", (_LIST, 1, ITEMS)),),
     "senses": (_OF_EPOCH, ("next", (_NUMBER, 0, 255)), ("whole", _IS), ("items", (_LIST, 0, SENSES)))
     + (("shared", (_NUMBERS, 0, SENSES)),),
     "readings": (_OF_EPOCH, ("level", (_NUMBER, 0, 1)), ("seq", _BLOCK_SEQ)),

@@ -109,8 +109,6 @@ def as_console(name: str, fields: Answer) -> Answer | None:
     """An event in the form in which a console answers; None for one that a console does not have."""
     if name in ("text", "notice", "line"):
         return {name: fields["text"]}
-    if name == "more":
-        return {"line": fields["text"], "more": True}
     if name == "problem":
         return {"error": fields["text"]}
     if name == "report":

@@ -263,7 +263,7 @@ class KeptFile:
 ConversationState = Literal["waiting", "taken", "answering", "done", "cancelled", "undeliverable"]
 OPEN_STATES: tuple[ConversationState, ...] = ("waiting", "taken", "answering")
 
-PieceKind = Literal["text", "notice", "more", "line", "report", "problem", "again"]
+PieceKind = Literal["text", "notice", "line", "report", "problem", "again"]
 """Kinds of pieces of an answer; `again` restarts it and voids all pieces before."""
 
 

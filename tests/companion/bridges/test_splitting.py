@@ -150,7 +150,7 @@ PIECES: list[tuple[list[tuple[PieceKind, str]], str]] = [
     ([("text", "\n Hel"), ("text", "lo")], "Hello"),
     ([("text", "Hi."), ("notice", "remembered"), ("problem", "oh")], "Hi.\n\n· remembered\n! oh"),
     ([("notice", "late"), ("text", "Hi.")], "· late\n\nHi."),
-    ([("more", "one li"), ("line", "ne"), ("line", ""), ("line", "two")], "one line\n\ntwo"),
+    ([("line", "one line"), ("line", ""), ("line", "two")], "one line\n\ntwo"),
     ([("text", "Hel"), ("again", ""), ("text", "Hello")], "Hello"),
     ([("text", "```\nx"), ("notice", "n")], "```\nx\n```\n\n· n"),
     ([("report", '{"counts": 3, "notes": []}')], "counts: 3"),

@@ -139,7 +139,7 @@ def evil(browser: PageClient, kitchen: Sent) -> PageClient:
     path = "/boards/kitchen/chat"
     browser.send(path, {"id": "page:evil", "text": EVIL}, seen=path)
     kitchen.offered(0)
-    items = [[kind, EVIL] for kind in ("text", "notice", "line", "more", "problem")]
+    items = [[kind, EVIL] for kind in ("text", "notice", "line", "problem")]
     items.append(["report", json.dumps({"recalled": [["m1", 720], ["t1", 300], [EVIL, 5], [1, 2], "x"]})])
     kitchen.ask("reply", mid="page:evil", offer=1, k=1, items=[*items, ["end", "t3"]])
     kitchen.ask("push", mid="push:evil", room="page", text=EVIL)
@@ -165,8 +165,8 @@ def test_a_view_shows_evil_text_as_text(evil: PageClient, path: str, language: s
 
 def test_what_people_and_boards_wrote_is_shown_as_they_wrote_it(evil: PageClient):
     words = evil.open("/boards/kitchen/chat").words
-    # The message, a notice, two lines, a problem; what was remembered, and what was recalled with an id that is none.
-    assert words.count(EVIL) == 9, words
+    # The message, a notice, a line, a problem; what was remembered, and what was recalled with an id that is none.
+    assert words.count(EVIL) == 8, words
     # And the session's title, the words that two hits have in common with it, and what is Markdown: the answer and a push.
     assert words.count("onerror=alert(1)") == 14, words
     assert EVIL in evil.open("/boards/kitchen").words

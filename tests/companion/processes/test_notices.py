@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
@@ -40,7 +41,8 @@ class Worker:
     async def board(self, op: str, n: int, **fields: Any) -> list[bytes]:
         """What the board is answered here."""
         head = {"op": op, "board": BOARD.board, "link": BOARD.link, "n": n, "mid": "", **fields}
-        return await self.conversations.answer_board("kitchen", head)  # pyright: ignore[reportArgumentType]
+        body = json.dumps(head.pop("items", [])).encode()
+        return await self.conversations.answer_board("kitchen", head, body)  # pyright: ignore[reportArgumentType]
 
 
 @contextlib.asynccontextmanager

@@ -41,7 +41,7 @@ SAMPLES = (
         },
     ),
     (FROM_BOARD, "listen", {"wait": 25, "mid": "phone:7", "turn": "t3"}),
-    (FROM_BOARD, "reply", {"mid": "phone:7", "offer": 1, "k": 2, "items": [["text", "so"], ["end", "t3"]]}),
+    (FROM_BOARD, "reply", {"mid": "phone:7", "offer": 1, "k": 2}),
     (FROM_BOARD, "push", {"mid": "push:8:t3", "room": "phone", "text": "it rains"}),
     (FROM_BOARD, "status", {"items": [["run", 5], ["firmware", "0.1.0"]]}),
     (FROM_BOARD, "senses", {"epoch": 8, "next": 3, "whole": True, "items": [], "shared": [2]}),

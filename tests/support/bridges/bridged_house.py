@@ -254,7 +254,7 @@ class House:
     async def push(self, board: str, room: str, text: str, mid: str) -> None:
         """Let a board begin to say something."""
         head: Any = {"op": "push", "mid": mid, "room": room, "text": text, "board": "b1", "n": 1}
-        await self.service.answer_board(board, head | {"link": self.boards[board].link})
+        await self.service.answer_board(board, head | {"link": self.boards[board].link}, b"")
 
 
 @contextlib.asynccontextmanager

@@ -121,7 +121,7 @@ def _message(chance: random.Random, victim: str) -> bytes:
             "folders": True,
         },
         "listen": {"wait": 0, "mid": chance.choice(["", "m1"]), "turn": ""},
-        "reply": {"mid": "m1", "offer": 1, "k": 1, "items": [["text", "forged"], ["end", ""]]},
+        "reply": {"mid": "m1", "offer": 1, "k": 1},
         "push": {"mid": "push:1", "room": "phone", "text": "forged"},
         "status": {"items": [["run", chance.choice([1, 2])], ["flash", 1 << 20], ["model_problem", "forged"]]},
         "file": {"path": chance.choice(["notes/hidden.md", "MEMORY.md"]), "first": 1, "count": 100, **caller},

@@ -101,6 +101,8 @@ class Sent:
     def ask(self, op: str, body: bytes = b"", **fields: Any) -> dict[str, Any]:
         """Send a message; the answer's head, {} if there is none, with the `text` behind it, or the `items` found."""
         self.n += 1
+        if op == "reply":
+            body = json.dumps(fields.pop("items")).encode()
         answer = self.post(self.device, messages.encode(op, self.board, self.link, self.n, **fields) + body)
         if not answer:
             return {}

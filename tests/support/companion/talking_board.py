@@ -56,7 +56,8 @@ class FaultyWay:
 
     async def send(self, head: bytes, body: Any = None) -> None:
         """Send a message; its answers come when they do."""
-        for message in self._fate("up", bytes(head)):
+        data = bytes(head) + b"".join(body.pieces() if body else ())
+        for message in self._fate("up", data):
             task = asyncio.create_task(self._pass_on(message))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)

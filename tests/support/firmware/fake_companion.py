@@ -135,8 +135,9 @@ class Companion:
 
     def _reply(self, head, body):
         mid = head["mid"]
-        self.replies.setdefault((mid, head["offer"]), {})[head["k"]] = head["items"]
-        if head["items"][-1][0] == "end":
+        items: list = text.loads(bytes(body))  # pyright: ignore[reportAssignmentType]
+        self.replies.setdefault((mid, head["offer"]), {})[head["k"]] = items
+        if items[-1][0] == "end":
             self.waiting = [said for said in self.waiting if said["mid"] != mid]
         return [self._answer("received", head, cancel=mid in self.cancelled)]
 

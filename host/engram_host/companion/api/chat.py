@@ -52,7 +52,7 @@ _NO_MESSAGE = responses(
 _STREAM: Responses = {
     200: {
         "content": {EVENT_STREAM: {"schema": {"type": "string"}}},
-        "description": "events of the names state, text, notice, more, line, report, problem, again and end, each with a JSON "
+        "description": "events of the names state, text, notice, line, report, problem, again and end, each with a JSON "
         "object; the id of an event is the one to go on after",
     }
 }

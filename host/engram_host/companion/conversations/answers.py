@@ -16,14 +16,12 @@ class Answer:
     problems: list[str] = field(default_factory=list)
     reports: list[str] = field(default_factory=list)
     last: int = 0
-    _has_more: bool = False
 
     def add(self, pieces: Iterable[Piece]) -> None:
         for piece in pieces:
             self.last = piece.number
             if piece.kind == "again":
-                self.text, self.notices, self.lines, self.problems, self._has_more = "", [], [], [], False
-                self.reports = []
+                self.text, self.notices, self.lines, self.problems, self.reports = "", [], [], [], []
             elif piece.kind == "text":
                 self.text += piece.text
             elif piece.kind == "notice":
@@ -32,15 +30,8 @@ class Answer:
                 self.reports.append(piece.text)
             elif piece.kind == "problem":
                 self.problems.append(piece.text)
-            elif piece.kind in ("line", "more"):
-                self._add_line(piece)
-
-    def _add_line(self, piece: Piece) -> None:
-        if self._has_more:
-            self.lines[-1] += piece.text
-        else:
-            self.lines.append(piece.text)
-        self._has_more = piece.kind == "more"
+            elif piece.kind == "line":
+                self.lines.append(piece.text)
 
 
 @dataclass(frozen=True)

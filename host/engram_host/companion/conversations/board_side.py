@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, cast, get_args
 
+from engram import text
 from engram.link import messages
 from engram_host.companion.conversations.wakers import Wakers, wait_for_event
 from engram_host.companion.errors import Refused
@@ -71,13 +72,13 @@ class BoardSide:
         for listener in self._listeners.values():
             listener.end()
 
-    async def answer(self, device: str, head: ConversationHead) -> list[bytes]:
+    async def answer(self, device: str, head: ConversationHead, body: bytes) -> list[bytes]:
         if not head["mid"].isprintable():
             raise Refused(_NO_ID)
         if head["op"] == "listen":
             return await self._listen(device, head)
         if head["op"] == "reply":
-            return [await self._take_reply(device, head)]
+            return [await self._take_reply(device, head, body)]
         return [await self._take_push(device, head)]
 
     # --- offers to boards
@@ -119,8 +120,8 @@ class BoardSide:
 
     # --- messages from boards
 
-    async def _take_reply(self, device: str, head: ReplyHead) -> bytes:
-        pieces, turn = _parse_items(head["items"])
+    async def _take_reply(self, device: str, head: ReplyHead, body: bytes) -> bytes:
+        pieces, turn = _parse_items(body)
         reply = Reply(head["offer"], head["k"], pieces, turn is not None, turn or "")
         stops = await asyncio.to_thread(
             self._store.add_reply, _sender(head), device, head["mid"], reply, self._limits, int(time.time())
@@ -153,18 +154,22 @@ def say(head: Head, found: Conversation) -> bytes:
     return _answer("say", head, **fields) + said.text.encode()
 
 
-def _parse_items(items: list[Any]) -> tuple[list[tuple[PieceKind, str]], str | None]:
+def _parse_items(body: bytes) -> tuple[list[tuple[PieceKind, str]], str | None]:
     """Return an answer's pieces, and the message id ("" for none) in its last message."""
     pieces: list[tuple[PieceKind, str]] = []
-    for item in items:
+    try:
+        items = text.loads(body)
+    except ValueError:
+        raise Refused(_NO_ITEM) from None
+    for item in items if isinstance(items, list) else [None]:
         if not isinstance(item, list) or [type(each) for each in item] != [str, str]:
             raise Refused(_NO_ITEM)
-        kind, text = item
+        kind, piece = item
         if kind == _END:
-            return pieces, text if _TURN.fullmatch(text) else ""
+            return pieces, piece if _TURN.fullmatch(piece) else ""
         if kind not in _KINDS:
             raise Refused(_NO_ITEM)
-        pieces.append((cast(PieceKind, kind), storable(text)))
+        pieces.append((cast(PieceKind, kind), storable(piece)))
     return pieces, None
 
 

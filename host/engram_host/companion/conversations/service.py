@@ -113,8 +113,8 @@ class ConversationService:
         if self._task:
             await self._task.stop()
 
-    async def answer_board(self, device: str, head: ConversationHead) -> list[bytes]:
-        return await self._boards.answer(device, head)
+    async def answer_board(self, device: str, head: ConversationHead, body: bytes) -> list[bytes]:
+        return await self._boards.answer(device, head, body)
 
     # --- for people
 

@@ -157,13 +157,12 @@ class ListenHead(Head):
 
 
 class ReplyHead(Head):
-    """A part of the answer to a message that the board was offered; of each item (kind, text)."""
+    """A part of the answer to a message that the board was offered: items (kind, text) stand behind the head."""
 
     op: Literal["reply"]
     mid: str
     offer: int
     k: int
-    items: list[Any]
 
 
 class PushHead(Head):

@@ -292,7 +292,7 @@ _REFUSED = b'{"op":"refused"'
 AnswerSearch = Callable[[str, SearchHead], Awaitable[list[bytes]]]
 AnswerGet = Callable[[str, GetHead], Awaitable[list[bytes]]]
 AnswerFile = Callable[[str, FileHead], Awaitable[list[bytes]]]
-AnswerTalk = Callable[[str, ConversationHead], Awaitable[list[bytes]]]
+AnswerTalk = Callable[[str, ConversationHead, bytes], Awaitable[list[bytes]]]
 """Given a board and the head of its message, the answers."""
 
 
@@ -337,7 +337,7 @@ class MessageDispatcher:
             if head["op"] == "file":
                 return await self._answer_file(device, head)
             if head["op"] == "listen" or head["op"] == "reply" or head["op"] == "push":
-                return await self._answer_talk(device, head)
+                return await self._answer_talk(device, head, bytes(body))
         except (Refused, StoreUnavailable) as problem:
             return [self._replication.refusal(device, head, head["op"], problem)]
         answer = await self._replication.answer(device, head, body)

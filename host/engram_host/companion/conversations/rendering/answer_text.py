@@ -75,8 +75,6 @@ class AnswerText:
             if not text:
                 return
             mark = "\n\n" if before not in ("", "text") else ""
-        elif before == "more" and kind in ("more", "line"):
-            mark = ""
         else:
             text = {"notice": "· ", "problem": "! "}.get(kind, "") + text
             mark = self._closing() + "\n\n" if before == "text" else "\n" if self.data else ""

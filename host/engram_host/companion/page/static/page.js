@@ -89,7 +89,6 @@ function follow(article) {
   const on = (name, act) => source.addEventListener(name, (event) => act(JSON.parse(event.data)));
   on("text", ({ text: piece }) => add(piece));
   on("line", ({ text: line }) => add(`${line}\n`));
-  on("more", ({ text: line }) => add(line));
   on("again", () => {
     if (text) text.data = "";
   });
