@@ -8,7 +8,7 @@ from engram.senses.values import add_to, aggregate_of
 MINUTE_LEVEL, HOUR_LEVEL = 0, 1
 _SLOT_MINUTES = (1, 60)  # of a slot of each level
 
-_FEWEST_FILES = const(32)
+_FEWEST_FILES = const(64)
 _SMALLEST_FILE = const(4096)  # bytes, a block of the flash
 _LARGEST_FILE = const(16384)
 

@@ -8,7 +8,7 @@ from engram.compat import const, print_trace, wait_for_ms
 from engram.errors import ArgumentError, EngramError
 from engram.interrupt import start_task
 from engram.schema_check import check, rule_of
-from engram.tools.toolbox import Tool
+from engram.tools.toolbox import Tool, object_schema
 
 _NAME_LONGEST = const(32)
 _PROBLEM_LONGEST = const(200)  # characters of what a function that failed says
@@ -144,5 +144,4 @@ def schema_text(schema) -> str:
                 required.append(name)
     except (ValueError, TypeError, AttributeError):
         raise ArgumentError("schema", 'must be a dict such as {"brightness": "0..100", "note?": "string"}.') from None
-    found = '{"type":"object","properties":%s,"required":%s,"additionalProperties":false}'
-    return found % (text.dumps(rules), text.dumps(required))
+    return object_schema(rules, required)

@@ -6,7 +6,7 @@ from engram.memory.access import is_owner
 from engram.tools import pin_config
 from engram.tools.pin_config import OUTPUTS
 from engram.tools.pin_driver import REFUSALS, is_simulated, open_driver
-from engram.tools.toolbox import Tool
+from engram.tools.toolbox import Tool, object_schema
 
 _VALUE = {"anyOf": [{"type": "string", "enum": ["on", "off"]}, {"type": "integer", "minimum": 0, "maximum": 100}]}
 _SET = "Set an output of the board: on or off, or per cent for one that dims."
@@ -99,22 +99,13 @@ class Pins:
             name = arguments.get("pin", "")
             return {pin.name: _described(pin, driver) for pin, driver in self._pins if name in ("", pin.name)}, ""
 
-        names = [pin.name for pin, _ in self._pins]
-        outputs = [pin.name for pin, _ in self._pins if pin.mode in OUTPUTS]
-        found = [Tool("pin_read", _READ, _schema({"pin": _one_of(names)}, "[]"), read, is_owner, writes=False)]
-        if outputs:
-            schema = _schema({"pin": _one_of(outputs), "value": _VALUE}, '["pin","value"]')
+        pins = {"type": "string", "enum": [pin.name for pin, _ in self._pins]}
+        outputs = {"type": "string", "enum": [pin.name for pin, _ in self._pins if pin.mode in OUTPUTS]}
+        found = [Tool("pin_read", _READ, object_schema({"pin": pins}, []), read, is_owner, writes=False)]
+        if outputs["enum"]:
+            schema = object_schema({"pin": outputs, "value": _VALUE}, ["pin", "value"])
             found.append(Tool("pin_set", _SET, schema, set_one, is_owner, writes=True))
         return found
-
-
-def _one_of(names: list) -> dict:
-    return {"type": "string", "enum": names}
-
-
-def _schema(properties: dict, required: str) -> str:
-    schema = '{"type":"object","properties":%s,"required":%s,"additionalProperties":false}'
-    return schema % (text.dumps(properties), required)
 
 
 def _read(pin, driver):

@@ -147,6 +147,12 @@ async def _run(tool, arguments: dict, turn) -> tuple:
     return result, found[1]
 
 
+def object_schema(properties: dict, required: list) -> str:
+    """Return the JSON Schema of a tool's arguments."""
+    schema = '{"type":"object","properties":%s,"required":%s,"additionalProperties":false}'
+    return schema % (text.dumps(properties), text.dumps(required))
+
+
 def tokens_of(tool) -> int:
     """The tokens that a tool takes of a prompt."""
     return text.tokens(tool.description) + text.tokens(tool.schema) + _A_TOOL
