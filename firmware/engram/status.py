@@ -41,7 +41,6 @@ def find_status(board) -> dict:
         found["model_problem"] = _sentence(model.problem)
     if board.pins:
         found["pins"] = board.pins.values()
-        found["pins_simulated"] = int(board.pins.is_simulated)
     cause = reset_cause()
     if cause:
         found["reset"] = cause

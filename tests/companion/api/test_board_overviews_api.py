@@ -126,16 +126,13 @@ def test_the_command_lists_boards_and_shows_one(companion: Companion, board):
     assert "nobody" in engram("boards", "nobody", *home).err
 
 
-@in_one_case("simulated, title", [(1, "pins, simulated "), (0, "pins ")])
-def test_the_pins_of_a_board_are_shown_and_whether_they_are_simulated(
-    companion: Companion, board, simulated: int, title: str
-):
+def test_the_pins_of_a_board_are_shown(companion: Companion, board):
     made: Sent = board()
     made.hello()
     values = {"lamp": "on", "soil": 812, "door": None}
-    assert made.ask("status", items=[["pins", values], ["pins_simulated", simulated]])["op"] == "received"
+    assert made.ask("status", items=[["pins", values]])["op"] == "received"
     figures = companion.client.get(f"/v1/boards/{made.device}/status").json()["figures"]
-    assert (figures["pins"], figures["pins_simulated"]) == (values, bool(simulated))
+    assert figures["pins"] == values
     shown = fine("boards", made.device, "--home", companion.home).out
     (row,) = [line for line in shown.splitlines() if line.startswith("pins")]
-    assert row.startswith(title) and row.endswith(" lamp: on, soil: 812, door: –")
+    assert row.endswith(" lamp: on, soil: 812, door: –")

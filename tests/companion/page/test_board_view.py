@@ -33,7 +33,6 @@ FULL = {
     "searches": 9,
     "searches_empty": 4,
     "pins": {"lamp": "on", "soil": 812},
-    "pins_simulated": 1,
 }
 
 
@@ -61,7 +60,7 @@ def test_a_board_shows_what_it_reports_and_what_to_do(board: Callable[..., Sent]
         "401: the key is refused",
         "409 <b>",
         "345,678",
-        "Pins (simulated)",
+        "Pins",
         "lamp: on, soil: 812",
         "engram board deploy",
     ):

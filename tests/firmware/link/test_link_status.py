@@ -135,14 +135,12 @@ def test_a_long_problem_of_the_model_is_cut_and_has_no_control_characters():
     assert "\x1b" not in told and len(told) <= 200
 
 
-def test_pins_are_told_with_their_values_and_whether_they_are_simulated():
+def test_pins_are_told_with_their_values():
     board = _served()
-    assert not [name for name in status.find_status(board) if name.startswith("pins")]
+    assert "pins" not in status.find_status(board)
     board.pins = open_pins({"lamp": {"pin": 5, "mode": "out"}, "soil": {"pin": 34, "mode": "adc"}}, board.place)
     found = status.find_status(board)
-    assert (found["pins"], found["pins_simulated"]) == ({"lamp": "off", "soil": 1000}, 1)
-    board.pins.is_simulated = False  # as on a chip
-    assert status.find_status(board)["pins_simulated"] == 0
+    assert found["pins"] == {"lamp": "off", "soil": 1000}
 
 
 # --- the message

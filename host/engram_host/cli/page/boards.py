@@ -92,7 +92,7 @@ def _status_rows(figures: dict[str, Any]) -> list[tuple[str, str]]:
     ]
     if figures["pins"]:
         values = (f"{name}: {'–' if value is None else value}" for name, value in figures["pins"].items())
-        rows.append(("pins, simulated" if figures.get("pins_simulated") else "pins", ", ".join(values)))
+        rows.append(("pins", ", ".join(values)))
     return rows
 
 

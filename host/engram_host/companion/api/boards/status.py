@@ -47,7 +47,6 @@ class BoardFigures(BaseModel):
     searches_empty: int = Field(description="searches that found nothing")
     errors: int = Field(description="in its log")
     pins: dict[str, str | int | None] = Field(description="values of its pins by name; null where one cannot be read")
-    pins_simulated: bool = Field(description="whether they are simulated; false, too, if its firmware does not tell")
 
 
 class BoardStatusShown(BaseModel):

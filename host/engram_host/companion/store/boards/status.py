@@ -37,7 +37,6 @@ class BoardStatus:
     searches_empty: int = 0
     errors: int = 0
     pins: str = ""
-    pins_simulated: int = 0
 
     @property
     def pin_values(self) -> dict[str, str | int | None]:

@@ -386,9 +386,7 @@ CREATE TABLE board_status (
     searches_empty INTEGER NOT NULL,
     errors INTEGER NOT NULL,
     -- What a board's pins are, as it told it last: a JSON object of values by name, '' without pins.
-    pins TEXT NOT NULL DEFAULT '',
-    -- Whether a board's pins are simulated, as it reported last.
-    pins_simulated INTEGER NOT NULL DEFAULT 0
+    pins TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
 
 -- A board on a day (days since 1970, UTC): what stood last, the most that it was, and what happened on the day.
