@@ -98,9 +98,9 @@ async def test_the_menu_is_registered_once(server):
     for time in (1, 2):
         async with running(network, host):
             await wait_until_async(
-                "it is so", lambda time=time: server.answers["GET applications commands", 200] == time
+                "it has come", lambda time=time: server.answers["GET applications commands", 200] == time
             )
-            await wait_until_async("it is so", lambda: server.commands)
+            await wait_until_async("it has come", lambda: server.commands)
     assert [(one["name"], one["description"]) for one in server.commands] == [(c.name, c.description) for c in MENU]
     assert server.calls["PUT applications commands"] == 1
 
@@ -109,16 +109,15 @@ async def test_the_menu_is_registered_once(server):
 async def test_commands_that_other_peoples_private_chats_have_are_registered_again_without_them(server):
     network, host = made("discord", server.settings), RecordingHost()
     async with running(network, host):
-        await wait_until_async("it is so", lambda: server.commands)
+        await wait_until_async("it has come", lambda: server.commands)
     server.commands = [{**one, "contexts": None, "integration_types": [0, 1]} for one in server.commands]
     async with running(network, host):
-        await wait_until_async("it is so", lambda: server.commands[0]["contexts"])
+        await wait_until_async("it has come", lambda: server.commands[0]["contexts"])
     assert {(*one["contexts"], *one["integration_types"]) for one in server.commands} == {(0, 1, 0)}
 
 
 @on("discord")
 async def test_a_slash_command_in_a_chat_of_other_people_is_said_in_a_group(server, network, host, ann):
-    await wait_until_async("it is so", lambda: server.commands)
     await ann.use_command("recall", "bike", elsewhere=True)
     assert (await host.next("/recall bike")).chat.is_group
 
@@ -126,12 +125,11 @@ async def test_a_slash_command_in_a_chat_of_other_people_is_said_in_a_group(serv
 @pytest.mark.parametrize("group", [False, True])
 @on("discord")
 async def test_a_slash_command_is_answered_in_its_place(server, group, network, host, ann):
-    await wait_until_async("it is so", lambda: server.commands)
     used = await ann.use_command("recall", "bike", group=group)
     message = await host.next("/recall bike")
     assert (message.id, message.sender, message.is_mentioned, message.chat.is_group) == (used, ann.id, True, group)
     interaction = server.interactions[int(used)]
-    await wait_until_async("it is so", lambda: interaction.answer)
+    await wait_until_async("it has come", lambda: interaction.answer)
     sent = await network.send(message.chat, "the red one", "k1", reply_to=message.id)
     assert (await ann.wait_for("the red one", group=group)).id == sent == str(interaction.answer.id)
     await network.edit(message.chat, sent, "the red one, and the blue")
@@ -146,7 +144,6 @@ async def test_a_slash_command_that_could_not_be_kept_is_not_acknowledged(server
     ann = await server.peer("ann")
     with pytest.raises(StoreUnavailable):
         async with running(network, host) as task:
-            await wait_until_async("it is so", lambda: server.commands)
             host.refuses = StoreUnavailable("the disk is away")
             await ann.use_command("new")
             await task
@@ -157,10 +154,11 @@ async def test_a_slash_command_that_could_not_be_kept_is_not_acknowledged(server
 async def test_an_answer_to_a_slash_command_that_failed_takes_its_place_when_it_is_sent_again(
     server, network, host, ann
 ):
-    await wait_until_async("it is so", lambda: server.commands)
     await ann.use_command("new")
     chat = (await host.next("/new")).chat
-    await wait_until_async("it is so", lambda: server.interactions and next(iter(server.interactions.values())).answer)
+    await wait_until_async(
+        "it has come", lambda: server.interactions and next(iter(server.interactions.values())).answer
+    )
     server.fail("cut_after", "PATCH webhooks messages @original")
     with pytest.raises(SendUncertain):
         await network.send(chat, "done", "k1")
@@ -170,10 +168,9 @@ async def test_an_answer_to_a_slash_command_that_failed_takes_its_place_when_it_
 
 @on("discord")
 async def test_a_slash_command_whose_time_is_over_is_answered_by_a_message(server, network, host, ann):
-    await wait_until_async("it is so", lambda: server.commands)
     await ann.use_command("new")
     chat = (await host.next("/new")).chat
-    await wait_until_async("it is so", lambda: server.calls["POST interactions callback"])
+    await wait_until_async("it has come", lambda: server.calls["POST interactions callback"])
     await server.do(server.interactions.clear)
     await network.send(chat, "done", "k1")
     assert [shown.text for shown in ann.shown()] == ["done"]

@@ -222,6 +222,7 @@ async def test_a_message_has_the_servers_id_and_a_playback_the_same_one(server, 
         server.say(f"@time=2026-11-26T11:00:00.123Z {said}")
     server.say(f"@time=2026-11-26T11:00:00.124Z {said}")
     server.say("@bot :other!~o@host PRIVMSG engram :I am a bot, too")
+    server.say(f":engram!engram@host PRIVMSG {CHANNEL} :an echo of my own")
     server.say(said)
     await host.wait_until(lambda: len(host.received) == 5)
     ids = [message.id for message in host.received]

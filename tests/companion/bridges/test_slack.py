@@ -98,7 +98,7 @@ async def test_the_slash_command_is_a_command_or_a_message(server, used, expecte
     await host.wait_until(lambda: host.received)
     message = host.received[0]
     assert (message.text, message.sender, message.is_mentioned) == (expected, ann.id, True)
-    await wait_until_async("it is so", lambda: server.socket.acknowledged)
+    await wait_until_async("it has come", lambda: server.socket.acknowledged)
     assert server.socket.acknowledged[0]["payload"] == {"response_type": "in_channel"}
 
 
@@ -127,7 +127,7 @@ async def test_an_event_is_acknowledged_only_after_it_was_kept(server):
     host.refuses = None
     async with running(network, host):
         await host.next("keep me")
-        await wait_until_async("it is so", lambda: server.socket.acknowledged)
+        await wait_until_async("it has come", lambda: server.socket.acknowledged)
     assert server.socket.waiting == 0 and not server.socket.wrong
 
 
@@ -293,7 +293,7 @@ async def test_a_socket_that_slack_ends_each_time_is_an_outage(server):
                 before = server.socket.hellos
                 await server.thread.join(server.socket.refresh())
                 renewed = asyncio.ensure_future(
-                    wait_until_async("it is so", lambda seen=before: server.socket.hellos > seen)
+                    wait_until_async("it has come", lambda seen=before: server.socket.hellos > seen)
                 )
                 await asyncio.wait((task, renewed), return_when=asyncio.FIRST_COMPLETED)
                 renewed.cancel()

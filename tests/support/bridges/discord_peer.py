@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from bridge_peers import Peer, Shown
 from discord_records import Channel, Interaction, Json, Message, User, snowflake, timestamp
 from media_samples import PHOTO
+from waiting import wait_until_async
 
 if TYPE_CHECKING:
     from discord_fake import DiscordServer
@@ -114,6 +115,7 @@ class DiscordPeer(Peer):
             self._server.gateway.dispatch("INTERACTION_CREATE", event)
             return str(interaction.id)
 
+        await wait_until_async("the menu is there", lambda: self._server.commands)
         return await self._server.do(use)
 
     def shown(self, *, group: bool = False) -> Sequence[Shown]:

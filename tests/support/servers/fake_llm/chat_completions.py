@@ -37,12 +37,6 @@ BROKEN_EVENT: bytes = b'data: {"object":"chat.completion.chunk","choices":[{"ind
 
 _SYSTEM = ("system", "developer")
 _FINISH = {"end": "stop", "tools": "tool_calls", "length": "length", "filter": "content_filter"}
-_ERRORS = {
-    400: ("invalid_request_error", None),
-    401: ("invalid_request_error", "invalid_api_key"),
-    404: ("invalid_request_error", "model_not_found"),
-    429: ("requests", "rate_limit_exceeded"),
-}
 
 
 def read(headers: Mapping[str, str], body: Mapping[str, object]) -> ModelRequest:
@@ -100,8 +94,8 @@ def events(asked: ModelRequest, answer: ModelAnswer, number: int) -> Iterator[St
 
 def error(status: int, message: str) -> dict[str, object]:
     """A refusal or a failure as one JSON object."""
-    kind, code = _ERRORS.get(status, ("invalid_request_error" if status < 500 else "server_error", None))
-    return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+    kind = "invalid_request_error" if status < 500 else "server_error"
+    return {"error": {"message": message, "type": kind, "param": None, "code": None}}
 
 
 def error_event(message: str) -> bytes:

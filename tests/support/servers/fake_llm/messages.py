@@ -36,14 +36,6 @@ PATH: str = "/v1/messages"
 BROKEN_EVENT: bytes = b'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"ty\n\n'
 
 _STOP = {"end": "end_turn", "tools": "tool_use", "length": "max_tokens", "filter": "refusal"}
-_ERRORS = {
-    401: "authentication_error",
-    403: "permission_error",
-    404: "not_found_error",
-    413: "request_too_large",
-    429: "rate_limit_error",
-    529: "overloaded_error",
-}
 
 
 def read(headers: Mapping[str, str], body: Mapping[str, object]) -> ModelRequest:
@@ -103,7 +95,7 @@ def events(asked: ModelRequest, answer: ModelAnswer, number: int) -> Iterator[St
 
 def error(status: int, message: str) -> dict[str, object]:
     """A refusal or a failure as one JSON object."""
-    kind = _ERRORS.get(status, "invalid_request_error" if status < 500 else "api_error")
+    kind = "invalid_request_error" if status < 500 else "api_error"
     return {"type": "error", "error": {"type": kind, "message": message}}
 
 
@@ -114,13 +106,7 @@ def error_event(message: str) -> bytes:
 
 def models(model: str) -> dict[str, object]:
     """The answer to GET /v1/models."""
-    entry = {
-        "type": "model",
-        "id": model,
-        "display_name": "A script",
-        "created_at": "1970-01-01T00:00:00Z",
-        "lifecycle": "active",
-    }
+    entry = {"type": "model", "id": model, "display_name": "A script", "created_at": "1970-01-01T00:00:00Z"}
     return {"data": [entry], "has_more": False, "first_id": model, "last_id": model}
 
 

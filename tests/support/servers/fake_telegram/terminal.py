@@ -1,10 +1,8 @@
-"""Persons chat with the bot in a terminal: lines are messages, and the bot's messages are edited in place."""
+"""Persons chat with the bot in a terminal: lines are messages."""
 
 import asyncio
 import os
-import shutil
 import threading
-import unicodedata
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import TextIO
@@ -68,8 +66,8 @@ class Terminal:
     def __init__(self, server: FakeTelegram, persons: Sequence[str], out: TextIO):
         self._server = server
         self._people = server.people
-        self._screen = _Screen(out)
-        self._shown: dict[tuple[int, int], str] = {}
+        self._out = out
+        self._shown: set[tuple[int, int]] = set()
         self._was_typing = False
         self._users: dict[str, User] = {}
         for name in persons:
@@ -85,30 +83,32 @@ class Terminal:
     # --- the bot's side of the screen
 
     async def show_changes(self) -> None:
-        """Show what the bot writes, edits and does, for ever."""
+        """Show what the bot writes and does, for ever."""
         while True:
             for chat in self._people.chats:
                 for message in self._people.from_bot(chat):
                     self._show_message(message)
             is_typing = any(map(self._people.is_typing, self._people.chats))
             if is_typing and not self._was_typing:
-                self._screen.note(f"({self._server.state.bot.first_name} is typing)")
+                self._note(f"({self._server.state.bot.first_name} is typing)")
             self._was_typing = is_typing
             await self._server.state.next_change()
 
     def _show_message(self, message: Message) -> None:
         key = (message.chat.id, message.id)
-        if self._shown.get(key) != message.text:
+        if key not in self._shown:
             place = f" in {message.chat.title}" if message.chat.title else ""
-            head = f"{message.sender.first_name}{place}"
-            self._screen.show(key, head, message.text, is_edit=key in self._shown)
-            self._shown[key] = message.text
+            self._note(f"{message.sender.first_name}{place}: {message.text}")
+            self._shown.add(key)
+
+    def _note(self, text: str) -> None:
+        self._out.write(f"{text}\n")
+        self._out.flush()
 
     # --- the person's side
 
     def take_line(self, line: str) -> bool:
         """Send a line, or do what it says; False if it ends the chat."""
-        self._screen.close()
         name, _, rest = line.partition(" ")
         if name == "/quit":
             return False
@@ -119,12 +119,12 @@ class Terminal:
                 text = line.removeprefix("/") if name[1:] in _COMMANDS else line
                 self._people.write(self._user, text, chat=self._chat)
         except (ApiError, ValueError, OSError) as error:
-            self._screen.note(str(error))
+            self._note(str(error))
         return True
 
     def _go_to(self, chat: Chat) -> None:
         self._chat = chat
-        self._screen.note(f"({self._user.first_name} in {chat.title or 'the chat with the bot'})")
+        self._note(f"({self._user.first_name} in {chat.title or 'the chat with the bot'})")
 
     def write_as(self, name: str) -> None:
         """/as NAME"""
@@ -154,7 +154,7 @@ class Terminal:
 
     def show_help(self, _: str) -> None:
         """/?"""
-        self._screen.note(HELP)
+        self._note(HELP)
 
 
 _COMMANDS = {
@@ -165,37 +165,3 @@ _COMMANDS = {
     "/photo": Terminal.send_photo,
     "/?": Terminal.show_help,
 }
-
-
-class _Screen:
-    """Lines of text; on a terminal the last message is written over by its edits."""
-
-    def __init__(self, out: TextIO):
-        self._out = out
-        self._last: tuple[int, int] | None = None
-        self._rows = 0
-
-    def show(self, key: tuple[int, int], head: str, text: str, *, is_edit: bool) -> None:
-        """Write a message, over its earlier text if nothing came after it."""
-        is_over = self._out.isatty() and is_edit and key == self._last
-        if is_over:
-            self._out.write(f"\x1b[{self._rows}A\x1b[J")
-        shown = f"{head}{' (edited)' if is_edit and not is_over else ''}: {text}"
-        self._out.write(f"{shown}\n")
-        self._out.flush()
-        columns = shutil.get_terminal_size().columns
-        self._last, self._rows = key, sum(max(1, -(-_width(line) // columns)) for line in shown.split("\n"))
-
-    def note(self, text: str) -> None:
-        """Write a line that is no message."""
-        self._out.write(f"{text}\n")
-        self._out.flush()
-        self.close()
-
-    def close(self) -> None:
-        """Something else stands below the last message: its edits are written below it."""
-        self._last = None
-
-
-def _width(line: str) -> int:
-    return sum(1 + (unicodedata.east_asian_width(character) in "WF") for character in line)
