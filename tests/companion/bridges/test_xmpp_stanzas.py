@@ -50,8 +50,9 @@ def in_room(inside: str, room: Room, nickname: str = "ann") -> Any:
 REPLY = "<reply xmlns='urn:xmpp:reply:0' to='x@engram.test' id='x'/>"
 
 
-def fallback(end: int) -> str:
-    return f"<fallback xmlns='urn:xmpp:fallback:0' for='urn:xmpp:reply:0'><body start='0' end='{end}'/></fallback>"
+def fallback(end: object, start: object = 0) -> str:
+    part = f"<body start='{start}' end='{end}'/>"
+    return f"<fallback xmlns='urn:xmpp:fallback:0' for='urn:xmpp:reply:0'>{part}</fallback>"
 
 
 def passed_on(body: str, sender: str = "bob@engram.test/pc", kind: str = "chat") -> str:
@@ -67,6 +68,9 @@ def passed_on(body: str, sender: str = "bob@engram.test/pc", kind: str = "chat")
         ("<body>&gt;/new</body>", ("/new", "", "somebody")),
         (f"<body>&gt; Ann:\n&gt; yes\nno</body>{REPLY}{fallback(12)}", ("no", "Ann:\nyes", "")),
         (f"<body>Ann wrote: yes. no</body>{REPLY}{fallback(15)}", ("no", "Ann wrote: yes.", "")),
+        (f"<body>hello</body>{fallback('9' * 5000)}", ("hello", "", "")),
+        (f"<body>hello</body>{fallback(-4, 'x')}", ("hello", "", "")),
+        ("<body>see https://a.test/cat.jpg</body>", ("see https://a.test/cat.jpg", "", "")),
         (passed_on("/new"), ("/new", "", "bob@engram.test")),
         (passed_on("yes", f"{HOME}/bob", "groupchat"), ("yes", "", "bob")),
         (f"<body>what is that?</body>{passed_on('/new')}", ("what is that?", "/new", "")),
@@ -129,15 +133,10 @@ def test_a_long_id_is_shortened_and_stays_the_same():
     assert len(first.id) <= 256
 
 
-def test_messages_without_any_id_are_two():
-    first, second = private("<body>yes</body>", own_id=""), private("<body>yes</body>", own_id="")
-    assert first.id != second.id
-
-
-def test_two_people_of_a_room_may_give_the_same_id():
+def test_messages_without_any_id_and_of_two_people_of_a_room_are_two():
+    assert private("<body>yes</body>", own_id="").id != private("<body>yes</body>", own_id="").id
     room = Room("engram")
-    first, second = in_room("<body>hi</body>", room), in_room("<body>hi</body>", room, nickname="ben")
-    assert first.id != second.id
+    assert in_room("<body>hi</body>", room).id != in_room("<body>hi</body>", room, nickname="ben").id
 
 
 # --- who wrote
@@ -195,57 +194,40 @@ def test_own_messages_are_known_by_the_nickname_and_by_the_rooms_id():
         {"sender": "kitchen@engram.test/laptop"},
         {"kind": "headline"},
         {"kind": "error"},
+        {"sender": f"{HOME}/ann", "inside": "<body>hi</body><x xmlns='http://jabber.org/protocol/muc#user'/>"},
     ],
 )
 def test_what_no_person_says_is_ignored(others: dict[str, str]):
-    assert private("<body>hi</body>", **others) is None
-
-
-def test_invitations_and_messages_through_rooms_are_ignored():
-    assert private("<body>hi</body><x xmlns='http://jabber.org/protocol/muc#user'/>", sender=f"{HOME}/ann") is None
+    assert private(**{"inside": "<body>hi</body>", **others}) is None
 
 
 # --- what was written
 
 
-def test_files_are_attachments_of_their_kind():
-    def link(url: str) -> str:
-        return f"<x xmlns='jabber:x:oob'><url>{url}</url></x>"
-
-    found = private(f"<body>https://a.test/v/cat%20one.JPG</body>{link('https://a.test/v/cat%20one.JPG')}")
-    assert (found.text, found.attachments) == ("", (Attachment("photo", "cat one.JPG"),))
-    for ending, kind in (("mp4", "video"), ("opus", "audio"), ("jsonl", "file"), ("", "file")):
-        found = private(f"<body>look</body>{link(f'https://a.test/x.{ending}')}")
-        assert (found.text, found.attachments[0].kind) == ("look", kind)
-
-
-@in_one_case("link", ["aesgcm://[x", "https://[x", "https://a\u2100b.test/cat.jpg"])
-def test_what_is_no_address_is_a_file_without_a_name(link: str):
-    found = private(f"<body>see {link}</body><x xmlns='jabber:x:oob'><url>{link}</url></x>")
-    assert (found.text, found.attachments) == ("see", (Attachment("file", ""),))
-
-
-def test_a_quote_that_ends_nowhere_stays():
-    fallback = "<fallback xmlns='urn:xmpp:fallback:0' for='urn:xmpp:reply:0'><body end='{}'/></fallback>"
-    found = private(f"<body>hello</body>{fallback.format('9' * 5000)}")
-    assert found.text == "hello"
+@in_one_case(
+    "url, kind, name",
+    [
+        ("https://a.test/v/cat%20one.JPG", "photo", "cat one.JPG"),
+        ("https://a.test/x.mp4", "video", "x.mp4"),
+        ("https://a.test/x.opus", "audio", "x.opus"),
+        ("https://a.test/x.jsonl", "file", "x.jsonl"),
+        ("https://a.test/x.", "file", "x."),
+        ("aesgcm://[x", "file", ""),
+        ("https://[x", "file", ""),
+        ("https://a\u2100b.test/cat.jpg", "file", ""),
+    ],
+)
+def test_a_link_is_an_attachment_of_its_kind(url: str, kind: Any, name: str):
+    link = f"<x xmlns='jabber:x:oob'><url>{url}</url></x>"
+    found, only = private(f"<body>see {url}</body>{link}"), private(f"<body>{url}</body>{link}")
+    assert (found.text, only.text) == ("see", "")
+    assert found.attachments == only.attachments == (Attachment(kind, name),)
 
 
 def test_of_many_links_the_first_are_files():
     links = [f"aesgcm://a.test/{number}.jpg" for number in range(20)]
     found = private(f"<body>{' '.join(links * 2)}</body>")
     assert [each.name for each in found.attachments] == [f"{number}.jpg" for number in range(stanzas.MOST_LINKS)]
-
-
-def test_a_plain_link_stays_text():
-    found = private("<body>see https://a.test/cat.jpg</body>")
-    assert (found.text, found.attachments) == ("see https://a.test/cat.jpg", ())
-
-
-def test_a_quote_that_the_sender_marks_wrongly_stays():
-    bad = "<fallback xmlns='urn:xmpp:fallback:0' for='urn:xmpp:reply:0'><body start='x' end='-4'/></fallback>"
-    found = private(f"<body>hello</body>{bad}")
-    assert found.text == "hello"
 
 
 @in_one_case("inside", ["", "<body> </body>", "<subject>news</subject>", "<body></body>"])
