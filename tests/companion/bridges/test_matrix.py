@@ -48,9 +48,11 @@ async def acting(server: MatrixServer):
 
 
 async def met(host: RecordingHost, ann: MatrixPeer) -> Chat:
-    """The private chat, once something was said in it."""
+    """The private chat, once something was said in it, and marked as received."""
     await ann.say("hello")
-    return (await host.next("hello")).chat
+    chat = (await host.next("hello")).chat
+    await host.wait_until(lambda: host.marked == len(host.received))
+    return chat
 
 
 def has_left(ann: MatrixPeer) -> bool:
@@ -64,6 +66,8 @@ def has_left(ann: MatrixPeer) -> bool:
 
 @on("matrix")
 async def test_a_reply_to_the_account_in_a_group_is_meant_for_it(server, network, ann, host):
+    await ann.say("welcome", group=True)
+    await host.next("welcome")
     own = await network.send(Chat(ann.group, is_group=True), "an answer", "reply-1")
     other = await ann.say("not the account's", group=True)
     for original, is_meant in ((own, True), (other, False)):

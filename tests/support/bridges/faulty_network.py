@@ -51,7 +51,6 @@ class FaultyNetwork:
         self.chance = chance
         self.fail_next: list[Exception] = []
         self.is_away = False
-        self.refuses_marks = False
         self.shown: list[ShownMessage] = []
         self.signs: list[tuple[str, bool]] = []
         self.busy: set[str] = set()
@@ -105,8 +104,6 @@ class FaultyNetwork:
             raise self.fail_next.pop(0)
         if self.is_away:
             raise SendFailed("the network is away.")
-        if self.refuses_marks and not is_plain:
-            raise MarksRefused("no such marks.")
         match self.chance.randrange(12) if self.chance else 99:
             case 0:
                 raise SendFailed("it was not sent.")

@@ -24,18 +24,17 @@ NO_LIMIT = {"per_second": 100_000, "burst_count": 100_000}
 
 
 class MatrixServer(ServerProcess):
-    """Implements bridge_peers.Server. `limits` are those of Synapse's configuration; there are none if it is left out."""
+    """Implements bridge_peers.Server, without limits."""
 
     name = "synapse"
 
-    def __init__(self, limits: Mapping[str, Any] | None = None):
+    def __init__(self) -> None:
         super().__init__()
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._group = ""
         self._in_group: set[str] = set()
         self._rooms: dict[str, str] = {}
-        self._limits = _no_limits() if limits is None else limits
         self._home = Path(tempfile.mkdtemp(prefix="engram-synapse-"))
         self._config = self._home / "homeserver.json"
         self._tokens: dict[str, str] = {}
@@ -67,7 +66,7 @@ class MatrixServer(ServerProcess):
             "presence": {"enabled": False},
             # Else the same first look gives for two minutes what it gave before.
             "caches": {"sync_response_cache_duration": "0s"},
-            **self._limits,
+            **_no_limits(),
         }
 
     def command(self) -> tuple[list[str], dict[str, str]]:
@@ -99,21 +98,14 @@ class MatrixServer(ServerProcess):
         with httpx.Client(base_url=self.url, verify=PLAIN, trust_env=False, timeout=60) as client:
             return client.request(method, path, **options)
 
-    def limit_messages(self, name: str, per_second: int) -> None:
-        """Let an account send so many messages a second, 0 for no limit."""
-        limit = {"messages_per_second": per_second, "burst_count": per_second}
-        path = f"/_synapse/admin/v1/users/@{name}:engram.test/override_ratelimit"
-        headers = {"Authorization": f"Bearer {self.register('admin', is_admin=True)}"}
-        self.request("POST", path, json=limit, headers=headers).raise_for_status()
-
-    def register(self, name: str, is_admin: bool = False) -> str:
+    def register(self, name: str) -> str:
         """The access token of an account, which is made if it is not there."""
         if name not in self._tokens:
             nonce = self.request("GET", "/_synapse/admin/v1/register").json()["nonce"]
-            words = "\0".join((nonce, name, PASSWORD, "admin" if is_admin else "notadmin")).encode()
+            words = "\0".join((nonce, name, PASSWORD, "notadmin")).encode()
             proof = hmac.new(SECRET.encode(), words, hashlib.sha1).hexdigest()
             body = {"nonce": nonce, "username": name, "displayname": name.title(), "password": PASSWORD}
-            body |= {"admin": is_admin, "mac": proof}
+            body |= {"admin": False, "mac": proof}
             answer = self.request("POST", "/_synapse/admin/v1/register", json=body)
             answer.raise_for_status()
             self._tokens[name] = answer.json()["access_token"]

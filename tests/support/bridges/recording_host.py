@@ -17,6 +17,8 @@ class RecordingHost:
         self.groups: list[tuple[Chat, int]] = []
         """Chats that have become groups, each with how often the network had connected by then."""
         self.mark = ""
+        self.marked = 0
+        """How many messages had come when the mark was last kept."""
         self.steps: list[str] = []
         """When an account was claimed, and the mark loaded."""
         self.refuses: Exception | None = None
@@ -49,7 +51,7 @@ class RecordingHost:
 
     async def save_mark(self, mark: str) -> None:
         assert len(mark) <= 2000
-        self.mark = mark
+        self.mark, self.marked = mark, len(self.received)
         self._changed.set()
 
     async def wait_until(self, condition: Callable[[], object], seconds: float = 60) -> None:
