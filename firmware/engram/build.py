@@ -102,8 +102,6 @@ class Board:
         self.clock = clock
         self.network = network
         self.turn_queue = TurnQueue()
-        self.tag_snapshots = {}
-        """The catalog as each session's prompts show it."""
         self.searches = [0, 0]
         """Searches since the start, and how many of them found nothing."""
 
@@ -209,10 +207,7 @@ class Board:
     def add_agent(self, learns: bool = True) -> None:
         """Add what answers turns to a board that has all else; with `learns` what follows them, if it has a model."""
         self._add_tools()
-        self.prompts = PromptBuilder(
-            self.config, self.clock, self.records, self.journal, self.recall,
-            self.profile, self.notes, self.tag_snapshots, self.toolbox,
-        )  # fmt: skip
+        self.prompts = PromptBuilder(self)
         self.offline = Offline(
             self.records, self.recall, self.forgetting, self.remote_search, self.notes, self.config.get("mode")
         )

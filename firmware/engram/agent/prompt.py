@@ -79,26 +79,22 @@ Window = namedtuple("Window", "turns room for_memories")
 
 
 class PromptBuilder:
-    """Builds prompts from one board's memory.
-
-    `snapshots` has for each session the catalog as its prompts show it until the window moves: (what it is of, all tags then,
-    its line).
-    `toolbox` has the tools beside the memory's.
-    """
+    """Builds prompts from one board's memory."""
 
     senses = None
     """Shows readings; None until there are some."""
 
-    def __init__(self, config, clock, records, journal, recall, profile_files, notes_files, snapshots, toolbox):
-        self.config = config
-        self.clock = clock
-        self.records = records
-        self.journal = journal
-        self.recall = recall
-        self.profile_files = profile_files
-        self.notes_files = notes_files
-        self.snapshots = snapshots
-        self.toolbox = toolbox
+    def __init__(self, board):
+        self.config = board.config
+        self.clock = board.clock
+        self.records = board.records
+        self.journal = board.journal
+        self.recall = board.recall
+        self.profile_files = board.profile
+        self.notes_files = board.notes
+        self.toolbox = board.toolbox
+        self.snapshots = {}
+        """The catalog as each session's prompts show it until the window moves: (what it is of, all tags then, its line)."""
 
     def window(self, caller, sid: str, seq: int) -> Window:
         """The turns of a session that the prompt for the turn `seq` shows before it."""

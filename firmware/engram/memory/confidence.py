@@ -73,25 +73,15 @@ def of_days(is_of_them: bool) -> int:
     return _ON_DAYS if is_of_them else _OFF_DAYS
 
 
-class ConfidenceScorer:
-    """Rates how surely each hit of one search is an answer; `measure` is the query's."""
+def item_of(hit, measure, ref: str, at: int, who: str) -> Item:
+    """The item of a hit of a store; `measure` is the query's."""
+    return Item(ref, at, who, "", hit.score, hit.evidence, of_words(hit.evidence, measure))
 
-    def __init__(self, measure):
-        self._measure = measure
 
-    def item(self, ref: str, at: int, who: str, hit) -> Item:
-        """The item of a hit of a store."""
-        return Item(ref, at, who, "", hit.score, hit.evidence, self.score_words(hit.evidence))
-
-    def score_words(self, evidence: int) -> int:
-        """The confidence by words alone."""
-        return of_words(evidence, self._measure)
-
-    def of_days(self, count: int) -> int:
-        """Rate a search that found `count` entries of the days that it names, which are one word, and no other word."""
-        weight = inverse_frequency(MANY, count)
-        others = self._measure.weight + self._measure.unknown
-        return of_words(evidence_once(weight), Measure(weight, weight, others))
+def of_days_alone(count: int, measure) -> int:
+    """Rate a search that found `count` entries of the days that it names, which are one word, and no other word."""
+    weight = inverse_frequency(MANY, count)
+    return of_words(evidence_once(weight), Measure(weight, weight, measure.weight + measure.unknown))
 
 
 def times(item: Item, per_cent: int) -> Item:

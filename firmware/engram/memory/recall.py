@@ -94,16 +94,16 @@ class Recall:
         if notes:
             frequencies.append((notes.count, notes.having))
         known = known_weights(frequencies, weights(frequencies))
-        scorer = confidence.ConfidenceScorer(measure_query(frequencies, known))
-        items = self._ranked_records(query, known, scorer)
+        measure = measure_query(frequencies, known)
+        items = self._ranked_records(query, known, measure)
         if not query.tags:
-            turns, asking = self._ranked_turns(query, known, scorer)
+            turns, asking = self._ranked_turns(query, known, measure)
             confidence.compare(items, turns)
             items = put_below(on_one_scale(items, turns), asking)
         if days:
             if not items:
                 found = said_on(days, query, self._records, self._journal, self._clock)[: self._candidates]
-                sure = scorer.of_days(len(found))
+                sure = confidence.of_days_alone(len(found), measure)
                 by_days = [Item(ref, at, who, "", ONE, OWN, sure) for at, ref, who in found]
                 return Ranked(asked, by_days, (), "")
             for place, item in enumerate(items):
@@ -111,7 +111,7 @@ class Recall:
                 item = with_score(item, item.score + more * ONE // 100)
                 items[place] = confidence.times(item, confidence.of_days(more > 0))
         items.sort(key=lambda item: (-item.score, -item.at, -int(item.id[1:])))
-        items, lines = _with_notes(notes, known, scorer, items)
+        items, lines = _with_notes(notes, known, measure, items)
         return Ranked(asked, items, lines, "")
 
     def _without_days(self, query: str) -> tuple:
@@ -131,12 +131,12 @@ class Recall:
             return None
         return find_lines(notebook, names, terms, self._clock, query.since, query.until)
 
-    def _ranked_records(self, query, known, scorer) -> list:
+    def _ranked_records(self, query, known, measure) -> list:
         items = []
         stated = []
         for hit, record in self._records.search(query, self._candidates, known):
             stated.append(stated_importance(record))
-            item = scorer.item(record["id"], record["created"], "", hit)
+            item = confidence.item_of(hit, measure, record["id"], record["created"], "")
             items.append(confidence.times(item, confidence.of_record(record)))
         for at, (importance, _) in enumerate(self._records.importance.importance_of(stated)):
             item = items[at]
@@ -145,14 +145,14 @@ class Recall:
             items[at] = with_score(item, score)
         return items
 
-    def _ranked_turns(self, query, known, scorer) -> tuple:
+    def _ranked_turns(self, query, known, measure) -> tuple:
         """(the items of turns, the ids of those in which the caller has asked for the same: they answer nothing)."""
         items = []
         asking = []
         is_asked = asks_replies(query.text)
         terms = list(text.terms(query.text))
         for hit, turn in self._journal.search(query, self._candidates, "", known):
-            item = scorer.item("t%d" % hit.number, turn["at"], turn["who"], hit)
+            item = confidence.item_of(hit, measure, "t%d" % hit.number, turn["at"], turn["who"])
             if turn["who"] == query.caller.principal and repeats(turn["text"], terms):
                 item = confidence.question(item)
                 asking.append(item.id)
@@ -269,14 +269,14 @@ def weak_mark(item: Item, ranked: Ranked) -> str:
     return "weak" if item.confidence < confidence.WEAK and is_certain(ranked) else ""
 
 
-def _with_notes(notes, known: dict, scorer, items: list) -> tuple:
+def _with_notes(notes, known: dict, measure, items: list) -> tuple:
     """(the items of records and turns, those of lines of notes): the side whose best matches less weight is scaled down."""
     if not notes or not notes.lines:
         return items, ()
     found = []
     for line in notes.lines:
         evidence = confidence.evidence_once(sum([known[term] for term in line.terms]))
-        found.append(Item(line.ref, line.at, "", line.text, 0, evidence, scorer.score_words(evidence)))
+        found.append(Item(line.ref, line.at, "", line.text, 0, evidence, confidence.of_words(evidence, measure)))
     ours, theirs = most_evidence(items), most_evidence(found)
     # Weights reach 2^30: the quotients are taken in 1/256 so that products stay small.
     most = (max(ours, theirs) >> 8) + 1
