@@ -3,7 +3,7 @@
 from engram.compat import const
 from engram.memory import access, ids
 from engram.memory.recall import snippet
-from engram.memory.records.provenance import origin_of
+from engram.memory.records.provenance import numbers_of, origin_of
 
 _LOOKED = const(200)  # newest memories among which those of the turn are: bounds the reads
 _SHOWN = const(80)  # characters of a memory
@@ -25,45 +25,33 @@ class Forgetting:
         Undo does not bring back what was with the companion ("archived" in the record).
         """
         records, number = self._records, ids.number("id", ref, "m")
-        record, origins = None, set()
-        if not records.entries.get(number):
-            record = self._find_left(number, caller)
-            if record:
-                origins.add(origin_of(record, records.entries.epoch))
-            elif self._archived and self._archived.may_be_archived(number, caller):
-                return self._archived.forget(ref, caller), []
-        record = record or records.live(ref, caller)
+        left = None if records.entries.get(number) else records.find_left(number)
+        if left and access.may_see_line(caller, left):
+            record = left
+        elif self._archived and self._archived.may_be_archived(number, caller):
+            return self._archived.forget(ref, caller), []
+        else:
+            record = records.live(ref, caller)
         older, turns = records.lineage(record)
         # Turns that have gone before are no part of this: undo must not bring them back.
         turns = self._present(turns, caller) if with_turns else []
-        for line in [record] + [records.entries.get(int(each[1:])) for each in older]:
-            if line and "origin" in line:
-                origins.add(line["origin"])
+        lines = [record] + [records.entries.get(int(each[1:])) for each in older]
         # First: undo is to find the record itself.
-        self._forget_copies(origins, record["id"], caller)
+        for line in lines:
+            if line:
+                self.forget_copies(origin_of(line, records.entries.epoch), caller, but=record["id"])
         records.remove(record, turns)
         for turn in turns:
             self._journal.redact(turn, caller)
         return record, turns
 
-    def _find_left(self, number: int, caller):
-        for record in self._records.left():
-            if record["id"] == "m%d" % number and access.may_see_line(caller, record):
-                return record
-        return None
-
-    def forget_copies(self, origin: str, caller) -> bool:
+    def forget_copies(self, origin: str, caller, but: str = "") -> bool:
         """Forget what left for lack of room and has that origin; whether there was any."""
-        return self._forget_copies((origin,), "", caller)
-
-    def _forget_copies(self, origins, but: str, caller) -> bool:
-        epoch = self._records.entries.epoch
-        found = []
-        for record in self._records.left() if origins else ():
-            if origin_of(record, epoch) in origins and record["id"] != but and access.may_see_line(caller, record):
-                found.append(record)
-        for record in found:
-            self._records.remove(record)
+        records = self._records
+        copies = [records.find_left(number) for number in numbers_of(records.entries, origin)]
+        found = [copy for copy in copies if copy and copy["id"] != but and access.may_see_line(caller, copy)]
+        for copy in found:
+            records.remove(copy)
         return bool(found)
 
     def _present(self, turns, caller) -> list:

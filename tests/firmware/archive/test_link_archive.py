@@ -16,7 +16,7 @@ async def test_the_least_important_leaves_to_the_companion():
     assert linked.kept() == numbers[: len(linked.kept())] and linked.kept()
     assert sorted(linked.kept() + linked.live()) == numbers
     assert linked.board.archived.total == len(linked.kept())
-    assert not list(linked.board.records.left())
+    assert not linked.board.left()
 
 
 async def test_what_is_pinned_is_not_archived():
@@ -34,7 +34,7 @@ async def test_nothing_leaves_while_the_companion_is_away_and_there_is_room():
     store_many(linked.board, 10)
     for _ in range(5):
         linked.board.eviction.tick()
-    assert len(linked.live()) == 10 and not list(linked.board.records.left())
+    assert len(linked.live()) == 10 and not linked.board.left()
 
 
 async def test_at_the_cap_no_more_than_needed_leaves_to_the_trash_while_it_is_away():
@@ -42,7 +42,7 @@ async def test_at_the_cap_no_more_than_needed_leaves_to_the_trash_while_it_is_aw
     linked.exchange.close(NetError("gone"))
     store_many(linked.board, 103)
     assert len(linked.live()) == 100
-    assert len(list(linked.board.records.left())) == 3
+    assert len(linked.board.left()) == 3
 
 
 async def test_when_it_comes_back_what_is_too_much_is_archived():
@@ -60,7 +60,7 @@ async def test_a_board_without_an_archive_lets_them_go_to_the_trash_as_before():
     store_many(board, 11)
     while board.eviction.tick():
         pass
-    assert len(list(board.records.left())) == 1
+    assert len(board.left()) == 1
 
 
 async def test_too_many_bytes_leave_the_flash_only_once_the_companion_has_them():
@@ -267,7 +267,7 @@ async def test_with_an_archive_the_last_places_are_not_kept_waiting_for_a_pause(
     store_many(linked.board, 10)
     linked.board.turn_queue.note_activity()
     await linked.work()
-    assert linked.kept() and not list(linked.board.records.left())
+    assert linked.kept() and not linked.board.left()
 
 
 # --- forgetting
@@ -424,6 +424,6 @@ async def test_whatever_the_way_does_nothing_is_lost_or_doubled():
         linked.way.numbers = None
         linked.archive._pause.end()
         await linked.work()
-        trashed = [int(record["id"][1:]) for record in linked.board.records.left()]
+        trashed = [int(record["id"][1:]) for record in linked.board.left()]
         assert sorted(linked.live() + linked.kept() + trashed) == stored, seed
         assert linked.board.archived.total == len(linked.kept())

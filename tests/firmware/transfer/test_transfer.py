@@ -222,7 +222,7 @@ def test_a_tombstone_reaches_what_was_evicted_to_the_trash():
     line = '/import {"origin":"esp-claw:mem-1","deleted":true}'
     assert answered(board, line, ANN)[0] == "0 stored, 1 there already, 0 refused"
     assert answered(board, line)[0] == "0 stored, 1 forgotten, 0 refused"
-    assert list(board.records.left()) == []
+    assert board.left() == []
 
 
 def test_a_partial_line_changes_the_fields_that_it_has():

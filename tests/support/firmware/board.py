@@ -126,6 +126,10 @@ class Board(build.Board):
         self.close()
         self.open()
 
+    def left(self):
+        """The records that left for lack of room, newest first."""
+        return [record for record in self.records.left() if record]
+
     def compact(self):
         finish(self.records.compacting())
         finish(self.journal.compacting())

@@ -267,7 +267,7 @@ class House:
     def all_of(self, told):
         """Yield all that has a scope, and the text files of its principal."""
         board = self.board
-        for lines in (board.records.entries.newest(), board.journal.later(0), board.records.left()):
+        for lines in (board.records.entries.newest(), board.journal.later(0), board.left()):
             for line in lines:
                 if line.get("scope", "all") == told:
                     yield _of(line)

@@ -29,7 +29,7 @@ for row in parts.timers.owned_by(caller):
 if who == "owner":
     for record in parts.records.entries.newest():
         print("live", record["id"], record["content"])
-    for record in parts.records.left():
+    for record in filter(None, parts.records.left()):
         print("trash", record["id"], record["content"])
     for _, file, _ in parts.note_retention._day_files():
         with open("/flash/memory/" + file) as opened:

@@ -256,7 +256,7 @@ def main(path, trace=""):
     assert parts.archived
     there = {
         "live": sorted(record["content"] for record in parts.records.entries.newest()),
-        "trash": sorted({record["content"] for record in parts.records.left()}),
+        "trash": sorted({record["content"] for record in parts.records.left() if record}),
         "archived": [parts.archived.total, parts.archived.lost],
         "kept": sorted(content for _, content in json.loads(peer.told("archived"))),
         "copy": json.loads(peer.told("states")),

@@ -76,7 +76,7 @@ async def distil(parts):
 def contents(parts):
     """What is live, and what is in the trash."""
     live = [record["content"] for record in parts.records.newest()]
-    return sorted(live), sorted({record["content"] for record in parts.records.left()})
+    return sorted(live), sorted({record["content"] for record in parts.records.left() if record})
 
 
 def main(path, cut):

@@ -39,14 +39,15 @@ def find_by_origin(entries, origin: str, accepts) -> tuple:
     before one that was forgotten.
     """
     found = None, None
-    for number in _numbers(entries, origin):
+    for number in numbers_of(entries, origin):
         state, line = entries.state_and_latest(number)
         if line is not None and accepts(line) and (found[0] is None or state < found[0]):
             found = state, line
     return found
 
 
-def _numbers(entries, origin: str):
+def numbers_of(entries, origin: str):
+    """Yield the numbers of the records with an origin, whatever became of them."""
     source, _, ref = origin.partition(":")
     if source == epoch_text(entries.epoch):
         number = _number(ref)

@@ -49,7 +49,7 @@ class Records:
         """Counts what may let others leave: what was forgotten or is pinned no more, since the start."""
         self.importance = importance
         self.eviction = Eviction(self, most, cap, find_archive)
-        self._left = set()  # seqs of records that left, and that a compaction keeps
+        self._left = set()  # seqs of records that left since a compaction began, and of the last ones before it
 
     # --- writing
 
@@ -196,6 +196,7 @@ class Records:
         if redacts:
             line.append(("redacts", redacts))
         self.entries.append(line, urgent=True)
+        self._left.discard(record["seq"])
         self.releases += 1
 
     def evict(self, numbers) -> int:
@@ -210,28 +211,41 @@ class Records:
             if turns:
                 # Whoever forgets it later forgets all that it came from.
                 lines[-1].append(("turns", turns))
-            if self.entries.is_compacting:
-                self._left.add(record["seq"])
+            self._left.add(record["seq"])
         if lines:
             self.entries.append(*lines, urgent=True)
         return len(lines)
 
     def left(self):
-        """Yield the records that left for lack of room and are on the flash still, newest first, `left` being the moment.
+        """Yield the records that left for lack of room and are on the flash still, newest first, and None while it looks.
 
         One that was brought back, or left twice, may come again.
         """
         forgotten = set()
         for line in self.entries.lines_backwards():
             if line.get("op") == "leave" and line["id"] not in forgotten:
-                record = self.entries.line(line["was"])
-                if record is not None and "content" in record:
-                    record["left"] = line["at"]
-                    if "turns" in line:
-                        record["turns"] = line["turns"]
-                    yield record
+                yield self._left_by(line)
             if line.get("op") in ("leave", "forget"):
                 forgotten.add(line["id"])
+            yield None
+
+    def find_left(self, number: int):
+        """The record with that number if it left for lack of room and is on the flash still, else None."""
+        for seq in reversed(self.entries.seqs_with_label("=%d" % number)):
+            line = self.entries.line(seq) or {}
+            if line.get("id") == "m%d" % number:
+                return self._left_by(line) if line.get("op") == "leave" else None
+        return None
+
+    def _left_by(self, line: dict):
+        """The record that a line took away, `left` being the moment; None if it is not on the flash any more."""
+        record = self.entries.line(line["was"])
+        if record is None or "content" not in record:
+            return None
+        record["left"] = line["at"]
+        if "turns" in line:
+            record["turns"] = line["turns"]
+        return record
 
     def tombstone(self, op: str, record: dict, older: list) -> list:
         """The line that takes a record away with the older ones that it superseded."""
@@ -348,19 +362,22 @@ class Records:
         """
         if self._archived:
             self._archived.mark_durable()
-        self._left = self._newest_left()
+        if not self.entries.is_compacting:
+            self._left = set()
+        yield from self._find_newest_left()
         yield from self.entries.compacting(self._keep if with_history else self._is_latest)
         self.entries.append([("op", "compacted"), ("at", self.clock.now())], urgent=True)
 
-    def _newest_left(self) -> set:
-        """The seqs of the last records that left, as many as fit the bytes that they may take."""
-        found, room = set(), self._cap // _LEFT_SHARE
+    def _find_newest_left(self):
+        """Note the last records that left, as many as fit the bytes that they may take; a generator that pauses."""
+        room = self._cap // _LEFT_SHARE
         for record in self.left():
-            room -= len(text.dumps(record))
+            yield
+            room -= len(text.dumps(record)) if record else 0
             if room < 0:
-                break
-            found.add(record["seq"])
-        return found
+                return
+            if record:
+                self._left.add(record["seq"])
 
     def _keep(self, line: dict) -> bool:
         """Return what compaction does with a line: earlier versions of what is not forgotten stay as its history."""

@@ -29,10 +29,14 @@ def _json(board, caller):
 def _trash(board, caller):
     def memories():
         for record in board.records.left():
-            if access.may_see_line(caller, record):
-                yield record, "", False, (0, 0)
+            is_seen = record is not None and access.may_see_line(caller, record)
+            yield (record, "", False, (0, 0)) if is_seen else None
 
-    yield from _lines(board, caller, sum(1 for _ in memories()), memories(), ())
+    count = 0
+    for memory in memories():
+        count += memory is not None
+        yield 0
+    yield from _lines(board, caller, count, memories(), ())
 
 
 def _lines(board, caller, count: int, memories, keepers):
