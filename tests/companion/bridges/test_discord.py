@@ -14,7 +14,6 @@ from engram_host.companion.bridges.errors import (
     NetworkAway,
     SendRefused,
     SendUncertain,
-    SignInRefused,
     SlowDown,
 )
 from engram_host.companion.bridges.network import Chat, Incoming
@@ -279,13 +278,6 @@ async def test_a_long_rate_limit_is_told_and_a_short_one_waited_for(server, netw
 
 
 @on("discord")
-async def test_after_a_cut_nobody_knows_whether_a_message_arrived(server, network, ann):
-    server.fail("cut_after", CREATE)
-    with pytest.raises(SendUncertain):
-        await network.send(Chat(str(ann.direct.id)), "answer", "k1")
-
-
-@on("discord")
 async def test_a_send_to_who_takes_no_messages_is_refused_for_good(server, network, ann):
     ann.direct.is_forbidden = True
     for place in (Chat(str(ann.direct.id)), Chat("17")):
@@ -297,16 +289,6 @@ async def test_a_send_to_who_takes_no_messages_is_refused_for_good(server, netwo
 async def test_a_reply_to_what_has_gone_is_sent_without_it(server, network, ann):
     await network.send(Chat(str(ann.direct.id)), "answer", "k1", reply_to="17")
     await ann.wait_for("answer")
-
-
-@on("discord")
-async def test_a_token_that_is_revoked_meanwhile_ends_the_bridge_for_good(server):
-    network, host = made("discord", server.settings), RecordingHost()
-    with pytest.raises(SignInRefused):
-        async with running(network, host) as task:
-            server.is_token_refused = True
-            server.cut_connections()
-            await task
 
 
 @on("discord")

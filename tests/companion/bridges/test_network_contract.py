@@ -17,7 +17,9 @@ from engram_host.companion.bridges.errors import (
     NetworkAway,
     SendFailed,
     SendRefused,
+    SendUncertain,
     SignInRefused,
+    SlowDown,
 )
 from engram_host.companion.bridges.network import Chat
 from engram_host.companion.bridges.slack import bridge as slack
@@ -279,6 +281,18 @@ async def test_a_token_that_is_not_known_is_refused_and_not_shown(server, name):
         assert server.settings["token"] not in str(refused.value)
 
 
+@tried_on("discord", "slack")
+async def test_a_token_that_is_revoked_meanwhile_ends_the_bridge_for_good(server, network, task, name):
+    server.refuse_token()
+    if name == "discord":
+        server.cut_connections()
+    else:
+        await server.thread.join(server.socket.refresh())
+    await asyncio.wait([task])
+    with pytest.raises(SignInRefused):
+        await task
+
+
 OF_TELEGRAM = {"token": "4711:a-secret", "url": "https://api.telegram.org"}
 OF_SLACK = {"token": "xoxb-1", "app_token": "xapp-1"}
 OF_XMPP = {"address": "kitchen@engram.test", "password": "x", "rooms": "home@rooms.engram.test"}
@@ -353,6 +367,23 @@ async def test_a_message_of_the_longest_length_is_taken(network, host, ann, name
     sent = await network.send(chat, text, "k1")
     if NETWORKS[name].has_edits:
         await network.edit(chat, sent, text[1:])
+
+
+SENDING = {"telegram": "sendMessage", "discord": "POST channels messages", "slack": "chat.postMessage"}
+
+
+@tried_on(*FAKED)
+async def test_a_send_that_fails_says_what_is_known_and_is_not_repeated(server, network, host, ann, name):
+    chat = await chat_with(ann, host)
+    for fault, error in (("flood", SlowDown), ("cut_after", SendUncertain), ("status", SendUncertain)):
+        if (name, fault) == ("discord", "status"):
+            continue  # its library repeats such a send, which has a key
+        server.fail(fault, SENDING[name], retry_after=90)
+        before = server.calls[SENDING[name]]
+        with pytest.raises(error) as failed:
+            await network.send(chat, "answer", f"key-{fault}")
+        assert server.calls[SENDING[name]] == before + 1 and server.settings["token"] not in str(failed.value)
+        assert getattr(failed.value, "retry_after", 90) == 90
 
 
 UNKNOWN = {

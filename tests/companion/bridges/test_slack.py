@@ -11,9 +11,6 @@ from engram_host.companion.bridges.errors import (
     FileNotFetched,
     NetworkAway,
     SendRefused,
-    SendUncertain,
-    SignInRefused,
-    SlowDown,
 )
 from engram_host.companion.bridges.network import Chat
 from engram_host.companion.bridges.slack.bridge import Slack
@@ -247,16 +244,6 @@ def test_what_people_write_is_readable():
 # --- what goes wrong
 
 
-@in_one_case("fault, error", [("flood", SlowDown), ("status", SendUncertain), ("cut_after", SendUncertain)])
-@on("slack")
-async def test_a_send_that_fails_says_what_is_known_and_is_not_repeated(server, fault, error, network, ann):
-    server.fail(fault, POST, retry_after=7)
-    before = server.calls[POST]
-    with pytest.raises(error) as failed:
-        await network.send(Chat(ann.direct.id), "answer", "k1")
-    assert getattr(failed.value, "retry_after", 7) == 7 and server.calls[POST] == before + 1
-
-
 @on("slack")
 async def test_a_send_to_where_nobody_is_is_refused_for_good(server, network):
     server.house.is_archived = True
@@ -265,16 +252,6 @@ async def test_a_send_to_where_nobody_is_is_refused_for_good(server, network):
             await network.send(place, "answer", "k1")
     with pytest.raises(SendRefused):
         await network.edit(Chat(server.house.id, "", is_group=True), "1.2", "answer")
-
-
-@on("slack")
-async def test_a_token_that_is_revoked_meanwhile_ends_the_bridge_for_good(server):
-    network, host = made("slack", server.settings), RecordingHost()
-    with pytest.raises(SignInRefused):
-        async with running(network, host) as task:
-            server.is_token_refused = True
-            await server.thread.join(server.socket.refresh())
-            await task
 
 
 @on("slack")

@@ -12,12 +12,10 @@ from engram_host.companion.bridges.errors import (
     SendFailed,
     SendRefused,
     SendUncertain,
-    SlowDown,
 )
 from engram_host.companion.bridges.network import Chat
 from engram_host.companion.bridges.telegram import bridge as telegram
 from engram_host.companion.conversations.routing import keepable
-from one_case import in_one_case
 from recording_host import MENU, RecordingHost
 from telegram_server import TelegramServer
 
@@ -250,26 +248,6 @@ async def test_the_menu_of_commands_is_set(server, network):
 
 
 # --- what goes wrong
-
-
-@in_one_case(
-    "fault, error",
-    [
-        (lambda faults: faults.flood(7, method="sendMessage"), SlowDown),
-        (lambda faults: faults.fail(502, method="sendMessage"), SendUncertain),
-        (lambda faults: faults.cut_after(method="sendMessage"), SendUncertain),
-        (lambda faults: faults.cut_within(method="sendMessage"), SendUncertain),
-    ],
-)
-@on("telegram")
-async def test_a_send_that_fails_says_what_is_known(server, fault, error, network, host, ann):
-    await ann.say("hi")
-    chat = (await host.next("hi")).chat
-    fault(server.fake.faults)
-    with pytest.raises(error) as failed:
-        await network.send(chat, "answer", "k1")
-    assert server.fake.token not in str(failed.value)
-    assert getattr(failed.value, "retry_after", 7) == 7
 
 
 @on("telegram")

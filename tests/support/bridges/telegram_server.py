@@ -1,5 +1,6 @@
 """Telegram for tests of bridges: the strict fake of the Bot API, with a forum that all people are in."""
 
+from collections import Counter
 from collections.abc import Mapping
 
 from fake_server.threads import LoopThread
@@ -48,6 +49,17 @@ class TelegramServer:
     def forget_files(self) -> None:
         """Lose the files that people have sent."""
         self.fake.state.files.clear()
+
+    @property
+    def calls(self) -> Counter[str]:
+        """Calls by their method."""
+        return self.fake.ledger.by_method
+
+    def fail(self, kind: str, method: str, retry_after: int) -> None:
+        """Let the next call of a method fail in one of the ways of FakeService."""
+        faults = self.fake.faults
+        add = {"flood": lambda **calls: faults.flood(retry_after, **calls), "status": faults.fail}
+        add.get(kind, faults.cut_after)(method=method)
 
     def start(self) -> None:
         if not self._is_up:
