@@ -3,13 +3,11 @@
 from collections import namedtuple
 
 from engram.compat import const
-from engram.memory.ranking import Item
-from engram.memory.recall import is_certain, make_query, snippet
+from engram.memory.recall import make_query
 from engram.memory.texts.notes import MEMORY, is_note
 
 _MOST = const(50)  # items of an answer of the companion
 _TAG_LONGEST = const(64)  # characters of one in a message
-_SNIPPET = const(400)  # characters of one memory, as in tools.py
 
 
 class RemoteRecall(namedtuple("RemoteRecall", "clock records recall search archive archived notes")):
@@ -54,33 +52,6 @@ class RemoteRecall(namedtuple("RemoteRecall", "clock records recall search archi
             # However good the board's own answer is, one with the tag may have left it; newer ones go before it.
             return await self.search.search(wanted, _MOST)
         return await self.search.found(self.recall.rank(wanted), _MOST)
-
-    def show_results(self, tools, ranked, more, query, limit: int) -> list:
-        """The board's memories and those of the companion, as memory_recall shows them; newest first without words."""
-        answer = []
-        is_answer = bool(ranked) and is_certain(ranked)
-        for item in self._merged(tools, ranked, more, query, limit):
-            if item.text:
-                if is_answer or not ranked:
-                    self.archived.add_use(int(item.id[1:]), query.caller)
-                left = {"id": item.id, "content": snippet(item.text, _SNIPPET), "date": self.clock.day(item.at)}
-                left["from"] = "the companion"
-                answer.append(left)
-            else:
-                answer.append(tools.found(item.id, query.caller, is_answer))
-        return answer
-
-    def _merged(self, tools, ranked, more, query, limit: int) -> list:
-        if ranked:
-            items = ranked.items
-        else:
-            newest = tools.newest(query, limit)
-            own = [Item(record["id"], record["created"], "", "", 0, 1, 0) for record in newest]
-            items = self.recall.merge(own, more, query)
-        items = [item for item in items if item.id[0] == "m" and "#" not in item.id]
-        if not ranked:
-            items.sort(key=lambda item: (-item.at, item.id))
-        return items[:limit]
 
     def add_notes(self, answer: dict, more, query) -> None:
         """Add to an answer what the companion notes, and that archived memories may fit unless it has answered."""

@@ -7,6 +7,7 @@ from engram.agent import file_tools, get_tool, schemas
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access, catalog
+from engram.memory.ranking import Item
 from engram.memory.recall import Ranked, best_confidence, is_certain, make_query, snippet, stored_notice
 from engram.memory.records import fields
 from engram.tools.toolbox import Tool
@@ -125,15 +126,10 @@ class MemoryTools(_Parts):
         limit = arguments.get("limit", _PAGE)
         ranked, more = more or (self._rank_memories(query), None)
         ranked = ranked and self.recall.with_remote(ranked, more)
+        is_answer = bool(ranked) and is_certain(ranked)
+        items = self._memories(ranked, more, query, limit)[:limit]
         # Shown one by one, since the whole texts of all of them would fill the heap.
-        if self.remote and more and more.ranked:
-            found = self.remote.show_results(self, ranked, more, query, limit)
-        elif ranked:
-            is_answer = is_certain(ranked)
-            found = [self.found(item.id, query.caller, is_answer) for item in ranked.items[:limit]]
-        else:
-            found = [self.shown(record) for record in self.newest(query, limit)]
-        found = [memory for memory in found if memory]
+        found = [memory for memory in [self._found(item, query.caller, is_answer) for item in items] if memory]
         answer: dict = {"memories": found}
         if found and ranked:
             _add_confidence(answer, ranked)
@@ -151,17 +147,34 @@ class MemoryTools(_Parts):
             return self.recall.why_empty(query.text, query.caller)
         return "no memory that may be shown has these tags."
 
-    def found(self, ref: str, caller, is_answer: bool):
+    def _memories(self, ranked, more, query, limit: int) -> list:
+        """The items that are memories, best first; newest first without words."""
+        if ranked:
+            items = ranked.items
+        else:
+            newest = self._newest(query, limit)
+            items = [Item(record["id"], record["created"], "", "", 0, 1, 0) for record in newest]
+            if more and more.ranked:
+                items = self.recall.merge(items, more, query)
+                items.sort(key=lambda item: (-item.at, item.id))
+        return [item for item in items if item.id[0] == "m" and "#" not in item.id]
+
+    def _found(self, item, caller, is_answer: bool):
         """A memory that was looked for, as it is shown; None if it has gone meanwhile. An answer counts as used."""
+        if item.text:
+            if is_answer:
+                self.remote.archived.add_use(int(item.id[1:]), caller)
+            content, day = snippet(item.text, _SNIPPET), self.clock.day(item.at)
+            return {"id": item.id, "content": content, "date": day, "from": "the companion"}
         try:
-            record = self.records.get(ref, caller)
+            record = self.records.get(item.id, caller)
         except NotFound:
             return None
         if is_answer:
-            self.records.used(ref)
+            self.records.used(item.id)
         return self.shown(record)
 
-    def newest(self, query, limit: int):
+    def _newest(self, query, limit: int):
         """Yield the newest records of a query without words."""
         for record in self.records.newest(query.caller, query.tags):
             if record["created"] >= query.since and (not query.until or record["created"] < query.until):
