@@ -245,9 +245,7 @@ class Board:
             return None
         from engram.agent.remote_recall import RemoteRecall  # absent from boards without a companion
 
-        return RemoteRecall(
-            self.clock, self.records, self.recall, self.remote_search, self.archive, self.archived, self.notes
-        )
+        return RemoteRecall(self.records, self.recall, self.remote_search, self.archive, self.archived, self.notes)
 
     def _add_jobs(self) -> None:
         """Add what a model does while nobody waits for an answer."""

@@ -173,8 +173,10 @@ class PromptBuilder:
 
     def _budgets(self, caller, mode: str) -> tuple:
         """The tokens that are left for history, message and tool calls, and the budget of the recalled memories."""
-        room = self._room(caller, mode)
-        for_memories = self._for_memories(mode, room)
+        room, for_memories = self._room(caller, mode), 0
+        if mode == "full":
+            budget = min(self._share(_RECALL_SHARE), self.config.get("recall.tokens"), room - 2 * _SMALLEST)
+            for_memories = max(0, budget)
         return max(0, room - for_memories), for_memories
 
     def _room(self, caller, mode: str) -> int:
@@ -185,12 +187,6 @@ class PromptBuilder:
         for block in self._system(caller, mode, ""):
             room -= text.tokens(block)
         return room - CATALOG if mode == "full" else room
-
-    def _for_memories(self, mode: str, room: int) -> int:
-        """The budget of the recalled memories."""
-        share = self._share(_RECALL_SHARE)
-        budget = min(share, self.config.get("recall.tokens"), room - 2 * _SMALLEST)
-        return max(0, budget) if mode == "full" else 0
 
     # --- stable blocks
 

@@ -10,7 +10,7 @@ _MOST = const(50)  # items of an answer of the companion
 _TAG_LONGEST = const(64)  # characters of one in a message
 
 
-class RemoteRecall(namedtuple("RemoteRecall", "clock records recall search archive archived notes")):
+class RemoteRecall(namedtuple("RemoteRecall", "records recall search archive archived notes")):
     """Gives the model's tools a companion and its archive, beside the `notes` of the board.
 
     `search` asks it (None where none is set up), `archive` reads what has left the board, `archived` is the board's index of
