@@ -7,7 +7,7 @@ A template may have opened the thought, so that only its closing mark comes. Suc
 behind a line or a sentence, outside of code, and neither its opening mark nor another thought came before.
 
 From the mark of a call on, the text is held back to its end, when text_calls.py can tell if it is one. So is a text that
-begins as JSON or with a fence.
+begins as JSON, with a fence or without.
 """
 
 from engram.compat import const
@@ -37,7 +37,7 @@ _CALLS = const((
     "[TOOL_", "<|channel|>commentary to=",
 ))  # fmt: skip
 _CALLS_AT_START = const(("commentary to=", "```tool_c"))
-_MAY_BE_CALL = const(("{", "[", "```"))
+_MAY_BE_CALL = const(("{", "[", "```json", "```\n"))
 _MARKS = _CLOSING + _CALLS
 _SENTENCE_ENDS = const("\n.!?。！？…")
 # Bounds the heap: a longer answer is cut. A longer thought is dropped as it comes; a longer call is an answer.
@@ -144,7 +144,7 @@ class AnswerFilter:
                 self.is_expecting = False
                 return body[len(opening) :]
         calls = _CALLS + _CALLS_AT_START
-        if any(mark.startswith(body) for mark in calls + tuple(opening for opening, _ in _THOUGHTS)):
+        if any(mark.startswith(body) for mark in calls + _MAY_BE_CALL + tuple(opening for opening, _ in _THOUGHTS)):
             self._tail = body
             return ""
         self._is_start = False

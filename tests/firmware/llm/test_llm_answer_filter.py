@@ -112,6 +112,8 @@ def test_text_is_passed_on_as_it_comes():
     draft = ReplyBuilder()
     pieces = [draft.add_text(piece) for piece in ("He", "llo", " <b", "> ", "</thi", "s>")]
     assert pieces == ["He", "llo", " <b", "> ", "", "</this>"]
+    draft = ReplyBuilder()
+    assert [draft.add_text(piece) for piece in ("``", "`py", "thon")] == ["", "```py", "thon"]
 
 
 def test_a_thought_counts_against_no_bound():
