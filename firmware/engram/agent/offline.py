@@ -92,7 +92,8 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
         return "\n".join(lines) or "Nothing is remembered yet; try: remember that my bike is green"
 
     def _forget(self, caller, wanted: str) -> str:
-        if _is_id(wanted, "mM"):
+        # As bytes, since str.isdigit knows more digits than int() on CPython.
+        if wanted[:1] in "mM" and text.encode(wanted[1:]).isdigit():
             return self._let_go(wanted, caller)
         found = [record for _, record in self.records.search(make_query(wanted, caller), _FOUND)]
         if not found:
@@ -112,11 +113,6 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
         if "archived" in record:
             return "%s is with the companion, which forgets it for good as soon as it learns of it." % gone
         return "Forgot %s: %s (/undo brings it back)" % (gone, snippet(record["content"], 200))
-
-
-def _is_id(wanted: str, letters: str) -> bool:
-    # As bytes, since str.isdigit knows more digits than int() on CPython.
-    return wanted[:1] in letters and text.encode(wanted[1:]).isdigit()
 
 
 def _keep_in_file(notebook, content: str) -> bool:

@@ -80,7 +80,8 @@ class MemoryTools(_Parts):
         return ranked, await self.remote.find_memories(query, ranked, arguments.get("limit", _PAGE))
 
     def _query(self, name: str, arguments: dict, turn):
-        since, until = self._times(arguments)
+        since = self._moment("since", arguments["since"]) if "since" in arguments else 0
+        until = self._moment("until", arguments["until"], 1) if "until" in arguments else 0
         skip = (turn.seq,) if name == "memory_search" else ()
         tags = [fields.tag(tag) for tag in arguments.get("tags", ())]
         return make_query(arguments.get("query", ""), turn.caller, tags, since, until, skip)
@@ -316,11 +317,6 @@ class MemoryTools(_Parts):
         if item.who:
             shown["who"] = item.who
         return shown
-
-    def _times(self, arguments: dict) -> tuple:
-        since = self._moment("since", arguments["since"]) if "since" in arguments else 0
-        until = self._moment("until", arguments["until"], 1) if "until" in arguments else 0
-        return since, until
 
     def _end(self, argument: str, day: str) -> int:
         """The moment at which a day is over, which must be to come."""
