@@ -13,7 +13,7 @@ from engram_host.companion.bridge_types import ChatPlace, Delivery, Shown
 from engram_host.companion.bridges.network import Chat, Incoming
 from engram_host.companion.conversations import bridge_engine, notices
 from engram_host.companion.conversations.bridge_host import message_id
-from engram_host.companion.errors import StoreUnavailable, TooManyWaiting, UnknownDevice
+from engram_host.companion.errors import TooManyWaiting, UnknownDevice
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.bridges import deliveries
 from engram_host.companion.types import LOGS, ConversationLimits, Hello, LogState, Said, Sender
@@ -251,19 +251,6 @@ async def test_an_answer_that_was_not_kept_long_enough_is_said_to_be_lost(house:
     house.host.connected("engram")
     await house.wait_until_delivered()
     assert house.texts() == ["(The answer is not kept any more: ask again.)"]
-
-
-@in_house()
-async def test_a_message_is_not_confirmed_while_the_database_cannot_keep_it(house: House):
-    message = house.message("hi")
-    house.steps.is_dead = True
-    with pytest.raises(StoreUnavailable):
-        await house.host.receive(message)
-    house.steps.is_dead = False
-    await house.boards["kitchen"].restart()
-    await house.host.receive(message)
-    await house.wait_until_delivered()
-    assert house.texts() == ["You said hi."]
 
 
 @in_house(rules=replace(OPEN, policy="pairing", allow=frozenset()))

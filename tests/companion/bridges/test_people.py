@@ -85,12 +85,15 @@ def test_a_stranger_is_sent_a_code_which_lets_them_in_once_it_is_approved(house:
     assert caller is not None and (caller.principal, caller.room, caller.group) == ("net:5", "net 12", False)
 
 
-def test_a_stranger_gets_one_message_an_hour(house: House):
+def test_a_stranger_gets_one_message_an_hour_and_a_code_ends_after_it(house: House):
     assert house.admit().reply
     assert [house.admit().reply for _ in range(3)] == ["", "", ""]
+    (request,) = house.do("waiting")
     house.at += rows.CODE_SECONDS - 1
     assert house.admit().reply == ""
     house.at += 1
+    with pytest.raises(NotFound, match="valid for an hour"):
+        house.do("approve", request.code)
     assert house.do("waiting") == [] and house.admit().reply
 
 
@@ -130,25 +133,13 @@ def test_a_code_that_went_out_while_the_next_message_was_looked_at_is_not_sent_a
     assert house.do("admit", "home", "net", HELLO) == Admission(None)
 
 
-def test_a_code_ends_after_an_hour(house: House):
-    house.admit()
-    (request,) = house.do("waiting")
-    house.at += rows.CODE_SECONDS
-    with pytest.raises(NotFound, match="valid for an hour"):
-        house.do("approve", request.code)
-
-
-def test_only_some_strangers_of_a_network_have_a_code_and_another_network_has_its_own(house: House):
+def test_only_some_strangers_of_a_network_have_a_code_and_another_network_has_its_own(
+    house: House, store: CompanionStore
+):
     told = [bool(house.admit(sender(number)).reply) for number in range(6)]
     assert told == [True] * rows.MOST_WAITING + [False] * 3
+    assert house.do("list_people") == [] and store.count_waiting() == 0, "strangers leave no more than that"
     assert house.admit(network="other").reply
-
-
-def test_strangers_leave_no_more_than_their_codes_however_much_they_write(house: House, store: CompanionStore):
-    for number in range(50):
-        house.admit(replace(sender(number % 20), id=str(number), text="x" * 500))
-    assert len(house.do("waiting")) == rows.MOST_WAITING
-    assert house.do("list_people") == [] and store.count_waiting() == 0
 
 
 def test_strangers_who_write_at_once_get_no_more_codes_than_there_are(open_store: Callable[[], CompanionStore]):
@@ -245,12 +236,6 @@ def test_who_is_blocked_is_not_answered_in_groups(house: House):
     house.do("set_group", "net:-7", "always")
     house.do("block", "net:5")
     assert house.admit(GROUP) == Admission(None)
-
-
-def test_a_thread_has_a_room_of_its_own(house: House):
-    house.do("set_group", "net:-7", "mention")
-    caller = house.admit(replace(GROUP, chat=Chat("-7", "9", True))).caller
-    assert caller is not None and caller.room == "net -7 9"
 
 
 def test_a_group_of_another_network_with_the_same_id_stays_closed(house: House):
