@@ -1,5 +1,7 @@
 """A network that a test holds in its hand: what a channel's sinks are told, and whether it is delivered."""
 
+import json
+
 from engram.channels.message import ChannelSink, Message
 from engram.errors import NetError
 from engram.link.conversation import Conversation
@@ -92,11 +94,11 @@ class LinkNetwork:
         self.is_up = True
         self.told = []
 
-    async def ask(self, op, **fields):
+    async def ask(self, op, body, **fields):
         """Take a reply, as Replication.ask() does."""
         if not self.is_up:
             raise NetError("it is down")
-        self.told.extend([content for _, content in fields["items"]])
+        self.told.extend([content for _, content in json.loads(b"".join(body.pieces()))])
         return {"cancel": False}
 
     async def offer(self, message):
