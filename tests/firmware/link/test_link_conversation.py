@@ -5,19 +5,19 @@ the way is sent again.
 import asyncio
 import json
 
+import linked_talk
 from board import Board, Script, say
 from channel import push
 from engram import text
 from engram.agent.agent import Sink
-from engram.channels.message import ChannelSink, Message
+from engram.channels.message import ChannelSink
 from engram.channels.outbox import Outbox
 from engram.compat import sleep_ms
 from engram.errors import ArgumentError, NetError
 from engram.link import conversation, inbound_messages
 from engram.link.conversation import Conversation, Push, caller_of
-from engram.link.inbound_messages import InboundMessages
 from engram.memory.access import OWNER, Caller
-from linked import Linked
+from linked_talk import HEAD, head_of
 from samples import Numbers
 from support import raises, wait_until
 
@@ -25,55 +25,19 @@ inbound_messages._LOOK_MS = inbound_messages._FIRST_PAUSE_MS = inbound_messages.
 inbound_messages._SPARE_MS = 30
 conversation._ROOM_MS = 50
 
-HEAD = {
-    "mid": "a",
-    "offer": 1,
-    "room": "phone",
-    "principal": "ann",
-    "group": False,
-    "workspace": "",
-    "command": False,
-    "forwarded": "",
-    "quoted": "",
-    "edits": "",
-}
-
 
 def _newest(board):
     """The newest line of a board's journal."""
     return next(board.journal.entries.lines_backwards())
 
 
-def _head(**fields):
-    head = dict(HEAD)
-    head.update(fields)
-    return head
-
-
-class Talking(Linked):
-    """A board with a companion that passes messages on."""
-
-    def __init__(self, board, numbers=None, mode="owner"):
-        self.mode = mode
-        super().__init__(board, numbers=numbers)
-
-    def connect(self):
-        super().connect()
-        board = self.board
-
-        async def take(mid, caller, content, is_command, origin, sink):
-            await board.inbox.handle(Message(mid, caller, content, is_command, None, *origin), sink)
-
-        async def redeliver():
-            pass
-
-        self.sync.is_greeted = True
-        self.inbound = InboundMessages(self.exchange, self.sync, (take, redeliver), lambda: self.mode)
+class Talking(linked_talk.Talking):
+    """A board whose people say something."""
 
     async def talk(self, *said):
         """Let people say something, until all is answered."""
         for at, each in enumerate(said):
-            self.companion.say(_head(mid="m%d" % at, **each))
+            self.companion.say(head_of(mid="m%d" % at, **each))
         task = asyncio.create_task(self.inbound.run())
         await wait_until("all is answered", lambda: not self.companion.waiting)
         self.exchange.close(NetError("the test is over"))
@@ -184,17 +148,17 @@ async def test_a_report_that_leaves_no_room_for_the_first_piece_goes_before_it()
 
 
 def test_who_may_be_spoken_for():
-    assert caller_of(_head(), "others")[:3] == ("ann", "link phone", False)
-    assert caller_of(_head(group=True), "others").group
-    assert caller_of(_head(principal="owner"), "owner")[:2] == ("owner", "link phone")
+    assert caller_of(head_of(), "others")[:3] == ("ann", "link phone", False)
+    assert caller_of(head_of(group=True), "others").group
+    assert caller_of(head_of(principal="owner"), "owner")[:2] == ("owner", "link phone")
     for head, mode in (
-        (_head(principal="owner"), "others"),
-        (_head(principal="owner"), "off"),
-        (_head(principal="Owner "), "owner"),
-        (_head(principal='a"b'), "owner"),
-        (_head(principal="x" * 40), "owner"),
-        (_head(room="x" * 70), "owner"),
-        (_head(workspace="a b"), "owner"),
+        (head_of(principal="owner"), "others"),
+        (head_of(principal="owner"), "off"),
+        (head_of(principal="Owner "), "owner"),
+        (head_of(principal='a"b'), "owner"),
+        (head_of(principal="x" * 40), "owner"),
+        (head_of(room="x" * 70), "owner"),
+        (head_of(workspace="a b"), "owner"),
     ):
         with raises(ArgumentError):
             caller_of(head, mode)
@@ -208,7 +172,7 @@ async def test_a_link_that_breaks_leaves_the_answer_in_the_journal_and_it_is_giv
         linked.exchange.close(NetError("it broke"))
 
     board.model.steps.append(["one ", cut, "two ", "three"])
-    linked.companion.say(_head(text="hi"))
+    linked.companion.say(head_of(text="hi"))
     await linked.inbound.run()
     await wait_until("the answer is over", lambda: not linked.inbound.conversation)
     assert board.model.asked == 1 and linked.companion.waiting
@@ -233,7 +197,7 @@ async def test_an_answer_is_cancelled_and_what_came_of_it_is_kept():
     board = _board()
     board.model.stream = endless
     linked = Talking(board)
-    linked.companion.say(_head(text="hi"))
+    linked.companion.say(head_of(text="hi"))
     task = asyncio.create_task(linked.inbound.run())
     await begun.wait()
     linked.companion.cancelled.append("a")
@@ -256,7 +220,7 @@ async def test_a_message_that_finds_the_board_busy_with_as_many_as_it_takes_wait
     board = _board()
     others = [asyncio.create_task(board.agent.turn(OWNER, "hi", Slow())) for _ in range(4)]
     linked = Talking(board)
-    linked.companion.say(_head(text="hello"))
+    linked.companion.say(head_of(text="hello"))
     task = asyncio.create_task(linked.inbound.run())
     await wait_until("the board asks while it waits", lambda: linked.companion.counts.get("listen", 0) > 2)
     assert (linked.inbound.conversation.mid, linked.inbound.conversation.turn, linked.companion.replies) == (
@@ -291,7 +255,7 @@ async def test_an_answer_does_not_wait_long_for_a_link_that_stands_still():
         return []
 
     linked.companion._reply = _keep
-    linked.companion.say(_head(text="hi"))
+    linked.companion.say(head_of(text="hi"))
     task = asyncio.create_task(linked.inbound.run())
     await wait_until("something was sent", lambda: replies)
     await wait_until("the answer is over", lambda: not linked.inbound.conversation)
@@ -307,7 +271,7 @@ async def test_what_the_board_says_by_itself_is_pushed_once():
     board.inbox.add_channel("link", linked.inbound.open_sink)
     linked.companion.at = (linked.exchange.link, 0)
     linked.companion.board = linked.exchange.board
-    caller = caller_of(_head(), "others")
+    caller = caller_of(head_of(), "others")
     assert await push(board.inbox, caller, "it rains")
     assert linked.companion.pushes == {"push:%d:t3" % linked.sync.copies[1].epoch: ("phone", "it rains")}
     linked.way.is_cut = True
@@ -322,7 +286,7 @@ async def test_an_entry_of_the_outbox_in_whose_place_a_message_of_the_link_stand
     linked = Talking(board)
     board.inbox.add_channel("link", linked.inbound.open_sink)
     board.inbox.deliveries._outbox.add(board.journal.newest + 1, "")
-    say(board, "hello", caller=caller_of(_head(), "others"), mid="link:m1")
+    say(board, "hello", caller=caller_of(head_of(), "others"), mid="link:m1")
     assert await board.inbox.redeliver("link") == 0
     assert not linked.companion.pushes and not Outbox(board.place + "/memory").deliveries
 

@@ -2,19 +2,19 @@
 
 import asyncio
 
+import linked_talk
 from board import Board, Script
 from channel import push
 from engram import diag, status
-from engram.channels.message import Message
 from engram.compat import sleep_ms
 from engram.errors import NetError, StoreError
 from engram.link import conversation, inbound_messages
 from engram.link.companion import Companion
 from engram.link.conversation import caller_of
-from engram.link.inbound_messages import InboundMessages
 from engram.link.messages import encode
 from engram.net import backoff
 from linked import Linked
+from linked_talk import HEAD, head_of
 from support import raises, wait_until
 
 
@@ -30,19 +30,6 @@ inbound_messages._SPARE_MS = 60_000
 conversation._ROOM_MS = 50
 backoff.random = Longest()
 diag.level = diag.ERROR + 1
-
-HEAD = {
-    "mid": "a",
-    "offer": 1,
-    "room": "phone",
-    "principal": "ann",
-    "group": False,
-    "workspace": "",
-    "command": False,
-    "forwarded": "",
-    "quoted": "",
-    "edits": "",
-}
 
 begun = []
 """Milliseconds between two redeliveries, each time that they begin."""
@@ -72,7 +59,7 @@ class Redelivery:
 inbound_messages.Timeout = Redelivery
 
 
-class Talking(Linked):
+class Talking(linked_talk.Talking):
     """A board that listens to its companion; each of `failures` is raised in place of an answer, None stands for none."""
 
     def __init__(self, board, *failures):
@@ -87,30 +74,24 @@ class Talking(Linked):
 
     def connect(self):
         super().connect()
-        board = self.board
-
-        async def take(mid, caller, content, is_command, origin, sink):
-            failure = self.failures.pop(0) if self.failures else None
-            if failure:
-                raise failure
-            await board.inbox.handle(Message(mid, caller, content, is_command, None, *origin), sink)
-
-        async def redeliver():
-            self.redelivered += 1
-            failure = self.redeliveries.pop(0) if self.redeliveries else None
-            if failure:
-                raise failure
-            await board.inbox.redeliver("link")
-
-        self.sync.is_greeted = True
         self.companion.board, self.companion.at = self.exchange.board, (self.exchange.link, 0)
-        self.inbound = InboundMessages(self.exchange, self.sync, (take, redeliver), lambda: "owner")
-        board.inbox.add_channel("link", self.inbound.open_sink)
+        self.board.inbox.add_channel("link", self.inbound.open_sink)
+
+    async def answer(self, mid, caller, content, is_command, origin, sink):
+        failure = self.failures.pop(0) if self.failures else None
+        if failure:
+            raise failure
+        await super().answer(mid, caller, content, is_command, origin, sink)
+
+    async def redeliver(self):
+        self.redelivered += 1
+        failure = self.redeliveries.pop(0) if self.redeliveries else None
+        if failure:
+            raise failure
+        await self.board.inbox.redeliver("link")
 
     def say(self, mid):
-        head = dict(HEAD)
-        head.update({"mid": mid, "text": "hi"})
-        self.companion.say(head)
+        self.companion.say(head_of(mid=mid, text="hi"))
 
     async def hear(self, *mids):
         """Let people say something, and wait until all of it is answered."""
