@@ -4,7 +4,7 @@ import os
 import zoneinfo
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import lru_cache
 from pathlib import Path
 
@@ -15,10 +15,21 @@ _HERE = Path("/etc/localtime")
 _FILE_BYTES = 1 << 20
 """Limit of a read; zone files have some KB."""
 _DAY_SECONDS = 86400
+_EPOCH = date(1970, 1, 1).toordinal()
 _MOST_RULES = 256
 """Size of the cache; there are some 30 zones with daylight saving."""
 
 _zone = lru_cache(maxsize=_MOST_RULES)(Zone)
+
+
+def day_date(day: int) -> date:
+    """Return the date of a day, in days since 1970."""
+    return date.fromordinal(day + _EPOCH)
+
+
+def day_number(day: date) -> int:
+    """Return the days since 1970 of a date."""
+    return day.toordinal() - _EPOCH
 
 
 @dataclass(frozen=True)

@@ -24,19 +24,6 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
         yield companion
 
 
-def test_the_list_of_boards_over_http_is_paged_and_names_the_next_page(many: Companion):
-    found: list[str] = []
-    path = "/v1/devices?limit=10"
-    pages = 0
-    while path:
-        answer = many.client.get(path)
-        found += [device["name"] for device in answer.json()]
-        path = answer.links.get("next", {}).get("url", "")
-        pages += 1
-    assert (found, pages) == (NAMES, 3)
-    assert "link" not in many.client.get("/v1/devices", params={"limit": len(NAMES)}).headers
-
-
 def test_a_command_without_a_board_names_some_and_where_all_are(many: Companion):
     ran = engram("list", "--home", many.home)
     assert NAMES[9] in ran.err and NAMES[10] not in ran.err and "engram boards" in ran.err

@@ -99,8 +99,3 @@ def test_what_was_set_aside_is_listed_page_by_page(companion: Companion, home):
     assert [each["line"]["content"] for each in (newest, older)] == ["box number 2", "box number 1"]
     assert fine("api", "GET", "/v1/devices/attic/aside?limit=1", *home).json == [newest]
     assert fine("api", "GET", f"/v1/devices/attic/aside?before={newest['number']}", *home).json == [older]
-
-
-def test_the_use_of_the_gateway_comes_in_pages(companion: Companion):
-    page = companion.client.get("/v1/gateway", params={"after": "$operator", "limit": 1}).json()
-    assert (page["devices"], page["following"]) == ([], "")

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import engram_host.companion
 from engram_host.companion.errors import CompanionError, UnknownEntry
-from engram_host.companion.page.catalog import load_catalogs
-from engram_host.companion.page.said import TABLES
+from engram_host.companion.page.catalog import TABLES, load_catalogs
 from engram_host.sentences import PLURAL, Sentence, SentenceTable, recognize
 from one_case import in_one_case
 

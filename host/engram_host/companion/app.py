@@ -11,7 +11,7 @@ from functools import partial
 
 from engram_host.companion.alerts.service import LEASE as ALERTS_LEASE
 from engram_host.companion.alerts.service import AlertService
-from engram_host.companion.api.health import StoreLook
+from engram_host.companion.api.backend import StoreLook
 from engram_host.companion.auth.audit import AuditLog
 from engram_host.companion.auth.exposure import tokens_required
 from engram_host.companion.auth.identity import CallerLookup
@@ -36,15 +36,17 @@ from engram_host.companion.gateway.api_key import ApiKey
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.home_assistant.publisher import LEASE as HOME_ASSISTANT_LEASE
 from engram_host.companion.home_assistant.publisher import HomeAssistantPublisher, home_assistant_prefix
+from engram_host.companion.imports.service import LEASE as IMPORTS_LEASE
 from engram_host.companion.imports.service import ImportService
-from engram_host.companion.media.service import make_media_service
-from engram_host.companion.media.upkeep import MediaUpkeep, call_each
-from engram_host.companion.memories.service import make_memory_services
+from engram_host.companion.media.files import MediaFiles
+from engram_host.companion.media.service import MediaService
+from engram_host.companion.media.upkeep import MediaUpkeep
+from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.metrics import Metrics, last_backup
 from engram_host.companion.mqtt.client import MqttClient, broker_login
 from engram_host.companion.overview.absence import AbsenceFinder
+from engram_host.companion.overview.personal import PersonalMemory
 from engram_host.companion.overview.service import BoardOverviews
-from engram_host.companion.personal.service import PersonalMemory
 from engram_host.companion.processes.leases import LeaseKeeper
 from engram_host.companion.processes.notices import NoticeListener
 from engram_host.companion.processes.settings_reload import SettingsReload
@@ -61,6 +63,7 @@ from engram_host.companion.settings import (
     Settings,
     database_file,
     line_quota,
+    media_limits,
     read_settings,
     retention_limits,
 )
@@ -111,10 +114,9 @@ class CompanionApp:
         self.metrics = metrics
         self.supervisor = supervisor
         self.leases = leases
-        self.media = make_media_service(store, settings)
+        self.media = MediaService(store, MediaFiles(settings.home), media_limits(settings.media))
         self._media_upkeep = MediaUpkeep(store, self.media, settings.chat.waiting_days, supervisor)
-        taken = call_each(embedding.wake, self._media_upkeep.wake)
-        self.replication = Replication(store, taken, supervisor, metrics, line_quota(settings.store))
+        self.replication = Replication(store, self._on_lines, supervisor, metrics, line_quota(settings.store))
         self.expiry = ExpirySweep(store, retention_limits(settings.store), supervisor, leases.lease(EXPIRY_LEASE))
         self.checking = StoreCheck(store, supervisor, leases.lease(CHECK_LEASE))
         self.backup = DailyBackup(
@@ -133,15 +135,13 @@ class CompanionApp:
         answers = self.search.answer_board, self.search.answer_get, self.search.answer_file
         self.anomalies = AnomalyWatch(store, supervisor, leases.lease(ANOMALIES_LEASE))
         self.conversations = ConversationService(store, settings.chat, supervisor)
-        self.imports = ImportService(store, self.conversations, settings.home, supervisor)
+        self.imports = ImportService(store, self.conversations, settings.home, supervisor, leases.lease(IMPORTS_LEASE))
         self.board_settings = BoardSettingsService(self.conversations)
         self.readings = ReadingService(store)
         prefix, lease = home_assistant_prefix(settings.mqtt), leases.lease(HOME_ASSISTANT_LEASE)
         self._home_assistant = HomeAssistantPublisher(store, prefix, supervisor, lease)
         self.overviews = BoardOverviews(store, lambda: self.alerts.flash_percent)
-        self.memories = make_memory_services(
-            store, self.search.indexes, self.search.search, self.conversations, supervisor
-        )
+        self.memories = MemoryServices(store, self.search.indexes, self.search.search, self.conversations, supervisor)
         self.absences = AbsenceFinder(self.memories.browser, self.search.search)
         self.dispatcher = MessageDispatcher(self.replication, *answers, self.conversations.answer_board, metrics)
         secrets = SecretStore(settings.home)
@@ -164,6 +164,10 @@ class CompanionApp:
         self._notices = NoticeListener(store.database, supervisor, hear)
         self._began = time.monotonic()
         metrics.add_gauges(self.gauges)
+
+    def _on_lines(self) -> None:
+        self.embedding.wake()
+        self._media_upkeep.wake()
 
     @property
     def store_name(self) -> str:

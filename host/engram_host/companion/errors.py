@@ -46,7 +46,6 @@ REFUSALS = SentenceTable(
         "many_waiting": "{count} messages wait for {board} already: wait until it has answered some.",
         "many_of_one": "{count} messages of {principal} wait for {board} already: wait until it has answered some.",
         "many_merges": "{count} merges are under way: wait until some have ended.",
-        "no_id": "{entry} is not an id: a memory has one such as m12, a turn one such as t34.",
         "not_copied": "{entry} is not in the copy of {board}, or was forgotten.",
         "same_memory": "{entry} is the same memory: name another one.",
         "changed": "{entry} was changed since you read it: look at it again.",

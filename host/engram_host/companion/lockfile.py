@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO
 
 from engram_host.companion.errors import SettingError, StoreUnavailable
 
@@ -78,39 +77,6 @@ def publish_addresses(home: Path, addresses: Mapping[str, str]) -> Iterator[None
     finally:
         if _published(home) == dict(addresses):
             path.unlink(missing_ok=True)
-
-
-class Lease:
-    """Role of one companion per folder: the holder of the file lock."""
-
-    def __init__(self, path: Path):
-        self._path = path
-        self._file: IO[str] | None = None
-
-    @property
-    def is_held(self) -> bool:
-        return self._file is not None
-
-    def take(self) -> bool:
-        """Acquire the lease unless another companion holds it; raises SettingError without a file."""
-        if self._file:
-            return True
-        try:
-            file = self._path.open("w")
-        except OSError as error:
-            raise SettingError(str(self._path), f"cannot be written to: {error.strerror}.") from None
-        try:
-            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.close()
-            return False
-        self._file = file
-        return True
-
-    def release(self) -> None:
-        if self._file:
-            self._file.close()
-            self._file = None
 
 
 def _try_lock(lock: int, kind: int) -> bool:

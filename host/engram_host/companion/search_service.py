@@ -175,7 +175,7 @@ class SearchService:
             result = await self._search(request, is_quick, expand and not is_quick)
         if result.plan:
             kinds = [] if is_in_folders_only else _kinds(result.plan.kinds, log, len(boards) < notes_until)
-            result = replace(result, plan=result.plan._replace(kinds=kinds + ["folders"] * bool(kept)))
+            result = replace(result, plan=replace(result.plan, kinds=kinds + ["folders"] * bool(kept)))
         if kept:
             asked = " ".join((request.query, *result.wordings))
             result = await asyncio.to_thread(kept.with_citations, result, asked, caller, chosen)
@@ -306,14 +306,21 @@ class SearchService:
         return [line_answer(head, text.dumps(answer).encode())]
 
     async def read_lines(self, caller: Caller, path: str, first: int, count: int, device: str = "") -> FileExcerpt:
-        """Return the lines of a citation. Raise NoSuchFile, FileUnreadable."""
+        """Return the lines of a citation, with `device` of a note of that board. Raise NoSuchFile, FileUnreadable."""
+        if device:
+            return await asyncio.to_thread(self._read_note, device, caller, path, first, count)
         return await asyncio.to_thread(self._read_file, device, caller, path, first, count)
 
+    def _read_note(self, device: str, caller: Caller, path: str, first: int, count: int) -> FileExcerpt:
+        lines = None if caller.group else self._store.note_lines(device, path, access.notebook_of(caller))
+        if lines is None:
+            raise NoSuchFile(path)
+        return excerpt(path, lines, first, count)
+
     def _read_file(self, device: str, caller: Caller, path: str, first: int, count: int) -> FileExcerpt:
-        is_note = bool(device) and not caller.group
-        lines = self._store.note_lines(device, path, access.notebook_of(caller)) if is_note else None
-        if lines is not None:
-            return excerpt(path, lines, first, count)
+        if device:
+            with contextlib.suppress(NoSuchFile):
+                return self._read_note(device, caller, path, first, count)
         if not self._folders:
             raise NoSuchFile(path)
         return self._folders.lines(caller, path, first, count)

@@ -1,12 +1,14 @@
 """Boards as people look at them, over HTTP and on the command line: sorted, searched, paged, with warnings and figures."""
 
+import json
 import time
 
 import pytest
 
 from cli_case import engram, fine
 from engram import log_line
-from engram_host.companion.overview.warnings import COPY_WARNINGS, LONG_SECONDS, find_warnings
+from engram.clock import day_name
+from engram_host.companion.overview.service import COPY_WARNINGS, LONG_SECONDS, find_warnings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.page.types import BoardQuery, BoardRow, BoardSort
 from engram_host.companion.types import ConversationLimits, Hello, LineBatch, LogState, Said, Sender, SeqRange
@@ -105,13 +107,14 @@ def test_the_overview_counts_memories_turns_and_tags_by_day(companion: Companion
     made.say("hello", at=now)
     made.sync()
     found = companion.client.get(f"/v1/boards/{made.device}", params={"days": 3}).json()  # midnight may have passed
-    counted = {each["day"]: (each["memories"], each["turns"]) for each in found["days"]}
-    assert [counted[at // 86400] for at in (now - 86400, now)] == [(1, 0), (2, 1)]
-    assert found["memories"] == {"live": 2, "superseded": 1} and found["turns"] == 1
-    assert found["tags"] == [{"tag": "tea", "memories": 2}, {"tag": "cup", "memories": 1}]
+    figures = found["figures"]
+    counted = {each["day"]: (each["memories"], each["turns"]) for each in figures["days"]}
+    assert [counted[day_name(at // 86400)] for at in (now - 86400, now)] == [(1, 0), (2, 1)]
+    assert figures["states"] == {"live": 2, "superseded": 1} and figures["turns"] == 1
+    assert figures["tags"] == [["tea", 2], ["cup", 1]]
     made.keep("three", tags=["tea"], created=now)
     made.send("records", after=3)
-    assert companion.client.get(f"/v1/boards/{made.device}").json()["memories"]["live"] == 3
+    assert companion.client.get(f"/v1/boards/{made.device}").json()["figures"]["states"]["live"] == 3
 
 
 def test_the_command_lists_boards_and_shows_one(companion: Companion, board):
@@ -131,8 +134,8 @@ def test_the_pins_of_a_board_are_shown(companion: Companion, board):
     made.hello()
     values = {"lamp": "on", "soil": 812, "door": None}
     assert made.ask("status", items=[["pins", values]])["op"] == "received"
-    figures = companion.client.get(f"/v1/boards/{made.device}/status").json()["figures"]
-    assert figures["pins"] == values
+    status = companion.client.get(f"/v1/boards/{made.device}/status").json()["told"]["status"]
+    assert json.loads(status["pins"]) == values
     shown = fine("boards", made.device, "--home", companion.home).out
     (row,) = [line for line in shown.splitlines() if line.startswith("pins")]
     assert row.endswith(" lamp: on, soil: 812, door: –")

@@ -25,8 +25,8 @@ def answer(board: Sent, *lines: str, problem: str = "") -> str:
     return said["text"]
 
 
-def by_name(companion: Companion, board: Sent) -> dict[str, dict[str, object]]:
-    return {each["name"]: each for each in companion.client.get(path(board)).json()["settings"]}
+def values(companion: Companion, board: Sent) -> dict[str, object]:
+    return companion.client.get(path(board)).json()["values"]
 
 
 # --- the table
@@ -82,7 +82,7 @@ def test_what_the_firmware_would_refuse_is_refused_before_it_is_sent(
     kitchen = board()
     kitchen.hello()
     refused = companion.client.post(path(kitchen), json={"name": name, "value": value})
-    assert refused.status_code == 422 and companion.client.get(path(kitchen)).json()["changes"] == []
+    assert refused.status_code == 422 and companion.client.get(path(kitchen)).json()["recent"] == []
 
 
 # --- what is known
@@ -91,18 +91,13 @@ def test_what_the_firmware_would_refuse_is_refused_before_it_is_sent(
 def test_nothing_is_known_until_the_board_has_listed_what_is_set(companion: Companion, board: Callable[..., Sent]):
     kitchen = board()
     kitchen.hello()
-    assert companion.client.get(path(kitchen)).json()["read"] == 0
-    assert by_name(companion, kitchen)["llm.retries"]["value"] is None
+    assert companion.client.get(path(kitchen)).json()["read_at"] == 0
     first, second = (companion.client.post(f"{path(kitchen)}/read").json() for _ in range(2))
     assert first == second, "a list that is asked for already is not asked for again"
     assert answer(
         kitchen, "llm.retries 5", 'llm.model "a"', "llm.key is set", "evil.name 3", "log.level oops", "2 of all"
     )
-    found = by_name(companion, kitchen)
-    assert (found["llm.retries"]["value"], found["llm.model"]["value"]) == (5, "a")
-    assert (found["llm.key"]["is_set"], found["llm.key"]["value"]) == (True, None)
-    assert (found["llm.url"]["is_set"], found["llm.url"]["value"]) == (False, "")
-    assert "evil.name" not in found
+    assert values(companion, kitchen) == {"llm.retries": 5, "llm.model": "a", "llm.key": None}
 
 
 def test_a_change_is_known_once_the_board_has_made_it(companion: Companion, board: Callable[..., Sent]):
@@ -111,15 +106,16 @@ def test_a_change_is_known_once_the_board_has_made_it(companion: Companion, boar
     companion.client.post(f"{path(kitchen)}/read")
     answer(kitchen, "0 of all")
     asked = companion.client.post(path(kitchen), json={"name": "llm.retries", "value": "7"}).json()
-    assert (asked["command"], asked["state"]) == ("/setting llm.retries 7", "waiting")
-    assert by_name(companion, kitchen)["llm.retries"]["value"] == 3
+    assert (asked["said"]["text"], asked["state"]) == ("/setting llm.retries 7", "waiting")
+    assert values(companion, kitchen) == {}
     assert answer(kitchen, "llm.retries is set; it holds from the board's next start") == "/setting llm.retries 7"
-    assert by_name(companion, kitchen)["llm.retries"]["value"] == 7
+    assert values(companion, kitchen) == {"llm.retries": 7}
     companion.client.post(path(kitchen), json={"name": "llm.retries", "value": "8"})
     answer(kitchen, problem="only the owner")
     found = companion.client.get(path(kitchen)).json()
-    assert by_name(companion, kitchen)["llm.retries"]["value"] == 7
-    assert (found["changes"][0]["state"], found["changes"][0]["problem"]) == ("done", "only the owner")
+    assert found["values"] == {"llm.retries": 7}
+    newest = found["recent"][0]
+    assert (newest["message"]["state"], newest["answer"]["problems"]) == ("done", ["only the owner"])
 
 
 # --- secrets
@@ -133,15 +129,15 @@ def test_a_secret_is_shown_to_the_board_alone_and_is_gone_once_it_answered(
     asked = companion.client.post(path(kitchen), json={"name": "llm.key", "value": "sk-hidden-42"})
     assert "sk-hidden-42" not in asked.text
     chat = f"/v1/boards/{kitchen.device}/chat"
-    mid = asked.json()["id"]
+    mid = asked.json()["said"]["mid"]
     seen = [path(kitchen), chat, f"{chat}/{mid}?wait=0", f"/boards/{kitchen.device}/settings?section=secrets"]
     for each in seen:
         assert "sk-hidden-42" not in companion.client.get(each).text, each
     assert answer(kitchen, "llm.key is set; it holds") == "/setting llm.key sk-hidden-42"
     for each in seen:
         assert "sk-hidden-42" not in companion.client.get(each).text, each
-    assert by_name(companion, kitchen)["llm.key"]["is_set"] is True
-    kept = [each["text"] for each in companion.client.get(chat).json()]
+    assert values(companion, kitchen) == {"llm.key": None}
+    kept = [each["said"]["text"] for each in companion.client.get(chat).json()]
     assert kept == ["/setting llm.key"]
 
 
@@ -152,7 +148,7 @@ def test_a_secret_that_was_cancelled_is_gone_too(companion: Companion, board: Ca
     asked = companion.client.post(path(kitchen), json={"name": "llm.key", "value": "sk-cancelled-42"}).json()
     if is_offered:
         assert kitchen.offered(0)["op"] == "say"
-    companion.client.delete(f"/v1/boards/{kitchen.device}/chat/{asked['id']}")
+    companion.client.delete(f"/v1/boards/{kitchen.device}/chat/{asked['said']['mid']}")
     assert kitchen.offered(0)["op"] == "quiet"
     files = b"".join(each.read_bytes() for each in companion.home.glob("companion.db"))
     assert b"sk-cancelled-42" not in files

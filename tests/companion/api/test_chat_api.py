@@ -76,7 +76,7 @@ def test_the_same_message_is_one_and_another_one_needs_an_id_of_its_own(companio
         events(said(companion, kitchen, id="m1"))
     answer = said(companion, kitchen, id="m1", text="something else")
     assert answer.status_code == 422 and "an id of its own" in answer.json()["problem"]
-    assert [each["id"] for each in companion.client.get(path(kitchen)).json()] == ["m1"]
+    assert [each["said"]["mid"] for each in companion.client.get(path(kitchen)).json()] == ["m1"]
 
 
 def test_a_message_is_cancelled(companion: Companion, kitchen: Sent):
@@ -92,7 +92,7 @@ def test_a_message_is_cancelled(companion: Companion, kitchen: Sent):
 def test_a_board_is_told_to_stop(companion: Companion, kitchen: Sent):
     said(companion, kitchen, id="m1")
     kitchen.offered(0)
-    assert companion.client.delete(path(kitchen, "m1")).json()["cancelled"] is True
+    assert companion.client.delete(path(kitchen, "m1")).json()["is_cancelled"] is True
     assert kitchen.ask("listen", wait=0, mid="m1", turn="t3")["op"] == "cancel"
     assert replied(kitchen, "m1", 1, 1, ["text", "Hel"])["cancel"]
 
@@ -101,7 +101,7 @@ def test_what_a_board_says_by_itself_is_listed_in_its_room(companion: Companion,
     for _ in range(2):
         kitchen.ask("push", mid="push:8:t7", room="phone", text="it rains")
     (found,) = companion.client.get(path(kitchen), params={"room": "phone"}).json()
-    assert (found["push"], found["text"], found["state"]) == (True, "it rains", "done")
+    assert (found["is_push"], found["said"]["text"], found["state"]) == (True, "it rains", "done")
 
 
 @in_one_case(

@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from fastapi import FastAPI
 
 from archiving_board import ArchivingBoard
-from engram_host.companion.api.entries import MOST_EXPORTS, make_entry_router
+from engram_host.companion.api.copies import MOST_EXPORTS, add_copy_routes
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
 
@@ -64,7 +65,7 @@ def played(tmp_path: Path):
     board.keep()
     board.sync()
     app = FastAPI()
-    app.include_router(make_entry_router(store))
+    add_copy_routes(app, Mock(store=store))
 
     def run(play: Callable[[FastAPI], Any]) -> None:
         asyncio.run(play(app))

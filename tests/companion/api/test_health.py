@@ -15,8 +15,8 @@ import pytest
 from cli_case import engram
 from damaging import overwrite_page, tree_pages
 from device_tokens import make_tokens
-from engram_host.companion.api import health
-from engram_host.companion.api.health import Look, StoreLook
+from engram_host.companion.api import backend
+from engram_host.companion.api.backend import Look, StoreLook
 from engram_host.companion.errors import StoreDamaged, StoreUnavailable
 from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.store.sqlite import SqliteDatabase
@@ -31,7 +31,7 @@ from waiting import SECONDS, wait_until
 
 def test_a_look_holds_for_a_second_whoever_asks(monkeypatch: pytest.MonkeyPatch):
     now = 100.0
-    monkeypatch.setattr(health.time, "monotonic", lambda: now)
+    monkeypatch.setattr(backend.time, "monotonic", lambda: now)
     looks: list[int] = []
     store = StoreLook(lambda: looks.append(1) or [])
 
@@ -49,8 +49,8 @@ def test_a_look_holds_for_a_second_whoever_asks(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_database_that_hangs_cannot_serve_and_is_asked_once(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(health, "LOOK_SECONDS", 0.05)
-    monkeypatch.setattr(health, "KEPT_SECONDS", 0.0)
+    monkeypatch.setattr(backend, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(backend, "KEPT_SECONDS", 0.0)
     is_free = threading.Event()
     looks: list[int] = []
 
@@ -68,7 +68,7 @@ def test_a_database_that_hangs_cannot_serve_and_is_asked_once(monkeypatch: pytes
         is_free.set()
         assert store._under_way
         await store._under_way
-        monkeypatch.setattr(health, "LOOK_SECONDS", SECONDS)
+        monkeypatch.setattr(backend, "LOOK_SECONDS", SECONDS)
         assert (await store.look()).down == ""
 
     asyncio.run(ask())

@@ -110,7 +110,7 @@ def _play(folder: Path, kills: int, seed: int, over: str) -> None:
             if len(said) % 10 == 0:
                 wait_until("not many wait", lambda: _open(companion) < 10, 240)
         wait_until("all are answered", lambda: not _open(companion), 240)
-        assert {each["id"]: each["state"] for each in _messages(companion)} == dict.fromkeys(said, "done")
+        assert {each["said"]["mid"]: each["state"] for each in _messages(companion)} == dict.fromkeys(said, "done")
         assert {mid: _text(companion, mid) for mid in said} == dict.fromkeys(said, "".join(PIECES))
         _check_journal(board, said)
 

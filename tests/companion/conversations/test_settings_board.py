@@ -26,21 +26,18 @@ def shown(companion: Companion, device: str = "kitchen") -> dict[str, Any]:
     return companion.client.get(path(device)).json()
 
 
-def known(companion: Companion, name: str) -> dict[str, Any]:
-    return next(each for each in shown(companion)["settings"] if each["name"] == name)
-
-
 def change(companion: Companion, name: str, value: str, device: str = "kitchen") -> dict[str, Any]:
     """Ask for a change, and wait for what came of it."""
-    mid = companion.client.post(path(device), json={"name": name, "value": value}).json()["id"]
+    mid = companion.client.post(path(device), json={"name": name, "value": value}).json()["said"]["mid"]
     ended = wait_until("the board answers", lambda: _ended(companion, device, mid))
     assert ended
     return ended
 
 
 def _ended(companion: Companion, device: str, mid: str) -> dict[str, Any] | None:
+    found = shown(companion, device)["recent"]
     return next(
-        (each for each in shown(companion, device)["changes"] if each["id"] == mid and each["state"] == "done"), None
+        (each for each in found if each["message"]["said"]["mid"] == mid and each["message"]["state"] == "done"), None
     )
 
 
@@ -49,16 +46,16 @@ def test_a_board_lists_and_changes_its_settings_for_its_owner(companion: Compani
     with BoardProcess(home, companion.url, "kitchen", **OWNER):
         wait_until("it is known", lambda: companion.client.get("/v1/devices/kitchen").status_code == 200)
         companion.client.post(f"{path()}/read")
-        wait_until("it has listed what is set", lambda: shown(companion)["read"])
-        assert known(companion, "log.level")["value"] == "info" and known(companion, "llm.retries")["value"] == 3
-        assert change(companion, "llm.retries", "7")["problem"] == ""
-        assert change(companion, "senses.tell", 'zwei Wörter "hier"')["problem"] == ""
-        assert change(companion, "llm.key", "sk-secret-42")["command"] == "/setting llm.key"
-        assert known(companion, "llm.retries")["value"] == 7 and known(companion, "llm.key")["is_set"]
-        before = shown(companion)["read"]
+        wait_until("it has listed what is set", lambda: shown(companion)["read_at"])
+        assert "llm.retries" not in shown(companion)["values"]
+        assert change(companion, "llm.retries", "7")["answer"]["problems"] == []
+        assert change(companion, "senses.tell", 'zwei Wörter "hier"')["answer"]["problems"] == []
+        assert change(companion, "llm.key", "sk-secret-42")["message"]["said"]["text"] == "/setting llm.key"
+        assert shown(companion)["values"] | {"llm.retries": 7, "llm.key": None} == shown(companion)["values"]
+        before = shown(companion)["read_at"]
         companion.client.post(f"{path()}/read")
-        wait_until("it has listed them again", lambda: shown(companion)["read"] > before or not _is_open(companion))
-        assert known(companion, "senses.tell")["value"] == 'zwei Wörter "hier"'
+        wait_until("it has listed them again", lambda: shown(companion)["read_at"] > before or not _is_open(companion))
+        assert shown(companion)["values"]["senses.tell"] == 'zwei Wörter "hier"'
     assert json.loads((home / "config.json").read_text())["llm"] == {"retries": 7}
     assert json.loads((home / "secrets.json").read_text()) == {"llm": {"key": "sk-secret-42"}}
     for log in home.rglob("*"):
@@ -66,10 +63,12 @@ def test_a_board_lists_and_changes_its_settings_for_its_owner(companion: Compani
 
 
 def _is_open(companion: Companion) -> bool:
-    return any(each["state"] not in ("done", "cancelled", "undeliverable") for each in shown(companion)["changes"])
+    return any(
+        each["message"]["state"] not in ("done", "cancelled", "undeliverable") for each in shown(companion)["recent"]
+    )
 
 
 def test_a_board_that_does_not_allow_it_says_what_its_owner_has_to_set(companion: Companion, tmp_path: Path):
     with BoardProcess(tmp_path / "board", companion.url, "pantry"):
         wait_until("it is known", lambda: companion.client.get("/v1/devices/pantry").status_code == 200)
-        assert "/companion chat owner" in change(companion, "llm.retries", "7", "pantry")["problem"]
+        assert "/companion chat owner" in str(change(companion, "llm.retries", "7", "pantry")["answer"]["problems"])

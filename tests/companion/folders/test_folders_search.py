@@ -100,14 +100,14 @@ def test_a_folder_of_memory_has_no_other_files(companion: Companion):
 
 def test_a_link_is_counted_and_not_found(companion: Companion):
     assert found(companion, "swordfish password") == []
-    assert {one["name"]: one["links"] for one in folders(companion)} == {"notes": 1, "shared": 0, "agent": 0}
+    assert {one["place"]["name"]: one["links"] for one in folders(companion)} == {"notes": 1, "shared": 0, "agent": 0}
 
 
 @in_one_case("who", [{"principal": "ann"}, {"group": True}, {"principal": "ann", "workspace": "shed"}])
 def test_others_find_only_what_is_for_all(companion: Companion, who: dict[str, Any]):
     assert found(companion, "sencha boiler October quince", **who)[0]["citation"] == "shared/rules.md#3"
     assert {hit["citation"] for hit in found(companion, "sencha quince metric", **who)} == set()
-    assert [one["name"] for one in folders(companion, **who)] == ["shared"]
+    assert [one["place"]["name"] for one in folders(companion, **who)] == ["shared"]
     assert shown(companion, "notes/tea.md", **who).status_code == 404
     assert shown(companion, "shared/rules.md", **who).status_code == 200
 
@@ -238,14 +238,14 @@ def test_a_kill_while_a_folder_is_read_loses_and_doubles_nothing(tmp_path: Path)
     with Companion(home, ENGRAM_FOLDERS=str(tmp_path / "many")) as running:
 
         def done() -> int:
-            count = folders(running)[0]["done"]
+            count = folders(running)[0]["progress"]["done"]
             return count if count > 100 else 0
 
         assert wait_until("some are read", done) < 3000
         running.kill()
         running.start()
         wait_until("all are read", lambda: folders(running)[0]["state"] == "up to date")
-        assert folders(running)[0]["passages"] == 3000
+        assert folders(running)[0]["progress"]["passages"] == 3000
         store = choose_store(f"sqlite:///{home / 'companion.db'}")
         store.open()
         (source,) = store.sources()
@@ -255,7 +255,10 @@ def test_a_kill_while_a_folder_is_read_loses_and_doubles_nothing(tmp_path: Path)
 
 def test_a_file_that_cannot_be_read_is_reported(companion: Companion, root: Path):
     write(root, {"notes/latin.md": b"caf\xe9"})
-    wait_until("it is told", lambda: any("latin.md" in told for one in folders(companion) for told in one["problems"]))
+    wait_until(
+        "it is told",
+        lambda: any("latin.md" in told for one in folders(companion) for told in one["progress"]["problems"]),
+    )
     answer = shown(companion, "notes/latin.md")
     assert answer.status_code == 422 and "UTF-8" in answer.json()["problem"]
     os.unlink(root / "notes" / "latin.md")

@@ -12,8 +12,8 @@ from board import NOW
 from engram.memory.access import OWNER
 from engram_host.companion.errors import ImportRefused, UnknownDevice
 from engram_host.companion.imports import preview as preview_module
+from engram_host.companion.imports.files import OUTCOMES
 from engram_host.companion.imports.preview import preview_import
-from engram_host.companion.imports.types import OUTCOMES
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Hello, LineBatch, LogState, Sender, SeqRange
 from engram_host.transfer.report import import_command

@@ -15,9 +15,8 @@ import support
 from engram.errors import EngramError
 from engram.memory.access import OWNER
 from engram_host.companion.errors import ImportRefused
-from engram_host.companion.imports.files import ImportFiles
+from engram_host.companion.imports.files import ImportFiles, ImportStatus
 from engram_host.companion.imports.service import ImportService
-from engram_host.companion.imports.types import ImportStatus
 from movers import mover
 from peers import Companion
 from sending import Sent
@@ -247,7 +246,7 @@ def test_of_two_imports_that_begin_at_the_same_time_one_runs(tmp_path: Path, mon
         return found
 
     async def begin() -> list[Any]:
-        service = ImportService(Mock(), Mock(), tmp_path, Mock())
+        service = ImportService(Mock(), Mock(), tmp_path, Mock(), Mock())
         return await asyncio.gather(*(service.begin("kitchen", each) for each in ids), return_exceptions=True)
 
     monkeypatch.setattr(ImportFiles, "list_imports", list_together)

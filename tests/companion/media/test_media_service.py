@@ -15,10 +15,9 @@ import pytest
 import media_samples as samples
 from engram.memory.access import OWNER, Caller
 from engram_host.companion.errors import MediaRefused, SettingError, StoreUnavailable, UnknownDevice, UnknownMedia
+from engram_host.companion.media.content import caption_of, ids_in, type_of
 from engram_host.companion.media.files import MediaFiles
-from engram_host.companion.media.references import caption_of, ids_in
 from engram_host.companion.media.service import MediaService
-from engram_host.companion.media.signatures import type_of
 from engram_host.companion.settings import MediaSettings, media_limits
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.media.table import StoredMedia

@@ -10,7 +10,6 @@ import pytest
 from engram import log_line
 from engram.memory import access
 from engram.memory.access import Caller
-from engram.memory.records.fields import SOURCES
 from engram_host.companion.entries.reader import LogCopy, ReadEntry
 from engram_host.companion.errors import UnknownDevice, UnknownEntry
 from engram_host.companion.memories.browse import MemoryBrowser
@@ -66,15 +65,12 @@ def fits(query: MemoryQuery) -> Callable[[ReadEntry], bool]:
 
     def check(entry: ReadEntry) -> bool:
         line = entry.line
-        keywords = [word.lower() for word in line.get("keywords", ())]
         return (
             (query.state in ("all", entry.state) or (query.state == "current" and entry.state in ("live", "archived")))
             and (query.caller is None or access.may_see_line(query.caller, line))
             and (not query.tag or query.tag in line["tags"])
             and (not query.type or query.type == line.get("type", "fact"))
             and (not query.scope or query.scope == line.get("scope", "all"))
-            and (not query.source or query.source == line.get("source", "manual"))
-            and (not query.keyword or query.keyword.lower() in keywords)
             and all(word in [*line["content"].split(), *line["tags"]] for word in query.words.split())
             and (not query.since or line["created"] >= query.since)
             and (not query.until or line["created"] < query.until)
@@ -87,13 +83,11 @@ def fits(query: MemoryQuery) -> Callable[[ReadEntry], bool]:
 QUERIES = [
     *(MemoryQuery(state) for state in get_args(MemoryState)),
     *(MemoryQuery("all", sort=sort) for sort in get_args(MemorySort)),
-    *(MemoryQuery("all", source=source) for source in SOURCES),
     MemoryQuery(tag="tea"),
     MemoryQuery(type="event"),
     MemoryQuery("all", type="fact"),
     MemoryQuery("all", scope="user:ann"),
     MemoryQuery("all", scope="user:nobody"),
-    MemoryQuery("all", keyword="ada b"),
     MemoryQuery(words="red"),
     MemoryQuery(words="cup red"),
     MemoryQuery("all", since=NOW - 3 * DAY, until=NOW - DAY),

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -9,10 +10,11 @@ import pytest
 from engram import log_line
 from engram.memory import access
 from engram.memory.access import Caller
-from engram_host.companion.memories.turns import TurnBrowser
+from engram_host.companion.memories.sessions import TurnBrowser
 from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Hello, LineBatch, LogName, LogState, Sender, SeqRange
+from engram_host.time_zones import day_date
 from extent import with_more
 
 NOW = 1_795_000_000
@@ -45,8 +47,8 @@ def browser_of(store: CompanionStore, lines: list[dict[str, Any]], chance: rando
     return TurnBrowser(store, indexes)
 
 
-def day_of(line: dict[str, Any]) -> int:
-    return (line["at"] + ZONE * 60) // DAY
+def day_of(line: dict[str, Any]) -> date:
+    return day_date((line["at"] + ZONE * 60) // DAY)
 
 
 @pytest.mark.parametrize("seed", with_more([0], range(1, 4)))
@@ -59,7 +61,7 @@ def test_each_day_has_the_turns_that_a_look_at_all_lines_finds(store: CompanionS
     newest = asyncio.run(browser.by_day("kitchen", ANN, None))
     assert newest.day == max(days)
     assert newest.days == tuple((day, sum(day_of(line) == day for line in seen)) for day in sorted(days, reverse=True))
-    for day in (*days, max(days) + 1):
+    for day in (*days, max(days) + timedelta(days=1)):
         found = asyncio.run(browser.by_day("kitchen", ANN, day))
         assert [entry.line["text"] for entry in found.turns] == [line["text"] for line in seen if day_of(line) == day]
 

@@ -10,10 +10,11 @@ import pytest
 
 from engram import log_line
 from engram_host.companion.entries.reader import LogCopy
-from engram_host.companion.entries.scan import day_of
-from engram_host.companion.overview.figures import count_copy
+from engram_host.companion.overview import journal
+from engram_host.companion.overview.journal import BoardJournal
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Hello, LineBatch, LogName, LogState, Sender, SeqRange
+from engram_host.time_zones import day_number
 from extent import with_more
 
 NOW = 1_795_000_000
@@ -78,7 +79,8 @@ _MAKES: dict[LogName, Callable[[random.Random, int], dict[str, Any]]] = {"record
 
 
 @pytest.mark.parametrize("seed", with_more(range(2), range(2, 12)))
-def test_figures_are_those_of_all_entries(store: CompanionStore, seed: int):
+def test_figures_are_those_of_all_entries(store: CompanionStore, monkeypatch: pytest.MonkeyPatch, seed: int):
+    monkeypatch.setattr(journal.time, "time", lambda: NOW)
     chance = random.Random(seed)
     count = 60
     logs: dict[LogName, LogState] = {name: LogState(7, 1, count + 1, 0) for name in ("records", "journal")}
@@ -88,7 +90,7 @@ def test_figures_are_those_of_all_entries(store: CompanionStore, seed: int):
         lines = [(seq, encoded(seq, each)) for seq, each in enumerate(made, 1)]
         assert store.store_batches([LineBatch(SENDER, SeqRange("kitchen", log, 7, 0, count), lines)], NOW) == [count]
     device = store.device("kitchen")
-    found = count_copy(store, device, NOW).of_days(day_of(NOW, device.zone), 8)
+    found = BoardJournal(store).figures(device, 8)
 
     memories = list(LogCopy(store, device, "records", NOW).oldest_first())
     turns = list(LogCopy(store, device, "journal", NOW).oldest_first())
@@ -97,5 +99,5 @@ def test_figures_are_those_of_all_entries(store: CompanionStore, seed: int):
     assert dict(found.tags) == tags
     of_day = Counter((entry.line["created"] + 3600) // DAY for entry in memories)
     said = Counter((entry.line["at"] + 3600) // DAY for entry in turns)
-    assert {each.day: each.memories for each in found.days if each.memories} == of_day
-    assert {each.day: each.turns for each in found.days if each.turns} == said
+    assert {day_number(each.day): each.memories for each in found.days if each.memories} == of_day
+    assert {day_number(each.day): each.turns for each in found.days if each.turns} == said

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from engram.memory.records.fields import SOURCES
 from engram_host.companion.board_settings.table import SECTIONS, all_settings
-from engram_host.companion.page.catalog import NAMES, choose_language, load_catalogs
-from engram_host.companion.page.said import TABLES
+from engram_host.companion.page.catalog import NAMES, TABLES, choose_language, load_catalogs
 from one_case import in_one_case
 
 PAGE = Path(str(resources.files("engram_host.companion.page")))

@@ -166,17 +166,6 @@ def test_sessions_are_listed_with_their_titles_and_nobody_elses(browser: PageCli
     assert "s9" not in words and "Ann's own" not in words
 
 
-def test_the_turns_of_a_session_are_served(companion: Companion, kitchen: Sent):
-    kitchen.say("and tulips?", sid="s2")
-    kitchen.say("/memory", sid="s2", command=True)
-    kitchen.write("journal", op="redact", turn=3, at=1795247300)
-    kitchen.sync()
-    path = f"/v1/boards/{kitchen.device}/sessions"
-    found = companion.client.get(f"{path}/s2", params={"limit": 1}).raise_for_status().json()
-    assert (found["total"], [each["id"] for each in found["turns"]]) == (2, ["t6"])
-    assert companion.client.get(f"{path}/s77").json() == {"total": 0, "turns": []}
-
-
 def test_another_session_is_gone_to_or_begun(browser: PageClient, kitchen: Sent):
     path = f"/boards/{kitchen.device}/chat"
     view = browser.open(path)

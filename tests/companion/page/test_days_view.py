@@ -92,8 +92,8 @@ def linked_days(view: Parsed) -> list[str]:
 
 def test_days_and_times_follow_the_rule_of_a_boards_time_zone(browser: PageClient, days: Companion):
     found = days.client.get("/v1/boards/berlin/journal?first=2026-06-01&days=366").json()
-    assert (found["zone"], found["rule"]) == (60, "CET-1CEST,M3.5.0,M10.5.0/3")
-    assert [(mark["day"], mark["turns"], mark["memories"]) for mark in found["days"]] == [
+    assert found["zone"] == {"standard": 60, "rule": "CET-1CEST,M3.5.0,M10.5.0/3"}
+    assert [(mark["day"], mark["turns"], mark["memories"]) for mark in found["marks"]] == [
         ("2026-07-02", 1, 1),
         ("2026-11-27", 1, 1),
     ]
@@ -101,7 +101,7 @@ def test_days_and_times_follow_the_rule_of_a_boards_time_zone(browser: PageClien
     assert "2026-07-02 00:30 +0200" in {each.get("title") for each in view.all("time")}
     since = browser.open("/boards/berlin/memories?since=2026-07-02&until=2026-07-02").words
     assert f"late at {SUMMER_NIGHT}" in since and f"late at {WINTER_NIGHT}" not in since
-    assert days.client.get("/v1/boards/berlin").json()["rule"] == found["rule"]
+    assert days.client.get("/v1/boards/berlin").json()["board"]["zone"] == found["zone"]
 
 
 def test_the_calendar_shows_the_days_that_have_something_in_the_boards_zone(browser: PageClient):
@@ -207,15 +207,15 @@ def test_a_long_note_comes_in_parts(browser: PageClient):
 
 def test_the_api_and_the_page_have_the_same_days(days: Companion, browser: PageClient):
     found = days.client.get("/v1/boards/kitchen/journal?first=2026-11-01&days=30").json()
-    assert (found["zone"], found["first"], found["last"]) == (540, "2026-11-20", "2027-01-19")
-    assert found["days"] == [
+    assert (found["zone"]["standard"], found["first"], found["last"]) == (540, "2026-11-20", "2027-01-19")
+    assert found["marks"] == [
         {"day": "2026-11-20", "turns": 3, "memories": 1, "notes": 2},
         {"day": "2026-11-21", "turns": 2, "memories": 1, "notes": 0},
     ]
     day = days.client.get("/v1/boards/kitchen/journal/2026-11-20?limit=2").json()
     assert [each["id"] for each in day["turns"]] == ["t1", "t3"] and day["turns_total"] == 3
     assert day["note"]["lines"][1] == "- Ann was up early" and day["principals"] == ["ann", "owner"]
-    assert [each["id"] for each in day["made"]] == ["m2"] and (day["before"], day["after"]) == ("", "2026-11-21")
+    assert [each["id"] for each in day["made"]] == ["m2"] and (day["before"], day["after"]) == (None, "2026-11-21")
 
 
 @in_one_case("query", ["first=2026-02-30", "first=2026-11-01&days=367", "first=2026-11-01&days=0", "first=x"])

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from engram_host.companion.auth import tokens
-from engram_host.companion.page.page import time_tag
-from engram_host.companion.page.theme import THEMES, choose_theme
+from engram_host.companion.page.formatting import time_tag
+from engram_host.companion.page.page import THEMES
 from engram_host.time_zones import BoardZone
 from one_case import in_one_case
 from page_client import PageClient
@@ -19,20 +19,6 @@ from peers import Companion
 def browser(companion: Companion) -> Iterator[PageClient]:
     with closing(PageClient(companion.url)) as client:
         yield client
-
-
-@in_one_case(
-    "asked, kept, chosen",
-    [
-        ("dark", "light", "dark"),
-        ("", "light", "light"),
-        ("evil", "dark", "dark"),
-        ("", "evil", "auto"),
-        ("", "", "auto"),
-    ],
-)
-def test_the_colours_are_those_asked_for_then_those_kept_then_the_systems(asked: str, kept: str, chosen: str):
-    assert choose_theme(asked, kept) == chosen
 
 
 @in_one_case("theme", THEMES)

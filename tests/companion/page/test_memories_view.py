@@ -79,9 +79,6 @@ def outcome(**counts: int) -> list[str]:
         ("?state=all&sort=created", ["m1", "m2", "m3", "m4"]),
         ("?tag=tea", ["m1"]),
         ("?words=tin", ["m2", "m1"]),
-        ("?keyword=oslo", ["m4"]),
-        ("?source=auto_rule", ["m1"]),
-        ("?source=manual", ["m4", "m2"]),
         ("?scope=all", ["m4"]),
         ("?pinned=1", ["m2"]),
         ("?since=2026-11-21&until=2026-11-21", ["m4", "m2", "m1"]),
@@ -236,7 +233,7 @@ def test_the_history_offers_to_undo_what_the_board_itself_changed_last(
     view = browser.open(f"{memories}/m1")
     assert "The board itself made the newest change" in view.words
     fields = {name: view.field(name) for name in ("csrf", "key", "was")}
-    sent = browser.send(f"{memories}/m1/undo-newest", fields)
+    sent = browser.send(f"{memories}/m1/undo", fields)
     assert (sent.status_code, sent.headers["location"]) == (303, f"{memories}/m1#changes")
     assert answer(kitchen, ["line", "m1 is again: the tea is in the tin"]) == "/undo m1"
 

@@ -15,8 +15,8 @@ from peers import ROOT
 BEFORE_A_SESSION = {"/signin", "/session", "/static/{name}"}
 """What is looked at by the tests of signing in."""
 
-NO_VIEWS = {"/me/boards/{device}/media/{media}"}
-"""Files of people, which views show."""
+NO_VIEWS = {"/me/boards/{device}/media/{media}", "/docs"}
+"""Files of people, which views show; and the API's description."""
 
 
 def routes() -> list[APIRoute]:

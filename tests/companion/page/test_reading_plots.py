@@ -2,8 +2,7 @@
 
 import pytest
 
-from engram_host.companion.page.plots import HEIGHT, WIDTH
-from engram_host.companion.page.senses.plots import ReadingPlot, plot_readings
+from engram_host.companion.page.plots import HEIGHT, WIDTH, ReadingPlot, plot_readings
 from engram_host.companion.senses.service import Point
 from engram_host.companion.store.senses.types import StoredEvent
 from one_case import in_one_case

@@ -40,7 +40,7 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
         shed = Sent(companion.posted, "shed", board="b2", zone=90)
         shed.keep("tea for the shed")
         shed.sync()
-        wait_until("the folder is read", lambda: companion.client.get("/v1/folders").json()[0]["passages"])
+        wait_until("the folder is read", lambda: companion.client.get("/v1/folders").json()[0]["progress"]["passages"])
         yield companion
 
 

@@ -14,9 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from engram_host.companion.page.assets import Assets
-from engram_host.companion.page.navigation import NAVIGATION
-from engram_host.companion.page.page import HEADERS, POLICY
+from engram_host.companion.page.page import HEADERS, NAVIGATION, POLICY, Assets
 from extent import extent
 from one_case import in_one_case
 from page_client import PageClient, Parsed

@@ -172,7 +172,7 @@ def _has_left(board: BoardProcess, content: str) -> bool:
 def _copied(companion: Companion) -> int:
     """Up to which line the companion has the records."""
     answer = companion.client.get("/v1/devices/kitchen")
-    return answer.json()["logs"]["records"]["have"] if answer.status_code == 200 else 0
+    return answer.json()["have"]["records"] if answer.status_code == 200 else 0
 
 
 def test_a_companion_that_lost_its_database_is_reported_loudly(tmp_path: Path):

@@ -75,7 +75,8 @@ def test_a_board_tells_how_it_is_soon_after_it_has_connected(way: tuple[Companio
 
     def figures() -> dict[str, Any]:
         answer = companion.client.get("/v1/boards/kitchen/status")
-        return (answer.json()["figures"] if answer.status_code == 200 else None) or {}
+        told = answer.json()["told"] if answer.status_code == 200 else None
+        return told["status"] if told else {}
 
     with BoardProcess(tmp_path / "board", url, "kitchen"):
         told = wait_until("it is told", figures, SOON)

@@ -36,7 +36,7 @@ def test_a_status_is_answered_once_it_is_kept(companion: Companion, board: Calla
     kitchen.hello()
     assert told(kitchen, run=5, firmware="0.1.0", flash=50, flash_size=100)["op"] == "received"
     shown = companion.client.get(f"/v1/boards/{kitchen.device}/status").json()
-    assert shown["figures"]["firmware"] == "0.1.0" and shown["figures"]["flash_percent"] == 50
+    assert (shown["told"]["status"]["firmware"], shown["told"]["status"]["flash"]) == ("0.1.0", 50)
 
 
 def test_a_status_before_the_greeting_is_refused(board: Callable[..., Sent]):
@@ -50,7 +50,7 @@ def test_the_status_of_another_board_with_this_name_is_refused(companion: Compan
     other = board(kitchen.device, board="b2")
     other.link = kitchen.link
     assert told(other, run=9, memories=7)["op"] == "refused"
-    assert companion.client.get(f"/v1/boards/{kitchen.device}/status").json()["figures"]["memories"] == 3
+    assert companion.client.get(f"/v1/boards/{kitchen.device}/status").json()["told"]["status"]["memories"] == 3
 
 
 # --- figures of a hostile board

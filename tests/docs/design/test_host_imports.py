@@ -17,7 +17,7 @@ COMPANION = "companion"
 WIRING = ("app", "companion/serving", "cli")
 """They wire all others together, so they may import everything."""
 
-OWN_LAYERS = ("app", "search_service")
+OWN_LAYERS = ("app", "personal", "search_service")
 """Modules beside the companion's folders that are layers of their own; the others are its ground."""
 
 MOST_LINES = 400

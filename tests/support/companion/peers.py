@@ -93,7 +93,7 @@ class Companion(CompanionProcess):
     def have(self, device: str, log: str) -> int:
         """The seq up to which the copy of a log is whole."""
         answer = self.client.get(f"/v1/devices/{device}")
-        return answer.json()["logs"].get(log, {"have": 0})["have"] if answer.status_code == 200 else 0
+        return answer.json()["have"].get(log, 0) if answer.status_code == 200 else 0
 
 
 class BoardProcess(ServerProcess):

@@ -25,7 +25,7 @@ sys.path.extend(str(Path(__file__).resolve().parents[1] / name) for name in ("co
 
 import psutil
 
-from engram_host.companion.page.assets import Assets
+from engram_host.companion.page.page import Assets
 from household import Household, fill_household, write_folders
 from many_memories import MEMORIES, memory_fields
 from page_client import PageClient

@@ -225,7 +225,7 @@ def _talk(board: Sent, now: int, write: Write) -> None:
 def _send_photo(companion: CompanionProcess, board: Sent, now: int, write: Write) -> str:
     """A photo that Mira sent yesterday, and again today; the turn of the latter."""
     sent = companion.client.post(f"/v1/boards/{MAIN}/media", content=samples.PHOTO, params={"principal": "mira"})
-    reference = sent.raise_for_status().json()["reference"]
+    reference = f"media/{sent.raise_for_status().json()['id']}"
     turn = 0
     for at in (now - DAY, now - 60):
         said = write("text", f"[photo, {reference}] The new lamp in the hall")

@@ -29,8 +29,8 @@ def list_people(context: Context) -> None:
         return
     rows = [(each["principal"], each["name"], _status(each), " ".join(each["ids"])) for each in people]
     output.print_table(("principal", "name", "", "accounts"), rows, empty="nobody was approved yet.")
-    for each in groups:
-        output.print_line(f"group {each['id']}: {each['mode']}")
+    for name, mode in groups.items():
+        output.print_line(f"group {name}: {mode}")
     if waiting:
         output.print_line("")
         _print_waiting(waiting)
@@ -113,9 +113,9 @@ def _show(context: Context, person: dict[str, Any], outcome: str) -> None:
 
 
 def _status(person: dict[str, Any]) -> str:
-    return "blocked" if person["blocked"] else "owner" if person["owner"] else ""
+    return "blocked" if person["is_blocked"] else "owner" if person["principal"] == "owner" else ""
 
 
 def _print_waiting(found: list[dict[str, Any]]) -> None:
-    rows = [(each["code"], each["id"], each["name"], output.format_time(each["at"])) for each in found]
+    rows = [(each["code"], each["ref"], each["name"], output.format_time(each["at"])) for each in found]
     output.print_table(("code", "account", "calls themselves", "since"), rows, empty="nobody waits.")

@@ -1,5 +1,6 @@
 """`engram boards`: the boards of a companion as the page shows them, and one of them over days."""
 
+import json
 from typing import Annotated, Any
 
 import typer
@@ -24,9 +25,11 @@ def list_boards(
     """
     with context.open_companion() as companion:
         if name:
-            board = companion.get(f"/v1/boards/{name}", days=days)
-            status = companion.get(f"/v1/boards/{name}/status")
-            _show_board(context, board, status, companion.get(f"/v1/boards/{name}/days", days=days))
+            found = companion.get(f"/v1/boards/{name}", days=days)
+            if context.json:
+                output.print_json(found)
+            else:
+                _show_board(found)
             return
         found = companion.get("/v1/boards", limit=limit)
     if context.json:
@@ -39,39 +42,39 @@ def list_boards(
 
 
 def _row(each: dict[str, Any]) -> tuple[Any, ...]:
-    warnings = " ".join(warning["sentence"] for warning in each["warnings"])
+    status = each["told"]["status"] if each["told"] else {"firmware": "", "flash": 0, "flash_size": 0}
     lines = each["records"] + each["journal"]
-    flash = output.format_flash(each["flash_percent"])
     shown = each["name"], each["state"], output.format_time(each["heard"]), lines, each["waiting"]
-    return *shown, each["firmware"], flash, warnings
+    return *shown, status["firmware"], _flash(status), " ".join(each["warnings"])
 
 
-def _show_board(
-    context: Context, found: dict[str, Any], status: dict[str, Any], reported: list[dict[str, Any]]
-) -> None:
-    if context.json:
-        output.print_json(found | {"status": status["figures"], "told": status["told"], "reports": reported})
-        return
-    rows = [("state", found["state"]), ("heard", output.format_time(found["heard"]))]
-    rows += [(f"{state} memories", str(count)) for state, count in found["memories"].items()]
-    rows += [("turns", str(found["turns"])), ("lines not copied yet", str(found["missing"]))]
-    rows += [("messages waiting", str(found["waiting"]))]
-    rows += [("tags", ", ".join(f"{each['tag']} {each['memories']}" for each in found["tags"]))]
-    rows += _status_rows(status["figures"]) if status["figures"] else []
+def _flash(status: dict[str, Any]) -> str:
+    used, size = status["flash"], status["flash_size"]
+    return output.format_flash(min(used, size) * 100 // size if size else None)
+
+
+def _show_board(found: dict[str, Any]) -> None:
+    board, figures = found["board"], found["figures"]
+    rows = [("state", board["state"]), ("heard", output.format_time(board["heard"]))]
+    rows += [(f"{state} memories", str(count)) for state, count in figures["states"].items()]
+    rows += [("turns", str(figures["turns"])), ("lines not copied yet", str(board["missing"]))]
+    rows += [("messages waiting", str(board["waiting"]))]
+    rows += [("tags", ", ".join(f"{tag} {count}" for tag, count in figures["tags"]))]
+    rows += _status_rows(board["told"]["status"]) if board["told"] else []
     output.print_table(("", ""), rows)
-    for warning in found["warnings"]:
-        output.print_line(f"warning: {warning['sentence']}")
-    shown = [each for each in found["days"] if each["memories"] or each["turns"]]
+    for warning in board["warnings"]:
+        output.print_line(f"warning: {warning}")
+    shown = [each for each in figures["days"] if each["memories"] or each["turns"]]
     output.print_line("")
     output.print_table(
         ("day", "memories", "turns"),
-        [(day_name(each["day"]), each["memories"], each["turns"]) for each in shown],
+        [(each["day"], each["memories"], each["turns"]) for each in shown],
         empty="nothing was said or remembered in these days.",
     )
-    if reported:
+    if found["reports"]:
         output.print_line("")
-        columns = ("day (UTC)", *_REPORTED)
-        output.print_table(columns, [(each["day"], *(each[name] for name in _REPORTED)) for each in reported])
+        rows = [(day_name(each["day"]), *(each[name] for name in _REPORTED)) for each in found["reports"]]
+        output.print_table(("day (UTC)", *_REPORTED), rows)
 
 
 _REPORTED = ("turns", "failed", "calls", "tokens", "searches", "searches_empty", "errors", "flash", "memories")
@@ -79,19 +82,19 @@ _REPORTED = ("turns", "failed", "calls", "tokens", "searches", "searches_empty",
 
 def _status_rows(figures: dict[str, Any]) -> list[tuple[str, str]]:
     """What a board reported of itself."""
-    flash = output.format_flash(figures["flash_percent"])
     rows = [
         ("firmware", f"{figures['firmware']}, {figures['mode']} mode"),
         (
             "flash used",
-            f"{output.format_size(figures['flash'])} of {output.format_size(figures['flash_size'])} {flash}",
+            f"{output.format_size(figures['flash'])} of {output.format_size(figures['flash_size'])} {_flash(figures)}",
         ),
         ("heap free", f"{output.format_size(figures['heap'])} of {output.format_size(figures['heap_size'])}"),
         ("model", _with_problem(figures["model"] or "none", figures["model_problem"])),
         ("Telegram", _with_problem(figures["telegram"], figures["telegram_problem"])),
     ]
     if figures["pins"]:
-        values = (f"{name}: {'–' if value is None else value}" for name, value in figures["pins"].items())
+        pins = json.loads(figures["pins"])
+        values = (f"{name}: {'–' if value is None else value}" for name, value in pins.items())
         rows.append(("pins", ", ".join(values)))
     return rows
 

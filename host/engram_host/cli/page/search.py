@@ -61,7 +61,7 @@ def search(
     _print_hits(answer, query)
     if explain:
         if answer["plan"]:
-            output.print_line(_plan_line(answer["plan"]))
+            output.print_line(_plan_line(answer["plan"], limit))
         _explain(answer["hits"])
         if answer["wordings"]:
             output.print_line("other wordings of the query: " + "; ".join(answer["wordings"]))
@@ -105,10 +105,10 @@ def _explain(hits: list[dict[str, Any]]) -> None:
         output.print_line(f"{hit['id']}: " + "; ".join([f"words: {words or 'none'}", *more]))
 
 
-def _plan_line(plan: dict[str, Any]) -> str:
+def _plan_line(plan: dict[str, Any], limit: int) -> str:
     days = plan["first"] if plan["first"] == plan["last"] else f"{plan['first']} to {plan['last']}"
     named = f"{days}; " if days else ""
-    return f"plan: {named}{', '.join(plan['kinds'])}; {plan['order']}, at most {plan['limit']}"
+    return f"plan: {named}{', '.join(plan['kinds'])}; {plan['order']}, at most {limit}"
 
 
 def _certainty(answer: dict[str, Any]) -> str:

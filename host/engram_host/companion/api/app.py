@@ -1,85 +1,91 @@
-"""The HTTP API of the companion, described at /docs and /openapi.json."""
+"""The HTTP API of the companion, described at /docs and /openapi.json: its routes and its refusals."""
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.types import Scope
 
+from engram.errors import EngramError, NotFound
 from engram_host import __version__
-from engram_host.companion.alerts.service import AlertService
-from engram_host.companion.api.access import make_audit_router, make_session_router
-from engram_host.companion.api.boards.conversations import make_conversation_router
-from engram_host.companion.api.boards.imports import make_import_router
-from engram_host.companion.api.boards.journal import make_journal_router
-from engram_host.companion.api.boards.media import make_media_router
-from engram_host.companion.api.boards.memories import make_change_router, make_memory_router
-from engram_host.companion.api.boards.overview import make_overview_router
-from engram_host.companion.api.boards.senses import make_sense_router
-from engram_host.companion.api.boards.settings import make_settings_router
-from engram_host.companion.api.boards.status import make_board_router
-from engram_host.companion.api.bridges import make_bridge_router
-from engram_host.companion.api.chat import make_chat_router
-from engram_host.companion.api.devices import make_device_router, make_message_router
-from engram_host.companion.api.docs_page import add_docs_route
-from engram_host.companion.api.entries import make_entry_router
-from engram_host.companion.api.errors import REFUSALS, DescribedApi, ErrorResponse, handle_errors, refuse
-from engram_host.companion.api.folders import make_folder_router
-from engram_host.companion.api.gateway import AnthropicProblem, GatewayProblem, make_gateway_router
-from engram_host.companion.api.health import HealthSource, make_health_router
-from engram_host.companion.api.people.admission import make_people_router
-from engram_host.companion.api.people.personal import make_personal_router
-from engram_host.companion.api.search import make_search_router
+from engram_host.companion.api.backend import Backend
+from engram_host.companion.api.boards import add_board_routes
+from engram_host.companion.api.chat import add_chat_routes
+from engram_host.companion.api.copies import add_copy_routes
+from engram_host.companion.api.gateway import add_gateway_routes
+from engram_host.companion.api.health import add_health_routes
+from engram_host.companion.api.imports import add_import_routes
+from engram_host.companion.api.media import add_media_routes
+from engram_host.companion.api.memories import add_memory_routes
+from engram_host.companion.api.people import add_people_routes
+from engram_host.companion.api.search import add_search_routes
+from engram_host.companion.api.senses import add_sense_routes
+from engram_host.companion.auth.identity import STRANGER, ApiCaller
 from engram_host.companion.auth.middleware import AuthMiddleware, MakeRefusal
-from engram_host.companion.board_settings.service import BoardSettingsService
-from engram_host.companion.conversations.people import PeopleService
-from engram_host.companion.conversations.service import ConversationService
-from engram_host.companion.folders.service import FolderService
-from engram_host.companion.gateway.proxy import Gateway
-from engram_host.companion.imports.service import ImportService
-from engram_host.companion.media.service import MediaService
-from engram_host.companion.memories.service import MemoryServices
-from engram_host.companion.overview.absence import AbsenceFinder
-from engram_host.companion.overview.service import BoardOverviews
-from engram_host.companion.personal.service import PersonalMemory
-from engram_host.companion.replication.protocol import MessageDispatcher
-from engram_host.companion.search_service import SearchService
-from engram_host.companion.senses.service import ReadingService
-from engram_host.companion.store import CompanionStore
+from engram_host.companion.errors import (
+    CompanionError,
+    NoSuchFile,
+    StoreUnavailable,
+    TooManyWaiting,
+    UnknownConversation,
+    UnknownDevice,
+    UnknownEntry,
+    UnknownImport,
+    UnknownMedia,
+    UnknownSense,
+)
+from engram_host.companion.gateway.dialects import PREFIX, refuse_in_form_of
+
+_MOST_PROBLEMS = 5
+_RETRY_SECONDS = "15"
+
+_MISSING = (
+    NotFound,
+    NoSuchFile,
+    UnknownConversation,
+    UnknownDevice,
+    UnknownEntry,
+    UnknownImport,
+    UnknownMedia,
+    UnknownSense,
+)
 
 
-class ApiBackend(HealthSource, Protocol):
-    """Companion as the routes need it; implemented by CompanionApp."""
+class ErrorResponse(BaseModel):
+    """A problem, in one sentence that says what to do."""
 
-    store: CompanionStore
-    alerts: AlertService
-    dispatcher: MessageDispatcher
-    search: SearchService
-    gateway: Gateway
-    folders: FolderService
-    conversations: ConversationService
-    overviews: BoardOverviews
-    memories: MemoryServices
-    absences: AbsenceFinder
-    imports: ImportService
-    readings: ReadingService
-    media: MediaService
-    people: PeopleService
-    personal: PersonalMemory
-    board_settings: BoardSettingsService
+    problem: str
 
-    async def reload_bridges(self) -> None:
-        """Apply the current settings of bridges and alerts; raises SettingError."""
-        ...
+
+_STATUSES = {
+    400: "the request cannot be read",
+    401: "a token is asked for",
+    403: "the token, or the page that asks, may not do this",
+    404: "there is no such board, file or person, or nothing of that id",
+    408: "the request took too long to arrive",
+    413: "the request is too long",
+    429: "the device's requests come too soon after one another, or too much is under way or waits for a board",
+    503: "the database cannot be used now, or the companion is busy",
+}
+# The other statuses refer to its schema: FastAPI would build a slow validator for each.
+_CONTENT = {"application/json": {"schema": {"$ref": f"#/components/schemas/{ErrorResponse.__name__}"}}}
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    **{status: {"content": _CONTENT, "description": text} for status, text in _STATUSES.items()},
+    422: {"model": ErrorResponse, "description": "something in the request is not as it should be"},
+}
 
 
 def make_app(
-    companion: ApiBackend,
+    companion: Backend,
     more: Sequence[APIRouter] = (),
     refuse_otherwise: Callable[[MakeRefusal], MakeRefusal] = lambda refusal: refusal,
 ) -> FastAPI:
     """Make the API with its guard and `more` routes, which may replace its refusals."""
-    app = DescribedApi(
-        refused_as=(ErrorResponse, GatewayProblem, AnthropicProblem),
+    app = FastAPI(
         title="Engram companion",
         version=__version__,
         description="Keeps a copy of what boards remember, and finds it again by words and by meaning.",
@@ -88,38 +94,63 @@ def make_app(
         docs_url=None,
         redoc_url=None,
     )
-    refusal = refuse_otherwise(lambda scope, *how: refuse(scope["path"], *how))
-    handle_errors(app, refusal)
-    # Routers are tried in order: those of boards come first.
-    for router in (
-        make_message_router(companion.dispatcher, companion.access),
-        make_search_router(companion.search, companion.absences),
-        make_health_router(companion),
-        make_device_router(companion.store),
-        make_board_router(companion.store, lambda: companion.alerts.flash_percent),
-        make_overview_router(companion.overviews),
-        make_memory_router(companion.memories),
-        make_change_router(companion.memories),
-        make_conversation_router(companion.memories, companion.conversations),
-        make_sense_router(companion.readings),
-        make_media_router(companion.media),
-        make_journal_router(companion.overviews.journal),
-        make_import_router(companion.imports),
-        make_chat_router(companion.conversations),
-        make_settings_router(companion.board_settings),
-        make_entry_router(companion.store),
-        make_gateway_router(companion.gateway),
-        make_folder_router(companion.folders, companion.store),
-        make_people_router(companion.people, companion.access.sessions),
-        make_personal_router(companion.people, companion.personal),
-        make_bridge_router(companion.bridges, companion.reload_bridges),
-        make_audit_router(companion.store),
-        make_session_router(companion.access.sessions),
-    ):
-        # An included router would be one entry, and make each of its routes again: most of a start's time.
-        app.router.routes.extend(router.routes)
-    add_docs_route(app)
+    refusal = refuse_otherwise(_refuse)
+    _handle_errors(app, refusal)
+    # Routes are tried in order: those of boards come first.
+    add_copy_routes(app, companion)
+    add_search_routes(app, companion)
+    add_health_routes(app, companion)
+    add_board_routes(app, companion.overviews, companion.board_settings)
+    add_memory_routes(app, companion.memories)
+    add_sense_routes(app, companion.readings)
+    add_media_routes(app, companion.media)
+    add_import_routes(app, companion.imports)
+    add_chat_routes(app, companion.conversations)
+    add_gateway_routes(app, companion.gateway)
+    add_people_routes(app, companion.people, companion.personal, companion.access.sessions)
     for router in more:
+        # An included router would be one entry, and make each of its routes again: most of a start's time.
         app.router.routes.extend(router.routes)
     app.add_middleware(AuthMiddleware, api=app, access=companion.access, refuse=refusal)
     return app
+
+
+def status_of(problem: Exception) -> int:
+    """Return the HTTP status of a refusal."""
+    if isinstance(problem, _MISSING):
+        return 404
+    if isinstance(problem, TooManyWaiting):
+        return 429
+    return 503 if isinstance(problem, StoreUnavailable) else 422
+
+
+def _refuse(scope: Scope, status: int, sentence: str, headers: dict[str, str]) -> Response:
+    """Return the response to a refused request, in the form of the path's clients."""
+    if scope["path"].startswith(PREFIX):
+        return refuse_in_form_of(scope["path"], status, sentence, headers)
+    return JSONResponse({"problem": sentence}, status, headers)
+
+
+def _handle_errors(app: FastAPI, refuse: MakeRefusal) -> None:
+    @app.exception_handler(CompanionError)
+    @app.exception_handler(EngramError)
+    async def refused(request: Request, problem: Exception) -> Response:
+        status = status_of(problem)
+        caller: ApiCaller = getattr(request.state, "caller", STRANGER)
+        # The database's host or path is for the operator; boards use no operator route.
+        sentence = problem.public if caller.device and isinstance(problem, StoreUnavailable) else str(problem)
+        headers = {"Retry-After": _RETRY_SECONDS} if status in (429, 503) else {}
+        return refuse(request.scope, status, sentence, headers)
+
+    @app.exception_handler(HTTPException)
+    async def no_request(request: Request, problem: HTTPException) -> Response:
+        sentence = f"{problem.detail}; see /docs."
+        return refuse(request.scope, problem.status_code, sentence, dict(problem.headers or {}))
+
+    @app.exception_handler(RequestValidationError)
+    async def bad_request(request: Request, problem: RequestValidationError) -> Response:
+        problems = [
+            f"{'.'.join(str(part) for part in error['loc'])}: {error['msg']}"
+            for error in problem.errors()[:_MOST_PROBLEMS]
+        ]
+        return refuse(request.scope, 422, "; ".join(problems) + "; see /docs.", {})

@@ -7,15 +7,13 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Path, Query
+from fastapi import FastAPI, Header, Path, Query
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from engram.link.messages import MID_CHARS
-from engram_host.companion.api.devices import DeviceName
-from engram_host.companion.api.errors import NO_DEVICE, REFUSALS, ErrorResponse, Responses, responses
-from engram_host.companion.auth.middleware import Role, requires
+from engram_host.companion.api.copies import DeviceName
 from engram_host.companion.conversations.service import (
     BRIDGE_IDS,
     DOOR_IDS,
@@ -27,40 +25,33 @@ from engram_host.companion.conversations.service import (
 )
 from engram_host.companion.gateway.streaming import StreamedAnswer
 from engram_host.companion.memories.commands import PREFIX
-from engram_host.companion.types import Conversation, ConversationState, Said
+from engram_host.companion.types import Conversation, Said
 
 EVENT_STREAM = "text/event-stream"
 
 ID_PATTERN = rf"^[A-Za-z0-9._:@/+-]{{1,{MID_CHARS}}}$"
 
+_BASE = "/v1/boards/{device}/chat"
 _RESERVED = {
     DOOR_IDS: "programs at the broker",
     PUSH_IDS: "what a board says by itself",
     BRIDGE_IDS: "messages over a bridge",
     PREFIX: "changes of memories",
 }
-_MOST_LISTED = 500
 _MOST_WAIT = 86400
-_NO_MESSAGE = responses(
-    ErrorResponse,
-    {
-        404: "there is no such board, or no message of that id",
-        429: "so many messages wait for the board that it is given no more",
-        503: "the database cannot be used now, or too many follow answers",
+_STREAMS: dict[str, Any] = {
+    "response_class": Response,
+    "responses": {
+        200: {
+            "content": {EVENT_STREAM: {"schema": {"type": "string"}}},
+            "description": "events of the names state, text, notice, line, report, problem, again and end, each with "
+            "a JSON object; the id of an event is the one to go on after",
+        }
     },
-)
-_STREAM: Responses = {
-    200: {
-        "content": {EVENT_STREAM: {"schema": {"type": "string"}}},
-        "description": "events of the names state, text, notice, line, report, problem, again and end, each with a JSON "
-        "object; the id of an event is the one to go on after",
-    }
 }
 
 MessageId = Annotated[str, Path(pattern=ID_PATTERN, description="a message's id")]
-After = Annotated[int, Query(ge=0, le=1 << 60, description="go on after the piece of this number")]
 Wait = Annotated[int, Query(ge=0, le=_MOST_WAIT, description="end the stream after so many seconds in any case")]
-LastEvent = Annotated[str, Header(alias="Last-Event-ID", max_length=20, description="as after, which a browser sends")]
 
 
 class NewMessage(BaseModel):
@@ -81,61 +72,56 @@ class NewMessage(BaseModel):
     quoted: str = Field("", max_length=20000, description="what it answers, of which the board gets the beginning")
     edits: str = Field("", max_length=MID_CHARS, description="the id of the speaker's message that this one corrects")
 
-
-class MessageShown(BaseModel):
-    """A message to a board, and how far it is."""
-
-    number: int = Field(description="higher for what was said later")
-    id: str
-    state: ConversationState
-    principal: str
-    room: str
-    group: bool
-    workspace: str
-    command: bool
-    push: bool = Field(description="whether the board said it by its own initiative")
-    text: str
-    forwarded: str = Field(description="who wrote the text, empty for who speaks")
-    quoted: str = Field(description="the beginning of what it answers")
-    edits: str = Field(description="the id of the message that it corrects")
-    turn: str = Field(description="the board's id of it, empty if it has none yet")
-    at: int = Field(description="when it was said, in Unix seconds")
-    changed: int = Field(description="when its state changed")
-    cancelled: bool = Field(description="whether somebody asked for no answer any more")
-
-
-def make_chat_router(conversations: ConversationService) -> APIRouter:
-    """Make the routes."""
-    router = APIRouter(prefix="/v1/boards/{device}/chat", responses=REFUSALS | NO_DEVICE)
-    rules: dict[str, Any] = {"responses": _NO_MESSAGE, "openapi_extra": requires(Role.OPERATOR)}
-    streams: dict[str, Any] = rules | {"responses": _NO_MESSAGE | _STREAM, "response_class": Response}
-
-    @router.post("", **streams)
-    async def say(device: DeviceName, message: NewMessage, wait: Wait = _MOST_WAIT) -> Response:
-        """Say something to a board. Its answer comes as it is made; what the board has not got yet is kept for it."""
-        if bool(message.text) == bool(message.command):
+    def said(self) -> Said:
+        """Return the message for the board; raises HTTPException."""
+        if bool(self.text) == bool(self.command):
             raise HTTPException(422, "a message has either text or command")
         for prefix, owner in _RESERVED.items():
-            if message.id.startswith(prefix):
+            if self.id.startswith(prefix):
                 raise HTTPException(422, f"an id cannot begin so: {prefix} is for {owner}; choose another one")
-        _check_followers(conversations)
-        said = _said(message)
-        found = await conversations.say(device, said)
-        return _stream(conversations, found, 0, wait)
+        return Said(
+            mid=self.id or f"api:{secrets.token_hex(8)}",
+            principal=self.principal,
+            text=self.text or self.command,
+            room=self.room,
+            is_group=self.group,
+            workspace=self.workspace,
+            is_command=bool(self.command),
+            forwarded=self.forwarded,
+            quoted=self.quoted,
+            edits=self.edits,
+        )
 
-    @router.get("", **rules)
+
+def add_chat_routes(app: FastAPI, conversations: ConversationService) -> None:
+    """Add the routes of messages to boards."""
+
+    @app.post(_BASE, **_STREAMS)
+    async def say(device: DeviceName, message: NewMessage, wait: Wait = _MOST_WAIT) -> Response:
+        """Say something to a board. Its answer comes as it is made; what the board has not got yet is kept for it."""
+        said = message.said()
+        _check_followers(conversations)
+        return _stream(conversations, await conversations.say(device, said), 0, wait)
+
+    @app.get(_BASE)
     async def messages(
         device: DeviceName,
         room: Annotated[str, Query(max_length=64, description="only of this room")] = "",
         before: Annotated[int, Query(ge=0, le=1 << 60, description="continue below this number")] = 0,
-        limit: Annotated[int, Query(ge=1, le=_MOST_LISTED)] = 50,
-    ) -> list[MessageShown]:
-        """Messages to a board and what it said by itself, newest first, as long as they are kept."""
-        return [_shown(each) for each in await conversations.list_messages(device, limit, before, room)]
+        limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    ) -> list[Conversation]:
+        """Messages to a board and what it said by itself (`is_push`), newest first, as long as they are kept."""
+        return await conversations.list_messages(device, limit, before, room)
 
-    @router.get("/{id}", **streams)
+    @app.get(_BASE + "/{id}", **_STREAMS)
     async def follow(
-        device: DeviceName, id: MessageId, after: After = 0, wait: Wait = _MOST_WAIT, last_event: LastEvent = ""
+        device: DeviceName,
+        id: MessageId,
+        after: Annotated[int, Query(ge=0, le=1 << 60, description="go on after the piece of this number")] = 0,
+        wait: Wait = _MOST_WAIT,
+        last_event: Annotated[
+            str, Header(alias="Last-Event-ID", max_length=20, description="as after, which a browser sends")
+        ] = "",
     ) -> Response:
         """Follow the answer to a message again, from its beginning or after one of its pieces."""
         _check_followers(conversations)
@@ -144,27 +130,10 @@ def make_chat_router(conversations: ConversationService) -> APIRouter:
             after = max(after, int(last_event))
         return _stream(conversations, found, after, wait)
 
-    @router.delete("/{id}", **rules)
-    async def cancel(device: DeviceName, id: MessageId) -> MessageShown:
+    @app.delete(_BASE + "/{id}")
+    async def cancel(device: DeviceName, id: MessageId) -> Conversation:
         """Cancel the answer to a message; pieces received so far stay."""
-        return _shown(await conversations.cancel(device, id))
-
-    return router
-
-
-def _said(message: NewMessage) -> Said:
-    mid = message.id or f"api:{secrets.token_hex(8)}"
-    content = message.text or message.command
-    where = message.room, message.group, message.workspace
-    words = message.forwarded, message.quoted, message.edits
-    return Said(mid, message.principal, content, *where, bool(message.command), *words)
-
-
-def _shown(found: Conversation) -> MessageShown:
-    said = found.said
-    names = {"id": said.mid, "group": said.is_group, "command": said.is_command}
-    names |= {"push": found.is_push, "cancelled": found.is_cancelled}
-    return MessageShown.model_validate(vars(said) | vars(found) | names)
+        return await conversations.cancel(device, id)
 
 
 def _check_followers(conversations: ConversationService) -> None:

@@ -1,17 +1,18 @@
-"""Searching over HTTP: POST /v1/search."""
+"""Searching over HTTP: POST /v1/search, why it does not show an entry, Markdown folders and lines of their files."""
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter
+from fastapi import FastAPI, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from engram.memory import access
 from engram.memory.access import Caller
-from engram_host.companion.api.entries import ENTRY_ID
-from engram_host.companion.api.errors import NO_DEVICE, REFUSALS
+from engram_host.companion.api.backend import Backend
+from engram_host.companion.api.copies import ENTRY_ID
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires
-from engram_host.companion.overview.absence import AbsenceFinder, AbsenceReason
+from engram_host.companion.folders.service import MOST_LINES, FileExcerpt, FolderState
+from engram_host.companion.overview.absence import Absence
 from engram_host.companion.search.request import (
     MOST_DEVICES,
     MOST_FOLDERS,
@@ -19,11 +20,9 @@ from engram_host.companion.search.request import (
     MOST_OFFSET,
     MOST_QUERY,
     MOST_TAGS,
-    HitKind,
     SearchRequest,
     SearchResult,
 )
-from engram_host.companion.search_service import SearchService
 from engram_host.companion.types import DEVICE_NAME
 
 _LATEST = 1 << 40
@@ -31,11 +30,12 @@ _LATEST = 1 << 40
 Text = Annotated[str, Field(max_length=64)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Time = Annotated[int, Field(ge=0, le=_LATEST)]
-
-
 FolderNames = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=255)]], Field(min_length=1, max_length=MOST_FOLDERS)
 ]
+Principal = Annotated[str, Query(min_length=1, max_length=64, description="who asks")]
+Group = Annotated[bool, Query(description="whether others read along: then only what is for all is shown")]
+Workspace = Annotated[str, Query(max_length=64, description="the workspace that they are in")]
 
 
 class SearchQuery(BaseModel):
@@ -83,82 +83,9 @@ class SearchQuery(BaseModel):
     expand: bool = Field(True, description="false: without other wordings of the query, if the settings ask for them")
     explain: bool = Field(False, description="whether to explain each score")
 
-
-class ScoreParts(BaseModel):
-    """Parts of a score; their sum is the score."""
-
-    words: list[tuple[str, float]]
-    beside: list[tuple[str, float]]
-    expansion: float = Field(description="from words of other wordings of the query")
-    session: float
-    meaning: float
-    speaker: float
-    reply: float
-    importance: float
-    dates: float
-    cosine: float | None
-    rerank: float | None = Field(description="what the reranker gave it, which decides its place; no part of the score")
-    confidence: list[tuple[str, float]] = Field(
-        description="what the confidence is made of: the mean of words and meaning, times each factor; no part of the score"
-    )
-
-
-class HitShown(BaseModel):
-    """Something that was found."""
-
-    kind: HitKind
-    device: str = Field(description="the board; empty for what stands in a Markdown folder")
-    id: str = Field(
-        description="m12 for a memory, t34 for a turn, path#line for a note or a Markdown file, empty if it is not cited"
-    )
-    citation: str = Field(
-        description="path#line of what stands in a note or a Markdown folder and is cited, else empty"
-    )
-    heading: str = Field(description="the headings that it stands under there, and the day of a note")
-    at: int = Field(description="Unix seconds")
-    who: str
-    text: str
-    score: float
-    confidence: float = Field(description="0 to 1: how sure it is that this is an answer")
-    state: str
-    coverage: float = Field(description="the share of the query's words that it matches, by their weight")
-    cosine: float | None
-    explanation: ScoreParts | None
-
-
-class PlanShown(BaseModel):
-    """Plan of a search for a query."""
-
-    first: str = Field(description="the first of the days that it names, empty if it names none")
-    last: str
-    kinds: list[str] = Field(description="what is searched, of memories, turns and folders")
-    order: str
-    limit: int = Field(description="hits at most")
-
-
-class SearchAnswer(BaseModel):
-    """Hits, best first, and the plan."""
-
-    hits: list[HitShown]
-    why_empty: str = Field(description="why nothing was found")
-    degraded: str = Field(
-        description="why the search went by words alone, or by a part of the vectors, was not reranked or not expanded"
-    )
-    left_out: list[str]
-    confidence: float = Field(
-        description="0 to 1: how sure it is, by words and meaning, that an answer was found; below .1 nothing is certain"
-    )
-    plan: PlanShown | None = Field(
-        description="what the search did with the query; null if there was nothing to search"
-    )
-    weight: float = Field(description="of meaning against words, as it was used")
-    shape: str = Field(description="why the weight is what it is")
-    wordings: list[str] = Field(description="other wordings of the query, by a model, whose words count less")
-    boards: int = Field(description="how many boards were searched; notes and folders count as one each")
-    entries: int = Field(description="what this caller may see on these boards, in all")
-    embed_ms: float
-    search_ms: float
-    rerank_ms: float
+    @property
+    def asking(self) -> Caller:
+        return _caller(self.principal, self.group, self.workspace)
 
 
 class AbsenceQuery(SearchQuery):
@@ -176,21 +103,19 @@ class AbsenceQuery(SearchQuery):
     entry: str = Field(pattern=ENTRY_ID, description="a memory's or a turn's id, such as m12 or t34")
 
 
-class AbsenceShown(BaseModel):
-    """Reason why something is not among the hits of a search."""
-
-    entry: str
-    reason: AbsenceReason
-    sentence: str
-    rank: int = Field(description="its place among the hits, from 1, if the search ranked it; else 0")
+_CALLER = {"principal", "group", "workspace"}
 
 
-def make_search_router(searching: SearchService, absences: AbsenceFinder) -> APIRouter:
-    """Make the routes."""
-    router = APIRouter(responses=REFUSALS)
+def add_search_routes(app: FastAPI, companion: Backend) -> None:
+    """Add the routes of searches and of Markdown folders."""
 
-    @router.post("/v1/search", responses=NO_DEVICE, openapi_extra=requires(Role.DEVICE, reads=True))
-    async def search(question: SearchQuery, caller: RequestCaller) -> SearchAnswer:
+    # What a reranker read of each hit stays here: it is as long as the hit.
+    @app.post(
+        "/v1/search",
+        response_model_exclude={"hits": {"__all__": {"document"}}},
+        openapi_extra=requires(Role.DEVICE, reads=True),
+    )
+    async def search(question: SearchQuery, caller: RequestCaller) -> SearchResult:
         """Find what boards remember and have noted, and what stands in Markdown folders, by words and by meaning.
 
         Nothing is found that the one who asks may not see, and with the token of a board nothing but what that one remembers.
@@ -201,28 +126,36 @@ def make_search_router(searching: SearchService, absences: AbsenceFinder) -> API
                 raise HTTPException(403, f"the token is that of {caller.device}, which searches its own memory only")
             question.devices, question.folders = [caller.device], False
             question.expand = False  # model calls are for the operator
-        asking = access.check_caller(Caller(question.principal, "http", question.group, question.workspace))
-        options = question.model_dump(exclude={"principal", "group", "workspace"})
-        return show_answer(await searching.search(asking, **options), question.limit)
+        return await companion.search.search(question.asking, **question.model_dump(exclude=_CALLER))
 
-    @router.post("/v1/search/absence", responses=NO_DEVICE, openapi_extra=requires(Role.OPERATOR, reads=True))
-    async def absence(question: AbsenceQuery) -> AbsenceShown:
+    @app.post("/v1/search/absence", openapi_extra=requires(Role.OPERATOR, reads=True))
+    async def absence(question: AbsenceQuery) -> Absence:
         """Say why a search of a board does not show a memory or a turn that is known."""
-        asking = access.check_caller(Caller(question.principal, "http", question.group, question.workspace))
-        excluded = {"principal", "group", "workspace", "devices", "entry", "limit", "offset"}
-        options = question.model_dump(exclude=excluded)
-        found = await absences.explain(asking, question.devices[0], question.entry, question.limit, **options)
-        return AbsenceShown(**vars(found))
+        options = question.model_dump(exclude=_CALLER | {"devices", "entry", "limit", "offset"})
+        (device,) = question.devices
+        return await companion.absences.explain(question.asking, device, question.entry, question.limit, **options)
 
-    return router
+    @app.get("/v1/folders")
+    async def all_folders(
+        principal: Principal = "owner", group: Group = False, workspace: Workspace = ""
+    ) -> list[FolderState]:
+        """The Markdown folders that the one who asks may see, and how far each has been read."""
+        return companion.folders.visible_folders(_caller(principal, group, workspace))
+
+    @app.get("/v1/memory")
+    async def lines_of_file(
+        path: Annotated[str, Query(min_length=1, max_length=1300, description="as citations have it, without #line")],
+        first: Annotated[int, Query(alias="from", ge=1, le=1 << 30)] = 1,
+        lines: Annotated[int, Query(ge=1, le=MOST_LINES)] = 100,
+        principal: Principal = "owner",
+        group: Group = False,
+        workspace: Workspace = "",
+        device: Annotated[str, Query(pattern=f"^({DEVICE_NAME})?$", description="of this board's notes")] = "",
+    ) -> FileExcerpt:
+        """Lines of a file in a Markdown folder, as it is now, or of a note of the one who asks on a board."""
+        caller = _caller(principal, group, workspace)
+        return await companion.search.read_lines(caller, path, first, lines, device)
 
 
-def show_answer(result: SearchResult, limit: int) -> SearchAnswer:
-    """Convert the result of a search for at most `limit` hits for the API."""
-    hits = [vars(hit) | {"kind": hit.kind, "heading": hit.heading if hit.citation else ""} for hit in result.hits]
-    found = {
-        "hits": hits,
-        "plan": PlanShown(**result.plan._asdict(), limit=limit) if result.plan else None,
-        "weight": result.meaning_weight,
-    }
-    return SearchAnswer.model_validate(vars(result) | found, from_attributes=True)
+def _caller(principal: str, group: bool, workspace: str) -> Caller:
+    return access.check_caller(Caller(principal, "http", group, workspace))

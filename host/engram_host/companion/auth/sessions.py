@@ -47,6 +47,15 @@ def csrf_token(cookie: str) -> str:
     return hmac.new(cookie.encode(), b"csrf", hashlib.sha256).hexdigest()
 
 
+@dataclass(frozen=True)
+class PersonLink:
+    """A path at the companion's address that opens a person's page once, until a Unix time."""
+
+    principal: str
+    path: str
+    ends: int
+
+
 class PersonLookup(Protocol):
     """Lookup of people."""
 
@@ -115,11 +124,12 @@ class Sessions:
         await asyncio.to_thread(self._table.add_session, row)
         return cookie, BrowserSession(row, caller, csrf_token(cookie))
 
-    async def make_person_path(self, principal: str) -> str:
+    async def make_person_link(self, principal: str) -> PersonLink:
         code, now = new_token(), int(time.time())
-        row = PageCode(token_digest(code), person_digest(principal), False, now + PERSON_CODE_SECONDS, principal)
+        ends = now + PERSON_CODE_SECONDS
+        row = PageCode(token_digest(code), person_digest(principal), False, ends, principal)
         await asyncio.to_thread(self._table.add_page_code, row, now)
-        return f"/signin?code={code}"
+        return PersonLink(principal, f"/signin?code={code}", ends)
 
     async def end(self, session: BrowserSession) -> None:
         await asyncio.to_thread(self._table.end_session, session.row.digest)

@@ -10,8 +10,9 @@ Nearly all lines are turns that concern no other entry; nothing is stored for th
 from bisect import insort
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
-from engram.store.types import FORGOTTEN, LIVE, Entry, concerned
+from engram.store.types import ARCHIVED, FORGOTTEN, LIVE, Entry, concerned
 
 _ENTRY_BYTES = 400
 
@@ -31,6 +32,15 @@ class EntryState:
     state: int
     latest: int
     versions: tuple[int, ...]
+
+
+def state_name(state: int, expires: Any, now: int, *, is_archived: bool) -> str:
+    """Return the name of an entry's state; the archive's content may decide before the line that archives it."""
+    if state not in (LIVE, ARCHIVED):
+        return "superseded"
+    if isinstance(expires, int) and 0 < expires <= now:
+        return "expired"
+    return "archived" if state == ARCHIVED or is_archived else "live"
 
 
 @dataclass

@@ -15,11 +15,10 @@ from typing import Any
 
 from engram import log_line
 from engram.memory.records import provenance
-from engram.store.types import ARCHIVED, FORGOTTEN, LIVE
+from engram.store.types import FORGOTTEN
 from engram.transfer import jsonl
 from engram_host.companion.entries.embedding_text import describe_line
-from engram_host.companion.entries.lifecycle import EntryState, EntryStates
-from engram_host.companion.errors import UnknownEntry
+from engram_host.companion.entries.lifecycle import EntryState, EntryStates, state_name
 from engram_host.companion.store.replica import ReplicaReader
 from engram_host.companion.store.row_types import fields_of
 from engram_host.companion.types import Device, LogName, SeqRange
@@ -27,8 +26,6 @@ from engram_host.companion.types import Device, LogName, SeqRange
 STATES = ("live", "superseded", "expired", "archived")
 
 _ARCHIVED_AT_ONCE = 1000
-
-_LOGS: dict[str, LogName] = {"m": "records", "t": "journal"}
 
 
 @dataclass(frozen=True)
@@ -42,17 +39,11 @@ class ReadEntry:
 
 @dataclass(frozen=True)
 class EntryPage:
-    """The newest matching entries, newest first, and the total of matches."""
+    """A page of entries, newest first, with the total, and the archived matches where only live ones are wanted."""
 
     total: int
-    entries: list[ReadEntry]
-
-
-def log_of_entry(entry_id: str) -> LogName:
-    """Return the log of an id such as m12 or t34; raise UnknownEntry if it is malformed."""
-    if not entry_id[1:].isascii() or not entry_id[1:].isdigit() or entry_id[0] not in _LOGS or len(entry_id) > 11:
-        raise UnknownEntry(entry_id, "no_id")
-    return _LOGS[entry_id[0]]
+    archived: int
+    entries: Sequence[ReadEntry]
 
 
 class LogCopy:
@@ -66,18 +57,21 @@ class LogCopy:
         self._now = now
         self._sessions: dict[int, int] = {}
         self._firsts: set[int] = set()
-        self._archived: set[int] = set()  # seqs of the latest versions of archived entries
+        self._archived = archived_seqs(store, device, log)
         self._fates = EntryStates(lambda number: self._sessions.get(number, 0))
         self._load_states()
 
-    def newest(self, fits: Callable[[ReadEntry], bool], limit: int) -> EntryPage:
+    def newest(self, fits: Callable[[ReadEntry], bool], state: str, limit: int) -> EntryPage:
+        """Return the newest entries that fit, in a state or in "all"."""
         kept: deque[ReadEntry] = deque(maxlen=limit)
-        total = 0
-        for entry in self.oldest_first():
-            if fits(entry):
+        total = archived = 0
+        for entry in filter(fits, self.oldest_first()):
+            if state in ("all", entry.state):
                 kept.append(entry)
                 total += 1
-        return EntryPage(total, list(reversed(kept)))
+            elif state == "live" and entry.state == "archived":
+                archived += 1
+        return EntryPage(total, archived, list(reversed(kept)))
 
     def oldest_first(self) -> Iterator[ReadEntry]:
         """Yield all entries that were not forgotten, in the order of their latest lines."""
@@ -87,19 +81,8 @@ class LogCopy:
             if entry and entry.latest == seq and entry.state != FORGOTTEN:
                 yield ReadEntry(self._id(number), self._state(entry, line), line)
 
-    def versions(self, entry_id: str) -> tuple[ReadEntry, list[dict[str, Any]]]:
-        """Return an entry and its lines, oldest first, with those of memories it superseded."""
-        chain = [self._require_entry(int(entry_id[1:]), entry_id)]
-        lines = self._lines_at([seq for _, entry in chain for seq in entry.versions])
-        latest = lines[chain[0][1].latest]
-        while older := self._predecessor(lines[chain[-1][1].latest], {number for number, _ in chain}):
-            chain.append(older)
-            lines |= self._lines_at(older[1].versions)
-        versions = [lines[seq] for _, entry in reversed(chain) for seq in entry.versions if seq in lines]
-        return ReadEntry(entry_id, self._state(chain[0][1], latest), latest), versions
-
-    def has_entry(self, entry_id: str) -> bool:
-        entry = self._entry_state(int(entry_id[1:]))
+    def has_entry(self, number: int) -> bool:
+        entry = self._entry_state(number)
         return entry is not None and entry.state != FORGOTTEN
 
     def latest_of(self, entry_id: str) -> dict[str, Any] | None:
@@ -107,21 +90,7 @@ class LogCopy:
         entry = self._entry_state(int(entry_id[1:]))
         return self._lines_at([entry.latest]).get(entry.latest) if entry and entry.state != FORGOTTEN else None
 
-    def _require_entry(self, number: int, entry_id: str) -> tuple[int, EntryState]:
-        entry = self._entry_state(number)
-        if entry is None or entry.state == FORGOTTEN:
-            raise UnknownEntry(entry_id, "not_copied", board=self.device.name)
-        return number, entry
-
-    def _predecessor(self, line: dict[str, Any], seen: set[int]) -> tuple[int, EntryState] | None:
-        older = line.get("supersedes")
-        if not isinstance(older, str) or not older[1:].isdigit() or int(older[1:]) in seen:
-            return None
-        entry = self._entry_state(int(older[1:]))
-        return (int(older[1:]), entry) if entry and entry.state != FORGOTTEN else None
-
     def _load_states(self) -> None:
-        self._archived.update(seq for seq, _ in self._archive())
         for seq, line in self._lines():
             entry = describe_line(self._log, line, self.device.zone.standard)
             self._fates.add_line(seq, entry)
@@ -134,44 +103,44 @@ class LogCopy:
         return self._fates.state_of(number, number in self._firsts) if number >= 0 else None
 
     def _state(self, entry: EntryState, line: dict[str, Any]) -> str:
-        if entry.state not in (LIVE, ARCHIVED):
-            return "superseded"
-        expires = line.get("expires")
-        if isinstance(expires, int) and expires <= self._now:
-            return "expired"
-        # The line that archives it may be gone again: the archive's content decides.
-        return "archived" if entry.state == ARCHIVED or entry.latest in self._archived else "live"
+        return state_name(entry.state, line.get("expires"), self._now, is_archived=entry.latest in self._archived)
 
     def _id(self, number: int) -> str:
         return ("m" if self._log == "records" else "t") + str(number)
 
     def _lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        state = self.device.logs.get(self._log)
-        if state is None:
-            return
-        before = 0
-        span = SeqRange(self.device.name, self._log, state.epoch, 0, log_line.MAX_SEQ)
-        for seq, line in heapq.merge(self._store.lines(span), self._archive()):
-            if seq > before and (fields := fields_of(line)):
-                before = seq
-                yield seq, fields
-
-    def _archive(self) -> Iterator[tuple[int, bytes]]:
-        if self._log == "records":
-            yield from archived_lines(self._store, self.device.name)
+        return copied_lines(self._store, self.device, self._log, fields_of)
 
     def _lines_at(self, seqs: Iterable[int]) -> dict[int, dict[str, Any]]:
         return read_lines(self._store, self.device, self._log, list(seqs))
 
 
-def archived_lines(store: ReplicaReader, device: str) -> Iterator[tuple[int, bytes]]:
-    """Yield (seq, line) of a board's archive by seq; may raise StoreUnavailable."""
+def archived_seqs(store: ReplicaReader, device: Device, log: LogName) -> set[int]:
+    """Return the seqs of a board's archive, which has memories only; may raise StoreUnavailable."""
+    return set(store.archived_seqs(device.name)) if log == "records" else set()
+
+
+def copied_lines(
+    store: ReplicaReader, device: Device, log: LogName, parse: Callable[[bytes], dict[str, Any]]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (seq, fields) of each readable line of a log or of its archive once; may raise StoreUnavailable."""
+    state = device.logs.get(log)
+    if state is None:
+        return
+    lines = store.lines(SeqRange(device.name, log, state.epoch, 0, log_line.MAX_SEQ))
+    if log == "records":
+        lines = heapq.merge(lines, _archived_lines(store, device.name))
+    before = 0
+    for seq, line in lines:
+        if seq > before and (fields := parse(line)):
+            before = seq
+            yield seq, fields
+
+
+def _archived_lines(store: ReplicaReader, device: str) -> Iterator[tuple[int, bytes]]:
     after = 0
-    while True:
-        part = store.archived(device, after, _ARCHIVED_AT_ONCE)
+    while part := store.archived(device, after, _ARCHIVED_AT_ONCE):
         yield from part
-        if len(part) < _ARCHIVED_AT_ONCE:
-            return
         after = part[-1][0]
 
 

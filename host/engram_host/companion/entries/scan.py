@@ -4,28 +4,23 @@ Ten thousand memories take a fraction of a second: EntryStates decides about sta
 other entry skip describe_line().
 """
 
-import heapq
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from engram import log_line
 from engram.memory import line_meaning
-from engram.store.types import ARCHIVED, FORGOTTEN, LIVE
+from engram.store.types import FORGOTTEN, LIVE
 from engram_host.companion.entries.embedding_text import describe_line
-from engram_host.companion.entries.lifecycle import EntryStates
-from engram_host.companion.entries.reader import archived_lines
+from engram_host.companion.entries.lifecycle import EntryStates, state_name
+from engram_host.companion.entries.reader import archived_seqs, copied_lines
 from engram_host.companion.store.replica import ReplicaReader
-from engram_host.companion.types import Device, LogName, SeqRange
-from engram_host.time_zones import BoardZone
+from engram_host.companion.types import Device, LogName
 
-_DAY_SECONDS = 86400
+Found = TypeVar("Found")
+
 _CONCERNS_OTHERS = frozenset({"op", "scopes", "with", "supersedes", "past", "gone"})
-
-
-def day_of(at: int, zone: BoardZone) -> int:
-    """Return the local day of a moment, in days since 1970."""
-    return zone.day_of(at)
 
 
 class ScannedEntry(NamedTuple):
@@ -45,14 +40,11 @@ _Version = tuple[int, int, int, int, Sequence[str], Sequence[str]]
 
 def scan_entries(store: ReplicaReader, device: Device, log: LogName, now: int) -> Iterator[ScannedEntry]:
     """Yield the entries that were not forgotten, by latest line; may raise StoreUnavailable."""
-    archived = set[int]()
+    archived = archived_seqs(store, device, log)
     versions: dict[int, _Version] = {}
     states = EntryStates(lambda number: versions[number][1] if number in versions else 0)
     read_plain = _plain_record if log == "records" else _plain_turn
-    for seq, line in _lines(store, device, log, archived):
-        fields = _parse(line)
-        if fields is None:
-            continue
+    for seq, fields in copied_lines(store, device, log, _parse):
         version = read_plain(seq, fields) if _CONCERNS_OTHERS.isdisjoint(fields) else None
         if version := version or _described_version(log, seq, fields, device.zone.standard, states):
             versions[seq] = version
@@ -67,27 +59,19 @@ def scan_entries(store: ReplicaReader, device: Device, log: LogName, now: int) -
                 continue
             state, latest = entry.state, entry.latest
         if latest == seq and state != FORGOTTEN:
-            name = _state_name(state, expires, now, is_archived=seq in archived)
+            name = state_name(state, expires, now, is_archived=seq in archived)
             yield ScannedEntry(seq, name, at, session, tags, notes)
-
-
-def _state_name(state: int, expires: int, now: int, *, is_archived: bool) -> str:
-    if state not in (LIVE, ARCHIVED):
-        return "superseded"
-    if expires and expires <= now:
-        return "expired"
-    return "archived" if state == ARCHIVED or is_archived else "live"
 
 
 _decode = json.JSONDecoder().decode  # json.loads checks its arguments, longer than a short line takes
 
 
-def _parse(line: bytes) -> dict[str, Any] | None:
+def _parse(line: bytes) -> dict[str, Any]:
     try:
         fields: Any = _decode(line.decode())
     except ValueError:
-        return None
-    return fields if isinstance(fields, dict) else None
+        return {}
+    return fields if isinstance(fields, dict) else {}
 
 
 # --- first lines of entries that concern no other entry; None for any other line
@@ -146,26 +130,28 @@ def _are_texts(found: Any) -> bool:
 _ONLY_TEXTS = frozenset({str})
 
 
-# --- the lines of a copy
+# --- what was read, kept until the copy changes
 
 
-def _lines(store: ReplicaReader, device: Device, log: LogName, archived: set[int]) -> Iterator[tuple[int, bytes]]:
-    """Yield each line of a log and of the archive once; add seqs of the latter to `archived`."""
-    state = device.logs.get(log)
-    if state is None:
-        return
-    before = 0
-    span = SeqRange(device.name, log, state.epoch, 0, log_line.MAX_SEQ)
-    if log == "journal":  # nothing of it is archived
-        yield from store.lines(span)
-        return
-    for seq, line in heapq.merge(store.lines(span), _archive(store, device, archived)):
-        if seq > before:
-            before = seq
-            yield seq, line
+class KeptOfBoards(Generic[Found]):
+    """Least-recently-used cache with one value per board; safe for threads."""
 
+    def __init__(self, most: int):
+        self._most = most
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[object, ...], Found] = OrderedDict()
 
-def _archive(store: ReplicaReader, device: Device, archived: set[int]) -> Iterator[tuple[int, bytes]]:
-    for seq, line in archived_lines(store, device.name):
-        archived.add(seq)
-        yield seq, line
+    def get(self, key: tuple[object, ...], read: Callable[[], Found]) -> Found:
+        """Return the value for a key that begins with the board's name; `read` it if the key changed."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        found = read()
+        with self._lock:
+            for old in [each for each in self._kept if each[0] == key[0]]:
+                del self._kept[old]
+            self._kept[key] = found
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        return found

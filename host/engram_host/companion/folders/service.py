@@ -302,7 +302,7 @@ def excerpt(path: str, lines: Sequence[str], first: int, count: int) -> FileExce
 
 
 def _without_citation(hit: Hit) -> Hit:
-    return replace(hit, id="", path="", citation="") if hit.citation else hit
+    return replace(hit, id="", path="", citation="", heading="") if hit.citation else hit
 
 
 def _refuse(caller: Caller, wanted: str) -> None:

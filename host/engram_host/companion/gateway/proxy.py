@@ -52,14 +52,6 @@ class Gateway:
         await asyncio.gather(*self._ending, return_exceptions=True)
         await self._service.stop()
 
-    @property
-    def is_set_up(self) -> bool:
-        return self._service.is_set_up
-
-    @property
-    def has_prices(self) -> bool:
-        return bool(self._prices)
-
     async def today(self) -> DayUsage:
         """Return the usage of the day's limits; may raise StoreUnavailable."""
         return await asyncio.to_thread(self._limits.today)

@@ -188,12 +188,15 @@ _DAY = 86400
 
 @dataclass(frozen=True)
 class DayUsage:
-    """Usage of the current UTC day, with the limits of a board and of all (0: none)."""
+    """Usage of the UTC day that began at a Unix time, with the limits of a board and of all (0: none).
+
+    Costs are millionths of the currency of gateway.prices. The operator is $operator.
+    """
 
     begins: int
     limits: dict[str, GatewayUse]
     used: GatewayUse
-    of_devices: list[tuple[str, GatewayUse]]
+    devices: dict[str, GatewayUse]
 
 
 class Quota:
@@ -211,7 +214,7 @@ class Quota:
         day = int(time.time()) // _DAY
         used = self._store.gateway_used(day)
         everything = used.pop(ALL, GatewayUse(0, 0))
-        return DayUsage(day * _DAY, self._limits, everything, sorted(used.items()))
+        return DayUsage(day * _DAY, self._limits, everything, used)
 
     async def begin_call(self, caller: ApiCaller, aside: int) -> "QuotaCall":
         """Count a call and reserve tokens; may raise LimitReached or StoreUnavailable."""

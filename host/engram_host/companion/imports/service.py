@@ -26,10 +26,9 @@ from engram_host.companion.errors import (
     UnknownConversation,
     UnknownImport,
 )
-from engram_host.companion.imports.files import ImportFiles
+from engram_host.companion.imports.files import ImportFiles, ImportLine, ImportStatus
 from engram_host.companion.imports.preview import preview_import
-from engram_host.companion.imports.types import ImportLine, ImportStatus
-from engram_host.companion.lockfile import Lease
+from engram_host.companion.processes.leases import Lease
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import ConversationState, Piece, Said
@@ -52,7 +51,7 @@ KEPT_SECONDS = 7 * 86400
 PREVIEW_SECONDS = 86400  # lifetime of an import after its last change, and of one never started
 LOOK_SECONDS = 1.0  # interval of checks for a cancellation by another companion on the folder
 _SCAN_SECONDS = 5.0  # interval of checks for imports started by another companion
-LEASE = "imports.lock"
+LEASE = "imports"
 _AGAIN_SECONDS = 5.0
 
 # States of an unanswered message; "" before the first.
@@ -68,6 +67,14 @@ STOPS = SentenceTable(
         "folder": "the companion's folder cannot be written to: {problem}.",
     },
 )
+
+
+@dataclass(frozen=True)
+class ImportLines:
+    """A page of lines of an import, and the total."""
+
+    total: int
+    lines: list[ImportLine]
 
 
 @dataclass(frozen=True)
@@ -89,12 +96,13 @@ class ImportService:
         conversations: ConversationService,
         home: Path,
         supervisor: Supervisor,
+        lease: Lease,
         clock: Callable[[], float] = time.time,
     ):
         self._store = store
         self._conversations = conversations
         self._files = ImportFiles(home)
-        self._lease = Lease(home / LEASE)
+        self._lease = lease
         self._supervisor = supervisor
         self._clock = clock
         self._task: BackgroundTask | None = None
@@ -104,7 +112,7 @@ class ImportService:
         self._beginning = asyncio.Lock()
 
     def start(self) -> None:
-        self._task = self._supervisor.start("imports", self._run)
+        self._task = self._supervisor.start("imports", lambda: self._lease.run(self._run))
 
     async def stop(self) -> None:
         if self._task:
@@ -127,10 +135,8 @@ class ImportService:
         await asyncio.to_thread(self._store.device, device)
         return [status for status in await asyncio.to_thread(self._files.list_imports) if status.device == device]
 
-    async def lines(
-        self, device: str, import_id: str, outcome: str, offset: int, limit: int
-    ) -> tuple[list[ImportLine], int]:
-        """Return (lines of a page, total) with a previewed outcome ("": any); raises UnknownImport."""
+    async def lines(self, device: str, import_id: str, outcome: str, offset: int, limit: int) -> ImportLines:
+        """Return lines with a previewed outcome ("": any); raises UnknownImport."""
         return await asyncio.to_thread(self._lines, device, import_id, outcome, offset, limit)
 
     async def begin(self, device: str, import_id: str) -> ImportStatus:
@@ -168,12 +174,10 @@ class ImportService:
             raise UnknownImport(import_id)
         return status
 
-    def _lines(
-        self, device: str, import_id: str, outcome: str, offset: int, limit: int
-    ) -> tuple[list[ImportLine], int]:
+    def _lines(self, device: str, import_id: str, outcome: str, offset: int, limit: int) -> ImportLines:
         self._find(device, import_id)
         fitting = [line for line in self._files.lines(import_id) if outcome in ("", line.outcome)]
-        return fitting[offset : offset + limit], len(fitting)
+        return ImportLines(len(fitting), fitting[offset : offset + limit])
 
     def _begin(self, device: str, import_id: str) -> ImportStatus:
         status = self._find(device, import_id)
@@ -211,8 +215,7 @@ class ImportService:
         try:
             while True:
                 self._wake.clear()
-                if await asyncio.to_thread(self._lease.take):
-                    await self._start_tasks()
+                await self._start_tasks()
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(_SCAN_SECONDS):
                         await self._wake.wait()
@@ -221,7 +224,6 @@ class ImportService:
                 task.cancel()
             await asyncio.gather(*self._running.values(), return_exceptions=True)
             self._running.clear()
-            self._lease.release()
 
     async def _start_tasks(self) -> None:
         for import_id, task in list(self._running.items()):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.media.files import FOLDER, MediaFiles, name_of
+from engram_host.companion.media.files import FOLDER, MediaFiles, name_of, write_private
 
 _NUMBER = re.compile(r"\.[0-9]{1,4}$")
 
@@ -42,7 +42,7 @@ def save_media(home: Path, backup: Path) -> SavedMedia:
                 if (data := files.read(name)) is None:
                     damaged.append(name)
                     continue
-                _write(copy, data)
+                write_private(copy, data)
             os.utime(copy)
     except OSError as error:
         raise StoreUnavailable(f"{folder} cannot be written: {error.strerror}.") from None
@@ -82,13 +82,3 @@ def restore_media(backup: Path, home: Path) -> SavedMedia:
             files.write(path.name, data)
         count += 1
     return SavedMedia(count, damaged)
-
-
-def _write(path: Path, data: bytes) -> None:
-    draft = path.with_name(f".{path.name}.part")
-    draft.unlink(missing_ok=True)
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)

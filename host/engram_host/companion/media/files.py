@@ -25,6 +25,19 @@ def name_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def write_private(path: Path, data: bytes) -> None:
+    """Write and sync a file for this user only, whole or not at all."""
+    draft = path.with_name(f".new-{secrets.token_hex(8)}")
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
 class MediaFiles:
     """Files below a companion's folder; MediaRefused if one cannot be read or written."""
 
@@ -47,15 +60,7 @@ class MediaFiles:
         with _refusing():
             if path.exists() and name_of(path.read_bytes()) == name:
                 return
-            draft = self._folder / f".new-{secrets.token_hex(8)}"
-            try:
-                with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                    file.write(data)
-                    file.flush()
-                    os.fsync(file.fileno())
-                draft.replace(path)
-            finally:
-                draft.unlink(missing_ok=True)
+            write_private(path, data)
             self._sync()
 
     def read(self, name: str) -> bytes | None:

@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterable
 from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.errors import MediaRefused, UnknownMedia
+from engram_host.companion.media.content import ids_in, type_of
 from engram_host.companion.media.files import MediaFiles, name_of
-from engram_host.companion.media.references import ids_in
-from engram_host.companion.media.signatures import type_of
-from engram_host.companion.settings import Settings, media_limits
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.media.table import StoredMedia, media_id
 from engram_host.companion.types import MediaLimits
@@ -106,8 +104,3 @@ class MediaService:
             return {}
         found = await asyncio.to_thread(self._store.known_media, device, ids)
         return {name: each for name, each in found.items() if caller is None or access.may_see(caller, each.scope)}
-
-
-def make_media_service(store: CompanionStore, settings: Settings) -> MediaService:
-    """Build the service from the settings."""
-    return MediaService(store, MediaFiles(settings.home), media_limits(settings.media))

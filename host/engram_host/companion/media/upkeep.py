@@ -14,7 +14,7 @@ from engram.memory import ALL
 from engram_host.companion.entries.embedding_text import describe_line
 from engram_host.companion.entries.reader import LogCopy
 from engram_host.companion.errors import MediaRefused, StoreUnavailable, UnknownDevice
-from engram_host.companion.media.references import ids_in_line
+from engram_host.companion.media.content import ids_in_line
 from engram_host.companion.media.service import MediaService
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.media.table import StoredMedia
@@ -146,16 +146,6 @@ class MediaUpkeep:
             if mention.log not in copies:
                 copies[mention.log] = LogCopy(self._store, device, mention.log, int(self._clock()))
             number = describe_line(mention.log, fields, device.zone.standard).number
-            if copies[mention.log].has_entry(("m" if mention.log == "records" else "t") + str(number)):
+            if copies[mention.log].has_entry(number):
                 kept |= named
         return used, kept
-
-
-def call_each(*calls: Callable[[], None]) -> Callable[[], None]:
-    """Combine several callbacks into one."""
-
-    def call() -> None:
-        for each in calls:
-            each()
-
-    return call

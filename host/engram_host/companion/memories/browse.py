@@ -9,19 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram.memory.records import provenance
-from engram.memory.records.fields import SOURCES
-from engram.store.types import ARCHIVED, FORGOTTEN, LIVE
-from engram_host.companion.entries.kept import KeptOfBoards
-from engram_host.companion.entries.labels import PINNED, keyword_label, source_label
-from engram_host.companion.entries.lifecycle import EntryState
+from engram.store.types import FORGOTTEN
+from engram_host.companion.entries.lifecycle import EntryState, state_name
 from engram_host.companion.entries.reader import ReadEntry, read_lines
+from engram_host.companion.entries.scan import KeptOfBoards
 from engram_host.companion.errors import UnknownEntry
-from engram_host.companion.memories.types import MOST_VERSIONS, MemoryDetail, MemoryPage, MemoryQuery, SourceTurn
+from engram_host.companion.memories.types import (
+    MOST_VERSIONS,
+    EntryHistory,
+    MemoryDetail,
+    MemoryPage,
+    MemoryQuery,
+    SourceTurn,
+)
 from engram_host.companion.search.filters import rows_seen_by
 from engram_host.companion.search.indexes import columns
 from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.search.indexes.columns import NONE
-from engram_host.companion.search.indexes.index import DeviceIndex
+from engram_host.companion.search.indexes.index import PINNED, DeviceIndex
 from engram_host.companion.search.indexes.record_turns import turns_of
 from engram_host.companion.search.tokenizer import query_terms, term_id
 from engram_host.companion.store import CompanionStore
@@ -34,7 +39,6 @@ MOST_OF_TURN = 16
 _MOST_WORDS = 16
 _MOST_CHAIN = 20  # memories that replaced each other
 _ARCHIVES_KEPT = 32  # boards whose archived lines are kept until something changes
-_MANUAL = "manual"
 
 Mask = NDArray[np.bool_]
 
@@ -54,6 +58,16 @@ class MemoryBrowser:
     async def detail(self, device: str, entry_id: str) -> MemoryDetail:
         """Return one memory. Raise UnknownEntry if it is missing or forgotten."""
         return await asyncio.to_thread(self._detail, device, entry_id)
+
+    async def history(self, device: str, entry_id: str) -> EntryHistory:
+        """Return a memory or a turn with its versions. Raise UnknownEntry if it is missing or forgotten."""
+        if entry_id[0] == "m":
+            found = await self.detail(device, entry_id)
+            return EntryHistory(**vars(found.entry), device=device, versions=found.versions[::-1])
+        entry = (await self.entries(device, [entry_id])).get(entry_id)
+        if entry is None:
+            raise UnknownEntry(entry_id, "not_copied", board=device)
+        return EntryHistory(**vars(entry), device=device, versions=(entry.line,))
 
     async def ids_of_turns(self, device: str, turns: Iterable[str]) -> dict[str, list[str]]:
         """Return memory ids by source turn, newest first, forgotten ones included."""
@@ -181,12 +195,7 @@ def _number_of(ref: object, letter: str = "m") -> int:
 
 
 def _state_name(state: EntryState, line: dict[str, Any], archived: NDArray[np.int64], now: int) -> str:
-    if state.state not in (LIVE, ARCHIVED):
-        return "superseded"
-    expires = line.get("expires", 0)
-    if isinstance(expires, int) and 0 < expires <= now:
-        return "expired"
-    return "archived" if state.state == ARCHIVED or bool(np.any(archived == state.latest)) else "live"
+    return state_name(state.state, line.get("expires"), now, is_archived=bool(np.any(archived == state.latest)))
 
 
 _WANTED = {"all": ("live", "superseded", "expired", "archived"), "current": ("live", "archived")}
@@ -237,21 +246,17 @@ class _Selection:
             fitting &= (rows.column("scope") == scope) & (scope != NONE)
         if query.caller:
             fitting &= rows_seen_by(self._index, query.caller)
-        for label in self._labels():
-            fitting &= self._having(label)
-        if query.source == _MANUAL:
-            for source in SOURCES:
-                fitting &= ~self._having(source_label(source))
+        for label, is_wanted in (
+            ("#" + query.tag, query.tag),
+            ("!" + query.type, query.type),
+            (PINNED, query.is_pinned),
+        ):
+            if is_wanted:
+                fitting &= self._having(label)
         for term, is_beside in query_terms(query.words, _MOST_WORDS).items():
             if not is_beside:
                 fitting &= self._having(term)
         return fitting
-
-    def _labels(self) -> list[str]:
-        query = self._query
-        found = ["#" + query.tag] * bool(query.tag) + ["!" + query.type] * bool(query.type)
-        found += [keyword_label(query.keyword)] * bool(query.keyword) + [PINNED] * query.is_pinned
-        return found + [source_label(query.source)] * (query.source not in ("", _MANUAL))
 
     def _having(self, term: str) -> Mask:
         found = np.zeros(len(self._index.rows), np.bool_)

@@ -24,8 +24,7 @@ from engram_host.companion.errors import (
 )
 from engram_host.companion.memories import commands
 from engram_host.companion.memories.browse import MemoryBrowser
-from engram_host.companion.memories.commands import MemoryEdit
-from engram_host.companion.memories.outcome import ChangeId, MemoryChange, describe_change, parse_id
+from engram_host.companion.memories.commands import ChangeId, MemoryChange, MemoryEdit, describe_change, parse_id
 from engram_host.companion.memories.types import MemoryDetail
 from engram_host.companion.memories.undo_order import (
     compare_with_copy,

@@ -1,4 +1,4 @@
-"""Console commands that change memories, on behalf of the memory's person.
+"""Console commands that change memories or list the trash, on behalf of the memory's person, and their outcomes.
 
 An edit is an import of one line with its base version (`was`): a board with another version
 changes nothing and reports that.
@@ -6,11 +6,16 @@ changes nothing and reports that.
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from engram.errors import ArgumentError
 from engram.memory import ALL, access
+from engram.transfer.jsonl import TextParts
+from engram_host.companion.conversations.answers import Exchange
+from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.types import Said
-from engram_host.transfer.report import IMPORT, import_command
+from engram_host.sentences import SentenceTable
+from engram_host.transfer.report import IMPORT, import_command, parse_reports, read_reports
 
 ROOM = "memories"
 """Room of change requests, apart from chats."""
@@ -83,3 +88,163 @@ def edited(command: str) -> tuple[str, int]:
 
 def _listed(values: tuple[str, ...] | None) -> list[str] | None:
     return None if values is None else list(values)
+
+
+# --- outcomes
+
+
+ChangeKind = Literal["edit", "pin", "unpin", "forget", "drop", "merge", "undo"]
+KINDS: tuple[ChangeKind, ...] = ("edit", "pin", "unpin", "forget", "drop", "merge", "undo")
+"""`forget` includes source turns, `drop` does not; `merge` is an edit followed by a `drop`."""
+
+ChangeState = Literal["waiting", "done", "unchanged", "conflict", "refused", "cancelled"]
+
+DAMAGED = SentenceTable("change_answer", {"report": "the board's report was damaged: look at the memory."})
+
+_ENDED: dict[str, ChangeState] = {
+    "changed": "done",
+    "forgotten": "done",
+    "stored": "done",
+    "there already": "unchanged",
+    "older than here": "conflict",
+    "changed meanwhile": "conflict",
+}
+
+_IMPORTS: tuple[ChangeKind, ...] = ("edit", "drop", "merge")
+"""Imports, which always end with a report."""
+
+
+@dataclass(frozen=True)
+class MemoryChange:
+    """A change of a memory; on a `conflict` the board had another version and changed nothing."""
+
+    id: str
+    kind: ChangeKind
+    entry: str
+    other: str
+    at: int
+    state: ChangeState
+    text: str = ""
+    sentence: str = ""
+    told: str = ""
+    was: int = 0
+    key: str = ""
+    is_undoable: bool = False
+    is_behind: bool = False
+    """The board's copy lacks the change's version, so later changes are unknown."""
+
+    ended: int = 0
+    """Unix time of the board's answer; 0 while it waits."""
+
+
+@dataclass(frozen=True)
+class ChangeId:
+    """Parsed id of a change's message; `other` and `was` are a merge's second memory."""
+
+    kind: ChangeKind
+    entry: str
+    key: str
+    other: str = ""
+    was: int = 0
+
+    def __str__(self) -> str:
+        parts = [self.kind, self.entry, self.key]
+        return PREFIX + ":".join(parts + [self.other, str(self.was)] * bool(self.other))
+
+
+def parse_id(mid: str) -> ChangeId | None:
+    """Parse a message id, or return None if it is not a change's."""
+    kind, entry, key, *more = (*mid.removeprefix(PREFIX).split(":"), "", "", "")
+    known: ChangeKind | None = next((each for each in KINDS if each == kind), None)
+    if not mid.startswith(PREFIX) or known is None:
+        return None
+    return ChangeId(known, entry, key, more[0], int(more[1]) if more[1].isdigit() else 0)
+
+
+def describe_change(exchange: Exchange, told: str = "") -> MemoryChange | None:
+    """Return the change that a message asks for with its outcome, or None."""
+    message = exchange.message
+    found = parse_id(message.said.mid)
+    if found is None:
+        return None
+    state, sentence = _outcome(exchange, found.kind)
+    text, was = edited(message.said.text)
+    who = message.said.mid, found.kind, found.entry, found.other
+    ended = 0 if message.is_open else message.changed
+    return MemoryChange(*who, message.at, state, text, sentence, told, was, found.key, ended=ended)
+
+
+def _outcome(exchange: Exchange, kind: ChangeKind) -> tuple[ChangeState, str]:
+    message, answer = exchange.message, exchange.answer
+    if message.is_open:
+        return "waiting", ""
+    if message.state == "cancelled":
+        return "cancelled", ""
+    if answer.problems or message.state == "undeliverable":
+        return "refused", " ".join(answer.problems)
+    outcome, refused = read_reports(parse_reports(answer.reports))
+    if refused:
+        return "refused", refused[0]["why"]
+    if outcome is None and kind not in _IMPORTS:
+        return "done", " ".join(answer.lines)
+    counts = outcome["counts"] if outcome else {}
+    for name, state in _ENDED.items():
+        if counts.get(name):
+            return state, ""
+    # The board's action is unknown, so a merge must not forget the other memory.
+    return "refused", DAMAGED.say("report")
+
+
+# --- the trash
+
+
+_COMMAND = "/export trash"
+_ASKED = f"{PREFIX}trash:"
+_LOOKED_THROUGH = 100
+
+
+@dataclass(frozen=True)
+class TrashListing:
+    """The last answer; `at` is 0 for never and `is_waiting` marks an open request."""
+
+    at: int = 0
+    is_waiting: bool = False
+    told: str = ""
+    problem: str = ""
+    records: tuple[dict[str, Any], ...] = ()
+
+
+class TrashReader:
+    """Trash requests; each call may raise UnknownDevice and StoreUnavailable."""
+
+    def __init__(self, conversations: ConversationService):
+        self._conversations = conversations
+
+    async def ask(self, device: str, key: str) -> None:
+        """Request a listing. Raise TooManyWaiting."""
+        said = Said(f"{_ASKED}{key}", access.OWNER.principal, _COMMAND, ROOM, is_command=True)
+        await self._conversations.say(device, said)
+
+    async def latest(self, device: str) -> TrashListing:
+        found = await self._conversations.list_messages(device, _LOOKED_THROUGH, room=ROOM)
+        asked = next((each for each in found if each.said.mid.startswith(_ASKED)), None)
+        if asked is None:
+            return TrashListing()
+        exchange = await self._conversations.exchange(device, asked.said.mid)
+        message, answer = exchange.message, exchange.answer
+        if message.is_open:
+            return TrashListing(message.at, True, await self._conversations.why_waiting(message))
+        problem = " ".join(answer.problems)
+        return TrashListing(message.changed, problem=problem, records=tuple(reversed(_records(answer.lines))))
+
+
+def _records(lines: list[str]) -> list[dict[str, Any]]:
+    parts, found = TextParts(), list[dict[str, Any]]()
+    for line in lines:
+        try:
+            fields = json.loads(line)
+            if isinstance(fields, dict) and not parts.take(fields) and isinstance(fields.get("content"), str):
+                found.append(fields)
+        except (ValueError, RecursionError, ArgumentError):
+            continue
+    return found

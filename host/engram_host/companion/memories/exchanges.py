@@ -1,22 +1,30 @@
 """Memories of an exchange: those shown to the model for its answer, and those made from it."""
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-from engram_host.companion.conversations.answers import Exchange
+from engram import text
+from engram.memory import line_meaning
+from engram_host.companion.conversations.answers import Answer, Exchange
 from engram_host.companion.entries.reader import ReadEntry
 from engram_host.companion.memories.browse import MemoryBrowser
 from engram_host.companion.memories.changes import MOST_LISTED, MemoryChanges
-from engram_host.companion.memories.outcome import MemoryChange
-from engram_host.companion.memories.recalled import Recalled, common_words, recalled_for, text_of
+from engram_host.companion.memories.commands import MemoryChange
 from engram_host.companion.memories.sessions import SessionBrowser
 from engram_host.companion.memories.undo_order import is_newest_undoable
+from engram_host.companion.search.tokenizer import query_words
 
 MOST_REMEMBERED = 8
+MOST_RECALLED = 12
 
 FORGOTTEN = "forgotten"
 
 _FORGETTING = ("forget", "drop", "undo")
+_WORDS = 6
+_COMPARED = 400  # characters of a text in which words of the message are looked for
+_ID_CHARACTERS = 80
 
 
 @dataclass(frozen=True)
@@ -24,9 +32,9 @@ class RecalledItem:
     """An entry shown to the model, with the board's confidence in per cent; no text if it is gone."""
 
     id: str
-    text: str
     percent: int
-    words: tuple[str, ...]
+    text: str = ""
+    words: tuple[str, ...] = ()
 
     @property
     def is_memory(self) -> bool:
@@ -111,7 +119,40 @@ def _was_made_by(turn: str, entry: ReadEntry) -> bool:
     return "was" not in entry.line or (isinstance(turns, list) and turns[-1:] == [turn])
 
 
-def _item(recalled: Recalled, entry: ReadEntry | None, message: str) -> RecalledItem:
-    if entry is None:
-        return RecalledItem(recalled.id, "", recalled.percent, ())
-    return RecalledItem(recalled.id, text_of(entry), recalled.percent, common_words(message, entry))
+def _item(recalled: RecalledItem, entry: ReadEntry | None, message: str) -> RecalledItem:
+    return replace(recalled, text=text_of(entry), words=common_words(message, entry)) if entry else recalled
+
+
+# --- what the model was shown, as its board reports it
+
+
+def recalled_for(answer: Answer) -> tuple[RecalledItem, ...]:
+    """Return the entries reported with an answer, without texts; malformed reports are ignored."""
+    found: list[RecalledItem] = []
+    for report in answer.reports:
+        try:
+            fields: Any = json.loads(report)
+        except (ValueError, RecursionError):
+            continue
+        items = fields.get("recalled") if isinstance(fields, dict) else None
+        for item in items if isinstance(items, list) else ():
+            if isinstance(item, list) and [type(part) for part in item] == [str, int]:
+                found.append(RecalledItem(item[0][:_ID_CHARACTERS], max(0, min(item[1] // 10, 100))))
+    return tuple(found[:MOST_RECALLED])
+
+
+def text_of(entry: ReadEntry) -> str:
+    """Return the text of a memory or turn."""
+    line = entry.line
+    return str(line["content"]) if "content" in line else line_meaning.attributed_text(line)
+
+
+def common_words(message: str, entry: ReadEntry) -> tuple[str, ...]:
+    """Return the words of a message that occur in an entry, as the message spells them."""
+    fields = [text_of(entry)[:_COMPARED]]
+    for name in ("tags", "keywords"):
+        words = entry.line.get(name)
+        fields += [str(word) for word in words] if isinstance(words, list) else []
+    there = set(text.terms(" ".join(fields)))
+    shared = dict.fromkeys(word for term, word in query_words(message[:_COMPARED]).items() if term in there)
+    return tuple(shared)[:_WORDS]

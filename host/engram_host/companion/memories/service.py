@@ -1,50 +1,79 @@
-"""Construction of the memory services."""
+"""Memory services for views, routes and commands, and merge candidates."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import Any, Protocol
 
+from engram.memory.access import Caller
 from engram_host.companion.conversations.service import ConversationService
+from engram_host.companion.entries.reader import ReadEntry
+from engram_host.companion.errors import BadSearch
+from engram_host.companion.memories import commands
 from engram_host.companion.memories.browse import MemoryBrowser
 from engram_host.companion.memories.changes import MemoryChanges
+from engram_host.companion.memories.commands import TrashReader
 from engram_host.companion.memories.exchanges import ExchangeMemories
-from engram_host.companion.memories.sessions import SessionBrowser
-from engram_host.companion.memories.similar import Search, SimilarMemories
-from engram_host.companion.memories.trash import TrashReader
-from engram_host.companion.memories.turns import TurnBrowser
+from engram_host.companion.memories.sessions import SessionBrowser, TurnBrowser
+from engram_host.companion.memories.types import MemoryQuery
 from engram_host.companion.search.indexes.cache import IndexCache
+from engram_host.companion.search.request import MOST_QUERY, SearchResult
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import Supervisor
 
+MOST_SIMILAR = 12
 
-@dataclass(frozen=True)
+_ROOM = "page"
+
+
+class Search(Protocol):
+    """A search like SearchService.search."""
+
+    async def __call__(self, caller: Caller, *, devices: Sequence[str], **options: Any) -> SearchResult: ...
+
+
 class MemoryServices:
-    """Memory services for views, routes and commands."""
+    """Memory services; the caller starts and stops `changes`."""
 
-    browser: MemoryBrowser
-    changes: MemoryChanges
-    trash: TrashReader
-    sessions: SessionBrowser
-    turns: TurnBrowser
-    exchanges: ExchangeMemories
-    similar: SimilarMemories
+    def __init__(
+        self,
+        store: CompanionStore,
+        indexes: IndexCache,
+        search: Search,
+        conversations: ConversationService,
+        supervisor: Supervisor,
+    ):
+        self.browser = MemoryBrowser(store, indexes)
+        self.changes = MemoryChanges(conversations, self.browser, supervisor)
+        self.trash = TrashReader(conversations)
+        self.sessions = SessionBrowser(store, indexes)
+        self.turns = TurnBrowser(store, indexes)
+        self.exchanges = ExchangeMemories(self.browser, self.sessions, self.changes)
+        self._search = search
+
+    async def find_similar(self, device: str, memory: ReadEntry, words: str = "") -> list[ReadEntry]:
+        """Return merge candidates, most similar first, or results for `words`.
+
+        They are search results for the text, then memories with its tags.
+        """
+        scope = _scope(memory.line)
+        found = dict.fromkeys(await self._find(device, memory, words or str(memory.line.get("content", ""))))
+        for tag in () if words else memory.line.get("tags", ()):
+            query = MemoryQuery(tag=str(tag), scope=scope, limit=MOST_SIMILAR)
+            found |= dict.fromkeys(each.id for each in (await self.browser.page(device, query)).entries)
+        found.pop(memory.id, None)
+        entries = await self.browser.entries(device, found)
+        fitting = [each for id in found if (each := entries.get(id)) and each.state == "live"]
+        return [each for each in fitting if _scope(each.line) == scope][:MOST_SIMILAR]
+
+    async def _find(self, device: str, memory: ReadEntry, words: str) -> list[str]:
+        said = commands.speak("", "", memory.line)
+        caller = Caller(said.principal, _ROOM, False, said.workspace)
+        options: dict[str, Any] = {"log": "records", "limit": 2 * MOST_SIMILAR, "rerank": False, "expand": False}
+        try:
+            result = await self._search(caller, devices=(device,), query=words[:MOST_QUERY], **options)
+        except BadSearch:  # no searchable text, such as spaces
+            return []
+        return [hit.id for hit in result.hits]
 
 
-def make_memory_services(
-    store: CompanionStore,
-    indexes: IndexCache,
-    search: Search,
-    conversations: ConversationService,
-    supervisor: Supervisor,
-) -> MemoryServices:
-    """Build the services; the caller starts and stops `changes`."""
-    browser = MemoryBrowser(store, indexes)
-    changes = MemoryChanges(conversations, browser, supervisor)
-    sessions = SessionBrowser(store, indexes)
-    return MemoryServices(
-        browser,
-        changes,
-        TrashReader(conversations),
-        sessions,
-        TurnBrowser(store, indexes),
-        ExchangeMemories(browser, sessions, changes),
-        SimilarMemories(browser, search),
-    )
+def _scope(line: dict[str, Any]) -> str:
+    return str(line.get("scope", "all"))

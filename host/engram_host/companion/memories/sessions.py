@@ -1,41 +1,40 @@
-"""Sessions of a board's conversations by the search index: last use, turns and title."""
+"""Sessions of a board's conversations, and its turns by day, by the search index."""
 
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
 
 import numpy as np
-from numpy.typing import NDArray
 
+from engram.memory.access import Caller
 from engram_host.companion.entries.reader import ReadEntry, read_lines
+from engram_host.companion.search.filters import rows_seen_by
+from engram_host.companion.search.fusion import days_of
 from engram_host.companion.search.indexes import columns
 from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.search.indexes.columns import NONE
 from engram_host.companion.search.indexes.index import DeviceIndex
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Device
+from engram_host.time_zones import BoardZone, day_date, day_number
 
 TITLE_CHARACTERS = 60
+MOST_TURNS = 200
+
+MOST_DAYS = 400
 
 _MOST_DIGITS = 12
 
 
 @dataclass(frozen=True)
-class SessionShown:
+class SessionSummary:
     """A session as shown to people."""
 
     id: str
     title: str
     turns: int
     at: int
-
-
-@dataclass(frozen=True)
-class SessionTurns:
-    """Newest turns of a session, newest first, with their total."""
-
-    total: int
-    turns: tuple[ReadEntry, ...]
 
 
 class SessionBrowser:
@@ -45,29 +44,16 @@ class SessionBrowser:
         self._store = store
         self._indexes = indexes
 
-    async def newest(self, device: str, scope: str, limit: int) -> list[SessionShown]:
+    async def newest(self, device: str, scope: str, limit: int) -> list[SessionSummary]:
         """Return a scope's sessions with remembered turns, last used first."""
         return await asyncio.to_thread(self._newest, device, scope, limit)
 
     async def of_turns(self, device: str, turns: Iterable[str]) -> dict[str, str]:
         return await asyncio.to_thread(self._of_turns, device, [*turns])
 
-    async def turns(self, device: str, session: str, limit: int) -> SessionTurns:
-        return await asyncio.to_thread(self._turns, device, session, limit)
-
     async def titles(self, device: str, sessions: Iterable[str]) -> dict[str, str]:
         """Return titles of sessions, without those that have no remembered turn."""
         return await asyncio.to_thread(self._titles_of, device, set(sessions))
-
-    def _turns(self, name: str, session: str, limit: int) -> SessionTurns:
-        index, device = self._indexes.get(name, None)
-        with index.lock:
-            seqs = np.sort(index.rows.column("seq")[_rows_of_session(index, session)]).tolist()
-        newest = list(reversed(seqs[-limit:]))
-        lines = read_lines(self._store, device, "journal", newest)
-        return SessionTurns(
-            len(seqs), tuple(ReadEntry(f"t{seq}", "live", lines[seq]) for seq in newest if seq in lines)
-        )
 
     def _titles_of(self, name: str, sessions: set[str]) -> dict[str, str]:
         index, device = self._indexes.get(name, None)
@@ -75,12 +61,12 @@ class SessionBrowser:
             firsts = {sid: first for sid in sessions if (first := _first_turn(index, sid)) is not None}
         return self._titles(device, firsts)
 
-    def _newest(self, name: str, scope: str, limit: int) -> list[SessionShown]:
+    def _newest(self, name: str, scope: str, limit: int) -> list[SessionSummary]:
         index, device = self._indexes.get(name, None)
         with index.lock:
             found = _count_turns(index, scope, limit)
         titles = self._titles(device, {sid: first for sid, _, _, first in found})
-        return [SessionShown(sid, titles.get(sid, ""), turns, at) for sid, turns, at, _ in found]
+        return [SessionSummary(sid, titles.get(sid, ""), turns, at) for sid, turns, at, _ in found]
 
     def _titles(self, device: Device, firsts: dict[str, int]) -> dict[str, str]:
         lines = read_lines(self._store, device, "journal", [*map(_own_line, firsts), *firsts.values()])
@@ -109,18 +95,13 @@ def _own_line(session: str) -> int:
     return int(number) if number.isascii() and number.isdecimal() and len(number) < _MOST_DIGITS else 0
 
 
-def _rows_of_session(index: DeviceIndex, session: str) -> NDArray[np.intp]:
+def _first_turn(index: DeviceIndex, session: str) -> int | None:
     rows, thread = index.rows, index.threads.find(session)
     if thread == NONE:
-        return np.zeros(0, np.intp)
-    return np.flatnonzero(
-        (rows.column("thread") == thread) & rows.column("turn") & (rows.column("state") == columns.LIVE)
-    )
-
-
-def _first_turn(index: DeviceIndex, session: str) -> int | None:
-    found = _rows_of_session(index, session)
-    return int(index.rows.column("seq")[found].min()) if len(found) else None
+        return None
+    is_of_session = (rows.column("thread") == thread) & rows.column("turn") & (rows.column("state") == columns.LIVE)
+    found = rows.column("seq")[is_of_session]
+    return int(found.min()) if len(found) else None
 
 
 def _count_turns(index: DeviceIndex, scope: str, limit: int) -> list[tuple[str, int, int, int]]:
@@ -140,3 +121,50 @@ def _count_turns(index: DeviceIndex, scope: str, limit: int) -> list[tuple[str, 
     order = np.lexsort((-first, -newest))
     used = [thread for thread in order.tolist() if counts[thread]][:limit]
     return [(index.threads.texts[at], int(counts[at]), int(newest[at]), int(first[at])) for at in used]
+
+
+# --- turns by day
+
+
+@dataclass(frozen=True)
+class TurnsByDay:
+    """Days with turn counts, newest first, and a page of one day's turns, oldest first; `total` counts these."""
+
+    days: tuple[tuple[date, int], ...]
+    day: date | None
+    turns: tuple[ReadEntry, ...]
+    zone: BoardZone
+    total: int = 0
+
+
+class TurnBrowser:
+    """Turn queries; each call may raise UnknownDevice and StoreUnavailable."""
+
+    def __init__(self, store: CompanionStore, indexes: IndexCache):
+        self._store = store
+        self._indexes = indexes
+
+    async def by_day(
+        self, device: str, caller: Caller, day: date | None, offset: int = 0, limit: int = MOST_TURNS
+    ) -> TurnsByDay:
+        """Return a day's visible turns without commands; `offset` counts from the newest."""
+        return await asyncio.to_thread(self._by_day, device, caller, day, offset, limit)
+
+    def _by_day(self, name: str, caller: Caller, wanted: date | None, offset: int, limit: int) -> TurnsByDay:
+        index, device = self._indexes.get(name, None)
+        with index.lock:
+            rows = index.rows
+            states = rows.column("state")
+            said = (states == columns.LIVE) | (states == columns.SUPERSEDED)  # outdated ones too
+            shown = rows.column("turn") & ~rows.column("command") & said
+            chosen = np.flatnonzero(shown & rows_seen_by(index, caller))
+            days = days_of(rows.column("at")[chosen], device.zone)
+            found, counts = np.unique(days, return_counts=True)
+            day = wanted or (day_date(int(found[-1])) if len(found) else None)
+            of_day = np.sort(rows.column("seq")[chosen[days == day_number(day)]]) if day else np.zeros(0, np.int64)
+        end = max(0, len(of_day) - offset)
+        seqs = of_day[max(0, end - limit) : end].tolist()
+        lines = read_lines(self._store, device, "journal", seqs)
+        turns = tuple(ReadEntry(f"t{seq}", "live", lines[seq]) for seq in seqs if "text" in lines.get(seq, ()))
+        newest = zip(map(day_date, found[::-1].tolist()), counts[::-1].tolist(), strict=True)
+        return TurnsByDay(tuple(newest)[:MOST_DAYS], day, turns, device.zone, len(of_day))

@@ -21,8 +21,6 @@ class MemoryQuery:
     tag: str = ""
     type: str = ""
     scope: str = ""
-    source: str = ""
-    keyword: str = ""
     words: str = ""
     since: int = 0
     until: int = 0
@@ -35,12 +33,20 @@ class MemoryQuery:
 
 @dataclass(frozen=True)
 class MemoryPage:
-    """A page of memories, with the total, the archived matches and all scopes."""
+    """A page of memories, with the total, the archived matches (of live ones) and at most 100 scopes."""
 
     total: int
     archived: int
     entries: tuple[ReadEntry, ...]
     scopes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class EntryHistory(ReadEntry):
+    """An entry of a board with its lines, oldest first, after those of memories that it superseded."""
+
+    device: str
+    versions: tuple[dict[str, Any], ...]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from engram_host.companion.entries.reader import ReadEntry
-from engram_host.companion.memories.outcome import MemoryChange
+from engram_host.companion.memories.commands import MemoryChange
 from engram_host.companion.memories.types import is_changeable
 
 _MADE = ("waiting", "done")

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 from engram import text
 from engram.memory import ALL, access
 from engram.memory.access import Caller
-from engram_host.companion.entries.reader import ReadEntry, log_of_entry
+from engram_host.companion.entries.reader import ReadEntry
 from engram_host.companion.search.request import MOST_HITS, Hit, SearchResult
 from engram_host.companion.search.tokenizer import query_terms, query_words
 from engram_host.sentences import SentenceTable
@@ -74,7 +74,6 @@ class AbsenceFinder:
         self, caller: Caller, device: str, entry: str, limit: int, *, ranked: SearchResult | None = None, **options: Any
     ) -> Absence:
         """Explain why `entry` is not among the first `limit` hits; `ranked` has MOST_HITS, if known."""
-        log_of_entry(entry)
         found = (await self._lookup.entries(device, [entry])).get(entry)
         if found is None or not access.may_see(caller, found.line.get("scope", ALL)):
             return Absence(entry, "unknown", ABSENCES.say("unknown", entry=entry, board=device))

@@ -1,4 +1,4 @@
-"""Days of one board: turns, notes and memories of each.
+"""Days of one board: turns, notes and memories of each, and figures of its copy over days.
 
 An index of a copy holds the seqs of entries by day, until the copy changes; a day's lines are read
 when shown.
@@ -8,31 +8,32 @@ import asyncio
 import contextlib
 import time
 from array import array
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
-from engram.clock import day_name, day_number
 from engram.memory import line_meaning
-from engram_host.companion.entries.kept import KeptOfBoards
 from engram_host.companion.entries.reader import read_lines
-from engram_host.companion.entries.scan import day_of, scan_entries
+from engram_host.companion.entries.scan import KeptOfBoards, scan_entries
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Device, LogName
-from engram_host.time_zones import BoardZone
+from engram_host.time_zones import BoardZone, day_date, day_number
 
 MOST_KEPT = 8  # cached indexes; one of 100,000 turns takes 2 MB
+MOST_TAGS = 12  # most frequent tags that are shown
 TURNS_AT_ONCE = 60  # turns of a day read together
 MOST_MEMORIES = 100  # memories read of a day, and of a note; others are counted
 MOST_NOTE_LINES = 200  # lines read of a day's note
-_LAST_DAY = 2_932_896  # 9999-12-31, in days since 1970
+_LAST_DAY = day_number(date.max)
 
 
 @dataclass(frozen=True)
 class DayMark:
-    """A day, in days since 1970 of the board's zone, and the number of its entries."""
+    """A day in the board's zone, and the number of its entries."""
 
-    day: int
+    day: date
     turns: int = 0
     memories: int = 0
     notes: int = 0
@@ -44,8 +45,18 @@ class Days:
 
     zone: BoardZone
     marks: tuple[DayMark, ...]
-    first: int | None
-    last: int | None
+    first: date | None
+    last: date | None
+
+
+@dataclass(frozen=True)
+class BoardFigures:
+    """Figures of a copy: memories by state, a mark for every day, and (tag, count) of live memories."""
+
+    states: dict[str, int]
+    turns: int
+    days: tuple[DayMark, ...]
+    tags: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
@@ -90,8 +101,8 @@ class Day:
 
     zone: BoardZone
     mark: DayMark
-    before: int | None
-    after: int | None
+    before: date | None
+    after: date | None
     turns: tuple[Turn, ...]
     turns_total: int
     offset: int
@@ -123,6 +134,13 @@ class _Index:
     days: dict[int, _Entries] = field(default_factory=dict)
     of_notes: "dict[str, array[int]]" = field(default_factory=dict)
     states: dict[int, str] = field(default_factory=dict)
+    """States of memories that are not live, by seq."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    """Memories by state."""
+
+    tags: Counter[str] = field(default_factory=Counter)
+    turns: int = 0
 
     def add_to(self, day: int) -> _Entries:
         """Return the day to add an entry to; times outside 1970 to 9999 come from a wrong clock."""
@@ -130,6 +148,10 @@ class _Index:
 
     def entries(self, day: int) -> _Entries:
         return self.days.get(day) or _Entries()
+
+    def mark(self, day: int, notes: int = 0) -> DayMark:
+        entries = self.entries(day)
+        return DayMark(day_date(day), len(entries.turns) // 2, len(entries.memories), notes)
 
 
 class BoardJournal:
@@ -139,67 +161,72 @@ class BoardJournal:
         self._store = store
         self._kept = KeptOfBoards[_Index](MOST_KEPT)
 
-    async def days(self, name: str, first: int, last: int) -> Days:
-        """List a board's days with entries; raises UnknownDevice or StoreUnavailable."""
-        return await asyncio.to_thread(self._days, name, first, last)
+    async def days(self, name: str, first: date, days: int) -> Days:
+        """List the days with entries among `days`; raises UnknownDevice or StoreUnavailable."""
+        return await asyncio.to_thread(self._days, name, day_number(first), days)
 
-    async def day(self, name: str, day: int, principal: str, offset: int, limit: int, note_line: int = 1) -> Day:
+    async def day(self, name: str, day: date, principal: str, offset: int, limit: int, note_line: int = 1) -> Day:
         """Return a day with a page of turns and of a note; raises UnknownDevice or StoreUnavailable."""
-        return await asyncio.to_thread(self._day, name, day, principal, offset, limit, note_line)
+        return await asyncio.to_thread(self._day, name, day_number(day), principal, offset, limit, note_line)
 
-    async def place_of_turn(self, name: str, turn: str) -> tuple[int, int] | None:
+    async def place_of_turn(self, name: str, turn: str) -> tuple[date, int] | None:
         """Return (day, turns of that day before it) of a turn such as t34, or None; raises as day()."""
         return await asyncio.to_thread(self._place_of_turn, name, int(turn[1:]))
 
-    def _days(self, name: str, first: int, last: int) -> Days:
+    def figures(self, device: Device, days: int) -> BoardFigures:
+        """Return figures of the last days; blocks, may raise StoreUnavailable."""
+        index, today = self._index(device), device.zone.day_of(int(time.time()))
+        marks = tuple(index.mark(day) for day in range(today - days + 1, today + 1))
+        return BoardFigures(dict(index.counts), index.turns, marks, tuple(index.tags.most_common(MOST_TAGS)))
+
+    def _days(self, name: str, first: int, days: int) -> Days:
         device = self._store.device(name)
         index, notes = self._index(device), self._notes(name)
-        all_days = sorted(index.days.keys() | notes.keys())
-        marks = tuple(self._mark(index, notes, day) for day in all_days if first <= day <= last)
-        return Days(device.zone, marks, all_days[0] if all_days else None, all_days[-1] if all_days else None)
+        known = sorted(index.days.keys() | notes.keys())
+        marks = tuple(index.mark(day, len(notes.get(day, ()))) for day in known if first <= day < first + days)
+        return Days(device.zone, marks, day_date(known[0]) if known else None, day_date(known[-1]) if known else None)
 
     def _day(self, name: str, day: int, principal: str, offset: int, limit: int, note_line: int) -> Day:
         device = self._store.device(name)
         index, notes = self._index(device), self._notes(name)
-        entries = index.entries(day)
-        order = entries.ordered_turns()
-        made = index.of_notes.get(f"{day_name(day)}.md", array("q"))
+        order = index.entries(day).ordered_turns()
+        made = index.of_notes.get(f"{day_date(day)}.md", array("q"))
         # Memories distilled from a note are listed with it.
         given = set(made)
-        others = [seq for seq in entries.memories if seq not in given]
-        all_days = sorted(index.days.keys() | notes.keys())
+        others = [seq for seq in index.entries(day).memories if seq not in given]
+        known = index.days.keys() | notes.keys()
+        before = max((each for each in known if each < day), default=None)
+        after = min((each for each in known if each > day), default=None)
+        turns = (_turn(seq, line) for seq, line in self._lines(device, "journal", order[offset : offset + limit]))
         return Day(
-            device.zone,
-            self._mark(index, notes, day),
-            max((each for each in all_days if each < day), default=None),
-            min((each for each in all_days if each > day), default=None),
-            tuple(_turn(seq, line) for seq, line in self._lines(device, "journal", order[offset : offset + limit])),
-            len(order),
-            offset,
-            self._memories(device, index, others[:MOST_MEMORIES]),
-            self._note(name, f"{day_name(day)}.md", principal, note_line),
-            self._memories(device, index, made[:MOST_MEMORIES]),
-            len(made),
-            tuple(notes.get(day, ())),
+            zone=device.zone,
+            mark=index.mark(day, len(notes.get(day, ()))),
+            before=None if before is None else day_date(before),
+            after=None if after is None else day_date(after),
+            turns=tuple(turns),
+            turns_total=len(order),
+            offset=offset,
+            memories=self._memories(device, index, others[:MOST_MEMORIES]),
+            note=self._note(name, f"{day_date(day)}.md", principal, note_line),
+            made=self._memories(device, index, made[:MOST_MEMORIES]),
+            made_total=len(made),
+            principals=tuple(notes.get(day, ())),
         )
 
-    def _place_of_turn(self, name: str, number: int) -> tuple[int, int] | None:
+    def _place_of_turn(self, name: str, number: int) -> tuple[date, int] | None:
         index = self._index(self._store.device(name))
         for day, entries in index.days.items():
-            order = entries.ordered_turns() if number in entries.turns[1::2] else []
-            if order:
-                return day, order.index(number)
+            if number in entries.turns[1::2]:
+                return day_date(day), entries.ordered_turns().index(number)
         return None
-
-    def _mark(self, index: _Index, notes: dict[int, list[str]], day: int) -> DayMark:
-        entries = index.entries(day)
-        return DayMark(day, len(entries.turns) // 2, len(entries.memories), len(notes.get(day, ())))
 
     def _notes(self, name: str) -> dict[int, list[str]]:
         found: dict[int, list[str]] = {}
         for note in self._store.note_names(name):
             with contextlib.suppress(ValueError):  # MEMORY.md is of no day
-                found.setdefault(day_number(note.name.removesuffix(".md")), []).append(note.principal)
+                found.setdefault(day_number(date.fromisoformat(note.name.removesuffix(".md"))), []).append(
+                    note.principal
+                )
         return found
 
     def _note(self, name: str, file: str, principal: str, first: int) -> DayNote:
@@ -237,12 +264,16 @@ class BoardJournal:
 def _read_index(store: CompanionStore, device: Device, now: int) -> _Index:
     index = _Index()
     for entry in scan_entries(store, device, "journal", now):
-        index.add_to(day_of(entry.at, device.zone)).turns.extend((entry.session, entry.seq))
+        index.add_to(device.zone.day_of(entry.at)).turns.extend((entry.session, entry.seq))
+        index.turns += 1
     for entry in scan_entries(store, device, "records", now):
-        index.add_to(day_of(entry.at, device.zone)).memories.append(entry.seq)
+        index.add_to(device.zone.day_of(entry.at)).memories.append(entry.seq)
+        index.counts[entry.state] += 1
         for note in dict.fromkeys(entry.notes):
             index.of_notes.setdefault(note, array("q")).append(entry.seq)
-        if entry.state != "live":
+        if entry.state == "live":
+            index.tags.update(entry.tags)
+        else:
             index.states[entry.seq] = entry.state
     return index
 

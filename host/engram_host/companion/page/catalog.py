@@ -6,8 +6,37 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
-from engram_host.companion.page.said import TABLES
+from engram_host.companion.alerts.board_warnings import BOARD_WARNINGS
+from engram_host.companion.alerts.outbox import ALERT_PROBLEMS
+from engram_host.companion.bridges.running import BRIDGE_PROBLEMS
+from engram_host.companion.conversations.service import WAITING
+from engram_host.companion.diagnosis.findings import CHECKS
+from engram_host.companion.errors import REFUSALS
+from engram_host.companion.imports.service import STOPS
+from engram_host.companion.memories.commands import DAMAGED
+from engram_host.companion.overview.absence import ABSENCES
+from engram_host.companion.overview.service import COPY_WARNINGS
+from engram_host.companion.search.request import REASONS
+from engram_host.companion.store.boards.copy_events import EVENTS
+from engram_host.companion.supervisor import FAILURES
 from engram_host.sentences import PLURAL, recognize
+
+TABLES = (
+    BOARD_WARNINGS,
+    COPY_WARNINGS,
+    CHECKS,
+    EVENTS,
+    REFUSALS,
+    WAITING,
+    STOPS,
+    DAMAGED,
+    FAILURES,
+    BRIDGE_PROBLEMS,
+    ALERT_PROBLEMS,
+    REASONS,
+    ABSENCES,
+)
+"""Tables in order of recognition: sentences that begin with a placeholder are last."""
 
 DEFAULT = "en"
 NAMES = {"en": "English", "zh": "中文"}

@@ -1,13 +1,14 @@
-"""Common parts of all views: templates, texts, headers, sessions, and errors as pages."""
+"""Common parts of all views: templates, texts, static files, headers, sessions, and errors as pages."""
 
 import functools
+import hashlib
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
-from typing import Any
+from importlib import resources
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
@@ -15,33 +16,35 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
 
-from engram.clock import day_name
-from engram.errors import EngramError, NotFound
+from engram.errors import EngramError
 from engram.memory import line_meaning
+from engram_host.companion.api.app import status_of
 from engram_host.companion.auth.browsers import is_cross_site
 from engram_host.companion.auth.exposure import is_loopback
 from engram_host.companion.auth.middleware import HttpAccess, Role, requires
 from engram_host.companion.auth.sessions import COOKIE, NO_TOKEN, SESSION_SECONDS, BrowserSession
-from engram_host.companion.errors import (
-    CompanionError,
-    NoSuchFile,
-    StoreUnavailable,
-    TooManyWaiting,
-    UnknownConversation,
-    UnknownDevice,
-    UnknownEntry,
-    UnknownImport,
-    UnknownMedia,
-    UnknownSense,
-)
-from engram_host.companion.page.assets import Assets
+from engram_host.companion.errors import CompanionError
 from engram_host.companion.page.catalog import LANGUAGE_COOKIE, NAMES, Texts, choose_language, load_catalogs
-from engram_host.companion.page.markup import render_markdown
-from engram_host.companion.page.media import media_in
-from engram_host.companion.page.navigation import NAVIGATION, PERSONAL
-from engram_host.companion.page.theme import THEME_COOKIE, THEMES, choose_theme
-from engram_host.time_zones import BoardZone
+from engram_host.companion.page.formatting import media_in, render_markdown, time_tag
 from engram_host.wording import format_size
+
+NAVIGATION: tuple[tuple[str, str], ...] = (
+    ("boards", "/"),
+    ("chat", "/chat"),
+    ("search", "/search"),
+    ("people", "/people"),
+    ("health", "/health"),
+)
+"""(key below `nav` in the texts, address) of each link in the head of a view."""
+
+PERSONAL: tuple[tuple[str, str], ...] = (("mine", "/me"),)
+
+THEME_COOKIE = "engram_theme"
+THEMES = ("auto", "light", "dark")
+"""Colours of the page; the first ones are the system's."""
+
+STATIC = "/static/"
+_TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; "
@@ -65,19 +68,6 @@ PART = "x-part"
 
 _KEPT_SECONDS = 365 * 86400
 
-_SEE_OTHER = 303
-
-_MISSING = (
-    NotFound,
-    UnknownDevice,
-    UnknownEntry,
-    UnknownConversation,
-    UnknownImport,
-    UnknownMedia,
-    UnknownSense,
-    NoSuchFile,
-)
-
 
 @dataclass(frozen=True)
 class Visit:
@@ -91,15 +81,34 @@ class Visit:
         return self.session.csrf if self.session else ""
 
 
-def view(*, form: bool = False, reads: bool = False) -> dict[str, Any]:
-    """Return the operator's route metadata: `form` takes a form of the page, `reads` without
-    changes."""
-    return requires(Role.OPERATOR, form=form, reads=reads)
+class Views(APIRouter):
+    """Router of views; a plain GET is the operator's."""
+
+    def form(self, path: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Add a route that takes a form of an operator's view."""
+        return self.post(path, openapi_extra=requires(Role.OPERATOR, form=True))
+
+    def personal(self, path: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Add a view of a person's own page; an operator is led to the operator's."""
+        return self.get(path, openapi_extra=requires(Role.PERSON, reads=True))
 
 
-def personal_view() -> dict[str, Any]:
-    """Return the route metadata of a person's view."""
-    return requires(Role.PERSON, reads=True)
+class Assets:
+    """Style, script and icon, read once; hashes in their names allow long-term caching."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, tuple[bytes, str]] = {}
+        self._names: dict[str, str] = {}
+        for file in (resources.files("engram_host.companion.page") / "static").iterdir():
+            stem, _, ending = file.name.rpartition(".")
+            if ending in _TYPES:
+                content = file.read_bytes()
+                name = f"{stem}.{hashlib.sha256(content).hexdigest()[:10]}.{ending}"
+                self.files[name] = content, _TYPES[ending]
+                self._names[file.name] = name
+
+    def url(self, name: str) -> str:
+        return STATIC + self._names[name]
 
 
 class Page:
@@ -118,14 +127,13 @@ class Page:
             lstrip_blocks=True,
             auto_reload=False,
         )
-        self._templates.filters |= {"when": time_tag, "day": day_name, "markdown": render_markdown, "size": format_size}
+        self._templates.filters |= {"when": time_tag, "markdown": render_markdown, "size": format_size}
         self._templates.filters |= {"media_in": media_in, "attributed": line_meaning.attributed_text}
-        self._templates.globals |= {"asset": self.assets.url, "languages": NAMES}
-        self._templates.globals |= {"themes": THEMES}
+        self._templates.globals |= {"asset": self.assets.url, "languages": NAMES, "themes": THEMES}
 
-    def router(self) -> APIRouter:
+    def router(self) -> Views:
         """Make a router with sessions, the page's headers, and errors as pages."""
-        return APIRouter(include_in_schema=False, route_class=self._route_class)
+        return Views(include_in_schema=False, route_class=self._route_class)
 
     @functools.cached_property
     def _route_class(self) -> type[APIRoute]:
@@ -145,7 +153,10 @@ class Page:
     async def answer(self, request: Request, handler: Callable[[Request], Coroutine[Any, Any, Response]]) -> Response:
         try:
             cookie = await self._opened(request)
-            answer = await handler(request)
+            if request.url.path.startswith("/me") and not principal_of(request):
+                answer: Response = redirect("/")
+            else:
+                answer = await handler(request)
         except (CompanionError, EngramError, HTTPException, RequestValidationError) as problem:
             return self._problem(request, problem)
         if cookie and not _sets_session(answer):  # a sign-in link has begun another one
@@ -187,35 +198,29 @@ class Page:
         language = choose_language(asked, kept, request.headers.get("accept-language", ""))
         return Visit(self.catalogs[language], getattr(request.state, "session", None))
 
-    def principal(self, request: Request) -> str:
-        """Return the person whose page this is, or "" for the operator's."""
-        session = self.visit(request).session
-        return session.caller.principal if session else ""
-
-    def to_operator(self) -> Response:
-        return RedirectResponse("/", _SEE_OTHER)
-
     def render(self, request: Request, template: str, status: int = 200, /, **values: Any) -> Response:
         return HTMLResponse(self.part(request, template, **values), status)
 
     def part(self, request: Request, template: str, /, **values: Any) -> Markup:
         visit = self.visit(request)
+        themes = request.query_params.get("theme", ""), request.cookies.get(THEME_COOKIE, "")
         shared = {
             "t": visit.texts,
-            "theme": choose_theme(request.query_params.get("theme", ""), request.cookies.get(THEME_COOKIE, "")),
+            "theme": next((name for name in themes if name in THEMES), THEMES[0]),
             "csrf": visit.csrf,
             "is_signed_in": visit.session is not None,
-            "navigation": PERSONAL if visit.session and visit.session.caller.principal else NAVIGATION,
+            "navigation": PERSONAL if principal_of(request) else NAVIGATION,
             "is_read_only": visit.session is not None and visit.session.caller.is_read_only,
             "requires_tokens": self.access.requires_tokens,
             "path": request.url.path,
+            "nav_address": "/" if request.url.path.startswith("/boards") else "/" + request.url.path.split("/")[1],
             "method": request.method,
             "link": functools.partial(_link, request),
         }
         return Markup(self._templates.get_template(template).render(**shared, **values))
 
     def refuse(self, request: Request, status: int, sentence: str) -> Response:
-        answer = self.render(request, "problem.html", status, sentence=sentence, code=status, page_key="")
+        answer = self.render(request, "problem.html", status, sentence=sentence, code=status)
         return self._finished(request, answer)
 
     def _problem(self, request: Request, problem: Exception) -> Response:
@@ -223,21 +228,28 @@ class Page:
             answer = self.refuse(request, problem.status_code, str(problem.detail))
             answer.headers.update(problem.headers or {})
             return answer
-        status = 422
-        if isinstance(problem, _MISSING):
-            status = 404
-        elif isinstance(problem, TooManyWaiting):
-            status = 429
-        elif isinstance(problem, StoreUnavailable):
-            status = 503
         if isinstance(problem, RequestValidationError):
             fields = ", ".join(sorted({str(error["loc"][-1]) for error in problem.errors()}))
-            return self.refuse(request, status, self.visit(request).texts("problem.fields", fields=fields[:200]))
-        return self.refuse(request, status, self.visit(request).texts.say(str(problem)))
+            return self.refuse(request, 422, self.visit(request).texts("problem.fields", fields=fields[:200]))
+        return self.refuse(request, status_of(problem), self.visit(request).texts.say(str(problem)))
 
 
 def _sets_session(answer: Response) -> bool:
     return any(value.startswith(f"{COOKIE}=") for value in answer.headers.getlist("set-cookie"))
+
+
+def principal_of(request: Request) -> str:
+    """Return the person whose page is asked for, or "" for the operator's."""
+    session: BrowserSession | None = getattr(request.state, "session", None)
+    return session.caller.principal if session else ""
+
+
+PagePrincipal = Annotated[str, Depends(principal_of)]
+
+
+def redirect(path: str) -> Response:
+    """Lead a browser to another view, after a form or instead of one."""
+    return RedirectResponse(path, 303)
 
 
 def is_local(request: Request) -> bool:
@@ -261,17 +273,3 @@ def _link(request: Request, **changes: Any) -> str:
     query = dict(request.query_params) | changes
     left = {name: value for name, value in query.items() if value not in (None, "")}
     return f"?{urlencode(left)}" if left else request.url.path
-
-
-def time_tag(seconds: int, zone: BoardZone | None = None) -> Markup:
-    """Format a UTC time for the script to localize, with the board's time where it differs."""
-    try:
-        at = datetime.fromtimestamp(seconds, UTC)
-        minutes = zone.offset_minutes(seconds) if zone is not None else 0
-        there = at.astimezone(timezone(timedelta(minutes=minutes))) if zone is not None else None
-    except (OverflowError, OSError, ValueError):
-        return Markup("")
-    title = there.strftime("%Y-%m-%d %H:%M %z") if there else ""
-    more = Markup(' title="{}" data-zone="{}"').format(title, minutes) if there else ""
-    stamp = at.strftime("%Y-%m-%dT%H:%M:%SZ")
-    return Markup('<time datetime="{}"{}>{}</time>').format(stamp, more, at.strftime("%Y-%m-%d %H:%M UTC"))

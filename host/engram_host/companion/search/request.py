@@ -1,7 +1,7 @@
 """Requests and results of a search."""
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from engram.memory.access import Caller
 from engram_host.companion.errors import BadSearch
@@ -219,17 +219,15 @@ class Hit:
     """False if only the archive still has its line."""
 
     confidence: float = 0.0
+    kind: HitKind = field(default="memory", init=False)
 
-    @property
-    def kind(self) -> HitKind:
-        if not self.device:
-            return "passage"
-        if self.path:
-            return "note"
-        return "turn" if self.id.startswith("t") else "memory"
+    def __post_init__(self) -> None:
+        kind = "note" if self.path else "turn" if self.id.startswith("t") else "memory"
+        object.__setattr__(self, "kind", kind if self.device else "passage")
 
 
-class Plan(NamedTuple):
+@dataclass(frozen=True)
+class Plan:
     """The days that a query names, as 2026-01-31, or ""; and the kinds of entries that are searched."""
 
     first: str

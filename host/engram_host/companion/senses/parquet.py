@@ -40,8 +40,8 @@ def _columns(rows: list[tuple[StoredSense, Point]]) -> dict[str, list[Any]]:
         "unit": [sense.unit for sense, _ in rows],
         "at": [point.at * 1000 for point in points],
         "count": [point.count for point in points],
-        "min": [float(point.low) for point in points],
-        "max": [float(point.high) for point in points],
+        "min": [float(point.min) for point in points],
+        "max": [float(point.max) for point in points],
         "mean": [float(point.mean) for point in points],
         "last": [float(point.last) for point in points],
     }

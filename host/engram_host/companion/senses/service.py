@@ -46,8 +46,8 @@ class Point:
 
     at: int
     count: int
-    low: float
-    high: float
+    min: float
+    max: float
     mean: float
     last: float
 

@@ -2,56 +2,41 @@
 
 import calendar
 import itertools
-import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
 from typing import Annotated
-from urllib.parse import urlencode
 
-from fastapi import APIRouter, Path, Query, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi import Query, Request, Response
 from starlette.exceptions import HTTPException
 
-from engram.clock import civil, day_name, day_number, days_from_civil
-from engram_host.companion.api.devices import DeviceName
-from engram_host.companion.entries.scan import day_of
-from engram_host.companion.media.service import MediaService
-from engram_host.companion.memories.sessions import SessionBrowser
-from engram_host.companion.overview.journal import (
-    TURNS_AT_ONCE,
-    BoardJournal,
-    DayMark,
-    DayMemory,
-    Turn,
+from engram_host.companion.api.backend import Backend
+from engram_host.companion.api.copies import DeviceName
+from engram_host.companion.overview.journal import TURNS_AT_ONCE, DayMark, DayMemory, Turn
+from engram_host.companion.page.formatting import (
+    MEDIA_BYTES,
+    cut_text,
+    html_bytes,
+    media_in,
+    parse_day,
+    take_fitting,
 )
-from engram_host.companion.page.fitting import cut_text, html_bytes, take_fitting
-from engram_host.companion.page.media import BYTES as MEDIA_BYTES
-from engram_host.companion.page.media import media_in
-from engram_host.companion.page.page import Page, view
+from engram_host.companion.page.page import Page, Views, redirect
 from engram_host.companion.store.media.table import StoredMedia
 
-_CUT_TURN, _CUT_MEMORY, _CUT_LINE = 1500, 200, 400
-
-_TURNS_BYTES, _WHOLE_BYTES, _NOTE_BYTES, _MEMORIES_BYTES = 24000, 30000, 9000, 6000
-
+_CUT_TURN, _CUT_WHOLE, _CUT_MEMORY, _CUT_LINE = 1500, 6000, 200, 400
+_TURNS_BYTES, _NOTE_BYTES, _MEMORIES_BYTES = 24000, 9000, 6000
 _ROW_BYTES = 250
 
-_SEE_OTHER = 303
-_MOST_OFFSET = 10_000_000
-_LAST_LINE = 1 << 30
 _LEVELS = (1, 5, 20, 80)
 """Turns and memories that make a day darker in the calendar."""
-
-TurnId = Annotated[str, Query(pattern=r"^(t[0-9]{1,10})?$")]
-Month = Annotated[str, Query(pattern=r"^(\d{4}-\d{2})?$")]
 
 
 @dataclass(frozen=True)
 class CalendarDay:
-    """A day of a calendar, with the number 0 outside the month; its counts and shade."""
+    """A day of a calendar, None outside the month; its counts and shade."""
 
-    number: int
-    name: str
+    day: date | None
     mark: DayMark | None
     level: int
 
@@ -66,70 +51,78 @@ class Session:
     """(index within the day, turn, shown text) of each."""
 
 
-class DaysView:
-    """Views of a board's days."""
+def add_day_views(views: Views, page: Page, companion: Backend) -> None:
+    """Add the calendar of a board, and the view of a day."""
+    journal = companion.overviews.journal
 
-    def __init__(self, page: Page, journal: BoardJournal, sessions: SessionBrowser, media: MediaService):
-        self._page = page
-        self._media = media
-        self._journal = journal
-        self._sessions = sessions
-
-    async def month(self, request: Request, device: str, month: str) -> Response:
-        year, number = await self._chosen(device, month)
-        first = days_from_civil(year, number, 1)
-        last = first + calendar.monthrange(year, number)[1] - 1
-        found = await self._journal.days(device, first, last)
-        return self._page.render(
+    @views.get("/boards/{device}/days")
+    async def days(
+        request: Request,
+        device: DeviceName,
+        month: Annotated[str, Query(pattern=r"^(\d{4}-\d{2})?$")] = "",
+        turn: Annotated[str, Query(pattern=r"^(t[0-9]{1,10})?$")] = "",
+    ) -> Response:
+        if turn:
+            return await day_of_turn(device, turn)
+        first = parse_day(f"{month}-01") if month else await latest_month(device)
+        last = first.replace(day=calendar.monthrange(first.year, first.month)[1])
+        found = await journal.days(device, first, last.day)
+        return page.render(
             request,
             "days.html",
-            page_key="boards",
             device=device,
-            month=f"{year:04}-{number:02}",
-            weeks=list(_weeks(year, number, found.marks)),
+            month=_month(first),
+            weeks=list(_weeks(first, found.marks)),
             marks=found.marks,
-            before=_month_of(first - 1) if found.first is not None and found.first < first else "",
-            after=_month_of(last + 1) if found.last is not None and found.last > last else "",
+            before=_month(first - timedelta(days=1)) if found.first and found.first < first else "",
+            after=_month(last + timedelta(days=1)) if found.last and found.last > last else "",
             is_empty=found.first is None,
         )
 
-    async def of_turn(self, device: str, turn: str) -> Response:
-        place = await self._journal.place_of_turn(device, turn)
+    async def latest_month(device: str) -> date:
+        found = await journal.days(device, date.min, 0)
+        return (found.last or datetime.now(UTC).date()).replace(day=1)
+
+    async def day_of_turn(device: str, turn: str) -> Response:
+        place = await journal.place_of_turn(device, turn)
         if place is None:
             raise HTTPException(404, f"{turn} is not in the copy of {device}, or was forgotten")
         day, offset = place
-        query = f"?{urlencode({'offset': offset - offset % TURNS_AT_ONCE})}" if offset >= TURNS_AT_ONCE else ""
-        return RedirectResponse(f"/boards/{device}/days/{day_name(day)}{query}#{turn}", _SEE_OTHER)
+        query = f"?offset={offset - offset % TURNS_AT_ONCE}" if offset >= TURNS_AT_ONCE else ""
+        return redirect(f"/boards/{device}/days/{day}{query}#{turn}")
 
-    async def day(
-        self, request: Request, device: str, name: str, principal: str, offset: int, line: int, *, is_one: bool
+    @views.get("/boards/{device}/days/{day}")
+    async def one_day(
+        request: Request,
+        device: DeviceName,
+        day: date,
+        principal: Annotated[str, Query(min_length=1, max_length=64)] = "owner",
+        offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+        line: Annotated[int, Query(ge=1, le=1 << 30)] = 1,
+        one: bool = False,
     ) -> Response:
-        """Show a day; with `is_one` a single turn with all of its text that fits."""
-        limit = 1 if is_one else TURNS_AT_ONCE
-        found = await self._journal.day(device, _parse_day(name), principal, offset, limit, line)
-        titles = await self._sessions.titles(device, {turn.session for turn in found.turns})
-        media = await self._media.named_in(device, (turn.text for turn in found.turns))
-        sessions, shown = _sessions(found.turns, titles, offset, _WHOLE_BYTES // 5 if is_one else _CUT_TURN, media)
-        note = take_fitting(
-            (cut_text(each, _CUT_LINE) for each in found.note.lines), _NOTE_BYTES, lambda each: html_bytes(each) + 20
-        )
+        """Show a day; with `one` a single turn with all of its text that fits."""
+        found = await journal.day(device, day, principal, offset, 1 if one else TURNS_AT_ONCE, line)
+        titles = await companion.memories.sessions.titles(device, {turn.session for turn in found.turns})
+        media = await companion.media.named_in(device, (turn.text for turn in found.turns))
+        turns = _fitting_turns(found.turns, offset, _CUT_WHOLE if one else _CUT_TURN, media)
+        lines = (cut_text(each, _CUT_LINE) for each in found.note.lines)
+        note = take_fitting(lines, _NOTE_BYTES, lambda each: html_bytes(each) + 20)
         following = found.note.first + len(note)
-        return self._page.render(
+        next_offset = offset + len(turns)
+        return page.render(
             request,
             "day.html",
-            page_key="boards",
             device=device,
             day=found,
-            name=name,
-            month=name[:7],
-            before="" if found.before is None else day_name(found.before),
-            after="" if found.after is None else day_name(found.after),
-            sessions=sessions,
+            name=day.isoformat(),
+            month=_month(day),
+            sessions=_by_session(turns, titles),
             known_media=media,
-            next_offset=offset + shown if offset + shown < found.turns_total else 0,
+            next_offset=next_offset if next_offset < found.turns_total else 0,
             offset=offset,
             page_size=TURNS_AT_ONCE,
-            is_one=is_one,
+            is_one=one,
             note=note,
             next_line=following if note and following <= found.note.total else 0,
             principal=principal,
@@ -138,41 +131,25 @@ class DaysView:
             cut=lambda text: cut_text(text, _CUT_MEMORY),
         )
 
-    async def _chosen(self, device: str, month: str) -> tuple[int, int]:
-        """Return (year, month) to show; raises UnknownDevice, HTTPException."""
-        if month:
-            year, _, number = month.partition("-")
-            _parse_day(f"{month}-01")
-            return int(year), int(number)
-        found = await self._journal.days(device, 0, 0)
-        last = found.last
-        if last is None:
-            last = day_of(int(time.time()), found.zone)
-        year, number, _ = civil(last)
-        return year, number
+
+def _month(day: date) -> str:
+    return day.isoformat()[:7]
 
 
-def _parse_day(name: str) -> int:
-    try:
-        return day_number(name)
-    except ValueError:
-        raise HTTPException(422, f"there is no day {name}") from None
-
-
-def _sessions(
-    turns: Iterable[Turn], titles: Mapping[str, str], offset: int, most: int, media: Mapping[str, StoredMedia]
-) -> tuple[list[Session], int]:
-    """Group turns by session up to the size limit, and return their number."""
-
+def _fitting_turns(
+    turns: Iterable[Turn], offset: int, most: int, media: Mapping[str, StoredMedia]
+) -> list[tuple[int, Turn, str]]:
     def size(placed: tuple[int, Turn, str]) -> int:
         _, turn, text = placed
         return html_bytes(text) + html_bytes(turn.who) + _ROW_BYTES + MEDIA_BYTES * len(media_in(turn.text, media))
 
-    fitting = take_fitting(
-        [(offset + at, turn, cut_text(turn.text, most)) for at, turn in enumerate(turns)], _TURNS_BYTES, size
-    )
-    grouped = itertools.groupby(fitting, key=lambda each: each[1].session)
-    return [Session(name, titles.get(name, ""), tuple(group)) for name, group in grouped], len(fitting)
+    placed = ((at, turn, cut_text(turn.text, most)) for at, turn in enumerate(turns, offset))
+    return take_fitting(placed, _TURNS_BYTES, size)
+
+
+def _by_session(turns: Iterable[tuple[int, Turn, str]], titles: Mapping[str, str]) -> list[Session]:
+    grouped = itertools.groupby(turns, key=lambda each: each[1].session)
+    return [Session(name, titles.get(name, ""), tuple(group)) for name, group in grouped]
 
 
 def _fitting_memories(memories: Iterable[DayMemory]) -> list[DayMemory]:
@@ -181,42 +158,13 @@ def _fitting_memories(memories: Iterable[DayMemory]) -> list[DayMemory]:
     )
 
 
-def _weeks(year: int, month: int, marks: Iterable[DayMark]) -> Iterable[list[CalendarDay]]:
+def _weeks(first: date, marks: Iterable[DayMark]) -> Iterator[list[CalendarDay]]:
     by_day = {mark.day: mark for mark in marks}
-    for week in calendar.Calendar().monthdayscalendar(year, month):
+    for week in calendar.Calendar().monthdayscalendar(first.year, first.month):
         days: list[CalendarDay] = []
         for number in week:
-            mark = by_day.get(days_from_civil(year, month, number)) if number else None
+            day = first.replace(day=number) if number else None
+            mark = by_day.get(day) if day else None
             level = sum(mark.turns + mark.memories >= least for least in _LEVELS) if mark else 0
-            days.append(CalendarDay(number, f"{year:04}-{month:02}-{number:02}", mark, level))
+            days.append(CalendarDay(day, mark, level))
         yield days
-
-
-def _month_of(day: int) -> str:
-    return day_name(day)[:7]
-
-
-def make_router(page: Page, journal: BoardJournal, sessions: SessionBrowser, media: MediaService) -> APIRouter:
-    """Make the routes."""
-    router = page.router()
-    shown = DaysView(page, journal, sessions, media)
-
-    @router.get("/boards/{device}/days", openapi_extra=view())
-    async def days(request: Request, device: DeviceName, month: Month = "", turn: TurnId = "") -> Response:
-        if turn:
-            return await shown.of_turn(device, turn)
-        return await shown.month(request, device, month)
-
-    @router.get("/boards/{device}/days/{day}", openapi_extra=view())
-    async def one_day(
-        request: Request,
-        device: DeviceName,
-        day: Annotated[str, Path(pattern=r"^\d{4}-\d{2}-\d{2}$")],
-        principal: Annotated[str, Query(min_length=1, max_length=64)] = "owner",
-        offset: Annotated[int, Query(ge=0, le=_MOST_OFFSET)] = 0,
-        line: Annotated[int, Query(ge=1, le=_LAST_LINE)] = 1,
-        one: bool = False,
-    ) -> Response:
-        return await shown.day(request, device, day, principal, offset, line, is_one=one)
-
-    return router

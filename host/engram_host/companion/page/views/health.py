@@ -1,16 +1,15 @@
-"""Health: state of the companion, problems and remedies."""
+"""Health: state of the companion, problems and remedies; and the description of its API."""
 
 import asyncio
-from typing import Protocol
+import json
 
-from fastapi import APIRouter, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi import Request, Response
 
 from engram_host import __version__
-from engram_host.companion.api.health import HealthSource, Look
+from engram_host.companion.api.backend import Backend
+from engram_host.companion.auth.middleware import DECLARED, Role, requires
 from engram_host.companion.diagnosis.checks import check_companion
-from engram_host.companion.diagnosis.findings import Finding
-from engram_host.companion.page.page import Page, view
+from engram_host.companion.page.page import Page, Views, redirect
 
 FIGURES = (
     "devices",
@@ -26,34 +25,21 @@ SIZES = ("database_bytes", "disk_free_bytes", "index_bytes")
 
 _PREFIX = "engram_"
 _BACKUP = "engram_last_backup_timestamp_seconds"
-_SEE_OTHER = 303
 
 
-class HealthBackend(HealthSource, Protocol):
-    """Companion as the view needs it."""
+def add_health_views(views: Views, page: Page, companion: Backend) -> None:
+    """Add the view of the companion's health, and /docs."""
 
-    async def reload_bridges(self) -> None:
-        """Apply the current settings of bridges and alerts; raises SettingError."""
-        ...
-
-
-class HealthView:
-    """Views of the companion's health."""
-
-    def __init__(self, page: Page, companion: HealthBackend):
-        self._page = page
-        self._companion = companion
-
-    async def show(self, request: Request) -> Response:
-        companion = self._companion
+    @views.get("/health")
+    async def show(request: Request) -> Response:
         look = await companion.look.look()
-        gauges, checks = await asyncio.to_thread(self._read)
-        return self._page.render(
+        gauges = await asyncio.to_thread(companion.gauges)
+        problems = [*([look.down] if look.down else []), *look.problems, *companion.problems()]
+        return page.render(
             request,
             "health.html",
-            page_key="health",
-            state=self._state(look),
-            problems=[*([look.down] if look.down else []), *look.problems, *companion.problems()],
+            state="down" if look.down else "degraded" if problems else "well",
+            problems=problems,
             version=__version__,
             parts=[
                 ("store", companion.store_name),
@@ -63,35 +49,18 @@ class HealthView:
             figures=[(name, int(gauges[_PREFIX + name])) for name in FIGURES if _PREFIX + name in gauges],
             sizes=[(name, int(gauges[_PREFIX + name])) for name in SIZES if _PREFIX + name in gauges],
             backup=int(gauges.get(_BACKUP, 0)),
-            checks=checks,
+            checks=await asyncio.to_thread(check_companion, companion.settings),
             tasks=companion.supervisor.statuses(),
             bridges=companion.bridges.statuses(),
         )
 
-    async def reload(self) -> Response:
-        await self._companion.reload_bridges()
-        return RedirectResponse("/health#bridges", _SEE_OTHER)
-
-    def _read(self) -> tuple[dict[str, float], list[Finding]]:
-        return self._companion.gauges(), check_companion(self._companion.settings)
-
-    def _state(self, look: Look) -> str:
-        if look.down:
-            return "down"
-        return "degraded" if look.problems or self._companion.problems() else "well"
-
-
-def make_router(page: Page, companion: HealthBackend) -> APIRouter:
-    """Make the routes."""
-    router = page.router()
-    health = HealthView(page, companion)
-
-    @router.get("/health", openapi_extra=view())
-    async def show(request: Request) -> Response:
-        return await health.show(request)
-
-    @router.post("/health/reload", openapi_extra=view(form=True))
+    @views.form("/health/reload")
     async def reload() -> Response:
-        return await health.reload()
+        await companion.reload_bridges()
+        return redirect("/health#bridges")
 
-    return router
+    @views.get("/docs", openapi_extra=requires(Role.ANYBODY))
+    async def docs(request: Request) -> Response:
+        """Show the API's own description; FastAPI's page would load scripts from another site."""
+        described = request.app.openapi()
+        return page.render(request, "docs.html", described=described, declared=DECLARED, json=json.dumps)

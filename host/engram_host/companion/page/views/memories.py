@@ -1,263 +1,283 @@
-"""Memories of a board: a filtered list, and its trash."""
+"""One memory: text, provenance, history, forms to change it on the board, and its merge with another one."""
 
-import secrets
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from html import escape
-from typing import Annotated, Any, Literal
-from urllib.parse import urlencode
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Annotated, Literal
+from urllib.parse import quote
 
-from fastapi import APIRouter, Form, Query, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi import Form, Query, Request, Response
 
-from engram.memory.records.fields import IMPORTANCE, SOURCES, TYPES
-from engram_host.companion.api.devices import DeviceName
-from engram_host.companion.memories.changes import KEY_PATTERN
-from engram_host.companion.memories.outcome import MemoryChange
-from engram_host.companion.memories.service import MemoryServices
-from engram_host.companion.memories.trash import TrashListing
-from engram_host.companion.memories.types import MemoryQuery, MemorySort, MemoryState
-from engram_host.companion.overview.service import BoardOverviews
-from engram_host.companion.page.fitting import count_pages
-from engram_host.companion.page.page import Page, view
-from engram_host.companion.page.typed_days import day_seconds
+from engram.memory import line_meaning
+from engram.memory.records.fields import SOURCES, TYPES
+from engram_host.companion.api.backend import Backend
+from engram_host.companion.api.chat import ID_PATTERN
+from engram_host.companion.api.copies import DeviceName
+from engram_host.companion.api.memories import MemoryId
+from engram_host.companion.errors import UnknownEntry
+from engram_host.companion.memories.commands import MemoryChange, MemoryEdit
+from engram_host.companion.memories.types import MemoryDetail, SourceTurn
+from engram_host.companion.memories.undo_order import is_newest_undoable
+from engram_host.companion.page.formatting import Span, cut_html, differences, take_fitting
+from engram_host.companion.page.page import Page, Views, redirect
+from engram_host.companion.page.views.memory_list import Key, ShownMemory, is_leaving, listed, new_key, shown_memory
+from engram_host.time_zones import BoardZone
 
-AT_ONCE = 25
+HISTORY_BYTES = 20000
+"""HTML of the versions shown; the API and the command line have earlier ones."""
 
-SHOWN_BYTES = 700
-
-_SETTLING_SECONDS = 60
-"""Time in which the copy should follow a change on the board."""
-
+_TURN_BYTES = 1000
+_TURNS = 8
 _CHANGES = 8
-_MOST_WORDS, _MOST_WORD = 8, 64
-_MOST_PAGES = 100000
-_SEE_OTHER = 303
-
-Key = Annotated[str, Form(pattern=KEY_PATTERN)]
-Text = Annotated[str, Query(max_length=200)]
-Day = Annotated[str, Query(pattern=r"^(\d{4}-\d\d-\d\d)?$")]
-ListedState = MemoryState | Literal["trash"]
+_MOST_TEXT = 8000
+_MOST_FIND = 200
+_BASE = "/boards/{device}/memories/{entry}"
+Was = Annotated[int, Form(ge=1, le=1 << 40)]
+Words = Annotated[str, Form(max_length=1000)]
+Text = Annotated[str, Form(max_length=_MOST_TEXT)]
 
 
 @dataclass(frozen=True)
-class ShownMemory:
-    """A version of a memory, with validated fields: a board may write anything."""
+class ShownTurn:
+    """A turn that a memory came from; without a text it is deleted or not copied yet."""
 
     id: str
-    seq: int
-    content: str
-    tags: tuple[str, ...]
-    keywords: tuple[str, ...]
-    notes: tuple[str, ...]
-    type: str
-    source: str
-    scope: str
-    importance: float
-    created: int
-    updated: int
-    expires: int
-    is_pinned: bool
-
-    @property
-    def changed(self) -> int:
-        return self.updated or self.created
-
-
-def shown_memory(line: dict[str, Any]) -> ShownMemory:
-    """Convert a line for a view."""
-    importance = line.get("importance", IMPORTANCE)
-    return ShownMemory(
-        id=_text(line, "id"),
-        seq=_number(line, "seq"),
-        content=_text(line, "content"),
-        tags=_words(line, "tags"),
-        keywords=_words(line, "keywords"),
-        notes=_words(line, "notes"),
-        type=_text(line, "type", "fact"),
-        source=_text(line, "source", "manual"),
-        scope=_text(line, "scope", "all"),
-        importance=importance if isinstance(importance, int | float) else IMPORTANCE,
-        created=_number(line, "created"),
-        updated=_number(line, "updated"),
-        expires=_number(line, "expires"),
-        is_pinned=line.get("pinned") is True,
-    )
-
-
-def _text(line: dict[str, Any], name: str, default: str = "") -> str:
-    value = line.get(name, default)
-    return value if isinstance(value, str) else default
-
-
-def _number(line: dict[str, Any], name: str) -> int:
-    value = line.get(name, 0)
-    return value if isinstance(value, int) else 0
-
-
-def _words(line: dict[str, Any], name: str) -> tuple[str, ...]:
-    value = line.get(name)
-    return (
-        tuple(each[:_MOST_WORD] for each in value[:_MOST_WORDS] if isinstance(each, str))
-        if isinstance(value, list)
-        else ()
-    )
-
-
-@dataclass(frozen=True)
-class ListedMemory:
-    """A memory in a list; its text may be cut."""
-
-    id: str
-    state: str
+    who: str
+    at: int
     text: str
-    is_cut: bool
-    line: ShownMemory
+    is_coming: bool
 
 
-def listed(id: str, state: str, line: dict[str, Any]) -> ListedMemory:
-    """Convert a memory for a list."""
-    memory = shown_memory(line)
-    shown = cut_html(memory.content, SHOWN_BYTES)
-    return ListedMemory(id, state, shown, len(shown) < len(memory.content), memory)
+def add_memory_views(views: Views, page: Page, companion: Backend) -> None:
+    """Add the view of a memory, and its forms."""
+    browser, changes = companion.memories.browser, companion.memories.changes
+    _add_changes(views, companion)
+    _add_merge(views, page, companion)
 
-
-def cut_html(text: str, most: int) -> str:
-    """Cut a text to `most` bytes of HTML."""
-    size = 0
-    for at, letter in enumerate(text):
-        size += len(escape(letter).encode("utf-8", "replace"))
-        if size > most:
-            return text[:at]
-    return text
-
-
-def is_leaving(changes: Sequence[MemoryChange], entry: str) -> bool:
-    """True if the board has just forgotten a memory that the copy may still have."""
-    newest = next((change for change in changes if change.entry == entry), None)
-    # Later the board may have restored it itself, which no change here shows.
-    return newest is not None and newest.kind in ("forget", "drop") and is_settling(newest)
-
-
-def is_settling(change: MemoryChange) -> bool:
-    """True if the copy may not have the change yet."""
-    return change.state == "done" and time.time() - change.ended < _SETTLING_SECONDS
-
-
-def new_key() -> str:
-    """Return an idempotency key: a form sent twice makes one change."""
-    return secrets.token_hex(4)
-
-
-class MemoryList:
-    """Views of lists of memories."""
-
-    def __init__(
-        self,
-        page: Page,
-        overviews: BoardOverviews,
-        memories: MemoryServices,
-    ):
-        self._page = page
-        self._overviews = overviews
-        self._browser = memories.browser
-        self._changes = memories.changes
-        self._trash = memories.trash
-
-    async def show(
-        self, request: Request, device: str, query: MemoryQuery, days: tuple[str, str], state: ListedState, at: int
-    ) -> Response:
-        board = await self._overviews.summary(device)
-        zone = board.row.zone
-        since, until = day_seconds(days[0], zone), day_seconds(days[1], zone, 1)  # inclusive
-        query = _with_times(query, since, until, at)
-        changes = await self._changes.newest(device, _CHANGES)
-        found = await self._browser.page(device, query)
-        trash = await self._trash.latest(device) if state == "trash" else TrashListing()
-        if state == "trash":
-            memories = [listed(str(each.get("id", "")), "trash", each) for each in trash.records]
-            total, shown = len(memories), memories[query.offset : query.offset + AT_ONCE]
-        else:
-            staying = [entry for entry in found.entries if not is_leaving(changes, entry.id)]
-            total = found.total - len(found.entries) + len(staying)
-            shown = [listed(entry.id, entry.state, entry.line) for entry in staying]
-        return self._page.render(
+    @views.get(_BASE)
+    async def memory(request: Request, device: DeviceName, entry: MemoryId) -> Response:
+        board = await companion.overviews.summary(device)
+        # Changes first: if the copy follows in between it counts as behind, and is polled again.
+        asked_for = await changes.newest(device, _CHANGES, entry)
+        found = await browser.detail(device, entry)
+        conflict = _conflict(asked_for, entry)
+        line = shown_memory(found.entry.line)
+        versions = take_fitting(
+            _versions(page, request, found, board.zone),
+            HISTORY_BYTES,
+            lambda part: len(part.encode("utf-8", "replace")),
+        )
+        is_behind = any(each.is_behind and each.entry == entry and each.state == "done" for each in asked_for)
+        return page.render(
             request,
-            "memories.html",
-            page_key="boards",
+            "memory.html",
             board=board,
             device=device,
-            query=query,
-            days=days,
-            state=state,
-            memories=shown,
-            total=total,
-            archived=found.archived if state == "live" else 0,
-            scopes=found.scopes,
+            found=found,
+            entry=found.entry,
+            line=line,
+            versions=versions,
+            has_more=len(versions) < len(found.versions) or found.has_more,
+            turns=[_shown_turn(turn) for turn in found.turns[:_TURNS]],
+            more_turns=max(0, len(found.turns) - _TURNS),
+            changes=asked_for,
+            conflict=conflict,
+            difference=differences(line.content, conflict.text) if conflict else [],
+            draft=conflict.text if conflict else line.content,
+            is_undoable=is_newest_undoable(found.entry, asked_for),
+            is_behind=is_behind or is_leaving(asked_for, entry),
             types=TYPES,
             sources=SOURCES,
-            trash=trash,
-            changes=changes,
-            is_behind=any(is_settling(change) for change in changes),
             key=new_key(),
-            at=at,
-            pages=count_pages(total, AT_ONCE),
-            is_filtered=_is_filtered(query) or state != "live",
-            tag_link=lambda tag: f"?{urlencode({'tag': tag})}",
+            most=_MOST_TEXT,
         )
 
-    async def ask_trash(self, device: str, key: str) -> Response:
-        await self._trash.ask(device, key)
-        return RedirectResponse(f"/boards/{device}/memories?state=trash", _SEE_OTHER)
+    @views.form(_BASE + "/edit")
+    async def edit(
+        device: DeviceName,
+        entry: MemoryId,
+        key: Key,
+        was: Was,
+        text: Text = "",
+        tags: Words = "",
+        keywords: Words = "",
+        type: Annotated[str, Form(max_length=40)] = "",
+        importance: Annotated[float | None, Form(ge=0, le=1)] = None,
+    ) -> Response:
+        wanted = MemoryEdit(
+            _plain(text), _listed_words(tags) or None, _listed_words(keywords), type or None, importance
+        )
+        found = await browser.detail(device, entry)
+        read = next((line for line in found.versions if line["seq"] == was), None)
+        await changes.edit(device, entry, was, _without_unchanged(wanted, shown_memory(read)) if read else wanted, key)
+        return _after(device, entry)
 
 
-def _is_filtered(query: MemoryQuery) -> bool:
-    filters = query.tag, query.type, query.scope, query.source, query.keyword, query.words
-    return any(filters) or bool(query.since or query.until) or query.is_pinned
+def _without_unchanged(edit: MemoryEdit, shown: ShownMemory) -> MemoryEdit:
+    """Drop fields unchanged in the form, which may have cut or split keywords."""
+    return MemoryEdit(
+        None if edit.text == _plain(shown.content) else edit.text,
+        None if edit.tags == _listed_words(", ".join(shown.tags)) else edit.tags,
+        None if edit.keywords == _listed_words(", ".join(shown.keywords)) else edit.keywords,
+        None if edit.type == shown.type else edit.type,
+        None if edit.importance == shown.importance else edit.importance,
+    )
 
 
-def _with_times(query: MemoryQuery, since: int, until: int, at: int) -> MemoryQuery:
-    return replace(query, since=since, until=until, limit=AT_ONCE, offset=(at - 1) * AT_ONCE)
+def _versions(page: Page, request: Request, found: MemoryDetail, zone: BoardZone) -> Iterator[str]:
+    versions = [shown_memory(line) for line in found.versions]
+    for line, older in zip_longest(versions, versions[1:]):
+        spans = differences(older.content, line.content) if older else [Span("same", line.content)]
+        changed = _changed_fields(older, line) if older else ()
+        yield page.part(request, "parts/version.html", version=line, changed=changed, spans=spans, zone=zone)
 
 
-def make_router(page: Page, overviews: BoardOverviews, services: MemoryServices) -> APIRouter:
-    """Make the routes."""
-    router = page.router()
-    lists = MemoryList(page, overviews, services)
+def _conflict(changes: Sequence[MemoryChange], entry: str) -> MemoryChange | None:
+    """Return the newest change if it is an edit that the board refused for another version."""
+    newest = next((change for change in changes if change.entry == entry), None)
+    is_one = newest and newest.state == "conflict" and newest.kind in ("edit", "merge")
+    return newest if is_one else None
 
-    @router.get("/boards/{device}/memories", openapi_extra=view())
-    async def memories(
+
+_SHOWN_FIELDS = ("tags", "keywords", "type", "importance", "scope", "is_pinned", "expires")
+
+
+def _changed_fields(older: ShownMemory, line: ShownMemory) -> list[tuple[str, str]]:
+    return [
+        (name, _value(getattr(line, name))) for name in _SHOWN_FIELDS if getattr(older, name) != getattr(line, name)
+    ]
+
+
+def _value(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(str(each) for each in value) or "–"
+    return ("+" if value else "–") if isinstance(value, bool) else str(value)
+
+
+def _shown_turn(turn: SourceTurn) -> ShownTurn:
+    line = turn.line
+    if line is None:
+        return ShownTurn(turn.id, "", 0, "", turn.is_coming)
+    at = line.get("at", 0)
+    text = cut_html(line_meaning.attributed_text(line), _TURN_BYTES)
+    return ShownTurn(turn.id, str(line.get("who", "")), at if isinstance(at, int) else 0, text, is_coming=False)
+
+
+def _listed_words(words: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in words.split(",") if word.strip())
+
+
+def _plain(text: str) -> str:
+    """Normalize the text of a form field for a memory."""
+    return text.replace("\r\n", "\n").strip()
+
+
+def _after(device: str, entry: str) -> Response:
+    return redirect(f"/boards/{device}/memories/{entry}#changes")
+
+
+def _add_changes(views: Views, companion: Backend) -> None:
+    changes = companion.memories.changes
+
+    @views.form(_BASE + "/pin")
+    async def pin(
+        device: DeviceName, entry: MemoryId, key: Key, pinned: Annotated[str, Form(max_length=10)] = ""
+    ) -> Response:
+        await changes.pin(device, entry, key, is_pinned=bool(pinned))
+        return _after(device, entry)
+
+    @views.form(_BASE + "/forget")
+    async def forget(
+        device: DeviceName, entry: MemoryId, key: Key, was: Was, turns: Annotated[str, Form(max_length=10)] = ""
+    ) -> Response:
+        await changes.forget(device, entry, was, key, with_turns=bool(turns))
+        return redirect(f"/boards/{device}/memories#changes")
+
+    @views.form(_BASE + "/undo")
+    async def undo_entry(
+        device: DeviceName,
+        entry: MemoryId,
+        key: Key,
+        was: Was,
+        message: Annotated[str, Form(pattern=ID_PATTERN.replace("{1,", "{0,"))] = "",
+    ) -> Response:
+        """Undo the newest version, made on the board, and lead back to the chat's message that made it."""
+        await changes.undo_newest(device, entry, was, key)
+        return redirect(f"/boards/{device}/chat#{quote(message)}") if message else _after(device, entry)
+
+    @views.form("/boards/{device}/changes/{do}")
+    async def change(
+        device: DeviceName,
+        do: Literal["undo", "cancel"],
+        key: Key,
+        id: Annotated[str, Form(pattern=ID_PATTERN)],
+        back: Annotated[str, Form(pattern=r"^(m[0-9]{1,9})?$")] = "",
+    ) -> Response:
+        if do == "undo":
+            await changes.undo(device, id, key)
+        else:
+            await changes.cancel(device, id)
+        return redirect(f"/boards/{device}/memories{'/' if back else ''}{quote(back)}#changes")
+
+
+# --- merge
+
+
+def _add_merge(views: Views, page: Page, companion: Backend) -> None:
+    services = companion.memories
+
+    @views.get(_BASE + "/merge")
+    async def ask_merge(
         request: Request,
         device: DeviceName,
-        state: ListedState = "live",
-        words: Text = "",
-        tag: Text = "",
-        type: Text = "",
-        scope: Text = "",
-        source: Text = "",
-        keyword: Text = "",
-        since: Day = "",
-        until: Day = "",
-        pinned: Annotated[str, Query(max_length=10)] = "",
-        sort: MemorySort = "-changed",
-        at: Annotated[int, Query(ge=1, le=_MOST_PAGES)] = 1,
+        entry: MemoryId,
+        other: Annotated[str, Query(pattern=r"^ ?(m[0-9]{1,9})? ?$")] = "",
+        find: Annotated[str, Query(max_length=_MOST_FIND)] = "",
     ) -> Response:
-        query = MemoryQuery(
-            "live" if state == "trash" else state,
-            tag.strip(),
-            type,
-            scope.strip(),
-            source,
-            keyword.strip(),
-            words.strip(),
-            is_pinned=bool(pinned),
-            sort=sort,
+        kept = await services.browser.detail(device, entry)
+        if not other.strip():
+            similar = await services.find_similar(device, kept.entry, find.strip()) if kept.is_changeable else []
+            return page.render(
+                request,
+                "memory_merge_pick.html",
+                device=device,
+                kept=kept,
+                line=shown_memory(kept.entry.line),
+                find=find.strip(),
+                similar=[listed(each.id, each.state, each.line) for each in similar],
+                most=_MOST_FIND,
+            )
+        if entry == other.strip():
+            raise UnknownEntry(entry, "same_memory")
+        gone = await services.browser.detail(device, other.strip())
+        lines = [shown_memory(each.entry.line) for each in (kept, gone)]
+        texts = [line.content for line in lines]
+        draft = texts[0] if texts[1] in texts[0] else texts[1] if texts[0] in texts[1] else "\n".join(texts)
+        return page.render(
+            request,
+            "memory_merge.html",
+            device=device,
+            kept=kept,
+            gone=gone,
+            kept_line=lines[0],
+            gone_line=lines[1],
+            draft=draft,
+            tags=list(dict.fromkeys(lines[0].tags + lines[1].tags))[:3],
+            key=new_key(),
+            most=_MOST_TEXT,
         )
-        return await lists.show(request, device, query, (since, until), state, at)
 
-    @router.post("/boards/{device}/memories/trash", openapi_extra=view(form=True))
-    async def ask_trash(device: DeviceName, key: Key) -> Response:
-        return await lists.ask_trash(device, key)
-
-    return router
+    @views.form(_BASE + "/merge")
+    async def merge(
+        device: DeviceName,
+        entry: MemoryId,
+        key: Key,
+        was: Was,
+        other: Annotated[str, Form(pattern=r"^m[0-9]{1,9}$")],
+        other_was: Was,
+        text: Text = "",
+        tags: Words = "",
+    ) -> Response:
+        wanted = MemoryEdit(_plain(text), _listed_words(tags) or None)
+        await services.changes.merge(device, entry, was, other, other_was, wanted, key)
+        return _after(device, entry)

@@ -4,23 +4,20 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
 from engram.errors import EngramError
 from engram.memory.access import Caller
 from engram.memory.confidence import CERTAIN, WEAK
-from engram_host.companion.api.devices import DeviceName
+from engram_host.companion.api.backend import Backend
+from engram_host.companion.api.copies import DeviceName
 from engram_host.companion.errors import CompanionError
-from engram_host.companion.folders.service import FileExcerpt
-from engram_host.companion.overview.absence import Absence, AbsenceFinder
-from engram_host.companion.overview.service import BoardOverviews
-from engram_host.companion.page.fitting import cut_text, html_bytes, take_fitting
-from engram_host.companion.page.page import Page, is_part, view
-from engram_host.companion.page.typed_days import day_seconds
+from engram_host.companion.overview.absence import Absence
+from engram_host.companion.page.formatting import cut_text, day_seconds, html_bytes, take_fitting
+from engram_host.companion.page.page import Page, Views, is_part
 from engram_host.companion.search.request import MOST_HITS, MOST_QUERY, Explanation, Hit, SearchResult
-from engram_host.companion.search_service import SearchService
 from engram_host.companion.types import DEVICE_NAME
 from engram_host.time_zones import BoardZone
 
@@ -43,8 +40,6 @@ _MOST_LINE, _MOST_FILE_LINE = 300, 4000
 _LINE_BYTES = 30
 
 _MOST_BARS = 12
-_LAST_LINE = 1 << 30
-_LONGEST_PATH = 1300
 _POINTS = ("meaning", "session", "expansion", "speaker", "reply", "importance", "dates")
 _DAY = r"^(\d{4}-\d{2}-\d{2})?$"
 
@@ -107,63 +102,18 @@ class ShownHit:
     context: Context | None
 
 
-class SearchView:
-    """Views of searches."""
+class _Hits:
+    """Hits of a search as HTML, with the lines around them."""
 
-    def __init__(self, page: Page, searching: SearchService, absences: AbsenceFinder, overviews: BoardOverviews):
+    def __init__(self, page: Page, companion: Backend):
         self._page = page
-        self._searching = searching
-        self._absences = absences
-        self._overviews = overviews
+        self._companion = companion
 
-    async def show(self, request: Request, form: SearchForm, device: str = "") -> Response:
-        zone = (await self._overviews.summary(device)).row.zone if device else BoardZone()
-        options = _options(form, device, zone)
-        result = await self._search(request, form, options, device) if form.query else None
-        found = await self._found(request, form, result, device) if result else None
-        results = self._page.part(request, "parts/search_results.html", form=form, found=found, device=device)
-        if is_part(request):
-            return HTMLResponse(results)
-        return self._page.render(
-            request,
-            "search.html",
-            page_key="" if device else "search",
-            device=device,
-            form=form,
-            results=results,
-            absence=await self._absence(form, options, device, result),
-            most=MOST_QUERY,
-        )
-
-    async def file(self, request: Request, path: str, first: int, device: str) -> Response:
-        found = await self._searching.read_lines(OWNER, path, first, MOST_LINES, device)
-        cut = (cut_text(each, _MOST_FILE_LINE) for each in found.lines)
-        lines = take_fitting(cut, MOST_BYTES, lambda each: html_bytes(each) + _LINE_BYTES)
-        following = first + len(lines) if lines and first + len(lines) <= found.total else 0
-        return self._page.render(
-            request,
-            "file.html",
-            page_key="search",
-            device=device,
-            found=found,
-            lines=lines,
-            following=following,
-            before=max(1, first - MOST_LINES) if first > 1 else 0,
-        )
-
-    async def _search(self, request: Request, form: SearchForm, options: dict[str, Any], device: str) -> SearchResult:
-        # Text being typed is not worth a model call after each pause.
-        typed: dict[str, Any] = {"rerank": False, "expand": False} if is_part(request) else {}
-        # One search serves the hits of a board and the explanation.
-        limit = MOST_HITS if device and form.wanted_entry else min(MOST_HITS, form.after + AT_ONCE)
-        devices = (device,) if device else ()
-        return await self._searching.search(OWNER, devices=devices, limit=limit, explain=True, **options | typed)
-
-    async def _found(self, request: Request, form: SearchForm, result: SearchResult, device: str) -> dict[str, Any]:
+    async def render(self, request: Request, form: SearchForm, result: SearchResult, device: str) -> dict[str, Any]:
         parts: list[str] = []
         size = 0
         hits = list(enumerate(result.hits, 1))[form.after : form.after + AT_ONCE]
-        zones = await self._overviews.zones({hit.device for _, hit in hits})
+        zones = await self._companion.overviews.zones({hit.device for _, hit in hits})
         for rank, hit in hits:
             shown = await self._shown(rank, hit)
             zone = zones.get(hit.device)
@@ -194,13 +144,44 @@ class SearchView:
             return None
         first = max(1, int(line) - _BEFORE)
         try:
-            found: FileExcerpt = await self._searching.read_lines(OWNER, path, first, _AROUND, hit.device)
+            found = await self._companion.search.read_lines(OWNER, path, first, _AROUND, hit.device)
         except CompanionError:
             return None
         return Context(first, tuple(cut_text(each, _MOST_LINE) for each in found.lines), int(line))
 
-    async def _absence(
-        self, form: SearchForm, options: dict[str, Any], device: str, result: SearchResult | None
+
+def add_search_views(views: Views, page: Page, companion: Backend) -> None:
+    """Add the views of searches, of all boards or one, and of files."""
+    hits = _Hits(page, companion)
+
+    async def show(request: Request, form: SearchForm, device: str = "") -> Response:
+        zone = (await companion.overviews.summary(device)).zone if device else BoardZone()
+        options = _options(form, device, zone)
+        found: dict[str, Any] | None = None
+        result: SearchResult | None = None
+        if form.query:
+            # Text being typed is not worth a model call after each pause.
+            typed: dict[str, Any] = {"rerank": False, "expand": False} if is_part(request) else {}
+            # One search serves the hits of a board and the explanation.
+            limit = MOST_HITS if device and form.wanted_entry else min(MOST_HITS, form.after + AT_ONCE)
+            devices = (device,) if device else ()
+            result = await companion.search.search(OWNER, devices=devices, limit=limit, explain=True, **options | typed)
+            found = await hits.render(request, form, result, device)
+        results = page.part(request, "parts/search_results.html", form=form, found=found, device=device)
+        if is_part(request):
+            return HTMLResponse(results)
+        return page.render(
+            request,
+            "search.html",
+            device=device,
+            form=form,
+            results=results,
+            absence=await absence(form, options, device, result),
+            most=MOST_QUERY,
+        )
+
+    async def absence(
+        form: SearchForm, options: dict[str, Any], device: str, result: SearchResult | None
     ) -> Absence | str | None:
         """Explain an entry's absence, or return a sentence why that is impossible."""
         entry, board = form.wanted_entry, device or form.board
@@ -209,9 +190,37 @@ class SearchView:
         wanted = {name: value for name, value in options.items() if name != "folders"}
         ranked = result if device else None  # a search of all boards ranks others, too
         try:
-            return await self._absences.explain(OWNER, board, entry, AT_ONCE, ranked=ranked, **wanted)
+            return await companion.absences.explain(OWNER, board, entry, AT_ONCE, ranked=ranked, **wanted)
         except (CompanionError, EngramError) as problem:
             return str(problem)
+
+    @views.get("/search")
+    async def search(request: Request, form: Annotated[SearchForm, Query()]) -> Response:
+        return await show(request, form)
+
+    @views.get("/boards/{device}/search")
+    async def search_board(request: Request, device: DeviceName, form: Annotated[SearchForm, Query()]) -> Response:
+        return await show(request, form, device)
+
+    @views.get("/search/file")
+    async def file(
+        request: Request,
+        path: Annotated[str, Query(min_length=1, max_length=1300)],
+        first: Annotated[int, Query(alias="from", ge=1, le=1 << 30)] = 1,
+        board: Annotated[str, Query(pattern=f"^({DEVICE_NAME})?$")] = "",
+    ) -> Response:
+        found = await companion.search.read_lines(OWNER, path, first, MOST_LINES, board)
+        cut = (cut_text(each, _MOST_FILE_LINE) for each in found.lines)
+        lines = take_fitting(cut, MOST_BYTES, lambda each: html_bytes(each) + _LINE_BYTES)
+        return page.render(
+            request,
+            "file.html",
+            device=board,
+            found=found,
+            lines=lines,
+            following=first + len(lines) if lines and first + len(lines) <= found.total else 0,
+            before=max(1, first - MOST_LINES) if first > 1 else 0,
+        )
 
 
 def _options(form: SearchForm, device: str, zone: BoardZone) -> dict[str, Any]:
@@ -253,28 +262,3 @@ def _certainty(result: SearchResult) -> str:
     if not result.hits:
         return ""
     return "sure" if thousandths >= WEAK else "weak" if thousandths >= CERTAIN else "uncertain"
-
-
-def make_router(page: Page, searching: SearchService, absences: AbsenceFinder, overviews: BoardOverviews) -> APIRouter:
-    """Make the routes."""
-    router = page.router()
-    shown = SearchView(page, searching, absences, overviews)
-
-    @router.get("/search", openapi_extra=view())
-    async def search(request: Request, form: Annotated[SearchForm, Query()]) -> Response:
-        return await shown.show(request, form)
-
-    @router.get("/boards/{device}/search", openapi_extra=view())
-    async def search_board(request: Request, device: DeviceName, form: Annotated[SearchForm, Query()]) -> Response:
-        return await shown.show(request, form, device)
-
-    @router.get("/search/file", openapi_extra=view())
-    async def file(
-        request: Request,
-        path: Annotated[str, Query(min_length=1, max_length=_LONGEST_PATH)],
-        first: Annotated[int, Query(alias="from", ge=1, le=_LAST_LINE)] = 1,
-        board: Annotated[str, Query(pattern=f"^({DEVICE_NAME})?$")] = "",
-    ) -> Response:
-        return await shown.file(request, path, first, board)
-
-    return router

@@ -1,96 +1,61 @@
 """Settings of a board: possible and current values, and changes, queued while the board is away."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
-from fastapi import APIRouter, Form, Query, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi import Form, Query, Request, Response
 from starlette.exceptions import HTTPException
 
-from engram_host.companion.api.devices import DeviceName
-from engram_host.companion.board_settings.service import BoardSettingsService
+from engram_host.companion.api.backend import Backend
+from engram_host.companion.api.copies import DeviceName
 from engram_host.companion.board_settings.table import ON_CONSOLE, SECTIONS, all_settings, settings_of, written
-from engram_host.companion.overview.service import BoardOverviews
-from engram_host.companion.page.page import Page, view
+from engram_host.companion.page.page import Page, Views, redirect
 
-Section = Literal[
-    "general",
-    "model",
-    "prompt",
-    "learning",
-    "memory",
-    "companion",
-    "people",
-    "console",
-    "network",
-    "secrets",
-]
-
-_SEE_OTHER = 303
+_SECTION = f"^({'|'.join(SECTIONS)})$"
 _LONGEST = 4000
 _RECENT = 10
 
-Name = Annotated[str, Form(max_length=40)]
-Value = Annotated[str, Form(max_length=_LONGEST)]
 
+def add_settings_views(views: Views, page: Page, companion: Backend) -> None:
+    """Add the view of a board's settings, and its forms."""
+    settings = companion.board_settings
 
-class SettingsView:
-    """Views of boards' settings by section."""
-
-    def __init__(self, page: Page, overviews: BoardOverviews, settings: BoardSettingsService):
-        self._page = page
-        self._overviews = overviews
-        self._settings = settings
-
-    async def show(self, request: Request, device: str, section: Section) -> Response:
-        found = await self._settings.find(device, _RECENT)
-        return self._page.render(
+    @views.get("/boards/{device}/settings")
+    async def show(
+        request: Request, device: DeviceName, section: Annotated[str, Query(pattern=_SECTION)] = "general"
+    ) -> Response:
+        return page.render(
             request,
             "settings.html",
-            page_key="boards",
             device=device,
-            board=await self._overviews.summary(device),
+            board=await companion.overviews.summary(device),
             section=section,
             sections=list(SECTIONS),
             settings=settings_of(section),
-            found=found,
+            found=await settings.find(device, _RECENT),
             written=written,
             on_console=ON_CONSOLE,
             most=_LONGEST,
         )
 
-    async def read(self, device: str, section: Section) -> Response:
-        await self._settings.read(device)
-        return _back(device, section)
-
-    async def change(self, request: Request, device: str, name: str, value: str, is_sure: bool) -> Response:
+    @views.form("/boards/{device}/settings")
+    async def change(
+        request: Request,
+        device: DeviceName,
+        name: Annotated[str, Form(max_length=40)],
+        value: Annotated[str, Form(max_length=_LONGEST)] = "",
+        sure: Annotated[str, Form()] = "",
+    ) -> Response:
         info = all_settings().get(name)
-        if info and info.is_risky and not is_sure:
-            raise HTTPException(422, self._page.visit(request).texts("settings.not_sure", name=name))
-        await self._settings.change(device, name, value)
+        if info and info.is_risky and not sure:
+            raise HTTPException(422, page.visit(request).texts("settings.not_sure", name=name))
+        await settings.change(device, name, value)
         return _back(device, info.section if info else "general")
+
+    @views.form("/boards/{device}/settings/read")
+    async def read(device: DeviceName, section: Annotated[str, Form(pattern=_SECTION)] = "general") -> Response:
+        await settings.read(device)
+        return _back(device, section)
 
 
 def _back(device: str, section: str) -> Response:
-    return RedirectResponse(f"/boards/{device}/settings?section={section}", _SEE_OTHER)
-
-
-def make_router(page: Page, overviews: BoardOverviews, settings: BoardSettingsService) -> APIRouter:
-    """Make the routes."""
-    router = page.router()
-    shown = SettingsView(page, overviews, settings)
-
-    @router.get("/boards/{device}/settings", openapi_extra=view())
-    async def show(request: Request, device: DeviceName, section: Annotated[Section, Query()] = "general") -> Response:
-        return await shown.show(request, device, section)
-
-    @router.post("/boards/{device}/settings", openapi_extra=view(form=True))
-    async def change(
-        request: Request, device: DeviceName, name: Name, value: Value = "", sure: Annotated[str, Form()] = ""
-    ) -> Response:
-        return await shown.change(request, device, name, value, bool(sure))
-
-    @router.post("/boards/{device}/settings/read", openapi_extra=view(form=True))
-    async def read(device: DeviceName, section: Annotated[Section, Form()] = "general") -> Response:
-        return await shown.read(device, section)
-
-    return router
+    return redirect(f"/boards/{device}/settings?section={section}")

@@ -3,24 +3,22 @@
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Form, Query, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi import Form, Query, Request, Response
 
 from engram_host.companion.auth.browsers import is_cross_site
 from engram_host.companion.auth.middleware import Role, requires
-from engram_host.companion.page.page import Page, is_local
+from engram_host.companion.page.page import Page, Views, is_local, redirect
 
-_SEE_OTHER = 303
 _MOST_TOKEN = 200
 _MOST_PATH = 1000
 
 
-def make_router(page: Page) -> APIRouter:
-    """Make the routes."""
-    router = page.router()
+def add_sign_in_views(views: Views, page: Page) -> None:
+    """Add the sign-in and the sign-out."""
+    _add_session_routes(views, page)
     anybody = requires(Role.ANYBODY, form=True, reads=True, link=True)
 
-    @router.get("/signin", openapi_extra=anybody)
+    @views.get("/signin", openapi_extra=anybody)
     async def sign_in(
         request: Request,
         code: Annotated[str, Query(max_length=_MOST_TOKEN)] = "",
@@ -32,12 +30,12 @@ def make_router(page: Page) -> APIRouter:
                 begun = await page.sessions.begin_by_code(code, is_local=True, may_be_persons=False)
                 if begun:
                     return _signed_in(page, request, begun[0], next)
-            return page.render(request, "signin_link.html", link_code=code, next=next, page_key="signin")
+            return page.render(request, "signin_link.html", link_code=code, next=next)
         if not page.access.requires_tokens:
-            return RedirectResponse(_checked_path(next), _SEE_OTHER)
+            return redirect(_checked_path(next))
         return _form(page, request, next, "", 200)
 
-    @router.post("/signin", openapi_extra=anybody)
+    @views.post("/signin", openapi_extra=anybody)
     async def take_token(
         request: Request,
         token: Annotated[str, Form(max_length=_MOST_TOKEN)] = "",
@@ -53,37 +51,34 @@ def make_router(page: Page) -> APIRouter:
         await _note_failed(page, request)
         return _form(page, request, next, "signin.bad_code" if code else "signin.bad_token", 403)
 
-    _add_session_routes(router, page)
-    return router
 
-
-def _add_session_routes(router: APIRouter, page: Page) -> None:
-    @router.get("/session", openapi_extra=requires(Role.ANYBODY))
+def _add_session_routes(views: Views, page: Page) -> None:
+    @views.get("/session", openapi_extra=requires(Role.ANYBODY))
     async def session(request: Request) -> Response:
         """Return 204 if signed in, else 401, for the page's script; not counted as a failed login."""
         is_in = request.state.session is not None or not page.access.requires_tokens
         return Response(status_code=204 if is_in else 401)
 
-    @router.get("/signout", openapi_extra=requires(Role.ANYBODY))
+    @views.get("/signout", openapi_extra=requires(Role.ANYBODY))
     async def ask_sign_out(request: Request) -> Response:
-        return page.render(request, "signout.html", page_key="")
+        return page.render(request, "signout.html")
 
-    @router.post("/signout", openapi_extra=requires(Role.ANYBODY, form=True, reads=True))
+    @views.post("/signout", openapi_extra=requires(Role.ANYBODY, form=True, reads=True))
     async def sign_out(request: Request, everywhere: Annotated[str, Form(max_length=10)] = "") -> Response:
         session = request.state.session
         if session:
             await (page.sessions.end_all(session) if everywhere else page.sessions.end(session))
-        answer = RedirectResponse("/signin", _SEE_OTHER)
+        answer = redirect("/signin")
         page.drop_session(request, answer)
         return answer
 
 
 def _form(page: Page, request: Request, next: str, problem: str, status: int) -> Response:
-    return page.render(request, "signin.html", status, next=next, problem=problem, page_key="signin")
+    return page.render(request, "signin.html", status, next=next, problem=problem)
 
 
 def _signed_in(page: Page, request: Request, cookie: str, next: str) -> Response:
-    answer = RedirectResponse(_checked_path(next), _SEE_OTHER)
+    answer = redirect(_checked_path(next))
     page.set_session(request, answer, cookie)
     return answer
 

@@ -27,7 +27,6 @@ from engram.store.types import (
 )
 from engram.text.openers import only_asks
 from engram_host.companion.entries import embedding_text
-from engram_host.companion.entries.labels import describe_labels
 from engram_host.companion.entries.lifecycle import EntryState, EntryStates
 from engram_host.companion.search.indexes import columns
 from engram_host.companion.search.indexes.columns import (
@@ -55,6 +54,8 @@ _FIELDS_WITH_WORDS: dict[LogName, tuple[str, ...]] = {
     "journal": ("who", "text", "caption", "forwarded"),
 }
 _LABELS = "#!^"
+PINNED = "*pinned"
+"""Label of pinned memories, which boards do not have."""
 
 _New = tuple[LogName, dict[str, Any], Entry]
 
@@ -166,7 +167,7 @@ class DeviceIndex:
             counted, more = self._terms(log, line, entry)
             counted = counted[:MOST_TERMS]
             more += [term_id(label) for label in entry.labels if label[0] in _LABELS]
-            more += [term_id(label) for label in describe_labels(line)] if log == "records" else []
+            more += [term_id(PINNED)] if log == "records" and line.get("pinned") is True else []
             terms += counted
             terms += more
             head = min(len(counted), HEAD)

@@ -3,17 +3,18 @@
 import asyncio
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from datetime import date
 from typing import Any, Protocol
 
 from engram.memory import ALL, access
 from engram.memory.access import Caller
 from engram_host.companion.bridge_types import Person
-from engram_host.companion.entries.reader import EntryPage, ReadEntry
+from engram_host.companion.entries.reader import ReadEntry
 from engram_host.companion.errors import UnknownDevice, UnknownEntry, UnknownSense
 from engram_host.companion.media.service import MediaService
 from engram_host.companion.memories.service import MemoryServices
-from engram_host.companion.memories.turns import MOST_TURNS, TurnsByDay
-from engram_host.companion.memories.types import MemoryQuery
+from engram_host.companion.memories.sessions import MOST_TURNS, TurnsByDay
+from engram_host.companion.memories.types import MemoryPage, MemoryQuery
 from engram_host.companion.search.request import SearchResult
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.senses.service import POINTS, Level, ReadingService, Series
@@ -61,15 +62,14 @@ class PersonalMemory:
     async def boards(self, principal: str) -> list[str]:
         return await asyncio.to_thread(self._boards, principal)
 
-    async def memories(self, principal: str, device: str, offset: int, limit: int) -> EntryPage:
+    async def memories(self, principal: str, device: str, offset: int, limit: int) -> MemoryPage:
         """Return visible, current memories, newest first."""
         await asyncio.to_thread(self._check_reached, principal, device)
         query = MemoryQuery("current", caller=_caller(principal), offset=offset, limit=limit)
-        found = await self._memories.browser.page(device, query)
-        return EntryPage(found.total, list(found.entries))
+        return await self._memories.browser.page(device, query)
 
     async def days(
-        self, principal: str, device: str, day: int | None, offset: int = 0, limit: int = MOST_TURNS
+        self, principal: str, device: str, day: date | None, offset: int = 0, limit: int = MOST_TURNS
     ) -> TurnsByDay:
         """Return the newest `limit` turns with a person on `day` (default: latest), after
         `offset`."""

@@ -1,1 +1,0 @@
-"""Boards over HTTP: state, content and changes."""

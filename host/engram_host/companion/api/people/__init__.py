@@ -1,1 +1,0 @@
-"""Routes of people: access to boards, and each person's own view."""

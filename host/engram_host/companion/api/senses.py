@@ -1,0 +1,172 @@
+"""Senses of boards over HTTP: readings for plots, events, and exports."""
+
+import asyncio
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import IO, Annotated, Literal
+
+from fastapi import FastAPI, Path, Query
+from fastapi.responses import StreamingResponse
+
+from engram_host.companion.api.copies import JSON_LINES, DeviceName
+from engram_host.companion.senses.parquet import write_parquet
+from engram_host.companion.senses.service import MOST_POINTS, POINTS, Level, Point, ReadingService, Series
+from engram_host.companion.store.senses.types import StoredEvent, StoredSense
+
+PARQUET = "application/vnd.apache.parquet"
+
+_BASE = "/v1/boards/{device}/senses"
+_DAY_SECONDS = 86400
+_MOST_MOMENT = 1 << 40
+_PIECE_LINES = 500
+_PIECE_BYTES = 65536
+
+SenseName = Annotated[str, Path(min_length=1, max_length=64, description="a sense's name; case does not matter")]
+Since = Annotated[int, Query(ge=0, le=_MOST_MOMENT, description="Unix seconds; 0: a day before `until`")]
+Until = Annotated[int, Query(ge=0, le=_MOST_MOMENT, description="Unix seconds, not included; 0: now")]
+WantedLevel = Annotated[
+    Level | None, Query(description="without it, by how long the time is, and by what is kept of it")
+]
+MostPoints = Annotated[int, Query(ge=1, le=MOST_POINTS, description="maximum number of points")]
+
+
+@dataclass(frozen=True)
+class SenseShown:
+    """A sense with its latest reading, of a time in Unix seconds (0: none is known); `shared` by the board's settings."""
+
+    name: str
+    unit: str
+    decimals: int
+    at: int
+    value: float | None
+    shared: bool
+
+
+@dataclass(frozen=True)
+class SenseEventShown:
+    """Something unusual, beyond a limit, stuck or silent; `end` is 0 while it lasts."""
+
+    id: str
+    kind: str
+    start: int
+    end: int
+    value: float | None
+
+
+@dataclass(frozen=True)
+class SeriesShown:
+    """Readings of a sense; a point is of `step` minutes, hours or days."""
+
+    sense: SenseShown
+    level: Level
+    step: int
+    points: list[Point]
+    events: list[SenseEventShown]
+
+
+def add_sense_routes(app: FastAPI, readings: ReadingService) -> None:
+    """Add the routes of readings and events."""
+
+    @app.get(_BASE)
+    async def senses(device: DeviceName) -> list[SenseShown]:
+        """The senses of a board."""
+        return [show_sense(each) for each in await readings.senses(device)]
+
+    @app.get(_BASE + "/{sense:path}/readings")
+    async def series(
+        device: DeviceName,
+        sense: SenseName,
+        since: Since = 0,
+        until: Until = 0,
+        level: WantedLevel = None,
+        points: MostPoints = POINTS,
+    ) -> SeriesShown:
+        """Readings of a sense in a time, as many points as a plot needs, with the newest 100 events of that time."""
+        begin, end = span(since, until)
+        return show_series(await readings.series(device, sense, begin, end, level, points))
+
+    @app.get(_BASE + "/{sense:path}/events")
+    async def events(
+        device: DeviceName,
+        sense: SenseName,
+        since: Since = 0,
+        until: Until = 0,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    ) -> list[SenseEventShown]:
+        """Events of a sense that lasted in a time, newest first; of all times without `since`."""
+        known = await asyncio.to_thread(readings.find, device, sense)
+        found = await readings.events(device, sense, since, until or _MOST_MOMENT, limit)
+        return [_show_event(known, each) for each in found]
+
+    _add_export_route(app, readings)
+
+
+def _add_export_route(app: FastAPI, readings: ReadingService) -> None:
+    writing = asyncio.Semaphore(1)  # Parquet files are made on disk, one at a time
+
+    @app.get(
+        _BASE + "/{sense:path}/export",
+        response_class=StreamingResponse,
+        responses={
+            200: {"content": {JSON_LINES: {}, PARQUET: {}}, "description": "a line or row for each minute, hour or day"}
+        },
+    )
+    async def exported(
+        device: DeviceName,
+        sense: SenseName,
+        since: Since = 0,
+        until: Until = 0,
+        level: Level = "minute",
+        format: Annotated[
+            Literal["jsonl", "parquet"], Query(description="parquet needs the extra `parquet` where the companion runs")
+        ] = "jsonl",
+    ) -> StreamingResponse:
+        """All that is kept of a sense at a level; of all times without `since`."""
+        known = await asyncio.to_thread(readings.find, device, sense)
+        span = device, known.name, since, until or int(time.time()), level
+        name = f"{device}-sense-{known.number}-{level}s.{format}"
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        if format == "parquet":
+            async with writing:
+                file = await asyncio.to_thread(lambda: write_parquet(readings.exported(*span)))
+            return StreamingResponse(_read(file), headers=headers, media_type=PARQUET)
+        return StreamingResponse(_pieces(readings.exported(*span)), headers=headers, media_type=JSON_LINES)
+
+
+def span(since: int, until: int) -> tuple[int, int]:
+    """Return a requested period, by default the last day."""
+    end = until or int(time.time())
+    return since or max(0, end - _DAY_SECONDS), end
+
+
+def _read(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield a temporary file's bytes; it is deleted at the end, also if the client leaves."""
+    with file:
+        while piece := file.read(_PIECE_BYTES):
+            yield piece
+
+
+def _pieces(found: Iterator[tuple[StoredSense, Point]]) -> Iterator[str]:
+    rows = ({"sense": sense.name, "unit": sense.unit} | asdict(point) for sense, point in found)
+    while lines := list(islice(rows, _PIECE_LINES)):
+        yield "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in lines)
+
+
+def show_series(found: Series) -> SeriesShown:
+    """Convert a series for the API."""
+    events = [_show_event(found.sense, each) for each in found.events]
+    return SeriesShown(show_sense(found.sense), found.level, found.step, list(found.points), events)
+
+
+def show_sense(sense: StoredSense) -> SenseShown:
+    """Convert a sense for the API."""
+    value = sense.number_of(sense.value) if sense.at else None
+    return SenseShown(sense.name, sense.unit, sense.decimals, sense.at, value, bool(sense.shared))
+
+
+def _show_event(sense: StoredSense, event: StoredEvent) -> SenseEventShown:
+    value = None if event.value is None else sense.number_of(event.value)
+    return SenseEventShown(event.ref, event.kind, event.started, event.ended, value)
