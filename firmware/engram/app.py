@@ -9,6 +9,7 @@ from engram import __version__, diag, files, status
 from engram.api import Memory
 from engram.channels.console.commands import count_of
 from engram.channels.console.console import Console
+from engram.channels.message import buffered
 from engram.compat import collect_often, const, sleep_ms, ticks_add, ticks_diff, ticks_ms
 from engram.config import Config
 from engram.interrupt import Stop, start_task
@@ -216,10 +217,10 @@ class App:
             inbox = self.board.inbox
             self._console = Console(self.config, inbox, target=self._serial)
             for name in ("console", "line"):
-                inbox.add_channel(name, self._console.open_sink)
+                inbox.deliveries.add_channel(name, buffered(self._console.find_send))
             for line in self.banner():
                 self._console.show(line)
-            await inbox.redeliver("console")
+            await inbox.deliveries.redeliver("console")
         await self._console.run()
 
     async def _channel(self, name: str, run, stop) -> None:

@@ -33,7 +33,7 @@ from engram.memory.recall import Recall
 from engram.timers.timers import Timers
 from engram.timers.runner import TimerRunner
 from engram.timers.tool import TimerTool
-from engram.timers.turn import TimerTurns
+from engram.timers.turn import run_turn
 from engram.text import lenient_json  # noqa: F401
 from engram.tools.toolbox import Toolbox
 from engram.agent import get_tool, tool_loop  # noqa: F401
@@ -44,6 +44,7 @@ from engram.agent.prompt import PromptBuilder
 from engram.agent.tools import MemoryTools
 from engram.channels import deliveries  # noqa: F401
 from engram.channels.inbox import Inbox
+from engram.channels.message import buffered
 from engram.channels.people import People
 from engram.transfer import importer  # noqa: F401
 from engram.channels.console.commands import Commands
@@ -69,7 +70,8 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> "Bo
         board.add_companion()
     board.add_agent()
     if board.companion and board.companion.inbound:
-        board.inbox.add_channel("link", board.companion.inbound.open_sink, board.is_let_in)
+        find_send = board.companion.inbound.find_send
+        board.inbox.deliveries.add_channel("link", buffered(find_send), board.is_let_in)
     if config.secret("telegram.token"):
         board.add_telegram()
     if config.table("pins"):
@@ -215,8 +217,8 @@ class Board:
             self._add_jobs()
         self.agent = Agent(self)
         self.commands = Commands(self, HANDLERS)
-        self.inbox = Inbox(self.folder, self.commands, self.agent, self.journal, self.clock)
-        self.timers.runner = TimerRunner(self.timers, self.inbox, self.journal, TimerTurns(self), self._call_tool)
+        self.inbox = Inbox(self.folder + "/memory", self.commands, self.agent, self.journal, self.clock)
+        self.timers.runner = TimerRunner(self.timers, self.inbox, self.journal, self._ask_agent, self._call_tool)
 
     def _add_tools(self) -> None:
         self.toolbox = Toolbox(self.config.get("llm.context_tokens") // _TOOLS_SHARE)
@@ -261,8 +263,11 @@ class Board:
         quiet_ms = 1000 * config.get("extract.pause_seconds")
         self.jobs = Jobs((extraction, self.flush, self.distillation), quiet_ms, self.turn_queue.is_busy)
 
-    async def _call_tool(self, name: str, arguments: str, caller, is_confirmed: bool) -> tuple:
-        return await self.toolbox.call(name, text.loads(arguments), caller, is_confirmed)  # type: ignore
+    async def _ask_agent(self, caller, content: str, mid: str, head: str) -> tuple:
+        return await run_turn(self, caller, content, mid, head)
+
+    async def _call_tool(self, name: str, arguments: str, caller) -> tuple:
+        return await self.toolbox.call(name, text.loads(arguments), caller)  # type: ignore
 
     # --- links and people
 

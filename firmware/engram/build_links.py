@@ -79,10 +79,10 @@ def make_companion(board):
     async def answer(mid, caller, content, is_command, origin, sink):
         if not board.is_let_in(caller):
             raise ArgumentError(caller.principal, "is blocked on this board.")
-        await board.inbox.handle(Message(mid, caller, content, is_command, None, *origin), sink)
+        await board.inbox.handle(Message(mid, caller, content, is_command, *origin), sink)
 
     async def redeliver():
-        await board.inbox.redeliver("link")
+        await board.inbox.deliveries.redeliver("link")
 
     return Companion(
         config,
@@ -121,7 +121,7 @@ def make_telegram(board):
 
     parts = board.inbox, board.find_people, make_api, commands
     try:
-        return Telegram(config, board.clock, *parts)
+        return Telegram(board.clock, *parts)
     except ArgumentError as error:
         raise ConfigError("telegram.url", error.problem) from None
 

@@ -52,7 +52,7 @@ def _make_limits(board, senses, folder: str) -> Limits:
     def push(mid: str, caller, content: str) -> bool:
         may_push = board.inbox.deliveries.may_push(caller)
         if may_push:
-            board.inbox.push(caller, content, mid)
+            board.inbox.deliveries.push(caller, content, mid)
         return may_push is not None
 
     return Limits(

@@ -61,7 +61,7 @@ def test_the_example_of_own_code_runs(tmp_path, monkeypatch):
     assert [tool.name for tool in toolbox.listed(OWNER) if not tool.is_memory] == ["water", "unlock"]
     anns = toolbox.listed(Caller("ann", "chat", False, ""))
     assert [tool.name for tool in anns if not tool.is_memory] == ["unlock"]
-    assert asyncio.run(toolbox.call("unlock", {"door": "front"}, OWNER, True))[0]
+    assert not asyncio.run(toolbox.call("unlock", {"door": "front"}, OWNER))[0]
     monkeypatch.setattr(sys.modules["own"].asyncio, "sleep", _no_pause)
     assert asyncio.run(toolbox.call("water", {"seconds": 5}, OWNER)) == (True, '"watered for 5 seconds"')
     assert machine.driven[-2:] == [(13, 1), (13, 0)]

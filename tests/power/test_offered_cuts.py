@@ -1,6 +1,4 @@
-"""The power fails while a companion offers messages until it has the end of each answer: each is answered once, however many
-came after it.
-"""
+"""The power fails while a companion offers messages until it has the end of each answer: each is answered once."""
 
 from collections import Counter
 from pathlib import Path

@@ -42,8 +42,8 @@ def _is_whole(told: Told) -> None:
     assert count("reminder: daily") == 2
     assert count("reminder: often") == (hours - 1) // 6
     assert count("reminder: gone") == 0, texts
-    assert count("this answers what is on?") == 1
-    assert count("this answers how is it?") == 1
+    for asked in ("what is on?", "how is it?"):
+        assert count(f"this answers {asked}") + count(f"{asked} was broken off") == 1, (asked, texts)
     _are_calls_told(_named(told, "called"), texts)
     # What was confirmed is there or was told, what was removed is not.
     left = [what for what, _ in _named(told, "timers")[0][0]]
@@ -55,7 +55,7 @@ def _is_whole(told: Told) -> None:
 def _are_calls_told(called: list, texts: list[str]) -> None:
     for name, fails in (("lamp", False), ("pump", True)):
         calls = called.count([name])
-        unsure = sum(text.startswith(f"{name} {{}} was under way when the power failed") for text in texts)
+        unsure = sum(text.startswith(f"{name} {{}} was broken off") for text in texts)
         failed = sum(text.startswith(f"{name} {{}} failed: it is dry.") for text in texts)
         assert calls <= 1, called
         assert unsure + (failed if fails else calls) >= 1, (name, called, texts)
@@ -73,7 +73,7 @@ def _are_delivered_once(pushed: list[dict], sent: list[str]) -> None:
 def _are_turns_once(lines: list[dict]) -> None:
     mids = [line["mid"] for line in lines if "mid" in line]
     assert len(mids) == len(set(mids)), mids
-    assert len([mid for mid in mids if mid.endswith(":turn")]) == 2, mids
+    assert len([mid for mid in mids if mid.endswith(":turn")]) <= 2, mids
 
 
 PROGRAM = BoardProgram("timer_board.py", "2m", _is_whole)

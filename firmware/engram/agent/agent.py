@@ -60,10 +60,6 @@ class Origin:
         """Put the reply to the turn with the seq `answers` into the journal."""
         journal.add(caller, "assistant", "engram", content, cut, command, answers=answers)
 
-    def limit(self, model):
-        """The model that answers, with what it may spend on this."""
-        return model
-
 
 class Turn:
     """One message, with its number in the journal, while it is answered."""

@@ -130,8 +130,7 @@ class Agent:
             await sink.recalled(shown)
         if prompt.notice:
             await sink.notice(prompt.notice)
-        model = origin.limit(board.model)
-        return await tool_loop.run(model, board.toolbox, board.config, prompt, turn, sink, reply)
+        return await tool_loop.run(board.model, board.toolbox, board.config, prompt, turn, sink, reply)
 
     def _keep(self, turn: Turn, origin, reply: str, cut: bool, command: bool = False) -> None:
         """Keep the reply, as far as it came."""

@@ -91,7 +91,7 @@ class MemoryTools(_Parts):
         if not query.text:
             return None
         ranked = self.recall.rank(query)
-        return Ranked(ranked.query, [item for item in ranked.items if item.id[0] == "m"], (), *ranked[3:])
+        return Ranked(ranked.query, [item for item in ranked.items if item.id[0] == "m"], (), ranked.note)
 
     # --- full mode
 

@@ -20,9 +20,8 @@ from engram.memory.access import Caller, turn_principal
 _MINUTE = const(60)
 _MOST_PUSHED = const(8)  # deliveries with which the board says nothing by itself: 13 have room
 
-_DROPPED = const("older answers that could not be delivered and are not kept any more: %d; ask again.")
 _NOT_LET_IN = const("%s is not delivered: who was to have it in %s is not let in any more")
-_GIVEN_UP = const("the answer to t%d, which may have arrived; the console shows it")
+_GIVEN_UP = const("given up: the answer to t%d, which may have arrived; the console shows it")
 _BROKEN = const(" … (it broke off here)")
 
 _SavedReply = namedtuple("_SavedReply", "turn text age is_cut is_repeat")
@@ -43,42 +42,47 @@ class SavedReply(_SavedReply):
 
 
 class Deliveries:
-    """Delivers what a board's journal has, through the channels of an Inbox; `folder` has the rest."""
+    """Delivers what a board's journal has, through channels; `folder` has the rest. handle() is Inbox.handle()."""
 
-    def __init__(self, inbox, journal, clock, folder: str):
-        self._inbox = inbox
+    def __init__(self, handle, journal, clock, folder: str):
+        self._handle = handle
+        self.channels = {}
+        """(open_sink, is_let_in) of the channels that deliver by themselves, by name: see add_channel()."""
         self._journal = journal
         self._clock = clock
-        self._outbox = Outbox(folder)
+        self.outbox = Outbox(folder)
+
+    def add_channel(self, name: str, open_sink, is_let_in=None) -> None:
+        """Let a channel deliver what the board keeps for it, or begins to say.
+
+        Its messages' ids begin with `name` and a colon, its rooms with `name` and a space. open_sink(address) gives
+        (ChannelSink, room) for such an id or room; None in place of the sink if nothing can go there for a while, and "" in
+        place of the room if nothing ever does: the channel's network asks for its answers again.
+        is_let_in(caller) tells whether what is kept for a caller may still go to their room; None if that is always so.
+        """
+        self.channels[name] = open_sink, is_let_in
 
     # --- the answer to a message
 
     def open(self, seq: int, room: str, sink) -> None:
         """Have a new answer to the line with that seq delivered by a sink."""
-        sink.delivery = self._outbox.add(seq, room) if sink.is_confirming else Delivery(seq)
+        sink.delivery = self.outbox.add(seq, room) if sink.is_confirming else Delivery(seq)
         sink.delivery.is_in_progress = True
 
     def reopen(self, seq: int, sink) -> bool:
         """Go on with the answer to a line; False if nothing of it is kept."""
-        known = self._outbox.find(seq)
+        known = self.outbox.find(seq)
         sink.delivery = known or Delivery(seq)
         sink.delivery.is_in_progress = True
         return known is not None
-
-    def remove(self, seq: int) -> None:
-        """Deliver no answer to the line with that seq."""
-        self._outbox.remove(seq)
 
     async def give(self, seq: int, reply: dict, sink):
         """Give the reply to a turn again, unless it is known to be delivered."""
         text = reply.get("text", "")
         outcome = Outcome("t%d" % seq, text, "")
-        delivery = self._outbox.find(seq)
+        delivery = self.outbox.find(seq)
         if sink.is_confirming and delivery is None:
             return outcome
-        if self._outbox.dropped and sink.is_confirming:
-            await sink.notice(_DROPPED % self._outbox.dropped)
-            self._outbox.clear_dropped()
         is_repeat = delivery is not None and delivery.state != QUEUED
         age = age_of(reply, self._clock)
         await sink.on_saved_reply(SavedReply(outcome.turn, text, age, "cut" in reply, is_repeat))
@@ -87,62 +91,56 @@ class Deliveries:
     async def finish(self, sink, outcome) -> bool:
         """Let a sink send its answer; True if that is delivered, or given up."""
         delivery = sink.delivery
-        if not sink.is_confirming or sink.is_idempotent:
+        if not sink.is_confirming:
             has_arrived = await sink.end(outcome)
-        elif self._outbox.is_behind(delivery):
+        elif self.outbox.is_behind(delivery):
             return False
         else:
             has_arrived = await delivery.attempt(sink, outcome)
         if delivery.state == FAILED:
-            words = _GIVEN_UP % delivery.seq
-            diag.error("outbox", "given up: " + words)
-            sink.give_up(words)
+            diag.error("outbox", _GIVEN_UP % delivery.seq)
         elif not has_arrived:
             return False
-        self._outbox.remove(delivery.seq)
+        self.outbox.remove(delivery.seq)
         return True
 
     # --- what was not delivered, and what the board begins
 
     def has_undelivered(self, name: str) -> bool:
-        """See Inbox.has_undelivered()."""
-        for delivery in self._outbox.deliveries:
-            if channel_of(delivery.room) == name and not delivery.is_in_progress:
-                return True
-        return False
+        """True if something for a channel waits for redeliver(), which was called before."""
+        return any(channel_of(each.room) == name and not each.is_in_progress for each in self.outbox.deliveries)
 
     async def redeliver(self, name: str) -> int:
-        """See Inbox.redeliver()."""
-        open_sink, _ = self._inbox.channels[name]
+        """Give a channel whose link is there (again) what it has not delivered yet; how many are left."""
+        open_sink, _ = self.channels[name]
         failed = []  # rooms
-        for delivery in list(self._outbox.deliveries):
+        for delivery in list(self.outbox.deliveries):
             seq = delivery.seq
             line = self._journal.entries.line(seq)
             address = line and (line.get("to") or line.get("mid"))
             if not line or not address:
-                # It left the journal; or the power failed before it was there.
-                self._outbox.remove(seq, line is None and seq <= self._journal.newest)
+                self.outbox.remove(seq)  # it left the journal; or the power failed before it was there
             elif channel_of(address) == name and self._is_waiting(delivery):
                 sink, room = open_sink(address)
                 caller = self._caller(name, room, line)
                 delivery.room = room
                 if sink and caller and room not in failed:
                     await self._redeliver(line, address, caller, sink)
-                    if self._outbox.find(seq):
+                    if self.outbox.find(seq):
                         failed.append(room)
-        return len(self._outbox.deliveries)
+        return len(self.outbox.deliveries)
 
     def _is_waiting(self, delivery: Delivery) -> bool:
         """True if a delivery is kept, and nobody is at it."""
-        return not delivery.is_in_progress and self._outbox.find(delivery.seq) is delivery
+        return not delivery.is_in_progress and self.outbox.find(delivery.seq) is delivery
 
     async def _redeliver(self, line: dict, address: str, caller, sink) -> None:
         if "to" not in line:
-            await self._inbox.handle(message_of(address, caller, line), sink)
+            await self._handle(message_of(address, caller, line), sink)
         elif self._journal.turn(line["seq"]) is None:
-            self._outbox.remove(line["seq"])  # it was forgotten
+            self.outbox.remove(line["seq"])  # it was forgotten
         else:
-            self._outbox.find(line["seq"]).is_in_progress = True
+            self.outbox.find(line["seq"]).is_in_progress = True
             await self._push(line, sink)
 
     def _caller(self, name: str, room: str, line: dict):
@@ -151,7 +149,7 @@ class Deliveries:
         caller = Caller(asks.principal, room, asks.group, asks.workspace)
         if room and self._is_let_in(name, caller):
             return caller
-        self._outbox.remove(line["seq"])
+        self.outbox.remove(line["seq"])
         # Without a room the power failed before its line was there, and this is another.
         if room:
             diag.warning("outbox", _NOT_LET_IN % ("t%d" % line["seq"], room))
@@ -159,13 +157,18 @@ class Deliveries:
 
     def _is_let_in(self, name: str, caller) -> bool:
         """True if who was let in when something was kept for them still is."""
-        _, is_let_in = self._inbox.channels[name]
+        _, is_let_in = self.channels[name]
         return is_let_in is None or is_let_in(caller)
 
-    def push(self, caller, content: str, mid: str):
-        """See Inbox.push()."""
+    def push(self, caller, content: str, mid: str = ""):
+        """Say something to a caller by the board's own initiative, in their room: a turn of its session, on flash then.
+
+        What has an id, such as timer:w3:1790000000, is said once, however often it is pushed: also after a power cut.
+        Returns the task that delivers it, which gives whether that succeeded: what fails is kept. None if it was said before,
+        no channel has such rooms, or they are not let in there any more.
+        """
         name = channel_of(caller.room)
-        if name not in self._inbox.channels or (mid and self._journal.seen.find(mid)):
+        if name not in self.channels or (mid and self._journal.seen.find(mid)):
             return None
         if not self._is_let_in(name, caller):
             diag.warning("outbox", _NOT_LET_IN % ("a reminder", caller.room))
@@ -177,7 +180,7 @@ class Deliveries:
         or much waits.
         """
         name = channel_of(caller.room)
-        if name not in self._inbox.channels or len(self._outbox.deliveries) >= _MOST_PUSHED:
+        if name not in self.channels or len(self.outbox.deliveries) >= _MOST_PUSHED:
             return None
         return self._is_let_in(name, caller)
 
@@ -187,24 +190,24 @@ class Deliveries:
         """
         # In this order: an entry without its line is removed, but nothing would find the line.
         seq = self._journal.next_turn(caller)
-        self._outbox.add(seq, caller.room)
+        self.outbox.add(seq, caller.room)
         more = {"answers": answers, "to": caller.room, "mid": mid}
         try:
             return self._journal.add(caller, "assistant", "engram", content, cut, **more)
         except (EngramError, MemoryError):
-            self._outbox.remove(seq)  # the next line has this seq
+            self.outbox.remove(seq)  # the next line has this seq
             raise
 
     def send(self, seq: int, caller):
         """Deliver what was kept for a caller: the task."""
-        open_sink, _ = self._inbox.channels[channel_of(caller.room)]
+        open_sink, _ = self.channels[channel_of(caller.room)]
         sink, _ = open_sink(caller.room)
-        self._outbox.find(seq).is_in_progress = True
+        self.outbox.find(seq).is_in_progress = True
         return start_task(self._push, self._journal.entries.line(seq), sink)
 
     async def _push(self, line: dict, sink) -> bool:
         seq = line["seq"]
-        delivery = self._outbox.find(seq)
+        delivery = self.outbox.find(seq)
         try:
             if sink is None:
                 return False  # nothing can go there for a while
@@ -221,7 +224,7 @@ class Deliveries:
 def message_of(mid: str, caller, line: dict) -> Message:
     """The message that a line of the journal is of."""
     words = line.get("forwarded", ""), line.get("quoted", ""), ""
-    return Message(mid, caller, line.get("text", ""), "op" in line, None, *words)
+    return Message(mid, caller, line.get("text", ""), "op" in line, *words)
 
 
 def channel_of(address: str) -> str:

@@ -1,71 +1,79 @@
 """Answers the messages and commands of all channels.
 
 A channel makes a Message, whose caller the people of the board admit (people.py), and a ChannelSink, and awaits
-Inbox.handle(). A message that has its network's id is answered once, whatever the network repeats:
-message_handler.py.
+Inbox.handle(). A message that has its network's id is answered once: the id stands in the line of the person's turn. So a
+message that comes again, after a power cut, a reconnect or by another way, is found: its reply is given again from the
+journal, or it is answered now if the power went before that. A command that changes something leaves a line before it runs,
+and is never run twice. A message that corrects another one of the last hour is a turn of its own, in whose flush the other
+one and its reply are forgotten.
 """
 
+import gc
+
 from engram.agent.agent import Origin
-from engram.channels.attachments import receive
-from engram.channels.deliveries import Deliveries
-from engram.channels.message import ChannelSink, Message
-from engram.channels.message_handler import MessageHandler, tell_errors
-from engram.compat import sleep_ms
+from engram.channels.deliveries import Deliveries, SavedReply, age_of, message_of
+from engram.channels.message import MID_LONGEST, ChannelSink, Message
+from engram.channels.outbox import Delivery
+from engram.compat import const, sleep_ms
+from engram.errors import ArgumentError, EngramError, NotFound
+from engram.memory.access import is_shown
+from engram.text.utf8 import is_printable_ascii
+
+_LOOK_MS = const(50)
+_HOUR = const(3600)
+
+# Commands that read; and those that do so without an argument, or with "list".
+_READS = ("help", "memory", "recall", "export", "stats", "companion")
+_READS_ALONE = ("session", "timers", "mode", "workspace", "people")
+
+_NO_MEMORY = const("the board has not enough free memory for this: say it in shorter parts, or begin a /session new.")
+_NOT_AGAIN = const("this came before and is not carried out again; it may have been: look with /memory or /stats.")
+_LATE = const("this answers a message from %s ago")
+_EDITED_COMMAND = const("An edited command is not carried out: send it as a new message.")
+_EDITED_UNKNOWN = const("I do not have the message that you edited: send the correction as a new message.")
+_EDITED_OLD = const("You edited a message of %s ago, and I correct those of the last hour: send it as a new message.")
+_EDITED_ACTED = const("What you asked for there was done already: send what is to change as a new message.")
+
+
+class MessageOrigin(Origin):
+    """The origin of a message with an id; `line` is the one that it made before, else on_saved(seq) is called once it does."""
+
+    def __init__(self, message: Message, line, redacts: tuple = (), on_saved=None):
+        super().__init__(message.forwarded, message.quoted, message.mid)
+        self._line = line
+        self._on_saved = on_saved
+        self.redacts = redacts
+        self.corrects = line.get("corrects", 0) if line else redacts[0] if redacts else 0
+
+    def keep(self, journal, caller, content: str, command: bool) -> int:
+        if self._line:
+            return self._line["seq"]
+        seq = super().keep(journal, caller, content, command)
+        self._on_saved(seq)
+        return seq
 
 
 class Inbox:
-    """Answers the messages of all channels, on a board in a folder."""
+    """Answers the messages of all channels of a board; `folder` has what is on its way."""
 
     def __init__(self, folder: str, commands, agent, journal, clock):
-        self._folder = folder
         self._commands = commands
         self._agent = agent
-        self.deliveries = Deliveries(self, journal, clock, folder + "/memory")
-        self._handler = MessageHandler(self, journal, clock, folder + "/memory", self.deliveries)
-        self.channels = {}
-        """(open_sink, is_let_in) of the channels that deliver by themselves, by name: see add_channel()."""
+        self._journal = journal
+        self._clock = clock
+        self.deliveries = Deliveries(self.handle, journal, clock, folder)
+        self._in_progress = []  # the ids of messages
 
     async def handle(self, message: Message, sink: ChannelSink):
         """Answer a message, once if it has an id; the Outcome of a turn, or None. The sink gets the errors."""
         if message.mid:
-            return await self._handler.handle(message, sink)
-        outcome = await tell_errors(self.answer(message, sink), sink)
+            return await self._answer_once(message, sink)
+        outcome = await _tell_errors(self._answer(message, sink), sink)
         await sink.end(outcome)
         return outcome
 
-    def add_channel(self, name: str, open_sink, is_let_in=None) -> None:
-        """Let a channel deliver what the board keeps for it, or begins to say.
-
-        Its messages' ids begin with `name` and a colon, its rooms with `name` and a space. open_sink(address) gives
-        (ChannelSink, room) for such an id or room; None in place of the sink if nothing can go there for a while, and "" in
-        place of the room if nothing ever does: the channel's network asks for its answers again.
-        is_let_in(caller) tells whether what is kept for a caller may still go to their room; None if that is always so.
-        """
-        self.channels[name] = open_sink, is_let_in
-
-    async def redeliver(self, name: str) -> int:
-        """Give a channel whose link is there (again) what it has not delivered yet; how many are left."""
-        return await self.deliveries.redeliver(name)
-
-    def push(self, caller, content: str, mid: str = ""):
-        """Say something to a caller by the board's own initiative, in their room: a turn of its session, on flash then.
-
-        What has an id, such as timer:w3:1790000000, is said once, however often it is pushed: also after a power cut.
-        Returns the task that delivers it, which gives whether that succeeded: what fails is kept. None if it was said before,
-        no channel has such rooms, or they are not let in there any more.
-        """
-        return self.deliveries.push(caller, content, mid)
-
-    def has_undelivered(self, name: str) -> bool:
-        """True if something for a channel waits for redeliver(), which was called before."""
-        return self.deliveries.has_undelivered(name)
-
-    async def answer(self, message: Message, sink: ChannelSink, origin=None):
+    async def _answer(self, message: Message, sink: ChannelSink, origin=None):
         """Answer a message as if it came for the first time; the Outcome of a turn, or None."""
-        if message.file:
-            await receive(self._folder, message, sink)
-            if not message.text.strip():
-                return None
         if message.is_command and not message.forwarded:
             return await self._run(message, sink)
         origin = origin or Origin(message.forwarded, message.quoted)
@@ -89,3 +97,139 @@ class Inbox:
         finally:
             # What Ctrl-C stops, such as a compaction, must tidy up after itself.
             outputs.close()
+
+    # --- messages with an id
+
+    async def _answer_once(self, message: Message, sink):
+        mid = message.mid
+        while mid in self._in_progress or message.edits in self._in_progress:
+            await sleep_ms(_LOOK_MS)
+        self._in_progress.append(mid)
+        sink.delivery = Delivery()
+        try:
+            outcome = await _tell_errors(self._find_answer(message, sink), sink)
+            await self.deliveries.finish(sink, outcome)
+            return outcome
+        finally:
+            self._in_progress.remove(mid)
+            sink.delivery.is_in_progress = False
+
+    async def _find_answer(self, message: Message, sink):
+        mid = message.mid
+        if not 0 < len(mid) <= MID_LONGEST or not is_printable_ascii(mid):
+            raise ArgumentError("mid", "must have 1 to %d printable ASCII characters." % MID_LONGEST)
+        line = self._journal.seen.find(mid, sink.is_repeated)
+        if line is not None:
+            return await self._answer_again(message, sink, line)
+        redacts = ()
+        if message.edits:
+            redacts = self._corrected(message)
+            if not redacts:
+                return None  # its words are the same
+        elif message.is_command and not message.forwarded:
+            if changes(message.text):
+                await self._save_command(message, sink)
+            return await self._answer(message, sink)
+        room = message.caller.room
+        origin = MessageOrigin(message, None, redacts, lambda seq: self.deliveries.open(seq, room, sink))
+        return await self._answer(message, sink, origin)
+
+    async def _save_command(self, message: Message, sink) -> None:
+        """Put the line of a command that changes something on flash, before it runs."""
+        # In this order: a command whose line is not in the outbox any more has been answered.
+        seq = self._journal.newest + 1
+        self.deliveries.open(seq, message.caller.room, sink)
+        try:
+            self._journal.note_command(message.mid)
+        except (EngramError, MemoryError):
+            self.deliveries.outbox.remove(seq)  # the next line has this seq
+            sink.delivery = Delivery()
+            raise
+        await sink.on_saved("t%d" % seq)
+
+    def _corrected(self, message: Message) -> tuple:
+        """The seqs of the turn that a message corrects and of its reply, none if its words are the
+        same; EngramError says why it cannot be corrected.
+        """
+        if message.is_command:
+            raise EngramError(_EDITED_COMMAND)
+        line, has_acted = self._journal.seen.newest_of(message.edits)
+        if line is None or ("op" not in line and not self._is_theirs(message, line)):
+            raise EngramError(_EDITED_UNKNOWN)
+        if line.get("text") == message.text:
+            return ()
+        if self._clock.now() - line["at"] > _HOUR:
+            raise EngramError(_EDITED_OLD % age_of(line, self._clock))
+        if "op" in line or has_acted:
+            raise EngramError(_EDITED_ACTED)
+        reply = self._journal.seen.reply_to(line["seq"])
+        return (line["seq"], reply["seq"]) if reply else (line["seq"],)
+
+    def _is_theirs(self, message: Message, line: dict) -> bool:
+        """True if a line is a turn in which the sender of a message has said something."""
+        is_said = line.get("who") == message.caller.principal and line.get("role") == "user"
+        is_there = self._journal.turn(line["seq"]) is not None
+        return is_said and is_shown(message.caller, line) and is_there
+
+    async def _answer_again(self, message: Message, sink, line: dict):
+        """Answer a message that made a line before."""
+        seq = line["seq"]
+        if "op" not in line and not is_shown(message.caller, line):
+            raise ArgumentError("mid", "is that of somebody else's message.")
+        is_open = self.deliveries.reopen(seq, sink)
+        await sink.on_saved("t%d" % seq)
+        if "op" in line:
+            return await self._refuse_again(message, sink, is_open)
+        newest, _ = self._journal.seen.newest_of(message.mid)
+        if newest and newest["seq"] != seq:
+            return None  # it was corrected: the answer to that stands in its place
+        reply = self._journal.seen.reply_to(seq)
+        for turn in (seq,) if reply is None else (seq, reply["seq"]):
+            if self._journal.turn(turn) is None:
+                raise NotFound("turn", "t%d" % turn, "it was forgotten.")
+        if reply is not None:
+            return await self.deliveries.give(seq, reply, sink)
+        if line.get("command"):
+            raise ArgumentError("t%d" % seq, _NOT_AGAIN)
+        if not is_open:
+            self.deliveries.open(seq, message.caller.room, sink)
+        return await self._answer_late(message, sink, line)
+
+    async def _refuse_again(self, message: Message, sink, is_open: bool) -> None:
+        """Give what a command has said; if that is not kept, tell that it is not run again."""
+        if sink.delivery.pieces is not None:
+            await sink.on_saved_reply(SavedReply("t%d" % sink.delivery.seq, "", "", False, False))
+        elif is_open or not sink.is_confirming:
+            raise ArgumentError(message.text.partition(" ")[0] or "command", _NOT_AGAIN)
+
+    async def _answer_late(self, message: Message, sink, line: dict):
+        """Answer a message whose turn has no reply, since the power failed or the model did."""
+        sink.delivery.restart()
+        age = age_of(line, self._clock)
+        if age:
+            await sink.notice(_LATE % age)
+        late = message_of(message.mid, message.caller, line)
+        return await self._answer(late, sink, MessageOrigin(late, line))
+
+
+def changes(line: str) -> bool:
+    """True if a command may not run again, as far as its words tell: it changes something."""
+    name, _, rest = line[1:].partition(" ")
+    rest = rest.strip()
+    if name in _READS:
+        return False
+    if name == "import" and rest[:1] == "{":
+        return '"was"' in rest  # without a version, it finds what it has stored: "there already"
+    return bool(rest) and rest != "list" if name in _READS_ALONE else name != "profile" or " " in rest
+
+
+async def _tell_errors(work, sink: ChannelSink):
+    """Await an answer; what it gives, None if an error ended it, which the sink gets."""
+    try:
+        return await work
+    except EngramError as error:
+        await sink.refuse(str(error))
+    except MemoryError:
+        gc.collect()
+        await sink.problem(_NO_MEMORY)
+    return None

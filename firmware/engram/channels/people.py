@@ -3,18 +3,16 @@
 people.json has those who were approved, and the groups in which the board talks; a person is known by the network's own ids,
 never by the name that they give themselves:
 
-    {"people":[{"who":"ann","name":"Ann","ids":["telegram:12345"]},{"who":"owner","name":"","ids":["telegram:1"]},
-               {"who":"telegram:666","name":"","ids":["telegram:666"],"blocked":true}],
-     "groups":{"telegram:-100123":"mention"},"moved":{"telegram:-7":"telegram:-100123"}}
+    {"people":[{"who":"ann","ids":["telegram:12345"]},{"who":"owner","ids":["telegram:1"]},
+               {"who":"telegram:666","ids":["telegram:666"],"blocked":true}],
+     "groups":{"telegram:-100123":"mention","telegram:-7":"telegram:-100123"}}
 
-`who` is the principal: it stays, since memories and files have it. `moved` has the former ids of groups: what is kept for one
-goes where it is now. All about strangers is in RAM: they write nothing.
+`who` is the principal: it stays, since memories and files have it. A group that has another id now is followed to it: what is
+kept for one goes where it is. All about strangers is in RAM: they write nothing.
 """
 
 import os
-from binascii import hexlify
 from collections import namedtuple
-from hashlib import sha256
 
 from engram import files, text
 from engram.compat import const
@@ -25,18 +23,16 @@ from engram.memory.access import OWNER, Caller
 _FILE = const("/people.json")
 _LARGEST = const(16384)  # bytes of that file: it is read whole
 _PEOPLE = const(64)
-_GROUPS = const(16)
-_MOVED = const(16)  # former ids of groups: a group has one at most
+_GROUPS = const(32)  # with the former ids of those that moved
 _IDS = const(8)  # of one person
 _ID_LONGEST = const(100)
 _NAME_LONGEST = const(32)
 _CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # 32, none of which looks like another
 _CODE_LENGTH = const(8)
-_CODE_SECONDS = const(3600)
+CODE_SECONDS = const(3600)
 _WAITING = const(3)  # strangers of a network who have a code: nobody else is answered, so a flood costs nothing
 _RATED = const(32)  # senders whose messages are counted
 _MINUTE = const(60)
-_HASHED = const(16)  # hexadecimal digits that stand for an id that is too long
 
 OPEN = const("open *")
 """The policy that lets everybody talk; the star says that this is meant."""
@@ -57,8 +53,8 @@ _NOBODY = Admission(None, None)
 
 
 class People:
-    """The people of a board, in a folder. `policy` is that of networks that have none of their own: pairing, allowlist, OPEN
-    or off; of one sender `rate` messages a minute are answered.
+    """The people of a board, in a folder. `policy` is pairing, allowlist, OPEN or off; of one sender
+    `rate` messages a minute are answered.
     """
 
     def __init__(self, folder: str, clock, policy: str, rate: int):
@@ -68,35 +64,27 @@ class People:
         self._rate = rate
         self._waiting = []
         """[code, id, name, when] of strangers who were given a code."""
-        self._let_in = []
-        """Ids of strangers who had a code and were let in since; their networks tell them."""
-        self._counts = {}
+        self._minute = 0
+        self._counts = {}  # messages of each sender in that minute
         self.people = []
         self.groups = {}
-        self._moved = {}
-        """The ids that groups have now, by those that they had."""
+        """The mode of each group, or the id that it has now."""
         self._read()
 
     def _read(self) -> None:
         data = files.read(self._path, _LARGEST)
         try:
-            stored = text.loads(data) if data else {}
-            if not isinstance(stored, dict):
-                raise ValueError
+            stored: dict = text.loads(data or b"{}")  # pyright: ignore[reportAssignmentType]
             self.people = [_checked(person) for person in stored.get("people", ())]
-            self.groups = dict(stored.get("groups", {}))
-            self._moved = {old: checked_id(new) for old, new in stored.get("moved", {}).items()}
+            self.groups = {ref: str(mode) for ref, mode in stored.get("groups", {}).items()}
         except (ValueError, KeyError, TypeError, AttributeError, ArgumentError):
             raise StoreError(
                 "people.json is not as docs/reference/formats.md says: correct it, or remove it."
             ) from None
 
     def _save(self) -> None:
-        stored = {"people": self.people, "groups": self.groups}
-        if self._moved:
-            stored["moved"] = self._moved
         try:
-            files.write(self._path, text.dumps(stored))
+            files.write(self._path, text.dumps({"people": self.people, "groups": self.groups}))
         except StoreError:
             self._read()  # what is not on flash does not count
             raise
@@ -112,43 +100,39 @@ class People:
         is_mentioned: bool = True,
         thread: str = "",
         name: str = "",
-        policy: str = "",
     ) -> Admission:
         """Decide if a message may be answered, and as whose.
 
         `sender` and `group` are the network's own ids, `kind` is "direct" or "group", `thread` that of a topic, `name` what the
-        sender calls themselves, `policy` the network's own one if it has one.
+        sender calls themselves.
         """
-        ref, policy = network + ":" + sender, policy or self._policy
+        ref, policy = network + ":" + sender, self._policy
         person = self._with_id(ref)
         if len(ref) > _ID_LONGEST or (person and person.get("blocked")):
             return _NOBODY
         is_group = kind != "direct"
         if is_group:
-            mode = self.groups.get(network + ":" + group)
+            mode = self._mode(network + ":" + group)
             if mode != "always" and not (mode == "mention" and is_mentioned):
                 return _NOBODY
         elif policy == "off":
             return _NOBODY
         elif person is None and policy != OPEN:
             return Admission(None, self._ask(network, ref, name) if policy == "pairing" else None)
-        principal = person["who"] if person else principal_of(ref)
+        principal = person["who"] if person else ref
         return self._rated(ref, Caller(principal, room_of(network, group or sender, thread), is_group, ""))
 
     def _rated(self, ref: str, caller: Caller) -> Admission:
         """Count a message; more than the rate get one notice, then none."""
         minute = self._clock.now() // _MINUTE
-        counted = self._counts.get(ref)
-        if counted is None or counted[0] != minute:
-            for other in [each for each in self._counts if self._counts[each][0] != minute]:
-                self._counts.pop(other)
-            if len(self._counts) >= _RATED and self._with_id(ref) is None:
-                return _NOBODY
-            counted = self._counts[ref] = [minute, 0]
-        counted[1] += 1
-        if counted[1] <= self._rate:
+        if minute != self._minute:
+            self._minute, self._counts = minute, {}
+        if len(self._counts) >= _RATED and ref not in self._counts and self._with_id(ref) is None:
+            return _NOBODY
+        count = self._counts[ref] = self._counts.get(ref, 0) + 1
+        if count <= self._rate:
             return Admission(caller, None)
-        return Admission(None, TOO_FAST % self._rate if counted[1] == self._rate + 1 else None)
+        return Admission(None, TOO_FAST % self._rate if count == self._rate + 1 else None)
 
     def _ask(self, network: str, ref: str, name: str):
         """Give a stranger a code; return the answer, None if they have one or too many others have."""
@@ -168,24 +152,25 @@ class People:
             for person in self.people
         )
 
-    def is_let_in(self, network: str, principal: str, chat: str, is_group: bool, policy: str) -> bool:
+    def is_let_in(self, network: str, principal: str, chat: str, is_group: bool) -> bool:
         """True if queued messages may still be sent to this chat, which has the sender's id if private."""
         ref = network + ":" + chat
         if self.is_blocked(principal):
             return False
         if is_group:
-            return self.current_group(ref) in self.groups
+            return self._mode(ref) in GROUP_MODES
         person = self._with_id(ref)
-        return policy != "off" and (not person.get("blocked") if person else policy == OPEN)
+        return self._policy != "off" and (not person.get("blocked") if person else self._policy == OPEN)
 
-    def current_group(self, ref: str) -> str:
-        """The id that a group has now."""
-        return self._moved.get(ref, ref)
+    def _mode(self, ref: str):
+        """The mode of a group, by the id that it has or had; None if it is closed."""
+        mode = self.groups.get(ref)
+        return mode if mode in GROUP_MODES else self.groups.get(mode)
 
     def waiting(self) -> list:
         """(code, id, name, when) of the strangers whose code is valid."""
         now = self._clock.now()
-        self._waiting = [entry for entry in self._waiting if 0 <= now - entry[3] < _CODE_SECONDS]
+        self._waiting = [entry for entry in self._waiting if 0 <= now - entry[3] < CODE_SECONDS]
         return self._waiting
 
     def stranger(self, ref: str):
@@ -201,15 +186,8 @@ class People:
         """Let somebody talk, by the code that they have or by their id; the person."""
         person, ref = self._known_or_new(ref, name)
         person.pop("blocked", None)
-        self._end_waiting(ref, is_let_in=True)
+        self._end_waiting(ref)
         return person
-
-    def take_let_in(self, network: str) -> list:
-        """Take the ids of strangers of a network who were let in, to tell them so."""
-        mark = network + ":"
-        found = [ref for ref in self._let_in if ref.startswith(mark)]
-        self._let_in = [ref for ref in self._let_in if ref not in found]
-        return [ref[len(mark) :] for ref in found]
 
     def _known_or_new(self, ref: str, name: str) -> tuple:
         """(the person with a code or an id, who is added if there is none; the id). The name that strangers give themselves is
@@ -220,12 +198,12 @@ class People:
         if person is None:
             if len(self.people) >= _PEOPLE:
                 raise ArgumentError("people", "are %d, as many as may be: /people remove one first." % _PEOPLE)
-            person = {"who": self._new_principal(name or principal_of(ref)), "name": name, "ids": [ref]}
+            person = {"who": self._new_principal(name or ref), "ids": [ref]}
             self.people.append(_checked(person))
         return person, ref
 
     def block(self, ref: str) -> dict:
-        """Answer somebody no more, whom a code, an id or a name tells; the person."""
+        """Answer somebody no more, whom a code, an id or a principal tells; the person."""
         person = self._found(ref)
         if person is None:
             person, ref = self._known_or_new(ref, "")
@@ -240,37 +218,21 @@ class People:
         self._save()
         return person
 
-    def rename(self, ref: str, name: str) -> dict:
-        """Call somebody by another name in the list; the person."""
-        person = self.find(ref)
-        person["name"] = checked_name(name)
-        self._save()
-        return person
-
     def link(self, ref: str, other: str) -> dict:
-        """Take another id, or another person's ids, for one person's; that person."""
-        person, second = self.find(ref), self._found(other)
+        """Take another id, or another person's ids, for one person's; that person. The owner needs no id before."""
+        second = self._found(other)
+        ids = second["ids"] if second else [self._id_of(other)]
+        if ref == OWNER.principal and not self.has_owner():
+            self.people.append({"who": ref, "ids": []})
+        person = self.find(ref)
         if second is person or (second and second["who"] == OWNER.principal):
             raise ArgumentError(other, "cannot be linked to %s; name the owner first." % person["who"])
-        ids = second["ids"] if second else [self._id_of(other)]
         if len(person["ids"]) + len(ids) > _IDS:
             raise ArgumentError(ref, "has as many ids as may be: %d." % _IDS)
         person["ids"] = person["ids"] + ids
         if second:
             self.people.remove(second)
-        self._end_waiting(ids[0], is_let_in=True)
-        return person
-
-    def make_owner(self, ref: str) -> dict:
-        """Let somebody be the owner, with the memory of the console; the person."""
-        person = self.find(ref)
-        if self.has_owner() and person["who"] != OWNER.principal:
-            raise ArgumentError(
-                ref, "cannot be the owner, there is one: /people link owner %s, if it is the same." % ref
-            )
-        person["who"] = OWNER.principal
-        person.pop("blocked", None)
-        self._save()
+        self._end_waiting(ids[0])
         return person
 
     def has_owner(self) -> bool:
@@ -283,7 +245,6 @@ class People:
         if mode == "off":
             if self.groups.pop(ref, None) is None:
                 raise NotFound("group", ref)
-            self._moved = {old: new for old, new in self._moved.items() if new != ref}
         elif mode not in GROUP_MODES:
             raise ArgumentError("group", "takes mention, always or off.")
         elif len(self.groups) >= _GROUPS and ref not in self.groups:
@@ -293,20 +254,15 @@ class People:
         self._save()
 
     def move_group(self, ref: str, new: str) -> None:
-        """A group has another id now: it stays as it was set, unless the owner has set the new one already.
-
-        The former id is kept, since answers and reminders in that room go to the new one, also after a restart.
-        """
-        mode = self.groups.pop(ref, None)
-        if mode is not None:
+        """A group has another id now: it stays as it was set, unless the owner has set the new one already."""
+        mode = self.groups.get(ref)
+        if mode in GROUP_MODES:
             self.groups.setdefault(new, mode)
-            if len(self._moved) >= _MOVED:
-                self._moved.popitem()
-            self._moved[ref] = new
+            self.groups[ref] = new  # answers and reminders in that room go to the new one
             self._save()
 
     def find(self, ref: str) -> dict:
-        """The person with an id, a principal or a name; NotFound if there is none."""
+        """The person with an id or a principal; NotFound if there is none."""
         person = self._found(ref)
         if person is None:
             raise NotFound("person", ref[:_ID_LONGEST], "/people lists those that there are.")
@@ -316,8 +272,7 @@ class People:
         for person in self.people:
             if ref == person["who"] or ref in person["ids"]:
                 return person
-        named = [person for person in self.people if person["name"] == ref]
-        return named[0] if len(named) == 1 else None
+        return None
 
     def _with_id(self, ref: str):
         for person in self.people:
@@ -334,10 +289,8 @@ class People:
             raise NotFound("code", ref[:_CODE_LENGTH], "codes are valid for an hour, and until the board restarts.")
         return checked_id(ref)
 
-    def _end_waiting(self, ref: str, is_let_in: bool = False) -> None:
+    def _end_waiting(self, ref: str) -> None:
         self._save()
-        if is_let_in and self.stranger(ref):
-            self._let_in = (self._let_in + [ref])[-_WAITING:]
         self._waiting = [entry for entry in self._waiting if entry[1] != ref]
 
     def _new_principal(self, who: str) -> str:
@@ -351,31 +304,13 @@ def new_code() -> str:
     return "".join([_CODE_LETTERS[byte & 31] for byte in os.urandom(_CODE_LENGTH)])
 
 
-def room_of(network: str, chat: str, thread: str = "", most: int = access.ROOM_BYTES) -> str:
-    """The room of a chat, or of a thread in it, in at most `most` bytes."""
-    return _short(network + " " + chat + (" " + thread if thread else ""), network + " ", most)
-
-
-def principal_of(ref: str) -> str:
-    """The principal of an id for which no name was given."""
-    return _short(ref, ref.partition(":")[0] + ":", access.NAME_BYTES)
-
-
-def _short(name: str, start: str, most: int) -> str:
-    """A name that may be a principal's or a room's: a hash stands for one that is too long or has other letters."""
-    try:
-        if len(name.encode()) <= most:
-            access.check_caller(Caller("x", name, True, ""))
-            return name
-    except ArgumentError:
-        pass
-    return start + hexlify(sha256(name.encode()).digest()).decode()[:_HASHED]
+def room_of(network: str, chat: str, thread: str = "") -> str:
+    """The room of a chat, or of a thread in it."""
+    return network + " " + chat + (" " + thread if thread else "")
 
 
 def _checked(person: dict) -> dict:
     access.check_caller(Caller(person["who"], "x", False, ""))
-    if not person["ids"] or not isinstance(person["name"], str):
-        raise ValueError
     for ref in person["ids"]:
         checked_id(ref)
     return person
@@ -387,13 +322,6 @@ def checked_id(ref: str) -> str:
     if not (network and colon and sender) or len(ref) > _ID_LONGEST or " " in ref or text.printable(ref) != ref:
         raise ArgumentError("id", "must be a network and its own id, such as telegram:12345.")
     return ref
-
-
-def checked_name(name: str) -> str:
-    """A name that may be given to somebody; ArgumentError if it is none."""
-    if not name or shown(name) != name:
-        raise ArgumentError("name", "must have 1 to %d characters." % _NAME_LONGEST)
-    return name
 
 
 def shown(name: str) -> str:

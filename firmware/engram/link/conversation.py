@@ -24,7 +24,7 @@ _WAITING = const(1600)  # characters that wait for the message under way
 _ROOM_MS = const(8000)  # that an answer waits for the link, while others wait for it
 
 _NOT_OWNER = (
-    "the board does not let its companion speak for the owner; `/companion chat owner` on its console allows it."
+    "the board does not let its companion speak for the owner: type `/setting companion.chat owner` on its console."
 )
 _CANCELLED = "the answer was cancelled."
 _CUT = const("the answer broke off here.")
@@ -38,12 +38,13 @@ class Conversation:
     """
 
     is_confirming = False
-    is_offered_again = may_exceed_queue = True
+    may_exceed_queue = True
 
     def __init__(self, sync, head: dict):
         self._sync = sync
         self._head = head
         self.mid = head["mid"]
+        self.is_repeated = head["offer"] > 1
         self.turn = ""
         self.saved = asyncio.Event()
         self._items = []
@@ -192,33 +193,14 @@ class Conversation:
         self._has_room.set()
 
 
-class Push:
-    """A channel's sink for what the board begins to say in a room of the link."""
-
-    is_confirming = is_idempotent = True  # the companion keeps one copy, by its id
-
-    def __init__(self, sync, room: str):
-        self._sync = sync
-        self._room = room[len(ROOM) :]
-        self._content = self._turn = ""
-
-    async def notice(self, line: str) -> None:
-        """A line about it."""
-        self._content += line + "\n"
-
-    async def on_saved_reply(self, reply) -> None:
-        """Take what it says."""
-        self._turn = reply.turn
-        self._content += reply.with_age()
-
-    async def end(self, outcome) -> bool:
-        """Send it; whether the companion has it. Its id is the same each time."""
-        mid = "push:%d:%s" % (self._sync.copies[1].epoch, self._turn)
-        try:
-            await self._sync.ask("push", mid=mid, room=self._room, text=text.cut(self._content, PUSH_CHARS))
-        except NetError:
-            return False
-        return True
+async def push(sync, room: str, content: str, turn: str) -> bool:
+    """Send what the board begins to say; True if the companion has it, which keeps one copy by its id."""
+    mid = "push:%d:%s" % (sync.copies[1].epoch, turn)
+    try:
+        await sync.ask("push", mid=mid, room=room[len(ROOM) :], text=text.cut(content, PUSH_CHARS))
+    except NetError:
+        return False
+    return True
 
 
 def caller_of(head: dict, mode: str) -> Caller:

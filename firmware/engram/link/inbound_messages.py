@@ -14,7 +14,7 @@ from engram.clock import Timeout
 from engram.compat import const, sleep_ms, wait_for_ms
 from engram.errors import EngramError, NetError, Refused
 from engram.interrupt import start_task, stop_task
-from engram.link.conversation import ROOM, Conversation, Push
+from engram.link.conversation import ROOM, Conversation, push
 from engram.link.rpc import NoAnswer
 from engram.net.backoff import Backoff
 
@@ -83,11 +83,11 @@ class InboundMessages:
         """Something failed that would fail again at once: wait before the next message is asked for."""
         self._pause_ms = self._backoff.next_ms()
 
-    def open_sink(self, room: str) -> tuple:
-        """A sink for what the board begins to say in a room of the link, and the room; none for a message's id."""
+    def find_send(self, room: str) -> tuple:
+        """(what sends a text that the board begins to say in a room of the link, the room); nothing for a message's id."""
         if not room.startswith(ROOM):
             return None, ""
-        return Push(self._sync, room), room
+        return lambda content, turn: push(self._sync, room, content, turn), room
 
     async def stop(self) -> None:
         """End what is being answered; what came of it is kept."""

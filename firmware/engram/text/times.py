@@ -160,7 +160,6 @@ _FORMS = const(
     "is not understood; write in 20 min, every 30 min, 08:00, 07:30 daily, 07:30 mon fri, today 18:00, "
     "tomorrow 8:00 or 2026-11-29 08:00."
 )
-_NOT_SET = const("needs the clock, which is not set yet; write in 20 min, every 30 min or 07:30 daily.")
 _GOING_ON = (
     "after", "every_behind", "days", "unit", "day", "coming", "refused", "weekday", "short_weekday"
 )  # fmt: skip
@@ -235,8 +234,6 @@ def _moment(words: list, clock) -> tuple:
     minute, at = _clock_time(words, at)
     if minute < 0:
         return None, 0
-    if not clock.known:
-        raise ArgumentError("time", _NOT_SET)
     now = clock.now()
     today = clock.day_number(now)
     if date < 0:

@@ -10,10 +10,7 @@ Local times follow the zone's rule: a day has each of its minutes once (see Cloc
 from engram.clock import duration
 from engram.compat import const
 
-EVERY_DAY = const(127)
-WEEKDAYS = const(31)
-WEEKEND = const(96)
-
+_DAYS = {127: "every day", 31: "on weekdays", 96: "on weekends"}
 _WEEK = const(7)
 _SLACK = const(7200)  # by which a period may be longer, since clocks are set
 _NAMES = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
@@ -35,17 +32,14 @@ def next_after(fields: dict, clock, at: int) -> int:
     return 0
 
 
-def newest(fields: dict, clock, due: int, now: int) -> int:
-    """The latest moment up to `now` at which a timer was due that is due since `due`."""
-    if "every" in fields and fields["due"] <= now:
-        step = fields["every"] * 60
-        return max(due, fields["due"] + (now - fields["due"]) // step * step)
-    if "minute" in fields:
-        day = clock.day_number(now)
-        for back in range(-1, _WEEK + 1):
-            found = clock.moment(day - back, fields["minute"])
-            if found <= now and fields["days"] >> weekday(day - back) & 1:
-                return max(due, found)
+def newest(fields: dict, clock, now: int) -> int:
+    """The latest moment up to `now` at which a timer was due that is due."""
+    due = fields["due"]
+    if "every" in fields:
+        return next_after(fields, clock, now) - fields["every"] * 60
+    following = next_after(fields, clock, due)
+    while 0 < following <= now:
+        due, following = following, next_after(fields, clock, following)
     return due
 
 
@@ -72,14 +66,11 @@ def describe(fields: dict, clock) -> str:
     if "words" in fields:
         return "when %s comes up" % fields["words"]
     if "every" in fields:
-        often = "every " + duration(fields["every"] * 60)
-        return often if "guess" in fields else often + ", next " + moment_name(clock, due)
+        return "every %s, next %s" % (duration(fields["every"] * 60), moment_name(clock, due))
     if "minute" in fields:
         minute = fields["minute"]
-        often = "%s at %02d:%02d" % (_days_name(fields["days"]), minute // 60, minute % 60)
-        return often if "guess" in fields else often + ", next " + moment_name(clock, due)
-    if "guess" in fields:
-        return "in " + duration(max(60, due - clock.now()))
+        often = _days_name(fields["days"]), minute // 60, minute % 60
+        return "%s at %02d:%02d, next %s" % (often + (moment_name(clock, due),))
     return "on " + moment_name(clock, due)
 
 
@@ -89,11 +80,5 @@ def moment_name(clock, at: int) -> str:
 
 
 def _days_name(days: int) -> str:
-    if days == EVERY_DAY:
-        return "every day"
-    if days == WEEKDAYS:
-        return "on weekdays"
-    if days == WEEKEND:
-        return "on weekends"
     names = _NAMES.split(" ")
-    return "every " + ", ".join([names[at] for at in range(_WEEK) if days >> at & 1])
+    return _DAYS.get(days) or "every " + ", ".join([names[at] for at in range(_WEEK) if days >> at & 1])

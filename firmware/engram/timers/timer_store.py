@@ -17,16 +17,15 @@ from engram.text.times import Repeat, Span
 from engram.timers import schedule
 
 SCHEMA = (
-    needed("kind", str), needed("what", str), optional("yes", bool), needed("who", str),
+    needed("kind", str), needed("what", str), needed("who", str),
     needed("room", str), optional("group", bool), optional("workspace", str), needed("due", int),
     optional("minute", int), optional("days", int), optional("every", int), optional("words", str),
-    needed("created", int), optional("guess", bool), optional("last", int), optional("calling", int),
-    optional("calls", list),
+    needed("created", int), optional("last", int), optional("calling", int),
 )  # fmt: skip
 
-TimerSpec = namedtuple("TimerSpec", "kind what yes trigger")
-"""kind "say", "ask" or "tool"; the text, or the tool's name and its arguments as JSON; True if the
-person said yes to that; a Span, Moment or Repeat of engram.text.times, or Words."""
+TimerSpec = namedtuple("TimerSpec", "kind what trigger")
+"""kind "say", "ask" or "tool"; the text, or the tool's name and its arguments as JSON; a Span,
+Moment or Repeat of engram.text.times, or Words."""
 
 Words = namedtuple("Words", "text")
 """The words that a message has when a timer is due."""
@@ -40,6 +39,7 @@ _CALL_CHARS = const(540)  # of a tool's name and its arguments as JSON
 _MOST_DAYS = const(3650)  # to come, for one that is due once
 _DAY = const(86400)
 _SHORTEST_EVERY = const(5)  # minutes
+_SHORTEST_ASK = const(60)  # minutes: each time costs calls of the model
 _LONGEST_EVERY = const(44640)
 WORDS_DAYS = 90  # for which one waits for its words: what nobody needs leaves room
 
@@ -61,8 +61,11 @@ def caller_of(row: dict) -> Caller:
     return Caller(row["who"], row["room"], "group" in row, row.get("workspace", ""))
 
 
-def new_row(spec: TimerSpec, caller, clock, now: int) -> dict:
+def new_row(spec: TimerSpec, caller, clock) -> dict:
     """The row of what a caller asks for. ArgumentError if it cannot be kept."""
+    now = clock.now()
+    if not clock.known:
+        raise ArgumentError("time", "needs the clock, which is not set yet: connect the board, or ask again later.")
     if caller.room == _NAMELESS:
         raise ArgumentError("room", "is missing: nothing can be said to %s without one." % caller.principal)
     what = spec.what
@@ -70,9 +73,9 @@ def new_row(spec: TimerSpec, caller, clock, now: int) -> dict:
         what = _checked("text", what, _TEXT_CHARS)
     elif len(what) > _CALL_CHARS:
         raise ArgumentError("arguments", "have too many characters of JSON: give fewer.")
-    row: dict = {"kind": spec.kind, "what": what, "yes": spec.yes or None, "created": now}
+    row: dict = {"kind": spec.kind, "what": what, "created": now}
     row.update({"who": caller.principal, "room": caller.room, "group": caller.group or None})
-    row.update({"workspace": caller.workspace or None, "guess": None if clock.known else True})
+    row["workspace"] = caller.workspace or None
     if isinstance(spec.trigger, Words):
         _set_words(row, spec.trigger.text, now)
     elif isinstance(spec.trigger, Repeat):
@@ -106,10 +109,11 @@ def _set_words(row: dict, words: str, now: int) -> None:
 def _set_repeat(row: dict, repeat: Repeat, clock, now: int) -> None:
     if not repeat.every:
         row.update({"minute": repeat.minute, "days": repeat.days})
-        row["due"] = schedule.next_after(row, clock, now) if clock.known else 0
+        row["due"] = schedule.next_after(row, clock, now)
         return
-    if not _SHORTEST_EVERY <= repeat.every <= _LONGEST_EVERY:
-        raise ArgumentError("time", "must be every %d to %d minutes." % (_SHORTEST_EVERY, _LONGEST_EVERY))
+    shortest = _SHORTEST_ASK if row["kind"] == "ask" else _SHORTEST_EVERY
+    if not shortest <= repeat.every <= _LONGEST_EVERY:
+        raise ArgumentError("time", "must be every %d to %d minutes." % (shortest, _LONGEST_EVERY))
     row.update({"every": repeat.every, "due": now + repeat.every * 60})
 
 

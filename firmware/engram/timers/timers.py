@@ -7,11 +7,9 @@ has the moment's id, which the journal keeps once, and only then the row gets it
 import asyncio
 
 from engram import diag, text
-from engram.compat import const, sleep_ms, ticks_ms, wait_for_ms
+from engram.compat import const, sleep_ms, wait_for_ms
 from engram.errors import EngramError, NotFound, StoreError
-from engram.memory.access import Caller
 from engram.timers import schedule, timer_store
-from engram.timers.jump_guard import JumpGuard
 from engram.timers.timer_store import TimerSpec, belongs_to
 
 TYPE_CHECKING = const(0)  # so that the import below is not even compiled for the chip
@@ -38,16 +36,14 @@ class Timers:
     runner: "TimerRunner"
     """Reports those that are due; the board sets it once it has an inbox."""
 
-    def __init__(self, folder: str, clock, ticks=ticks_ms):
+    def __init__(self, folder: str, clock):
         self.table = timer_store.make_table(folder)
         self.clock = clock
-        self.guard = JumpGuard(clock, ticks)
         self.is_in_turn = False
         """True while a timer's turn is answered: it sets no timers."""
         self.problem = ""
         """Reason why something due could not be reported, "" if it could."""
         self._changed = asyncio.Event()
-        self._must_update = True
 
     def open(self) -> None:
         """Read the file; one that cannot be read keeps no board from starting and is tried again when it is needed."""
@@ -61,7 +57,7 @@ class Timers:
             self.table.open()
             for row in self.table.rows:
                 # A board whose clock is not set goes on from here: what came lately is not to come again.
-                self.clock.not_before(max(row.get("last", 0), row["created"] if "guess" in row else 0))
+                self.clock.not_before(row.get("last", 0))
         return self.table.rows
 
     # --- when people ask
@@ -69,7 +65,7 @@ class Timers:
     def add(self, caller, spec: TimerSpec) -> dict:
         """Keep a timer; its row, which is on flash then. ArgumentError if it cannot be kept."""
         rows = self._rows()
-        row = timer_store.new_row(spec, caller, self.clock, self.guard.now())
+        row = timer_store.new_row(spec, caller, self.clock)
         timer_store.check_new(rows, caller, row)
         self._changed.set()
         return self.table.add(row)
@@ -94,17 +90,11 @@ class Timers:
     async def remind(self, turn, content: str, sink) -> str:
         """Tell the person of a Turn what its message triggers; the text for the model, "" for none.
 
-        A chat elsewhere where it was asked for gets it as well. That they were reminded is kept then: after a power cut in
-        between they are reminded once more.
+        That they were reminded is kept then: after a power cut in between they are reminded once more.
         """
         rows = self._mentioned(turn.caller, content)
         for row in rows:
-            said = "reminder: %s (%s)" % (row["what"], row["id"])
-            await sink.notice(said)
-            room = row["room"]
-            if room != turn.caller.room and " " in room:
-                mid = "timer:%s:%s" % (row["id"], turn.id)
-                self.runner.push(Caller(turn.caller.principal, room, False, ""), said, mid)
+            await sink.notice("reminder: %s (%s)" % (row["what"], row["id"]))
         if not rows:
             return ""
         self._note_reminded(rows)
@@ -119,7 +109,7 @@ class Timers:
         for row in self.table.rows:
             # A moment far ahead comes from a clock that was wrong.
             is_silent = "last" in row and -_SILENT_S < now - row["last"] < _SILENT_S
-            if "words" not in row or is_silent or not belongs_to(caller, row) or self._is_due(row, now):
+            if "words" not in row or is_silent or not belongs_to(caller, row) or row["due"] <= now:
                 continue
             said = said or set(text.index_terms(content))
             if timer_store.terms_of(row["words"]).issubset(said):
@@ -157,11 +147,10 @@ class Timers:
 
     async def run_due(self) -> bool:
         """Run what is due now; True if nothing is left that is."""
-        now = self.guard.now()
         await self.runner.finish()
         try:
             self._rows()
-            is_done = await self._run_due(now)
+            is_done = not self.clock.known or await self._run_due(self.clock.now())
             self.problem = ""
             return is_done
         except (EngramError, MemoryError) as error:
@@ -171,11 +160,8 @@ class Timers:
             return False
 
     async def _run_due(self, now: int) -> bool:
-        due = [row for row in self.table.rows if self._is_due(row, now)]
-        if self.clock.known and (due or self._must_update or self.guard.has_jumped):
-            self._update(now)
-            self._must_update = self.guard.has_jumped = False
-            due = [row for row in self.table.rows if self._is_due(row, now)]
+        self._update(now)
+        due = [row for row in self.table.rows if "calling" in row or row["due"] <= now]
         due.sort(key=_order)
         is_done, failure = True, None
         for ref in [row["id"] for row in due]:
@@ -188,36 +174,21 @@ class Timers:
             raise failure
         return is_done
 
-    def _is_due(self, row: dict, now: int) -> bool:
-        if "calling" in row:
-            return True
-        return 0 < row["due"] <= now and (self.clock.known or "guess" in row)
-
     def _update(self, now: int) -> None:
         """Remove those that waited in vain for their words; correct what the clock, or its zone, has changed."""
         changed = {}
         for row in self.table.rows:
-            new = dict(row)
-            if "guess" in row:
-                # What was counted by a guess is counted from now on.
-                left = row["due"] - max(self.guard.guessed, row["created"])
-                new.update({"guess": None, "created": now, "due": now + max(0, left)})
-                if "minute" in row:
-                    new["due"] = schedule.next_after(row, self.clock, now)
-            elif "words" in row and row["due"] <= now:
-                new = None
+            if "words" in row and row["due"] <= now:
+                changed[row["id"]] = None
             elif schedule.is_misplaced(row, self.clock, now):
-                new["due"] = schedule.next_after(row, self.clock, now)
-            else:
-                continue
-            changed[row["id"]] = new
+                changed[row["id"]] = dict(row, due=schedule.next_after(row, self.clock, now))
         if changed:
             self.table.change(changed)
 
     def _pause_ms(self) -> int:
         """Until the next one is due, or until the clock is to be looked at."""
-        dues = [row["due"] for row in self.table.rows if row["due"] and (self.clock.known or "guess" in row)]
-        left = min(dues) - self.guard.now() if dues else _SLICE_MS
+        dues = [row["due"] for row in self.table.rows if row["due"]] if self.clock.known else ()
+        left = min(dues) - self.clock.now() if dues else _SLICE_MS
         return min(_SLICE_MS, max(0, left) * 1000 + 50)
 
 

@@ -38,22 +38,18 @@ class TimerTool(Tool):
         super().__init__(NAME, _DESCRIPTION, _SCHEMA, self._run, lambda _caller: True, True)
 
     def _run(self, arguments: dict, turn) -> tuple:
-        value = self._answer(turn.caller, arguments)
-        return value, self._notice(value)
-
-    def _answer(self, caller, arguments: dict) -> dict:
-        timers = self._timers
-        action = arguments["action"]
+        timers, caller, action = self._timers, turn.caller, arguments["action"]
         if action == "list":
-            return {"timers": [_shown(row, timers.clock) for row in timers.owned_by(caller)]}
+            return {"timers": [_shown(row, timers.clock) for row in timers.owned_by(caller)]}, ""
         if timers.is_in_turn:
             raise ArgumentError("action", _IN_A_TURN)
         if action == "remove":
             if "id" not in arguments:
                 raise ArgumentError("id", "is missing; action list shows the ids.")
             gone = timers.remove(caller, arguments["id"])
-            return {"removed": gone["id"], "text": gone["what"]}
-        return _shown(timers.add(caller, self._spec(arguments, caller)), timers.clock)
+            return {"removed": gone["id"], "text": gone["what"]}, "removed timer " + gone["id"]
+        row = timers.add(caller, self._spec(arguments, caller))
+        return _shown(row, timers.clock), describe(row, timers.clock)
 
     def _spec(self, arguments: dict, caller) -> TimerSpec:
         kind, what = arguments.get("kind", "say"), arguments.get("text", "")
@@ -63,16 +59,9 @@ class TimerTool(Tool):
         if (kind == "tool") != bool(tool):
             raise ArgumentError("tool", "goes with kind tool, and kind tool needs it.")
         if tool:
-            what = checked_call(self._toolbox, tool, values, caller, False)
+            what = checked_call(self._toolbox, tool, values, caller)
         words, clock = arguments.get("words"), self._timers.clock
-        return TimerSpec(kind, what, False, Words(words) if words else read_time(arguments["time"], clock))
-
-    def _notice(self, value: dict) -> str:
-        if "removed" in value:
-            return "removed timer " + value["removed"]
-        if "id" not in value:
-            return ""
-        return describe(value["id"], value["kind"], value["when"], value["text"])
+        return TimerSpec(kind, what, Words(words) if words else read_time(arguments["time"], clock))
 
 
 def _shown(row: dict, clock) -> dict:
@@ -80,7 +69,7 @@ def _shown(row: dict, clock) -> dict:
     return {"id": row["id"], "kind": row["kind"], "text": row["what"], "when": when}
 
 
-def checked_call(toolbox, name: str, arguments: str, caller, is_confirmed: bool) -> str:
+def checked_call(toolbox, name: str, arguments: str, caller) -> str:
     """The call of a tool as a timer's row has it. ArgumentError if a timer of this caller may not make it."""
     if name == NAME:
         raise ArgumentError("tool", "a timer sets no timers.")
@@ -90,39 +79,23 @@ def checked_call(toolbox, name: str, arguments: str, caller, is_confirmed: bool)
         values = None
     if not isinstance(values, dict):
         raise ArgumentError("arguments", 'must be a JSON object such as {"value": 1}.')
-    toolbox.check(name, values, caller, is_confirmed)
+    toolbox.check(name, values, caller)
     return "%s %s" % (name, text.dumps(values))
 
 
 # --- /timers add
 
 
-def add(timers, toolbox, caller, typed: str) -> str:
-    """Keep the timer that was typed behind /timers add; a sentence on it."""
-    row = timers.add(caller, _typed_spec(timers.clock, toolbox, caller, typed))
-    return describe(row["id"], row["kind"], schedule.describe(row, timers.clock), row["what"])
-
-
-def _typed_spec(clock, toolbox, caller, typed: str) -> TimerSpec:
-    """The timer of "TIME TEXT" or "when WORDS: TEXT"."""
+def add(timers, caller, typed: str) -> str:
+    """Keep the timer of "TIME TEXT" or "when WORDS: TEXT"; a sentence on it."""
     if typed.startswith(_WHEN):
         words, _, what = typed[len(_WHEN) :].replace("：", ":").partition(":")
-        return TimerSpec("say", what, False, Words(words))
-    time, what = split_time(typed, clock)
-    kind, _, rest = what.partition(" ")
-    rest = rest.strip()
-    if not rest or kind not in ("ask", "pin", "tool"):
-        return TimerSpec("say", what, False, time)
-    if kind == "ask":
-        return TimerSpec("ask", rest, False, time)
-    name, _, value = rest.partition(" ")
-    value = value.strip() or "{}"
-    if kind == "pin":
-        number = int(value) if text.encode(value).isdigit() and len(value) < 6 else value
-        name, value = "pin_set", text.dumps({"pin": name, "value": number})
-    return TimerSpec("tool", checked_call(toolbox, name, value, caller, True), True, time)
+        trigger = Words(words)
+    else:
+        trigger, what = split_time(typed, timers.clock)
+    return describe(timers.add(caller, TimerSpec("say", what, trigger)), timers.clock)
 
 
-def describe(ref: str, kind: str, time: str, what: str) -> str:
+def describe(row: dict, clock) -> str:
     """The sentence about a timer, with its day and time in full."""
-    return "%s: %s %s%s" % (ref, time, _DOES[kind], what)
+    return "%s: %s %s%s" % (row["id"], schedule.describe(row, clock), _DOES[row["kind"]], row["what"])

@@ -73,7 +73,7 @@ class Pins:
 
     def is_meant(self, rest: str) -> bool:
         """Return True if the text behind /pin is of pins, and not the id of a memory to protect."""
-        return not pin_config.is_memory_id(rest)
+        return not pin_config.is_memory_id(rest.partition(" ")[0])
 
     def command(self, caller, rest: str):
         """Yield the answer to /pin, /pin NAME and /pin NAME VALUE."""

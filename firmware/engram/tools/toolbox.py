@@ -109,19 +109,19 @@ class Toolbox:
         self.confirmations.ask(turn, tool.name, arguments)
         return Done(_ASKED, "%s waits for your yes: %s" % (tool.name, shown))
 
-    def check(self, name: str, arguments: dict, caller, is_confirmed: bool = False):
+    def check(self, name: str, arguments: dict, caller):
         """(tool, arguments) of a call that no model makes; ArgumentError if this caller may not make it."""
         tool, checked = self._checked(name, text.dumps(arguments), caller, ())
         if tool.is_memory:
             raise ArgumentError("tool", "there is no tool %s." % name)
-        if tool.needs_yes(checked) and not is_confirmed:
+        if tool.needs_yes(checked):
             raise ArgumentError(name, "runs only after a yes of the person.")
         return tool, checked
 
-    async def call(self, name: str, arguments: dict, caller, is_confirmed: bool = False) -> tuple:
+    async def call(self, name: str, arguments: dict, caller) -> tuple:
         """(whether it went well, its result as JSON or the problem) of a call that no model makes, such as a timer's."""
         try:
-            tool, checked = self.check(name, arguments, caller, is_confirmed)
+            tool, checked = self.check(name, arguments, caller)
             return True, (await _run(tool, checked, _Unsaid(caller)))[0]
         except EngramError as error:
             return False, str(error)

@@ -1,9 +1,13 @@
 """Types for people, their chats on IM networks, and deliveries to them."""
 
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Literal
 
-from engram.memory.access import OWNER
+from engram.channels.people import shown
+from engram.errors import ArgumentError
+from engram.memory import access
+from engram.memory.access import OWNER, Caller
 from engram_host.companion.types import Conversation
 
 GroupMode = Literal["mention", "always"]
@@ -117,3 +121,26 @@ class ChatFile:
     @property
     def is_imported(self) -> bool:
         return bool(self.device)
+
+
+def principal_of(ref: str) -> str:
+    """Return the principal of an id for which no name was given."""
+    return fitting_name(ref, ref.partition(":")[0] + ":", access.NAME_BYTES)
+
+
+def fitting_name(name: str, start: str, most: int) -> str:
+    """Return a name of a principal or a room; a hash behind `start` stands for one that boards would refuse."""
+    try:
+        if len(name.encode()) <= most:
+            access.check_caller(Caller("x", name, True, ""))
+            return name
+    except ArgumentError:
+        pass
+    return start + sha256(name.encode()).hexdigest()[:16]
+
+
+def checked_name(name: str) -> str:
+    """Return a name that may be given to somebody, or raise ArgumentError."""
+    if not name or shown(name) != name:
+        raise ArgumentError("name", "must have 1 to 32 characters.")
+    return name

@@ -66,7 +66,7 @@ def _take_signals(waker: int, talk: asyncio.Future[None]) -> None:
 async def _make_owner(server: FakeTelegram, process: asyncio.subprocess.Process) -> None:
     ref = f"telegram:{server.people.users[0].id}"
     assert process.stdin is not None
-    process.stdin.write(f"/people approve {ref} {PERSON.lower()}\n/people owner {ref}\n".encode())
+    process.stdin.write(f"/pair {ref} {PERSON.lower()}\n/people owner {ref}\n".encode())
     with contextlib.suppress(ConnectionError):  # it has ended; its console gives the reason
         await process.stdin.drain()
 

@@ -226,7 +226,7 @@ async def test_people_are_looked_after_by_the_owner_in_private_only(house: House
     await house.say(f"/pair {request.code} Cat", "1", "1")
     assert await house.wait_for("Cat", "1") == "Cat: net:6"
     await house.say("/people", "1", "1")
-    assert "group net:-7: always" in await house.wait_for("owner (Eve): net:1", "1")
+    assert "group net:-7: always" in await house.wait_for("owner: net:1", "1")
     assert not house.boards["kitchen"].journal
 
 

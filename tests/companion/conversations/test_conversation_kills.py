@@ -82,7 +82,7 @@ def _offer_after_many(companion: Companion, board: BoardProcess, mid: str) -> No
     wait_until("the board has it", lambda: any(line.get("mid") == f"link:{mid}" for line in board.lines("journal")))
     companion.kill()
     for number in range(NEWER):
-        board.answered("/unpin m9999", mid=f"net:{mid}:{number}")
+        board.answered("/pin m9999 off", mid=f"net:{mid}:{number}")
     board.kill()
     board.start()
     companion.start()

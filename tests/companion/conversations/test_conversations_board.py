@@ -53,7 +53,7 @@ def test_a_message_and_a_command_are_answered(way: tuple[Companion, str], tmp_pa
         assert "green" in texts(events, "line")
         assert "green" not in texts(answer(companion, command="/recall bike", principal="bob"), "line")
         events = answer(companion, command="/recall bike")
-        assert "companion chat owner" in texts(events, "problem") and events[-1][0] == "end"
+        assert "companion.chat owner" in texts(events, "problem") and events[-1][0] == "end"
 
 
 def test_an_edit_corrects_what_was_remembered_and_others_words_are_not_remembered(

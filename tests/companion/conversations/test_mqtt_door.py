@@ -86,7 +86,7 @@ def test_a_program_talks_to_a_board(kitchen: tuple[Companion, int]):
             again = await said(client, id="1", text="remember that my bike is green", principal="ann", room="phone")
             assert [each for each in again if "n" in each] == [each for each in first if "n" in each]
             owner = await said(client, id="2", command="/recall bike", principal="owner")
-            assert any(each.get("kind") == "problem" and "companion chat owner" in each["text"] for each in owner)
+            assert any(each.get("kind") == "problem" and "companion.chat owner" in each["text"] for each in owner)
             other = await said(client, id="3", command="/recall bike", principal="bob")
             assert "green" not in json.dumps(other)
 

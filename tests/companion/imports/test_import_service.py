@@ -144,7 +144,9 @@ def test_a_board_that_is_away_keeps_an_import_waiting(imports: Imports, kitchen:
 def test_what_every_line_would_be_refused_for_stops_an_import_which_goes_on_later(imports: Imports, kitchen: Sent):
     firmware = mover()
     made = imports.preview(LINES)
-    why = "the board does not let its companion speak for the owner; `/companion chat owner` on its console allows it."
+    why = (
+        "the board does not let its companion speak for the owner: type `/setting companion.chat owner` on its console."
+    )
     with ImportingBoard(kitchen, lambda command: [["problem", why]]) as board:
         imports.start(made["id"])
         failed = imports.wait(made["id"], "failed")

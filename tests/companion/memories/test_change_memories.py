@@ -117,7 +117,7 @@ def test_the_reason_of_a_refusal_is_the_boards_sentence(api: httpx.Client, kitch
     "entry, wanted, command",
     [
         ("m1", {"do": "pin"}, "/pin m1"),
-        ("m1", {"do": "unpin"}, "/unpin m1"),
+        ("m1", {"do": "unpin"}, "/pin m1 off"),
         ("m2", {"do": "forget", "turns": True}, "/forget m2"),
         ("m1", {"do": "undo"}, "/undo m1"),
     ],

@@ -317,7 +317,7 @@ def test_a_board_that_may_not_speak_for_its_owner_is_told_what_to_set(
 ):
     change(browser, f"{memories}/m1", "pin", pinned="1")
     answer(kitchen, ["problem", "companion.chat: the board does not let its companion speak for the owner."])
-    assert "/companion chat owner" in browser.open(f"{memories}/m1").words
+    assert "/setting companion.chat owner" in browser.open(f"{memories}/m1").words
 
 
 def test_the_trash_is_what_the_board_says(browser: PageClient, kitchen: Sent, memories: str):

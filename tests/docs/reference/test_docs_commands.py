@@ -25,7 +25,7 @@ def test_a_section_begins_with_the_commands_usage(name, usage):
 
 @in_one_case("page", PAGES)
 def test_no_page_names_a_command_that_there_is_not(page):
-    known = {name for name, _, _ in commands()} | OF_BRIDGES.keys()
+    known = {name for name, _, _ in commands()} | OF_BRIDGES.keys() | {"json"}  # of programs on the serial line
     for code in in_backticks(read(page)):
         named = re.match(r"/([a-z]+)(?: |$)", code)
         assert not named or named[1] in known, code

@@ -226,20 +226,20 @@ class _Life:
 
         async def talk():
             inbox, ann = self._parts.inbox, Caller("ann", "net 5", False, "")
-            inbox.add_channel("net", lambda address: (_Away(), "net 5"))
+            inbox.deliveries.add_channel("net", lambda address: (_Away(), "net 5"))
             for mid, said in (("net:5:1", "hello"), ("net:5:2", "/note it rains")):
-                await inbox.handle(Message(mid, ann, said, said[0] == "/", None, "", "", ""), ChannelSink())
-            await inbox.handle(Message("link:5", ann, "hello again", False, None, "Bob", "tea?", ""), _Companion())
+                await inbox.handle(Message(mid, ann, said, said[0] == "/", "", "", ""), ChannelSink())
+            await inbox.handle(Message("link:5", ann, "hello again", False, "Bob", "tea?", ""), _Companion())
             self._parts.journal.add(ann, "user", "ann", "[photo] a fox", sensed=True)
-            await inbox.handle(Message("net:5:3", ann, "hello there", False, None, "", "", "net:5:1"), ChannelSink())
+            await inbox.handle(Message("net:5:3", ann, "hello there", False, "", "", "net:5:1"), ChannelSink())
             self._parts.journal.note_acted(1)
             self._parts.journal.add(ann, "assistant", "engram", "late", answers=1)
-            pushing = inbox.push(ann, "The paint has come")
+            pushing = inbox.deliveries.push(ann, "The paint has come")
             assert pushing
             await pushing
 
         asyncio.run(talk())
-        self.command("/people approve net:5 ann")
+        self.command("/pair net:5 ann")
         for line in list(self._parts.journal.entries.lines_backwards()):
             if {"mid", "re", "to"} & set(line) and "op" not in line and self._parts.journal.turn(line["seq"]):
                 self._parts.journal.redact(f"t{line['seq']}", Caller("ann", "net 5", False, ""))

@@ -68,7 +68,7 @@ def test_commands_of_a_flooded_chat_hold_up_no_other_one(tmp_path: Path):
         talk.telegram.faults.flood(50, method="sendMessage")
         for _ in range(3):
             talk.write(ann, "/mode")
-        talk.console.heard("a command is given up")
+        talk.console.heard("an answer is given up")
         talk.write(bob, "hello")
         talk.sees(bob, "Hello.")
         assert talk.shown(ann) == []
@@ -76,7 +76,7 @@ def test_commands_of_a_flooded_chat_hold_up_no_other_one(tmp_path: Path):
 
 def test_a_flood_of_the_polls_lets_the_whole_bot_wait(tmp_path: Path):
     slow = {"reply": [{"text": "Hello.", "delay": 6}]}
-    with chatting(tmp_path, slow, telegram__policy="allowlist") as talk:
+    with chatting(tmp_path, slow, people__policy="allowlist") as talk:
         ann, stranger = talk.person("Ann"), talk.telegram.people.add_user("Eve")
         talk.write(ann, "hello")
         talk.wait(lambda: talk.server.ledger.of_method("sendChatAction"))
@@ -100,22 +100,14 @@ def test_a_kept_answer_that_has_to_wait_holds_up_no_other_one(tmp_path: Path):
         assert talk.shown(ann) == []
 
 
-def test_a_flood_that_lasts_leaves_the_answer_for_later(tmp_path: Path):
-    with chatting(tmp_path, HELLO) as talk:
-        ann = talk.person("Ann")
-        talk.telegram.faults.flood(100, method="sendMessage")
-        talk.write(ann, "hello")
-        talk.console.heard("an answer was not delivered and is kept: t")
-        assert talk.shown(ann) == [] and asked(talk) == 1
-
-
 def test_an_answer_that_telegram_refuses_is_told_and_not_taken_for_delivered(tmp_path: Path):
     with chatting(tmp_path, HELLO) as talk:
         ann = talk.person("Ann")
         talk.telegram.faults.refuse("strange", method="sendMessage", count=2)
         talk.write(ann, "hello")
         assert "Telegram does not take this answer" in talk.answer(ann)
-        assert "refused" in talk.command("/telegram") and "Bad Request: strange" in talk.command("/telegram")
+        status = talk.command("/stats")
+        assert "refused" in status and "Bad Request: strange" in status
 
 
 def test_a_cut_before_the_message_was_handled_is_sent_again_with_a_mark(tmp_path: Path):
@@ -142,7 +134,7 @@ def test_a_command_that_reads_is_marked_when_it_is_sent_again_and_given_up_after
         talk.write(ann, "/mode")
         *shown, said = talk.answers(ann, 3)
         assert shown == ["full mode", AGAIN + "full mode"]
-        assert said == "/mode was not answered, or the answer may not have arrived: say it again."
+        assert said == "Your message was not answered, or the answer may not have arrived: say it again."
 
 
 def test_an_answer_is_given_up_and_told_after_two_copies_that_may_have_arrived(tmp_path: Path):
@@ -151,28 +143,8 @@ def test_an_answer_is_given_up_and_told_after_two_copies_that_may_have_arrived(t
         talk.telegram.faults.cut_after(method="sendMessage", count=2)
         talk.write(ann, "hello")
         talk.console.heard("given up: the answer to t")
-        status = talk.command("/telegram")
-        assert "given up" in status and "answers that were not delivered" not in status
         talk.write(ann, "/mode")
         assert talk.answers(ann, 3) == ["Hello.", AGAIN + "Hello.", "full mode"]
-
-
-def test_a_command_that_reads_is_given_up_where_the_chat_has_to_wait_long(tmp_path: Path):
-    with chatting(tmp_path, HELLO) as talk:
-        ann = talk.person("Ann")
-        talk.telegram.faults.flood(61, method="sendMessage")
-        talk.write(ann, "/mode")
-        talk.console.heard("a command is given up")
-        assert talk.answers(ann, 0) == []
-        assert "answers that were not delivered are kept" in talk.command("/telegram")
-
-
-def test_a_gateway_that_fails_is_no_silent_repetition(tmp_path: Path):
-    with chatting(tmp_path, HELLO) as talk:
-        ann = talk.person("Ann")
-        talk.telegram.faults.fail(502, method="sendMessage")
-        talk.write(ann, "hello")
-        talk.sees(ann, AGAIN + "Hello.")
 
 
 @pytest.mark.parametrize("kind", ["cut_before", "cut_after", "cut_within", "fail"])
@@ -187,7 +159,7 @@ def test_polls_that_fail_lose_no_message_and_double_none(tmp_path: Path, kind: s
         talk.wait(lambda: not talk.server.faults.waiting)
         talk.idles()
         assert asked(talk) == 3
-        assert "not connected" not in talk.command("/telegram")
+        assert "not connected" not in talk.command("/stats")
 
 
 def test_an_outage_is_told_and_its_messages_are_answered_afterwards(tmp_path: Path):
@@ -207,8 +179,8 @@ def test_a_second_program_that_polls_is_named(tmp_path: Path):
         ann = talk.person("Ann")
         talk.telegram.faults.conflict()
         talk.write(ann, "hello")
-        talk.console.heard("another program polls this bot")
-        assert "not connected since" in talk.command("/telegram")
+        talk.console.heard("another program takes this bot's messages")
+        assert "not connected since" in talk.command("/stats")
 
 
 def test_a_refused_token_stops_the_channel_with_one_sentence(tmp_path: Path):
@@ -219,14 +191,14 @@ def test_a_refused_token_stops_the_channel_with_one_sentence(tmp_path: Path):
         talk.console.heard("Telegram does not know the bot: set telegram.token")
         talk.console.heard("restart the board.")
         talk.console.heard("\n")
-        assert "\nstopped since" in "\n" + talk.command("/telegram")
+        assert "telegram  stopped since" in talk.command("/stats")
         # Another request, such as that of the command menu, may have been under way when the poll was refused, and the fake
         # counts a request after its answer: what would go on polls far more than once.
         polls = talk.server.ledger.by_method["getUpdates"]
         talk.write(ann, "hello again")
         assert "nothing" in talk.command("/recall hello again").lower()
         assert talk.server.ledger.by_method["getUpdates"] <= polls + 1
-        assert talk.console.seen.count(b"does not know the bot") == 2
+        assert talk.console.seen.count(b"does not know the bot") == 3  # the log, and twice in /stats
 
 
 @pytest.mark.parametrize("same_id", [True, False])

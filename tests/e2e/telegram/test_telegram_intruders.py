@@ -20,7 +20,6 @@ OWNER_ONLY = (
     "/pair ABCDEFGH",
     "/compact",
     "/companion",
-    "/telegram",
     "/mode lightweight",
     "/import x.jsonl",
 )
@@ -87,14 +86,14 @@ def test_a_forwarded_command_is_not_carried_out(tmp_path: Path):
         ann, bob = talk.person("Ann", is_owner=True), talk.person("Bob")
         eve = talk.telegram.people.add_user("Eve")
         group = talk.telegram.people.supergroup("Garden", [ann, bob])
-        bait = talk.write(bob, f"/people approve telegram:{eve.id}", chat=group)
+        bait = talk.write(bob, f"/pair telegram:{eve.id}", chat=group)
         talk.telegram.people.forward(ann, bait)
         assert talk.answer(ann).startswith("A forwarded command is not carried out")
         assert not is_known(talk, eve)
 
 
 def test_bots_channels_and_anonymous_administrators_are_not_answered(tmp_path: Path):
-    with chatting(tmp_path, ECHO, reads_all=True, telegram__policy="open *") as talk:
+    with chatting(tmp_path, ECHO, reads_all=True, people__policy="open *") as talk:
         ann = talk.person("Ann", is_owner=True)
         people = talk.telegram.people
         bot = people.add_user("Spam", is_bot=True)
@@ -137,7 +136,7 @@ def test_an_edit_to_a_command_is_not_carried_out(tmp_path: Path):
         eve = talk.telegram.people.add_user("Eve")
         message = talk.write(ann, "hello")
         talk.sees(ann, "You said: hello")
-        talk.telegram.people.edit(message, f"/people approve telegram:{eve.id}")
+        talk.telegram.people.edit(message, f"/pair telegram:{eve.id}")
         talk.write(ann, "more")
         refused = "An edited command is not carried out: send it as a new message."
         talk.sees(ann, "You said: hello", refused, "You said: more")

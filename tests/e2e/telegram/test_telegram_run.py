@@ -13,7 +13,7 @@ def test_a_person_chats_through_the_fake(tmp_path: Path):
         talk.heard("Ann owns the board")
         talk.say("my name is Ann")
         talk.heard("Engram: ")
-        talk.say("/telegram")
+        talk.say("/stats")
         talk.heard("connected as @engram_fake_bot since")
         talk.say("/as Bob")
         talk.say("hello")
@@ -23,7 +23,7 @@ def test_a_person_chats_through_the_fake(tmp_path: Path):
         talk.heard("Bob")
         talk.say("/quit")
         assert talk.status() == 0
-    assert "owner (ann): telegram:" in (tmp_path / "home" / "console.txt").read_text()
+    assert "owner: telegram:" in (tmp_path / "home" / "console.txt").read_text()
 
 
 def test_a_board_that_does_not_start_tells_why(tmp_path: Path):

@@ -111,7 +111,7 @@ async def test_a_tool_that_waits_for_a_yes_hears_own_words_alone():
     board.toolbox.confirmations.begin_turn = lambda turn: heard.append(turn.said)  # pyright: ignore[reportAttributeAccessIssue]
     network = Network(board.inbox)
     for number, words in enumerate((("yes", "Bob", ""), ("what?", "", "yes"), ("yes", "", ""))):
-        await network.offer(message("net:1:%d" % number, words[0], HOME, None, *words[1:]))
+        await network.offer(message("net:1:%d" % number, words[0], HOME, *words[1:]))
     assert heard == ["what?", "yes"]
 
 

@@ -60,8 +60,13 @@ def test_a_secret_is_written_and_never_shown():
         assert problem and "two words" not in problem
 
 
-def test_who_may_speak_over_the_link_is_not_set_so():
-    assert "/companion chat" in error_of(_board(), "/setting companion.chat owner")
+def test_who_may_speak_over_the_link_is_set_on_the_console_only():
+    board = _board()
+    assert "on the console only" in error_of(
+        board, "/setting companion.chat owner", Caller("owner", "net 1", False, "")
+    )
+    lines_of(board, "/setting companion.chat owner")
+    assert board.config.get("companion.chat") == "owner"
 
 
 def test_only_the_owner_sees_and_changes_settings():

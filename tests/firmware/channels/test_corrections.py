@@ -105,7 +105,7 @@ async def test_the_answer_to_a_corrected_message_is_not_given_any_more():
     network.is_up = True
     await _say(network, "1.7", "my dentist is on Tuesday", "1")
     network.chats.clear()
-    assert await board.inbox.redeliver("net") == 0
+    assert await board.inbox.deliveries.redeliver("net") == 0
     assert [piece for _, chat in network.chats for piece in chat.told if "Monday" in piece] == []
 
 

@@ -3,14 +3,13 @@
 from board import Board, Script
 from channel import Network, message
 from engram.channels.console.commands import commands
-from engram.channels.message_handler import changes
+from engram.channels.inbox import changes
 from engram.memory.access import Caller
 
 OWNERS = {
     "setting": "llm.retries 4",
     "compact": "",
     "companion": "",
-    "telegram": "",
     "pair": "ABCDEFGH",
     "people": "list",
     "mode": "full",
@@ -71,5 +70,5 @@ def test_each_command_reads_or_changes():
         '/import {"origin":"a:1","was":7,"content":"x"}',
     ):
         assert changes(line), line
-    for line in ("/forget m1", "/pin m1", "/unpin m1", "/clear", "/compact", "/dedupe", "/distill", "/import x.jsonl"):
+    for line in ("/forget m1", "/pin m1", "/clear", "/compact", "/distill", "/import x.jsonl"):
         assert changes(line), line

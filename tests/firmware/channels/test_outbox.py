@@ -41,9 +41,9 @@ async def test_a_reply_that_was_not_delivered_is_given_when_the_link_is_back_wit
     network = await _undelivered(board)
     assert board.model.asked == 1
     board.now += 7200
-    assert await board.inbox.redeliver("net") == 0
+    assert await board.inbox.deliveries.redeliver("net") == 0
     assert _given(network) == [("net:1:0", ["taken t3", "kept", "(from 2 h ago) Hello.", "end"])]
-    assert await board.inbox.redeliver("net") == 0 and _given(network) == [] and board.model.asked == 1
+    assert await board.inbox.deliveries.redeliver("net") == 0 and _given(network) == [] and board.model.asked == 1
 
 
 async def test_it_outlives_a_restart_without_a_mark_as_it_is_known_not_to_have_arrived():
@@ -51,7 +51,7 @@ async def test_it_outlives_a_restart_without_a_mark_as_it_is_known_not_to_have_a
     await _undelivered(board)
     board = _again(board)
     network = Network(board.inbox)
-    await board.inbox.redeliver("net")
+    await board.inbox.deliveries.redeliver("net")
     assert _given(network) == [("net:1:0", ["taken t3", "kept", "Hello.", "end"])]
 
 
@@ -61,7 +61,7 @@ async def test_a_message_whose_answer_the_power_took_is_answered_without_being_o
     Outbox(board.place + "/memory").add(3, NET.room)
     board = _again(board, "At last.")
     network = Network(board.inbox)
-    await board.inbox.redeliver("net")
+    await board.inbox.deliveries.redeliver("net")
     assert _given(network) == [("net:1:9", ["taken t3", "taken t3", "At last.", "end"])]
     line = board.journal.turn(4)
     assert (line["role"], line["prev"], line["scope"]) == ("assistant", 3, "user:ann")
@@ -71,9 +71,9 @@ async def test_while_the_link_goes_down_again_the_rest_waits():
     board = _board("One.", "Two.", "Three.")
     network = await _undelivered(board, 3)
     network.is_up = False
-    assert await board.inbox.redeliver("net") == 3 and len(_given(network)) == 1
+    assert await board.inbox.deliveries.redeliver("net") == 3 and len(_given(network)) == 1
     network.is_up = True
-    assert await board.inbox.redeliver("net") == 0
+    assert await board.inbox.deliveries.redeliver("net") == 0
     assert [told[2] for _, told in _given(network)] == ["One.", "Two.", "Three."]
 
 
@@ -84,25 +84,23 @@ async def test_a_room_that_can_take_nothing_for_a_while_is_passed_over():
     for chat in (1, 2):
         await network.offer(message("net:%d:1" % chat, "hi", Caller("ann", "net %d" % chat, False, "")))
     network.is_up, network.is_full = True, ["net 1"]
-    assert await board.inbox.redeliver("net") == 1
+    assert await board.inbox.deliveries.redeliver("net") == 1
     assert await push(board.inbox, NET, "The paint has come.") is False
     assert [address for address, _ in _given(network)] == ["net:2:1"]
     network.is_full = []
-    assert await board.inbox.redeliver("net") == 0
+    assert await board.inbox.deliveries.redeliver("net") == 0
     assert [address for address, _ in _given(network)] == ["net:1:1", "net 1"]
 
 
-async def test_the_oldest_gives_way_and_that_is_told():
+async def test_the_oldest_gives_way():
     board = _board()
     network = await _undelivered(board, 16)
-    assert files.size(board.place + "/memory/outbox.bin") == 83
+    assert files.size(board.place + "/memory/outbox.bin") == 82
     board = _again(board)
     network = Network(board.inbox)
-    await board.inbox.redeliver("net")
+    await board.inbox.deliveries.redeliver("net")
     given = _given(network)
-    notices = [line for _, told in given for line in told if line.startswith("notice")]
     assert len(given) == 13 and given[0][0] == "net:1:3"
-    assert notices == ["notice older answers that could not be delivered and are not kept any more: 3; ask again."]
 
 
 async def test_what_the_board_begins_goes_to_the_room_and_is_a_turn_of_its_session():
@@ -117,7 +115,7 @@ async def test_what_the_board_begins_goes_to_the_room_and_is_a_turn_of_its_sessi
     assert await push(board.inbox, NET, "More paint.") is False
     board = _again(board)
     network = Network(board.inbox)
-    assert await board.inbox.redeliver("net") == 0
+    assert await board.inbox.deliveries.redeliver("net") == 0
     assert _given(network) == [("net 1", ["kept", "More paint.", "end"])]
 
 
@@ -125,8 +123,8 @@ async def test_a_push_with_an_id_is_said_once_also_after_a_restart():
     board = _board()
     for _ in range(2):
         Network(board.inbox)
-        board.inbox.push(NET, "The paint has come.", "event:e1")
-        assert board.inbox.push(NET, "The paint has come.", "event:e1") is None
+        board.inbox.deliveries.push(NET, "The paint has come.", "event:e1")
+        assert board.inbox.deliveries.push(NET, "The paint has come.", "event:e1") is None
         await let_others_run()
         board = _again(board)
     assert len([line for line in board.journal.entries.lines_backwards() if line.get("to")]) == 1
@@ -141,21 +139,21 @@ async def test_what_was_forgotten_before_it_was_delivered_is_not_delivered():
     network.chats.clear()
     for turn in ("t4", "t5"):
         board.journal.redact(turn, NET)
-    assert await board.inbox.redeliver("net") == 0
+    assert await board.inbox.deliveries.redeliver("net") == 0
     assert _given(network) == [("net:1:0", ["taken t3", "refused there is no turn t4; it was forgotten.", "end"])]
 
 
 async def test_what_the_board_begins_for_a_room_of_no_channel_is_not_kept():
     board = _board()
-    assert board.inbox.push(Caller("ann", "elsewhere 1", False, ""), "hello") is None
+    assert board.inbox.deliveries.push(Caller("ann", "elsewhere 1", False, ""), "hello") is None
     assert board.journal.newest == 0
 
 
 async def test_other_channels_are_not_given_what_is_not_theirs():
     board = _board("Hello.")
     network = await _undelivered(board)
-    board.inbox.add_channel("other", None)
-    assert await board.inbox.redeliver("other") == 1 and _given(network) == []
+    board.inbox.deliveries.add_channel("other", None)
+    assert await board.inbox.deliveries.redeliver("other") == 1 and _given(network) == []
 
 
 async def test_the_console_alone_makes_no_file():
@@ -164,31 +162,12 @@ async def test_the_console_alone_makes_no_file():
     assert files.size(board.place + "/memory/outbox.bin") < 0
 
 
-async def test_an_answer_whose_turn_has_left_the_journal_is_told_with_the_next_one():
-    board = Board(segment_bytes=4096, journal_bytes=16384).serve(Script("Hello."))
-    network = await _undelivered(board)
-    network.is_up = False
-    for number in range(300):
-        board.journal.add(NET, "user", "ann", "number %d" % number)
-    assert board.journal.entries.line(3) is None
-    await network.offer(message("net:1:1", "hi", NET))
-    network.is_up = True
-    assert await board.inbox.redeliver("net") == 0
-    ((_, told),) = _given(network)
-    assert told[1:] == [
-        "notice older answers that could not be delivered and are not kept any more: 1; ask again.",
-        "kept",
-        "ok",
-        "end",
-    ]
-
-
 async def test_what_the_board_begins_is_on_flash_at_once_and_is_delivered_once_though_the_link_comes_back_meanwhile():
     board = _board()
     network = Network(board.inbox)
-    pushing = board.inbox.push(NET, "The paint has come.")
+    pushing = board.inbox.deliveries.push(NET, "The paint has come.")
     assert board.journal.turn(3)["text"] == "The paint has come." and Outbox(board.place + "/memory").find(3)
-    await board.inbox.redeliver("net")
+    await board.inbox.deliveries.redeliver("net")
     assert pushing and await pushing is True
     assert _given(network) == [("net 1", ["kept", "The paint has come.", "end"])]
 
@@ -201,10 +180,10 @@ async def test_what_could_not_be_read_while_it_was_delivered_is_kept():
         async def on_saved_reply(self, reply):
             raise StoreError("the flash cannot be read.")
 
-    board.inbox.add_channel("net", lambda address: (Failing(network), "net 1"))
+    board.inbox.deliveries.add_channel("net", lambda address: (Failing(network), "net 1"))
     assert await push(board.inbox, NET, "The paint has come.") is False
     network = Network(board.inbox)
-    assert await board.inbox.redeliver("net") == 0
+    assert await board.inbox.deliveries.redeliver("net") == 0
     assert _given(network)[-1] == ("net 1", ["kept", "The paint has come.", "end"])
 
 
@@ -216,14 +195,14 @@ async def test_what_a_full_flash_did_not_take_leaves_nothing_to_deliver_in_the_p
     for begin in ("add", "note_command"):
         setattr(journal, begin, _full)
     with raises(StoreError):
-        board.inbox.push(NET, "The paint has come.")
+        board.inbox.deliveries.push(NET, "The paint has come.")
     await network.offer(message("net:1:0", "/remember tea", NET))
     for begin in ("add", "note_command"):
         delattr(journal, begin)
     assert not Outbox(board.place + "/memory").deliveries
     say(board, "the next line", caller=NET, mid="net:1:1")
     network.is_up = True
-    assert await board.inbox.redeliver("net") == 0 and not _given(network)
+    assert await board.inbox.deliveries.redeliver("net") == 0 and not _given(network)
 
 
 async def test_who_is_not_let_in_any_more_gets_nothing_that_was_kept_and_no_model_is_asked():
@@ -243,13 +222,13 @@ async def test_who_is_not_let_in_any_more_gets_nothing_that_was_kept_and_no_mode
         asked.append((caller.principal, caller.room))
         return caller.room == "net 2"
 
-    board.inbox.add_channel("net", network.open_sink, is_let_in)
-    assert await board.inbox.redeliver("net") == 0
+    board.inbox.deliveries.add_channel("net", network.open_sink, is_let_in)
+    assert await board.inbox.deliveries.redeliver("net") == 0
     told = [told for _, told in _given(network)]
     assert len(told) == 1 and told[0][1] == "It rains." and script.asked == 1
     assert asked == [("ann", "net 1"), ("ann", "net 1"), ("bob", "net 2"), ("ann", "net 1")]
     newest = board.journal.newest
-    assert board.inbox.push(NET, "More paint.") is None and board.journal.newest == newest
+    assert board.inbox.deliveries.push(NET, "More paint.") is None and board.journal.newest == newest
     assert not Outbox(board.place + "/memory").deliveries
 
 

@@ -10,12 +10,12 @@ from board import Board, Script, say
 from channel import push
 from engram import text
 from engram.agent.agent import Sink
-from engram.channels.message import ChannelSink
+from engram.channels.message import ChannelSink, buffered
 from engram.channels.outbox import Outbox
 from engram.compat import sleep_ms
 from engram.errors import ArgumentError, NetError
 from engram.link import conversation, inbound_messages
-from engram.link.conversation import Conversation, Push, caller_of
+from engram.link.conversation import Conversation, caller_of
 from engram.memory.access import OWNER, Caller
 from linked_talk import HEAD, head_of
 from samples import Numbers
@@ -95,7 +95,7 @@ async def test_nobody_speaks_for_the_owner_without_being_allowed():
     board = _board("Hello.")
     linked = Talking(board, mode="others")
     (told,) = await linked.talk({"text": "hi", "principal": "owner"})
-    assert [kind for kind, _ in told] == ["problem", "end"] and "/companion chat owner" in told[0][1]
+    assert [kind for kind, _ in told] == ["problem", "end"] and "/setting companion.chat owner" in told[0][1]
     assert board.model.asked == 0 and not list(board.journal.entries.lines_backwards())
 
 
@@ -268,7 +268,7 @@ async def test_an_answer_does_not_wait_long_for_a_link_that_stands_still():
 async def test_what_the_board_says_by_itself_is_pushed_once():
     board = _board()
     linked = Talking(board)
-    board.inbox.add_channel("link", linked.inbound.open_sink)
+    board.inbox.deliveries.add_channel("link", buffered(linked.inbound.find_send))
     linked.companion.at = (linked.exchange.link, 0)
     linked.companion.board = linked.exchange.board
     caller = caller_of(head_of(), "others")
@@ -277,25 +277,22 @@ async def test_what_the_board_says_by_itself_is_pushed_once():
     linked.way.is_cut = True
     assert not await push(board.inbox, caller, "it snows")
     linked.way.is_cut = False
-    assert await board.inbox.redeliver("link") == 0
+    assert await board.inbox.deliveries.redeliver("link") == 0
     assert sorted(content for _, content in linked.companion.pushes.values()) == ["it rains", "it snows"]
 
 
 async def test_an_entry_of_the_outbox_in_whose_place_a_message_of_the_link_stands_is_removed():
     board = _board()
     linked = Talking(board)
-    board.inbox.add_channel("link", linked.inbound.open_sink)
-    board.inbox.deliveries._outbox.add(board.journal.newest + 1, "")
+    board.inbox.deliveries.add_channel("link", buffered(linked.inbound.find_send))
+    board.inbox.deliveries.outbox.add(board.journal.newest + 1, "")
     say(board, "hello", caller=caller_of(head_of(), "others"), mid="link:m1")
-    assert await board.inbox.redeliver("link") == 0
+    assert await board.inbox.deliveries.redeliver("link") == 0
     assert not linked.companion.pushes and not Outbox(board.place + "/memory").deliveries
 
 
-def test_the_sinks_have_all_that_a_channel_calls():
-    for sink in (Conversation, Push):
-        for name in ("on_saved", "text", "notice", "line", "report", "problem", "refuse", "on_saved_reply", "end"):
-            assert hasattr(ChannelSink, name)
-            assert hasattr(sink, name) or (sink is Push and name not in ("kept", "end", "notice")), name
-        assert hasattr(ChannelSink, "is_confirming") and hasattr(sink, "is_confirming")
-    for name in ("is_offered_again", "may_exceed_queue"):
-        assert hasattr(ChannelSink, name) and getattr(Conversation, name)
+def test_the_sink_has_all_that_a_channel_calls():
+    for name in ("on_saved", "text", "notice", "line", "report", "problem", "refuse", "on_saved_reply", "end"):
+        assert hasattr(ChannelSink, name) and hasattr(Conversation, name), name
+    for name in ("is_confirming", "may_exceed_queue"):
+        assert hasattr(ChannelSink, name) and hasattr(Conversation, name), name

@@ -6,6 +6,7 @@ import linked_talk
 from board import Board, Script
 from channel import push
 from engram import diag, status
+from engram.channels.message import buffered
 from engram.compat import sleep_ms
 from engram.errors import NetError, StoreError
 from engram.link import conversation, inbound_messages
@@ -75,7 +76,7 @@ class Talking(linked_talk.Talking):
     def connect(self):
         super().connect()
         self.companion.board, self.companion.at = self.exchange.board, (self.exchange.link, 0)
-        self.board.inbox.add_channel("link", self.inbound.open_sink)
+        self.board.inbox.deliveries.add_channel("link", buffered(self.inbound.find_send))
 
     async def answer(self, mid, caller, content, is_command, origin, sink):
         failure = self.failures.pop(0) if self.failures else None
@@ -88,7 +89,7 @@ class Talking(linked_talk.Talking):
         failure = self.redeliveries.pop(0) if self.redeliveries else None
         if failure:
             raise failure
-        await self.board.inbox.redeliver("link")
+        await self.board.inbox.deliveries.redeliver("link")
 
     def say(self, mid):
         self.companion.say(head_of(mid=mid, text="hi"))
@@ -192,7 +193,7 @@ async def test_a_push_that_is_delivered_after_a_restart_tells_its_age_and_is_cal
     board.serve(Script())
     board.now += 7200
     linked = Talking(board)
-    assert await board.inbox.redeliver("link") == 0
+    assert await board.inbox.deliveries.redeliver("link") == 0
     assert list(linked.companion.pushes.values()) == [("phone", "(from 2 h ago) it rains")]
 
 

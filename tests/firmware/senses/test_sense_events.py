@@ -124,7 +124,7 @@ async def test_an_event_whose_room_is_not_there_is_kept_and_seen():
 
 async def test_an_event_whose_chat_is_away_is_told_once_when_it_is_back():
     house = House().limit(low=5)
-    channels = house.board.inbox.channels
+    channels = house.board.inbox.deliveries.channels
     away = dict(channels)
     channels.clear()
     await house.read(4)
@@ -215,7 +215,7 @@ async def test_whenever_the_power_fails_an_event_is_told_once_closed_once_and_re
         await let_others_run()
         told += house.told()
         house.restart()
-        await house.network.inbox.redeliver("net")
+        await house.network.inbox.deliveries.redeliver("net")
         if cut.is_over:
             await house.read(4, *[20] * 8)
         told += house.told()

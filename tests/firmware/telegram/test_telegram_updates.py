@@ -2,7 +2,7 @@
 
 from engram import text
 from engram.channels.telegram.destination import Destination
-from engram.channels.telegram.updates import Bot, File, Ignored, Incoming, moved_group
+from engram.channels.telegram.updates import Bot, Ignored, Incoming, moved_group
 from samples import Numbers
 from support import raises
 
@@ -29,8 +29,8 @@ def ignored(update):
 def test_a_private_message_has_all_its_parts():
     said = Incoming(update(text=" hello "), BOT)
     assert (said.destination, said.mid, said.edits) == (Destination(7, 0, 5, False), "telegram:7:5", "")
-    assert (said.sender, said.name, said.text, said.updates) == (7, "Ann Lee", "hello", [3])
-    assert not (said.is_command or said.is_mentioned or said.file)
+    assert (said.sender, said.name, said.text, said.update) == (7, "Ann Lee", "hello", 3)
+    assert not (said.is_command or said.is_mentioned)
     assert (said.refusal, said.forwarded, said.quoted, said.album) == ("", "", "", "")
 
 
@@ -92,24 +92,16 @@ def test_a_photo_is_named_with_its_caption():
     assert Incoming(update(photo=[{"file_id": "x"}], caption="my cat"), BOT).text == "[photo] my cat"
 
 
-def test_files_of_memories_are_offered_and_others_refused():
-    for name in ("a.jsonl", "b.JSON", "notes.md"):
-        found = Incoming(update(document={"file_id": "f", "file_name": name, "file_size": 12}), BOT)
-        assert found.file == File("f", name, 12) and not found.refusal, name
-    found = Incoming(update(document={"file_id": "f", "file_name": "a\n.pdf", "file_size": 12}), BOT)
-    assert not found.file and found.refusal.startswith("I cannot read a file a .pdf: send text"), found
+def test_what_cannot_be_read_is_named():
+    for fields, name in (
+        ({"voice": {}}, "voice"),
+        ({"video_note": {"id": 1}}, "video note"),
+        ({"document": {"file_id": "f", "file_name": "a\n.pdf"}}, "file a .pdf"),
+    ):
+        found = Incoming(update(**{field: value or {"id": 1} for field, value in fields.items()}), BOT)
+        assert found.refusal == "I cannot read this (%s): send text." % name, found.refusal
     found = Incoming(update(document={"file_id": "f", "file_name": "a.pdf"}, caption="what is this?"), BOT)
     assert (found.text, found.refusal) == ("[file a.pdf] what is this?", "")
-
-
-def test_what_cannot_be_read_is_named_in_one_sentence():
-    for field, name in (
-        ("voice", "a voice message"),
-        ("audio", "an audio file"),
-        ("sticker", "a sticker"),
-        ("poll", "a poll"),
-    ):
-        assert Incoming(update(**{field: {"id": 1}}), BOT).refusal.startswith("I cannot read " + name + ":"), field
 
 
 def test_what_is_no_message_of_a_person_is_ignored():
@@ -133,39 +125,9 @@ def test_what_is_no_message_of_a_person_is_ignored():
 
 def test_a_forwarded_command_is_none():
     for forward in ({"forward_origin": {"type": "hidden_user"}}, {"forward_date": 1}):
-        said = Incoming(update(text="/people approve telegram:666", **forward), BOT)
+        said = Incoming(update(text="/pair telegram:666", **forward), BOT)
         assert not said.is_command and said.refusal.startswith("A forwarded command is not carried out")
         assert Incoming(update(text="hello", **forward), BOT).refusal == ""
-
-
-def _blocks(*spans):
-    kinds = "blockquote", "expandable_blockquote"
-    return [{"type": kinds[at % 2], "offset": span[0], "length": span[1]} for at, span in enumerate(spans)]
-
-
-def test_quotation_blocks_are_others_words():
-    for said, spans, own, quoted in (
-        ("I live in Lyon\nfunny...", ((0, 14),), "funny...", "I live in Lyon"),
-        ("\U0001f600 hé\nI live in Lyon\nso?", ((6, 14),), "\U0001f600 hé\n \nso?", "I live in Lyon"),
-        ("one\ntwo\nmine\n三\nmine", ((13, 1), (0, 7)), "mine\n \nmine", "one two 三"),
-        ("@engram_bot\nyes", ((0, 11),), "yes", "@engram_bot"),
-        ("mine", ((9, 9), (-3, 2)), "mine", ""),
-        ("/undo\nwhat is that?", ((0, 5),), "what is that?", "/undo"),
-    ):
-        for field in ("text", "caption"):
-            entities = "entities" if field == "text" else "caption_entities"
-            found = Incoming(group(**{field: said, entities: _blocks(*spans)}), BOT)
-            assert (found.text, found.quoted, found.forwarded) == (own, quoted, ""), (said, found)
-            assert not found.is_command and not found.is_mentioned
-    photo = Incoming(update(photo=[{}], caption="hers", caption_entities=_blocks((0, 4))), BOT)
-    assert (photo.text, photo.quoted, photo.forwarded) == ("[photo]", "hers", "")
-
-
-def test_a_message_that_is_only_a_quotation_block_is_passed_on():
-    found = Incoming(update(text="I live in Lyon", entities=_blocks((0, 14))), BOT)
-    assert (found.text, found.quoted, found.forwarded) == ("I live in Lyon", "", "somebody")
-    found = Incoming(update(text="/undo", entities=_blocks((0, 5))), BOT)
-    assert not found.is_command and found.refusal
 
 
 BOB = {"id": 8, "is_bot": False, "first_name": "Bob", "last_name": "Ray"}

@@ -102,12 +102,3 @@ def test_a_time_that_goes_on_is_refused_before_a_text():
     for said in ("08:00 pm leave", "tomorrow 8:00 at 9:00 leave", "in 20 min 30 sec leave", "08:00 tomorrow leave"):
         with raises(ArgumentError):
             split_time(said, CLOCK)
-
-
-def test_a_clock_that_is_not_set_only_counts():
-    clock = Clock(source=lambda: 0)
-    assert read_time("in 20 min", clock) == Span(1200)
-    assert read_time("07:30 daily", clock) == Repeat(HALF_PAST_SEVEN, 127, 0)
-    with raises(ArgumentError) as caught:
-        read_time("tomorrow 8:00", clock)
-    assert "not set yet" in str(caught.error)

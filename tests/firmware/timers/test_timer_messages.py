@@ -63,11 +63,10 @@ def test_the_command_lists_adds_and_removes():
     board = _offline()
     assert "there are none" in lines_of(board, "/timers", CHAT)[0]
     assert lines_of(board, "/timers add tomorrow 8:00 water the plants", CHAT) == [W1]
-    (added,) = lines_of(board, "/timers add 7:00 daily ask what is on today", CHAT)
-    assert added.endswith("I answer: what is on today")
+    lines_of(board, "/timers add 7:00 daily take the pills", CHAT)
     assert lines_of(board, "/timers list", CHAT) == [
         "w2   every day at 07:00, next Tuesday 2026-09-22 07:00",
-        "     ask: what is on today",
+        "     say: take the pills",
         "w1   on Tuesday 2026-09-22 08:00",
         "     say: water the plants",
     ]
@@ -76,23 +75,6 @@ def test_the_command_lists_adds_and_removes():
         assert "write in 20 min" in error_of(board, "/timers add " + typed, CHAT)
     assert "must be a text" in error_of(board, "/timers add tomorrow 8:00", CHAT)
     assert "takes list" in error_of(board, "/timers wrong", CHAT)
-
-
-def test_a_pin_and_a_tool_are_checked_when_they_are_typed():
-    board = _offline()
-    assert "no tool" in error_of(board, "/timers add 22:00 pin lamp off", CHAT)
-
-    class Toolbox:
-        def check(self, name, arguments, caller, is_confirmed=False):
-            self.seen = (name, arguments, is_confirmed)
-
-    toolbox = board.toolbox = Toolbox()  # pyright: ignore[reportAttributeAccessIssue]
-    (added,) = lines_of(board, "/timers add 22:00 pin lamp 40", CHAT)
-    assert toolbox.seen == ("pin_set", {"pin": "lamp", "value": 40}, True) and "I call pin_set" in added
-    lines_of(board, "/timers add 22:00 pin lamp off", CHAT)
-    assert toolbox.seen == ("pin_set", {"pin": "lamp", "value": "off"}, True)
-    lines_of(board, '/timers add every 60 min tool water {"seconds":10}', CHAT)
-    assert toolbox.seen == ("water", {"seconds": 10}, True)
 
 
 async def test_nobody_lists_removes_or_sets_timers_of_others():

@@ -1,19 +1,16 @@
 """Timers that wait for words: what the person and the model are told when a message has them, once, and whose they are."""
 
 from board import ANN, DAY, NOW, ROOM, Board, Script
-from channel import Network
 from engram import files, text
 from engram.agent.agent import Sink, Turn
 from engram.errors import ArgumentError, ModelUnavailable, NotFound, StoreError
 from engram.memory.access import OWNER, Caller
 from samples import Numbers
-from support import raises, wait_until
-from timed import CHAT, HOUR, spec
+from support import raises
+from timed import HOUR, spec
 from turns import Ear, kept, say
 
 HEARD = "reminder: buy brushes (w1)"
-ERA = 600000000  # before any clock was set
-GROUP = Caller("owner", "net 2", True, "")
 
 
 def _add(board, words, what, caller=OWNER):
@@ -136,26 +133,6 @@ async def test_one_whose_words_do_not_come_up_leaves_after_ninety_days():
     board.serve()
     assert await board.timers.run_due() and board.timers.owned_by(OWNER) == []
     assert not board.holds("seeds")
-
-
-async def test_a_clock_that_is_set_late_neither_ends_nor_repeats_what_was_made_before():
-    board = Board()
-    board.now = ERA
-    board.restart()
-    board.serve()
-    assert not board.clock.known
-    _add(board, "paint", "brushes")
-    _add(board, "garden", "seeds")
-    assert await _fire(board, "paint") == ["w1"]
-    assert await _fire(board, "paint") == []
-    board.restart()
-    board.serve()
-    assert await _fire(board, "paint") == []
-    board.now = NOW + 400 * DAY
-    assert await board.timers.run_due()
-    assert await _fire(board, "garden") == ["w2"]
-    board.now += 89 * DAY
-    assert await board.timers.run_due() and len(board.timers.owned_by(OWNER)) == 2
 
 
 async def test_a_clock_that_was_far_ahead_does_not_silence_for_long():
@@ -295,31 +272,3 @@ async def test_one_that_reached_nobody_comes_again():
     board.restart()
     board.serve(Script())
     assert (await say(board, "the paint shop"))[1].notices == [HEARD]
-
-
-# --- elsewhere
-
-
-async def test_a_chat_where_it_was_asked_for_is_told_too():
-    board = _board(caller=CHAT)
-    network = Network(board.inbox)
-    _, ear = await say(board, "I was at the paint shop")
-    assert ear.notices == [HEARD]
-    await wait_until("it is told in the chat", lambda: network.chats and "end" in network.chats[0][1].told)
-    assert [(address, chat.told) for address, chat in network.chats] == [("net 1", ["kept", HEARD, "end"])]
-    turn = board.journal.turn(int(network.chats[0][1].reply.turn[1:]))
-    assert (turn["to"], turn["text"], turn["scope"]) == ("net 1", HEARD, "user:owner")
-
-
-async def test_no_other_chat_is_told():
-    for caller, said_in in ((CHAT, CHAT), (OWNER, CHAT), (GROUP, GROUP)):
-        board = _board(caller=caller)
-        network = Network(board.inbox)
-        assert (await say(board, "I was at the paint shop", said_in))[1].notices == [HEARD]
-        assert network.chats == []
-
-
-async def test_a_chat_that_cannot_be_told_ends_no_turn():
-    board = _board(caller=CHAT)
-    board.inbox.push = _refuse
-    assert (await say(board, "I was at the paint shop"))[1].notices == [HEARD]

@@ -89,7 +89,7 @@ async def test_what_could_not_be_delivered_is_delivered_after_a_restart_and_not_
     assert await timed.pass_time(EIGHT - timed.board.now + MINUTE, 600) == []
     timed.restart()
     await timed.look()
-    await timed.board.inbox.redeliver("net")
+    await timed.board.inbox.deliveries.redeliver("net")
     assert [text for _, text in timed.told()] == [PLANTS]
 
 
@@ -102,7 +102,7 @@ async def test_while_the_outbox_is_full_the_rest_waits_and_none_is_lost():
     timed.network.is_up = True
     sent = []
     for _ in range(5):
-        await timed.board.inbox.redeliver("net")
+        await timed.board.inbox.deliveries.redeliver("net")
         sent += [text for _, text in timed.told()]
         sent += [text for _, text in await timed.pass_time(MINUTE)]
     assert sorted({text.partition("thing ")[2].partition(" ")[0].strip(",") for text in sent}, key=int) == [
@@ -114,7 +114,7 @@ async def test_while_the_outbox_is_full_the_rest_waits_and_none_is_lost():
 async def test_a_chat_whose_channel_is_not_there_gets_it_when_it_is():
     timed = Timed()
     timed.add(at=EIGHT)
-    channels = timed.board.inbox.channels
+    channels = timed.board.inbox.deliveries.channels
     away = channels.pop("net")
     assert await timed.pass_time(EIGHT - timed.board.now + HOUR, 600) == []
     channels["net"] = away
@@ -125,8 +125,8 @@ async def test_a_chat_whose_channel_is_not_there_gets_it_when_it_is():
 async def test_for_who_is_not_let_in_any_more_nothing_is_said():
     timed = Timed()
     timed.add(minute=480, days=127)
-    open_sink, _ = timed.board.inbox.channels["net"]
-    timed.board.inbox.channels["net"] = open_sink, lambda caller: False
+    open_sink, _ = timed.board.inbox.deliveries.channels["net"]
+    timed.board.inbox.deliveries.channels["net"] = open_sink, lambda caller: False
     assert await timed.pass_time(3 * DAY, HOUR) == []
 
 
@@ -157,41 +157,6 @@ async def test_until_the_clock_is_set_nothing_of_a_time_of_day_is_told():
     assert await timed.pass_time(2 * HOUR, MINUTE) == []
     timed.board.now = EIGHT + 10
     assert sorted(text for _, text in await timed.pass_time(MINUTE)) == ["reminder: feed the cat (w2)", PLANTS]
-
-
-async def test_while_the_clock_is_not_set_minutes_are_counted_by_ticks_and_go_on_when_it_is():
-    timed = Timed()
-    timed.board.now = 1000
-    timed.restart()
-    timed.add(after=20 * MINUTE)
-    timed.add(what="stretch", every=30)
-    timed.board.now = EIGHT
-    told = await timed.pass_time(19 * MINUTE)
-    assert told == []
-    told = await timed.pass_time(2 * MINUTE)
-    assert told == [("net 1", PLANTS)]
-    assert [text for _, text in await timed.pass_time(10 * MINUTE)] == ["reminder: stretch (w2)"]
-
-
-async def test_each_day_set_before_the_clock_is_known_begins_when_it_is():
-    timed = Timed()
-    timed.board.now = 1000
-    timed.restart()
-    timed.add(minute=480, days=127)
-    assert await timed.pass_time(HOUR, MINUTE) == []
-    timed.board.now = EIGHT - HOUR
-    assert await timed.pass_time(2 * HOUR, MINUTE) == [("net 1", PLANTS)]
-
-
-async def test_a_clock_that_jumps_far_ahead_for_a_while_makes_nothing_due():
-    timed = Timed()
-    timed.add(at=EIGHT)
-    timed.add(what="feed the cat", minute=480, days=127)
-    await timed.pass_time(HOUR, MINUTE)
-    timed.board.now += 3650 * DAY
-    assert await timed.pass_time(20 * MINUTE) == []
-    timed.board.now -= 3650 * DAY
-    assert len(await timed.pass_time(EIGHT - timed.board.now + MINUTE, 600)) == 2
 
 
 async def test_a_clock_that_was_wrong_for_long_silences_nothing_for_ever():
@@ -276,6 +241,7 @@ def test_what_cannot_be_is_refused_with_the_reason():
         ({"at": timed.board.now + 4000 * DAY}, "ten years"),
         ({"after": 4000 * DAY}, "ten years"),
         ({"every": 4}, "5 to"),
+        ({"kind": "ask", "every": 30}, "60 to"),
         ({"what": " ", "at": EIGHT}, "not empty"),
         ({"what": "x" * 301, "at": EIGHT}, "at most 300"),
     ):
@@ -286,6 +252,16 @@ def test_what_cannot_be_is_refused_with_the_reason():
     with raises(ArgumentError) as caught:
         timed.add(at=EIGHT)
     assert "there already as w1" in str(caught.error)
+
+
+def test_without_a_clock_no_timer_is_set():
+    timed = Timed()
+    timed.board.now = 1000
+    timed.restart()
+    for when in ({"after": 20 * MINUTE}, {"words": "paint"}):
+        with raises(ArgumentError) as caught:
+            timed.add(**when)  # pyright: ignore[reportArgumentType]  # a text or a number
+        assert "needs the clock" in str(caught.error)
 
 
 def test_where_nothing_can_be_said_no_timer_is_set():

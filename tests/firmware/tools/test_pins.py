@@ -179,7 +179,7 @@ def test_pin_protects_memories_as_ever():
     board = _board()
     board.remember("The bike is green", ["bike"])
     assert lines_of(board, "/pin m1") == ["m1 is pinned: The bike is green"]
-    assert lines_of(board, "/unpin m1") == ["m1 is no longer pinned: The bike is green"]
+    assert lines_of(board, "/pin m1 off") == ["m1 is no longer pinned: The bike is green"]
     bare = Board().serve()
     assert "needs the id of a memory" in error_of(bare, "/pin")
 

@@ -218,7 +218,7 @@ async def test_the_owners_tool_is_neither_listed_nor_run_for_others_and_in_group
     for caller in (ANN, GROUP, Caller("ann", "club", True, "")):
         assert "water" not in [tool.name for tool in toolbox.listed(caller)]
         assert "there is no tool water" in await _problem(toolbox, caller=caller)
-        assert (await toolbox.call("water", {}, caller, True))[0] is False
+        assert (await toolbox.call("water", {}, caller))[0] is False
     assert ran == []
 
 
@@ -280,12 +280,11 @@ async def test_arguments_that_cannot_be_shown_whole_are_not_asked_for():
     assert "too long to be shown" in await _problem(toolbox, '{"note": "%s"}' % ("x" * 400))
 
 
-async def test_a_timer_calls_a_tool_with_confirm_only_if_it_was_confirmed():
+async def test_a_timer_calls_no_tool_with_confirm():
     ran = []
     toolbox = _toolbox(lambda: ran.append(1), confirm=True)
     assert await toolbox.call("water", {}, OWNER) == (False, "water: runs only after a yes of the person.")
-    assert await toolbox.call("water", {}, OWNER, True) == (True, "null")
-    assert ran == [1]
+    assert ran == []
 
 
 async def test_a_call_of_no_model_is_checked_alike():

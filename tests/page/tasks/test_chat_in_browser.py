@@ -108,13 +108,13 @@ def test_the_keyboard_alone_is_enough(companion: Companion, kitchen: Sent, tab: 
 
 def test_a_command_is_completed_with_the_keyboard(companion: Companion, kitchen: Sent, tab: Tab):
     tab.open(f"{companion.url}/boards/{kitchen.device}/chat")
-    tab.fill("#text", "/un")
-    tab.wait("commands are offered", "document.querySelectorAll('#completions button').length === 2")
+    tab.fill("#text", "/se")
+    tab.wait("commands are offered", "document.querySelectorAll('#completions button').length === 3")
     tab.press("Tab")
     tab.press("Enter")
-    assert tab.run("document.querySelector('#text').value") == "/unpin "
+    assert tab.run("document.querySelector('#text').value") == "/session "
     assert tab.run("document.activeElement.id") == "text"
-    tab.fill("#text", "/un")
+    tab.fill("#text", "/se")
     tab.press("Escape")
     tab.wait("nothing is offered", "document.querySelector('#completions').hidden")
     assert tab.complaints() == []

@@ -81,7 +81,7 @@ class Chatting:
     def person(self, name: str, *, is_owner: bool = False) -> User:
         """A new person whom the board's owner has approved."""
         user = self.telegram.people.add_user(name)
-        self.command(f"/people approve telegram:{user.id} {name.lower()}")
+        self.command(f"/pair telegram:{user.id} {name.lower()}")
         if is_owner:
             self.command(f"/people owner telegram:{user.id}")
         return user

@@ -22,7 +22,7 @@ _WIDTH = 96
 
 def transcript(folder: Path, policy: str) -> str:
     """What Eve, a stranger, and Ann, the owner, write and read in private; Eve in an open group, too."""
-    with chatting(folder, _ECHO, telegram__policy=policy) as talk:
+    with chatting(folder, _ECHO, people__policy=policy) as talk:
         ann, eve = talk.person("Ann", is_owner=True), talk.telegram.people.add_user("Eve")
         garden = talk.telegram.people.group("Garden", [ann, eve])
         talk.command(f"/people group telegram:{garden.id} mention")

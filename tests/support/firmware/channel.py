@@ -8,14 +8,14 @@ from engram.link.conversation import Conversation
 from engram.memory.access import OWNER
 
 
-def message(mid, text, caller=OWNER, file=None, forwarded="", quoted="", edits=""):
+def message(mid, text, caller=OWNER, forwarded="", quoted="", edits=""):
     """A message, or a command if it begins with a slash."""
-    return Message(mid, caller, text, text[:1] == "/", file, forwarded, quoted, edits)
+    return Message(mid, caller, text, text[:1] == "/", forwarded, quoted, edits)
 
 
 async def push(inbox, caller, content):
     """Push something that is said for the first time; True if it was delivered."""
-    task = inbox.push(caller, content)
+    task = inbox.deliveries.push(caller, content)
     assert task is not None
     return await task
 
@@ -67,7 +67,7 @@ class Network:
         """Rooms where nothing can go for a while."""
         self.chats = []
         """(address, Chat) of what was delivered by the board's own doing."""
-        inbox.add_channel("net", self.open_sink)
+        inbox.deliveries.add_channel("net", self.open_sink)
 
     def open_sink(self, address):
         room = "net " + address.replace(":", " ").split(" ")[1]
@@ -93,6 +93,7 @@ class LinkNetwork:
         self.inbox = inbox
         self.is_up = True
         self.told = []
+        self.offers = 0
 
     async def ask(self, op, body, **fields):
         """Take a reply, as Replication.ask() does."""
@@ -104,13 +105,14 @@ class LinkNetwork:
     async def offer(self, message):
         """Let the board answer a message; what has `told`."""
         self.told = []
+        self.offers += 1
         caller = message.caller
-        head = {"mid": message.mid or "none", "offer": 1, "room": caller.room, "principal": caller.principal}
+        head = {"mid": message.mid or "none", "offer": self.offers, "room": caller.room, "principal": caller.principal}
         head.update({"group": caller.group, "workspace": caller.workspace, "command": message.is_command})
         head.update({"forwarded": message.forwarded, "quoted": message.quoted, "edits": message.edits})
 
         async def take(mid, caller, content, is_command, origin, sink):
-            await self.inbox.handle(Message(mid, caller, content, is_command, None, *origin), sink)
+            await self.inbox.handle(Message(mid, caller, content, is_command, *origin), sink)
 
         await Conversation(self, head).run(take, message.text, "others")
         return self

@@ -86,8 +86,7 @@ COMMANDS = {
     "memory": ("", "list", "list 2", "tags", "show <record>", "show <turn>", "history <record>"),
     "recall": ("<word>", "ann bob owner <word>"),
     "forget": ("<record>", "<turn>", "<word>"),
-    "pin": ("<record>",),
-    "unpin": ("<record>",),
+    "pin": ("<record>", "<record> off"),
     "undo": ("",) * 20,
     "session": ("", "list", "switch <session>", "delete <session>", "new", "new <word>"),
     "profile": ("", "<file>", "<file> add gone", "<file> write gone", "<file> replace <word> => gone"),
@@ -97,7 +96,6 @@ COMMANDS = {
     "note": ("I met <word>",),
     "distill": ("",),
     "clear": ("", "2026-09-20", "<file>"),
-    "dedupe": ("",),
     "export": ("", "md", "trash"),
     "import": (
         "memory_records.jsonl",
@@ -114,8 +112,6 @@ COMMANDS = {
     "people": (
         "",
         "list",
-        "approve net:5 bo",
-        "rename net:5 Bob",
         "link net:5 net:7",
         "owner net:5",
         "block net:6",
@@ -123,12 +119,10 @@ COMMANDS = {
         "remove net:6",
     ),
     "compact": ("",),
-    "companion": ("", "chat owner", "chat others", "chat off"),
+    "companion": ("",),
     "setting": ("", "llm.key", "llm.key <word>", "companion.chat owner"),
-    "telegram": ("", "unhook"),
     "stats": ("",),
     "workspace": ("", "garden", "off"),
-    "json": ("off", "on"),
 }
 """What is typed behind each command."""
 

@@ -38,7 +38,7 @@ class Talking(Linked):
         self.inbound = InboundMessages(self.exchange, self.sync, (self.answer, self.redeliver), lambda: self.mode)
 
     async def answer(self, mid, caller, content, is_command, origin, sink):
-        await self.board.inbox.handle(Message(mid, caller, content, is_command, None, *origin), sink)
+        await self.board.inbox.handle(Message(mid, caller, content, is_command, *origin), sink)
 
     async def redeliver(self):
         pass

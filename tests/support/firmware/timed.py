@@ -2,7 +2,6 @@
 
 from board import Board, Script
 from channel import Network
-from engram.compat import ticks_add
 from engram.memory.access import Caller
 from engram.text.times import Moment, Repeat, Span
 from engram.timers.timer_store import TimerSpec, Words
@@ -22,24 +21,14 @@ DAY = 86400
 EIGHT = 1790064000  # 2026-09-22 08:00 in Greenwich, a Tuesday; it is 2026-09-21 14:13
 
 
-class Ticks:
-    """The counter of milliseconds."""
-
-    def __init__(self):
-        self.ms = 0
-
-    def __call__(self):
-        return self.ms % (ticks_add(0, -1) + 1)  # the runtime's own period
-
-
-def spec(kind, what, yes=False, at=0, after=0, minute=0, days=0, every=0, words=""):
+def spec(kind, what, at=0, after=0, minute=0, days=0, every=0, words=""):
     """What somebody wants of a timer: one of at, after, days, every and words is given."""
     time = Words(words) if words else Moment(at) if at else Span(after) if after else Repeat(minute, days, every)
-    return TimerSpec(kind, what, yes, time)
+    return TimerSpec(kind, what, time)
 
 
 class Timed:
-    """A Board with timers and a Network, whose clock and counter of ticks go on together."""
+    """A Board with timers and a Network, whose clock a test moves."""
 
     toolbox: "Any"
     """What stands for the board's toolbox, if something does."""
@@ -49,7 +38,6 @@ class Timed:
         self.model = model
         self.toolbox = None
         self.board = Board()
-        self.ticks = Ticks()
         self.sent = []
         self._serve()
 
@@ -59,8 +47,6 @@ class Timed:
         board.toolbox = self.toolbox or board.toolbox
         self.network = Network(board.inbox)
         self.timers = board.timers
-        self.timers.guard._ticks_ms = self.ticks
-        self.timers.guard._ticks = self.ticks()
 
     def restart(self):
         """As after a power cut."""
@@ -78,7 +64,6 @@ class Timed:
         self.sent.clear()
         while seconds > 0:
             self.board.now += min(step, seconds)
-            self.ticks.ms += 1000 * min(step, seconds)
             seconds -= step
             await self.look()
         return self.told()

@@ -15,7 +15,7 @@ from engram.llm.types import Reply
 from engram.memory.access import Caller
 from engram.zone import Zone
 from support import let_others_run
-from timed import Ticks, spec
+from timed import spec
 
 ZONE = "CET-1CEST,M3.5.0,M10.5.0/3"
 START = 1790000000  # 2026-09-21 14:13 in Greenwich
@@ -27,7 +27,7 @@ CALLER = Caller("owner", "net 1", False, "")
 GROUP = Caller("ann", "net 2", True, "")
 UNSET = 1000
 HOLD = 1500
-"""For how long a clock is wrong by more than an hour: shorter than the board believes it."""
+"""For how long a clock is wrong."""
 
 EVERY_DAY, WEEKDAYS, SUNDAY, TWICE = 127, 31, 64, 9
 RULES = (
@@ -63,7 +63,7 @@ class Toolbox:
 
     called = 0
 
-    async def call(self, name, arguments, caller, is_confirmed=False):
+    async def call(self, name, arguments, caller):
         self.called += 1
         return True, "1"
 
@@ -135,7 +135,6 @@ class Year:
         self.unset_since = 0
         self.unset_until = 0
         self.model, self.toolbox = Model(), Toolbox()
-        self.ticks = Ticks()
         self.board = Board(journal_bytes=131072)
         self.board.now = start
         self.serve()
@@ -151,12 +150,9 @@ class Year:
         board.toolbox = self.toolbox  # pyright: ignore[reportAttributeAccessIssue]  # it stands in for one
         self.network = Network(board.inbox)
         self.timers = board.timers
-        self.timers.guard._ticks_ms = self.ticks
-        self.timers.guard._ticks = self.ticks()
 
     def add(self, kind, what, minute=0, days=0, every=0, caller=CALLER, after=0):
-        is_call = kind == "tool"
-        asked = spec(kind, what + " {}" if is_call else what, is_call, 0, after, minute, days, every)
+        asked = spec(kind, what + " {}" if kind == "tool" else what, 0, after, minute, days, every)
         ref = self.timers.add(caller, asked)["id"]
         self.known[ref] = Due(kind, what, minute, days, every, self.at + after)
 
@@ -168,13 +164,8 @@ class Year:
         """Let the board's clock show what it shows."""
         self.board.now = UNSET + self.at - self.unset_since if self.unset_since else self.at + self.wrong
 
-    def effective(self):
-        """The time by which the board goes."""
-        return self.at + self.wrong if -HOUR <= self.wrong <= HOUR else self.at
-
     async def pass_look(self):
         self.at += LOOK
-        self.ticks.ms += LOOK * 1000
         if self.unset_since and self.at >= self.unset_until:
             self.unset_since = 0
         if self.wrong and self.at >= self.wrong_until:
@@ -185,7 +176,7 @@ class Year:
     async def look(self):
         for _ in range(4):
             is_done = await self.timers.run_due()
-            while self.timers.runner.is_busy:
+            while self.timers.runner._busy:
                 await let_others_run()
             if is_done:
                 break
@@ -210,7 +201,7 @@ class Year:
     def _compare_one(self, ref, due, told, calls):
         if not self.is_set:
             return
-        now = self.effective()
+        now = self.at + self.wrong
         newest, count = due.reach(now)
         if not count:
             return
@@ -260,7 +251,7 @@ class Year:
     def jump(self):
         """The clock is wrong for a while."""
         self.jumps += 1
-        self.wrong = random.choice((-2 * DAY, -HOUR // 2, -5 * MINUTE, 5 * MINUTE, HOUR // 2, 2 * HOUR, 300 * DAY))
+        self.wrong = random.choice((-HOUR // 2, -5 * MINUTE, 5 * MINUTE, HOUR // 2))
         self.wrong_until = self.at + HOLD
 
 

@@ -155,9 +155,6 @@ class Watch:
     async def search(self):
         await self.command("/recall bako dufi lomu number7")
 
-    async def dedupe(self):
-        await self.command("/dedupe")
-
     async def export(self):
         await self.command("/export")
 

@@ -177,24 +177,22 @@ async def converse(board, network):
         chat = address.replace(":", " ").split(" ")[1]
         return Chat(network, address), "net " + chat
 
-    board.inbox.add_channel("net", open_sink)
+    board.inbox.deliveries.add_channel("net", open_sink)
     offset, left = network.confirmed + 1, 1
     for number in range(ROUNDS):
         network.is_faulty = number < FAULTY
-        left = await board.inbox.redeliver("net")
+        left = await board.inbox.deliveries.redeliver("net")
         numbers = network.poll(offset)
         if not numbers and not left and not network.is_faulty:
             break
         if number == 6:
-            await board.inbox.push(people.admit("net", "5", "direct").caller, "the paint has come")
+            await board.inbox.deliveries.push(people.admit("net", "5", "direct").caller, "the paint has come")
         for at in numbers:
             sender, group, said = SAID[at - 1]
             kind = "group" if group else "direct"
             admitted = people.admit("net", sender, kind, group)
             sink = Chat(network, "net:%s:%d" % (chat_of(at), at))
-            await board.inbox.handle(
-                Message(sink.address, admitted.caller, said, said[0] == "/", None, "", "", ""), sink
-            )
+            await board.inbox.handle(Message(sink.address, admitted.caller, said, said[0] == "/", "", "", ""), sink)
             if not (sink.was_taken or sink.is_delivered):
                 break  # it is offered again
             offset = max(offset, at + 1)

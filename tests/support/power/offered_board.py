@@ -2,10 +2,9 @@
 
     offered_board.py FLASH CUT     CUT is the number of a change of the flash at which the power fails, 0 for none
 
-It goes on from where the flash and the companion are: the companion's state is the file FLASH.net, which no cut touches. The
-board knows no more than the newest lines of its journal, as after many others, so that a message is known by its entry in
-taken.bin. Prints what the companion has of each answer, what stands in the journal and in the notes, and how many changes there
-were until it was open and in all.
+It goes on from where the flash and the companion are: the companion's state is the file FLASH.net, which no cut touches.
+Prints what the companion has of each answer, what stands in the journal and in the notes, and how many changes there were
+until it was open and in all.
 """
 
 import asyncio
@@ -24,14 +23,11 @@ from engram.errors import NetError
 from engram.link.conversation import Conversation
 from engram.llm.types import Reply
 from engram.memory.access import OWNER, Caller
-from engram.memory.journal import journal
-from engram.memory.journal.seen_messages import SeenMessages
 
 SETTINGS = {"extract.on": False, "flush.on": False, "log.level": "error", "journal.bytes": 65536}
 SAID = ("first", "/note the bike is green", "second", "/session new", "third", "/note the door is blue", "fourth")
 ROUNDS = 60
 FAULTY = 30  # rounds in which the link breaks
-NEWEST = 3  # lines that are looked through
 
 
 class Model:
@@ -50,18 +46,6 @@ class Model:
         pass
 
 
-class ShortMemory(SeenMessages):
-    """Knows no ids but those of the newest lines, of which the power may have kept an entry from being written."""
-
-    def find(self, mid):
-        for count, line in enumerate(self._journal.entries.lines_backwards()):
-            if count == NEWEST:
-                break
-            if line.get("mid") == mid:
-                return line
-        return None
-
-
 class Companion:
     """What offers messages, takes answers, and outlives the power; `is_faulty` breaks the link before or after that."""
 
@@ -76,12 +60,13 @@ class Companion:
         except OSError:
             pass
 
-    async def ask(self, op, **fields):
+    async def ask(self, op, body, **fields):
         """Take a part of an answer, as Replication.ask() does."""
         fault = random.getrandbits(3) if self.is_faulty else 7
         if fault == 0:
             raise NetError("it broke before")
-        self.items.extend(fields["items"])
+        (data,) = body.pieces()
+        self.items.extend(json.loads(data))
         if self.items[-1][0] == "end":
             self.answers.append([content for _, content in self.items[:-1]])
             with open(self.path, "a") as file:
@@ -95,7 +80,7 @@ async def converse(board, companion):
     """Offer each message until the end of its answer is there."""
 
     async def take(mid, caller, content, is_command, origin, sink):
-        await board.inbox.handle(Message(mid, caller, content, is_command, None, *origin), sink)
+        await board.inbox.handle(Message(mid, caller, content, is_command, *origin), sink)
 
     for number in range(ROUNDS):
         at = len(companion.answers)
@@ -107,8 +92,7 @@ async def converse(board, companion):
         head.update({"workspace": "", "command": SAID[at][0] == "/"})
         head.update({"forwarded": "", "quoted": "", "edits": ""})
         await Conversation(companion, head).run(take, SAID[at], "others")
-        for _ in range(NEWEST + 1):
-            board.journal.add(OWNER, "user", "owner", "something else")
+        board.journal.add(OWNER, "user", "owner", "something else")
 
 
 def tell(*words):
@@ -123,7 +107,6 @@ def main(path, cut):
     vfs.umount("/made")
     device = faulty_flash.FaultyFlash(path, 0, "", ("half", cut))
     vfs.mount(vfs.VfsLfs2(device, **flash.OPTIONS), "/flash")
-    journal.SeenMessages = ShortMemory
     app = App("/flash", SETTINGS, clock=Clock(0, lambda: 1790000000), model=Model())
     board = app.board
     tell("opened", device.changes)

@@ -34,14 +34,14 @@ FAULTY = 130  # steps in which the network loses
 CALLER = Caller("owner", "net 5", False, "")
 HOUR = 3600
 ADDED = {
-    1: TimerSpec("say", "once", False, Span(3 * HOUR)),
-    2: TimerSpec("say", "daily", False, Repeat(480, 127, 0)),
-    3: TimerSpec("say", "often", False, Repeat(0, 0, 360)),
-    4: TimerSpec("ask", "what is on?", False, Span(5 * HOUR)),
-    6: TimerSpec("tool", "lamp {}", True, Span(7 * HOUR)),
-    8: TimerSpec("tool", "pump {}", True, Span(8 * HOUR)),
-    10: TimerSpec("say", "gone", False, Span(9 * HOUR)),
-    30: TimerSpec("ask", "how is it?", False, Repeat(1200, 127, 0)),
+    1: TimerSpec("say", "once", Span(3 * HOUR)),
+    2: TimerSpec("say", "daily", Repeat(480, 127, 0)),
+    3: TimerSpec("say", "often", Repeat(0, 0, 360)),
+    4: TimerSpec("ask", "what is on?", Span(5 * HOUR)),
+    6: TimerSpec("tool", "lamp {}", Span(7 * HOUR)),
+    8: TimerSpec("tool", "pump {}", Span(8 * HOUR)),
+    10: TimerSpec("say", "gone", Span(9 * HOUR)),
+    30: TimerSpec("ask", "how is it?", Repeat(1200, 127, 0)),
 }
 """What is asked for at which step."""
 REMOVED = {12: "gone"}
@@ -72,7 +72,7 @@ class Toolbox:
     def __init__(self, world):
         self._world = world
 
-    async def call(self, name, arguments, caller, is_confirmed=False):
+    async def call(self, name, arguments, caller):
         self._world.note("called", name)
         return name != "pump", '"ok"' if name != "pump" else "it is dry."
 
@@ -107,32 +107,28 @@ def change(timers, step, world):
 async def live(board, world, clock):
     """Let the steps pass."""
     inbox = board.inbox
-    inbox.add_channel("net", lambda address: (Chat(world, address), "net 5"))
+    inbox.deliveries.add_channel("net", lambda address: (Chat(world, address), "net 5"))
     timers = board.timers
-    ticks = [0]
-    timers.guard._ticks_ms = lambda: ticks[0]
-    timers.guard._ticks = 0
     left = 1
     for step in range(len(world.of("step")), STEPS):
         world.is_faulty = step < FAULTY
         change(timers, step, world)
-        left = await inbox.redeliver("net")
+        left = await inbox.deliveries.redeliver("net")
         for _ in range(TRIES):
             is_done = await timers.run_due()
             if timers.runner._task:
                 await timers.runner._task
             if is_done:
                 break
-            left = await inbox.redeliver("net")
+            left = await inbox.deliveries.redeliver("net")
         else:
             raise RuntimeError("something due is never told: " + timers.problem)
         for _ in range(20):
             await sleep_ms(0)
         world.note("step", step)
         clock[0] += STEP
-        ticks[0] = (ticks[0] + STEP * 1000) % (1 << 30)
     for _ in range(8):
-        left = await inbox.redeliver("net")
+        left = await inbox.deliveries.redeliver("net")
     return timers, left
 
 

@@ -13,7 +13,7 @@ import sys
 
 from engram import text
 from engram.channels.console.json_lines import JsonLines
-from engram.channels.console.line_editor import LineEditor, TooLong
+from engram.channels.console.line_editor import LineEditor
 from engram.channels.message import ChannelSink, Message
 from engram.compat import const
 from engram.interrupt import start_task
@@ -89,17 +89,13 @@ class Console(ChannelSink):
     async def _message(self, line):
         """The text of a line, its bytes for a program's; empty if it was refused, with a notice."""
         told = self._json or self
-        if isinstance(line, TooLong):
+        if isinstance(line, int):
             problem = "the line has %d bytes, at most %d are taken: send it in parts."
-            await told.refuse(problem % (line.length, self._limit))
+            await told.refuse(problem % (line, self._limit))
             return b"" if self._json else ""
         if self._json:
             return line
-        message = text.decode(line).strip()
-        if "\0" in message:
-            await self.refuse("the line has a NUL character in it and was not taken: send plain text.")
-            return ""
-        return message
+        return text.decode(line).replace("\0", "").strip()
 
     async def _handle(self, message) -> None:
         if self._json:
@@ -108,7 +104,7 @@ class Console(ChannelSink):
         elif message == "/json on":
             self._be_json()
         elif message:
-            await self.handle(Message("", None, message, message[0] == "/", None, "", "", ""), self)
+            await self.handle(Message("", None, message, message[0] == "/", "", "", ""), self)
 
     async def handle(self, message: Message, sink: ChannelSink):
         """Answer a message, of the owner if it names no caller; what comes of it goes to `sink`. The outcome of a turn."""
@@ -125,7 +121,7 @@ class Console(ChannelSink):
         self._editor.echo_to(None)
         self._json = JsonLines(self.handle, self._target.write, self._limit)
         # What is kept for rooms of a program; the task is short, and held until the next one.
-        self._redelivery = start_task(self._inbox.redeliver, _PROGRAM)
+        self._redelivery = start_task(self._inbox.deliveries.redeliver, _PROGRAM)
 
     def _be_plain(self) -> None:
         if self._json:
@@ -134,16 +130,19 @@ class Console(ChannelSink):
 
     # --- what the board begins to say
 
-    def open_sink(self, room: str) -> tuple:
-        """See Inbox.add_channel(): nothing goes here for a message's id."""
-        if room == OWNER.room:
-            return ConsolePush(self.show_push, ""), room
+    def find_send(self, room: str) -> tuple:
+        """As message.buffered() takes it; nothing goes here for a message's id."""
         name, _, rest = room.partition(" ")
-        if name != _PROGRAM or not rest:
+        if room != OWNER.room and (name != _PROGRAM or not rest):
             return None, ""
-        return ConsolePush(self.show_push, rest) if self._json else None, room
 
-    def show_push(self, content: str, turn: str, room: str) -> None:
+        async def show(content: str, turn: str) -> bool:
+            self._show_push(content, turn, rest)
+            return True
+
+        return show if self._json or not rest else None, room
+
+    def _show_push(self, content: str, turn: str, room: str) -> None:
         """Show what the board says by itself; what was typed meanwhile stands behind it again."""
         if self._json:
             self._json.push(content, turn, room)
@@ -205,33 +204,6 @@ class Console(ChannelSink):
         if self._line_end != "\n":
             output = output.replace("\r\n", "\n").replace("\n", self._line_end)
         self._target.write(output)
-
-
-class ConsolePush(ChannelSink):
-    """Shows one such text; `show` is the console's show_push(), `room` the program's room, "" for the person at the console."""
-
-    is_confirming = True
-
-    def __init__(self, show, room: str):
-        self._show = show
-        self._room = room
-        self._turn = None
-        self._content = ""
-
-    async def notice(self, line: str) -> None:
-        """A line about it."""
-        self._content += line + "\n"
-
-    async def on_saved_reply(self, reply) -> None:
-        """Show a piece of the answer."""
-        self._turn = reply.turn
-        self._content += reply.with_age()
-
-    async def end(self, outcome) -> bool:
-        """Show it."""
-        if self._content:
-            self._show(self._content, self._turn, self._room)
-        return True
 
 
 class Interrupted(Exception):

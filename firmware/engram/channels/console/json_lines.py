@@ -101,7 +101,7 @@ class JsonLines(ChannelSink):
                     raise ValueError(kind + " must be a text, and without NUL.")
                 if kind == "command" and message[0] != "/":
                     raise ValueError("a command begins with a slash; /help lists them.")
-                return Message(mid, caller, message.strip(), kind == "command", None, "", "", "")
+                return Message(mid, caller, message.strip(), kind == "command", "", "", "")
         raise ValueError(_ONE)
 
     def _fields(self, line) -> dict:

@@ -38,13 +38,6 @@ _AFTER_ESCAPE = const(1)
 _IN_SEQUENCE = const(2)
 
 
-class TooLong:
-    """Stands in the place of a line that had more bytes than may be: `length` of them."""
-
-    def __init__(self, length: int):
-        self.length = length
-
-
 class LineEditor:
     """Collects lines of at most `limit` bytes; `write(text)` is called with what to echo, or is None."""
 
@@ -62,7 +55,7 @@ class LineEditor:
         self._write = write
 
     def feed(self, data):
-        """Yield each line that `data` completes, as a bytearray without the line end, or a TooLong."""
+        """Yield each line that `data` completes, as a bytearray without the line end, or the length of one that is too long."""
         for byte in data:
             if self._write and self._is_key(byte):
                 continue
@@ -87,7 +80,7 @@ class LineEditor:
         return self._take() if self._length else None
 
     def _take(self):
-        line = self._line if self._length <= self._limit else TooLong(self._length)
+        line = self._line if self._length <= self._limit else self._length
         self._line = bytearray()
         self._length = 0
         return line

@@ -8,15 +8,13 @@ from engram.errors import BadAnswer, EngramError, NetError, Refused
 from engram.net.http import Client
 from engram.text import cut, dumps, loads, part, printable
 
-# Protects against an answer without end.
+# Protects against an answer without end: six updates, of which one has about 60 KB at most.
 _LONGEST_ANSWER = const(400_000)
-_LARGEST = const(131_072)  # bytes of updates that are read at once: one has about 60 KB at most
-_SMALL = const(2048)  # bytes of an answer that is read whole: a bot, a file's path, an error
+_SMALL = const(2048)  # bytes of an error
 _WORDS = const(200)  # characters of the service's own words
 _CONNECT_MS = const(10_000)
 _ANSWER_MS = const(20_000)  # the longest silence of the service, besides the wait of a long poll
 _JSON = const((("Content-Type", "application/json"),))
-_NUMBER = const(b'"update_id":')
 
 UPDATES = ("message", "edited_message")
 """The kinds of updates that are asked for."""
@@ -40,14 +38,6 @@ class BotError(EngramError):
         return any(phrase in str(self).lower() for phrase in phrases)
 
 
-class TooLarge(Exception):
-    """An update that the board cannot read, with its number."""
-
-    def __init__(self, update_id: int):
-        super().__init__("update %d is too large for the board" % update_id)
-        self.update_id = update_id
-
-
 class BotApi:
     """Calls of one bot over one link, one at a time."""
 
@@ -62,70 +52,31 @@ class BotApi:
         """Return a count that grows when the network changes: what failed before may go well."""
         return self._network.changes if self._network else 0
 
-    async def call(self, method: str, **fields):
-        """The result of a method that gives little."""
-        answer = await self._ask(method, fields)
-        try:
-            await self._check(answer)
-            return _result(await self._guarded(answer.collect(_SMALL)))
-        finally:
-            self.client.release(answer)
-
-    async def send(self, method: str, **fields) -> None:
-        """Call what must not happen twice."""
-        answer = await self._ask(method, fields, is_repeatable=False)
-        try:
-            await self._check(answer)
-            await self._skip(answer)  # the message again, which the board has
-        finally:
-            self.client.release(answer)
-
-    async def updates(self, offset: int, limit: int, wait_s: int) -> list:
-        """The updates from `offset` on; TooLarge if the first one is."""
-        fields = {"offset": offset, "limit": limit, "timeout": wait_s, "allowed_updates": UPDATES}
-        answer = await self._ask("getUpdates", fields)
-        try:
-            await self._check(answer)
-            data = await self._guarded(answer.collect(_LARGEST))
-            is_whole = answer.ended
-            await self._skip(answer)
-        finally:
-            self.client.release(answer)
-        try:
-            if is_whole:
-                found = _result(data)
-                if not isinstance(found, list):
-                    raise _no_telegram()
-                return found
-        except MemoryError:
-            pass
-        if limit > 1:
-            return await self.updates(offset, 1, 0)
-        number = bytes(data[:_SMALL]).replace(b" ", b"").partition(_NUMBER)[2].partition(b",")[0]
-        if not number.isdigit():
-            raise _no_telegram()
-        raise TooLarge(int(number))
-
-    async def open_file(self, path: str) -> "Download":
-        """The file at a path that getFile has given; no other call is made before it is closed."""
-        asked = self.client.ask("GET", "/file/bot%s/%s" % (self._token, path))
-        download = Download(self, await self._guarded(asked))
-        if download.answer.status != 200:
-            await download.close()
-            raise BotError(download.answer.status, "the file is not there any more")
-        return download
-
-    async def _ask(self, method: str, fields: dict, is_repeatable: bool = True):
+    async def call(self, method: str, fields: dict, is_repeatable: bool = True):
+        """The result of a method; what must not happen twice is not repeatable."""
         # In the same order each time, which a dict of MicroPython does not promise.
         pairs = [dumps(name) + ":" + dumps(fields[name]) for name in sorted(fields)]
         body = ("{" + ",".join(pairs) + "}").encode()
         path = "/bot%s/%s" % (self._token, method)
-        return await self._guarded(self.client.ask("POST", path, _JSON, lambda: (body,), is_repeatable))
+        answer = await self._guarded(self.client.ask("POST", path, _JSON, lambda: (body,), is_repeatable))
+        try:
+            await self._check(answer)
+            return _result(await self._guarded(answer.collect(_LONGEST_ANSWER)))
+        finally:
+            self.client.release(answer)
 
-    async def _skip(self, answer) -> None:
-        """Read the rest of an answer, so that its link can be used again."""
-        while not answer.ended:
-            await self._guarded(answer.read())
+    async def updates(self, offset: int, limit: int, wait_s: int) -> list:
+        """The updates from `offset` on; the first one alone if the board has no room for all."""
+        fields = {"offset": offset, "limit": limit, "timeout": wait_s, "allowed_updates": UPDATES}
+        try:
+            found = await self.call("getUpdates", fields)
+        except MemoryError:
+            if limit == 1:
+                raise
+            return await self.updates(offset, 1, 0)
+        if not isinstance(found, list):
+            raise _no_telegram()
+        return found
 
     async def _check(self, answer) -> None:
         """BotError if an answer is an error."""
@@ -157,24 +108,8 @@ class BotApi:
             raise BotError(0, str(error), is_unknown=self.client.is_sent)
 
 
-class Download:
-    """A file that comes over the link of a BotApi."""
-
-    def __init__(self, api: BotApi, answer):
-        self._api = api
-        self.answer = answer
-
-    async def read(self):
-        """The bytes that come next, lent until the next call; none at the end."""
-        return await self._api._guarded(self.answer.read())
-
-    async def close(self) -> None:
-        """Be done with the file."""
-        self._api.client.release(self.answer)
-
-
 def _no_telegram() -> BotError:
-    return BotError(0, "the service does not answer as Telegram does; check telegram.url")
+    return BotError(0, "the service does not answer as Telegram does; check telegram.url", is_unknown=True)
 
 
 def _result(data: bytes):

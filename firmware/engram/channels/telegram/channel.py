@@ -1,48 +1,39 @@
 """Talks with people over Telegram: each message is admitted and answered.
 
-There are two links: a long poll waits at the service over one, which also brings files; answers go
-over the other.
+There are two links: a long poll waits at the service over one, answers go over the other.
 """
-
-import gc
 
 from engram import diag
 from engram.channels.message import Message
 from engram.channels.outbox import FAILED
-from engram.channels.people import LET_IN
 from engram.channels.telegram.bot_api import BotError
 from engram.channels.telegram.destination import NAME, destination_of, room_of
 from engram.channels.telegram.poller import LONG_POLL_S, Poller
 from engram.channels.telegram.reply import Reply
 from engram.channels.telegram.sender import Sender
-from engram.clock import Moment, Timeout
+from engram.clock import Timeout
 from engram.compat import const, sleep_ms
 from engram.errors import EngramError
 from engram.interrupt import start_task
-from engram.text import part
 
 _LOOK_MS = const(50)
 _RETRY_S = const(10)  # before an answer that was not delivered is tried again
 _TRIED_MS = const(600_000)  # for so long an answer is tried of which nothing is on flash
-_GIVEN_UP = const("%s was not answered, or the answer may not have arrived: say it again.")
-_MESSAGE = const("A message")
+_FAILED = const("Your message was not answered, or the answer may not have arrived: say it again.")
 _LOGGED = const(8)  # closed groups that the log names
-_NOT_IN_MENU = const(("json",))
 _GREETING = const("Hello! Write to me, and I answer; what you want me to keep, I remember. /help lists the commands.")
 
 
 class Telegram:
     """One bot. make_api(wait_s) gives a BotApi, find_people() the People, commands() what the menu lists."""
 
-    def __init__(self, config, clock, inbox, find_people, make_api, commands):
-        policy = config.get("telegram.policy")
-        self._policy = config.get("people.policy") if policy == "people" else policy
+    def __init__(self, clock, inbox, find_people, make_api, commands):
         self._clock = clock
         self._inbox = inbox
         self._find_people = find_people
         self._commands = commands
         self._api = make_api(0)
-        self.sender = Sender(self._api, self._find_chat, self._move_group, self._call_failed)
+        self.sender = Sender(self._api, self._move_group, self._call_failed)
         self._polls = make_api(LONG_POLL_S)
         self.poller = Poller(self._polls, clock, self._move_group)
         self._tasks = []
@@ -51,10 +42,8 @@ class Telegram:
         self._is_new = True  # whether the outbox may have answers of an earlier run
         self._is_redelivering = False
         self._retry = Timeout()
-        self._has_strangers = False  # whether somebody may have a code
-        self._fault = ()  # the newest for the owner, such as an answer that Telegram did not take
         self._logged_groups = []
-        inbox.add_channel(NAME, self._open_sink, self._is_let_in)
+        inbox.deliveries.add_channel(NAME, self._open_sink, self._is_let_in)
 
     # --- running
 
@@ -71,9 +60,8 @@ class Telegram:
                     self._redeliver_owed()
                     self._api.client.tidy()  # a link that idles
                     # An answer under way may turn out to be kept for later: no long poll is to delay that.
-                    is_waiting = self._tasks or self._has_strangers or self._has_undelivered()
+                    is_waiting = self._tasks or self._has_undelivered()
                     found = await poller.poll(len(self._tasks), _RETRY_S if is_waiting else LONG_POLL_S)
-                    self._welcome()
                     for said in found:
                         self._begin(self._answer, said)
                 except BotError as error:
@@ -100,12 +88,9 @@ class Telegram:
             await task
 
     async def _register_commands(self) -> None:
-        menu = []
-        for name, _, purpose in self._commands():
-            if name not in _NOT_IN_MENU:
-                menu.append({"command": name, "description": purpose})
+        menu = [{"command": name, "description": purpose} for name, _, purpose in self._commands()]
         try:
-            await self._api.call("setMyCommands", commands=menu)
+            await self._api.call("setMyCommands", {"commands": menu})
         except BotError as error:
             if error.code == 401:
                 raise
@@ -114,12 +99,6 @@ class Telegram:
     def _call_failed(self, error: BotError) -> None:
         if error.code == 401:
             self.poller.failed(error)
-
-    def _find_chat(self, chat: int) -> int:
-        """The chat that a group has become, if it is a supergroup now."""
-        if chat > 0:
-            return chat
-        return int(self._find_people().current_group("%s:%d" % (NAME, chat)).partition(":")[2])
 
     def _move_group(self, chat: int, new: int) -> None:
         """A group became a supergroup, which has another number: it stays as open as it was."""
@@ -140,32 +119,22 @@ class Telegram:
             if admission.caller:
                 await self._converse(said, admission.caller)
             elif admission.reply:
-                self._has_strangers = True
                 await self._say(where, admission.reply)
             elif where.is_group and said.is_mentioned:
                 self._log_group(where.chat)
         except (EngramError, MemoryError) as error:
-            gc.collect()
             diag.error(NAME, "a message failed: %s" % error)
             if said.is_mentioned or not where.is_group:
-                await self._say(where, _GIVEN_UP % _MESSAGE)
+                await self._say(where, _FAILED)
         self.answering.remove(said)
         self.poller.confirm(said)
-
-    def _welcome(self) -> None:
-        """Tell strangers whom the owner has let in."""
-        if self._has_strangers:
-            people = self._find_people()
-            self._has_strangers = bool(people.waiting())
-            for sender in people.take_let_in(NAME):
-                self._begin(self._say, destination_of("%s %s" % (NAME, sender)), LET_IN)
 
     def _admit(self, said):
         where = said.destination
         kind = "group" if where.is_group else "direct"
         thread = str(where.topic or "")
         return self._find_people().admit(
-            NAME, str(said.sender), kind, str(where.chat), said.is_mentioned, thread, said.name, self._policy
+            NAME, str(said.sender), kind, str(where.chat), said.is_mentioned, thread, said.name
         )
 
     def _log_group(self, chat: int) -> None:
@@ -181,8 +150,7 @@ class Telegram:
         if sentence:
             await self._say(said.destination, sentence)
             return
-        file = (said.file.name, said.file.bytes, lambda: self._open_file(said.file.id)) if said.file else None
-        message = Message(said.mid, caller, said.text, said.is_command, file, said.forwarded, said.quoted, said.edits)
+        message = Message(said.mid, caller, said.text, said.is_command, said.forwarded, said.quoted, said.edits)
         reply = Reply(self, said.destination, said)
         start_task(reply.show_typing)
         try:
@@ -193,17 +161,13 @@ class Telegram:
         finally:
             reply.is_over = True
         if not reply.delivery.seq and not await self._deliver_unkept(reply):
-            await self._give_up(said, caller)
+            self._inbox.deliveries.push(caller, _FAILED)
 
     def _has_earlier(self, said) -> bool:
         """True if an earlier message of the same room is not answered yet."""
         room = room_of(said.destination)
         before = self.answering[: self.answering.index(said)]
         return any(room_of(other.destination) == room for other in before)
-
-    async def _open_file(self, file_id: str):
-        found = await self._api.call("getFile", file_id=file_id)
-        return await self._polls.open_file(part(found, "file_path", str))
 
     async def _say(self, destination, sentence: str) -> None:
         """Say something of which nothing is on flash."""
@@ -214,29 +178,22 @@ class Telegram:
 
     async def _deliver_unkept(self, reply) -> bool:
         """Send an answer again of which nothing is on flash; False if it is given up."""
-        poller, end = self.poller, Timeout()
+        end = Timeout()
         end.begin(_TRIED_MS)
         while not reply.is_delivered:
             must_wait = self.sender.must_wait(reply.destination.chat)
-            if end.is_over or poller.is_stopped or must_wait or reply.delivery.state == FAILED:
+            if end.is_over or self.poller.is_stopped or must_wait or reply.delivery.state == FAILED:
+                diag.warning(NAME, "an answer is given up")
                 return False
             await sleep_ms(1000 * _RETRY_S)
-            if not poller.problem:
+            if not self.poller.problem:
                 await reply.delivery.attempt(reply, None)
         return True
-
-    async def _give_up(self, said, caller) -> None:
-        """Say, as soon as that is possible, that something was not answered."""
-        diag.warning(NAME, "a command is given up")
-        name = said.text.partition(" ")[0] if said.is_command else _MESSAGE
-        task = self._inbox.push(caller, _GIVEN_UP % name)
-        if task:
-            await task
 
     # --- what was not delivered, and what the board begins
 
     def _has_undelivered(self) -> bool:
-        return self._is_new or self._inbox.has_undelivered(NAME)
+        return self._is_new or self._inbox.deliveries.has_undelivered(NAME)
 
     def _redeliver_owed(self) -> None:
         is_away = self.poller.problem and not self._is_new
@@ -247,7 +204,7 @@ class Telegram:
 
     async def _redeliver(self) -> None:
         try:
-            await self._inbox.redeliver(NAME)
+            await self._inbox.deliveries.redeliver(NAME)
         finally:
             self._is_redelivering = False
             self._retry.begin(1000 * _RETRY_S)
@@ -260,38 +217,14 @@ class Telegram:
     def _is_let_in(self, caller) -> bool:
         where = destination_of(caller.room)
         people = self._find_people()
-        return people.is_let_in(NAME, caller.principal, str(where.chat), where.is_group, self._policy)
+        return people.is_let_in(NAME, caller.principal, str(where.chat), where.is_group)
 
     # --- status
 
-    def note_fault(self, name: str, words: str) -> None:
-        """Keep for the owner what went wrong with an answer."""
-        diag.error(NAME, "%s: %s" % (name.strip(), words))
-        self._fault = name, Moment(self._clock), words
-
-    def unhook(self) -> None:
-        """Remove a webhook before the next poll."""
-        self.poller.wants_no_webhook = True
-
-    def short(self, since: str = "") -> str:
+    def short(self) -> str:
         """In a few words how it is."""
         poller = self.poller
+        since = " " + poller.since.since() if poller.since else ""
         if not poller.problem:
             return "connected as @%s%s" % (poller.bot.username, since)
         return ("stopped%s: %s" if poller.is_stopped else "not connected%s: %s") % (since, poller.problem)
-
-    def status_lines(self):
-        """Yield lines on how it is."""
-        poller = self.poller
-        yield self.short(" " + poller.since.since() if poller.since else "")
-        if poller.next_try_s and not poller.is_stopped:
-            yield "  next try in %d s" % poller.next_try_s
-        yield "  policy    " + self._policy
-        yield "  newest    " + (poller.newest.when() if poller.newest else "no message since the start")
-        if self._fault:
-            name, moment, words = self._fault
-            yield "  %s%s, %s" % (name, moment.when(), words)
-        if self.answering:
-            yield "  answering %d" % len(self.answering)
-        if self._has_undelivered():
-            yield "  answers that were not delivered are kept"

@@ -5,7 +5,7 @@ at the first of them, and what comes again with it is passed over. After a power
 """
 
 from engram import diag
-from engram.channels.telegram.bot_api import BotError, TooLarge
+from engram.channels.telegram.bot_api import BotError
 from engram.channels.telegram.destination import NAME
 from engram.channels.telegram.updates import Bot, Ignored, Incoming, moved_group
 from engram.clock import Moment, Timeout
@@ -23,14 +23,12 @@ _OPEN_POLL_MS = const(2000)  # while messages wait: others are to get their typi
 _FIRST_PAUSE_MS = const(1000)  # after an error; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60_000)
 _CONFLICT_MS = const(20_000)  # another program that polls goes on for its own 50 seconds
-_ALBUM_MS = const(1000)  # in which the next message of an album comes
 _STEP_MS = const(100)
 _LOOK_MS = const(20)
 _FORGOTTEN_S = const(6 * 86400)  # after a week without an update Telegram chooses other numbers
 
 _NO_BOT = const("Telegram does not know the bot: set telegram.token (`make setup` asks for it), and restart the board.")
-_CONFLICT = const("another program polls this bot: stop it, or give the board a bot of its own")
-_WEBHOOK = const("a webhook is set for this bot, so Telegram gives no updates: /telegram unhook removes it")
+_CONFLICT = const("another program takes this bot's messages: stop it, or give the board a bot of its own")
 
 
 class Poller:
@@ -42,14 +40,11 @@ class Poller:
         self._on_moved = on_moved
         self._open = []  # the numbers of updates whose messages are not taken
         self._next = 0  # the number after the newest update
-        self._album = None  # the message of an album of which more may come
-        self._last_album = None  # the album, and its chat, that was answered last
+        self._album = ""  # the newest one
         self._backoff = Backoff(_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
         self._pause_ms = 0
         self._must_wait = False  # whether Telegram said how long
         self._network_changes = 0  # those of which the newest try knew
-        self.wants_no_webhook = False
-        """True if a webhook is to be removed before the next poll."""
         self.bot = Bot(0, "")
         self.since = None
         """The Moment since which it is connected, or not."""
@@ -61,8 +56,9 @@ class Poller:
         """True if Telegram does not know the bot."""
 
     async def connect(self) -> None:
-        """Ask which bot this is."""
-        found = await self._api.call("getMe")
+        """Ask which bot this is, and for its messages, which an earlier program may have had sent elsewhere."""
+        found = await self._api.call("getMe", {})
+        await self._api.call("deleteWebhook", {"drop_pending_updates": False})
         self.bot = Bot(part(found, "id", int), part(found, "username", str))
 
     async def poll(self, busy: int, longest_s: int) -> list:
@@ -70,53 +66,18 @@ class Poller:
 
         A long poll takes no longer than `longest_s`.
         """
-        if self.wants_no_webhook:
-            self.wants_no_webhook = False
-            await self._api.call("deleteWebhook", drop_pending_updates=False)
         if self.newest and self.newest.age > _FORGOTTEN_S and not self._open:
             self._next = 0
-        if self._album:
-            await sleep_ms(_ALBUM_MS)
-        else:
-            await self._wait_for_taken()
-        room = AT_ONCE - bool(self._album) - busy
+        await self._wait_for_taken()
+        room = AT_ONCE - busy
         if room <= 0:
             await sleep_ms(_STEP_MS)
             return []
         wait_s = 0 if self._open or self.problem else longest_s
-        offset, most = self._open[0] if self._open else self._next, room + len(self._open)
-        try:
-            updates = await self._api.updates(offset, most, wait_s)
-        except TooLarge as large:
-            diag.warning(NAME, str(large))
-            self._next = max(self._next, large.update_id + 1)
-            updates = []
+        offset = self._open[0] if self._open else self._next
+        updates = await self._api.updates(offset, room + len(self._open), wait_s)
         self._connected()
-        return self._gather([message for message in map(self._message, updates) if message])
-
-    def _gather(self, came: list) -> list:
-        """Return the messages that may be answered: those of an album are one, which is held
-        until a poll brings no more of it.
-        """
-        ready = []
-        held, self._album = self._album, None
-        for said in came:
-            if held and held.is_with(said):
-                held.join(said)
-            elif said.album and (said.album, said.destination.chat) == self._last_album and not said.words:
-                self.confirm(said)  # too late: the rest of it was answered
-            else:
-                ready += [held] if held else []
-                held = said if said.album else None
-                ready += [] if held else [said]
-        if held and came:
-            self._album = held
-        elif held:
-            ready.append(held)
-        for said in ready:
-            if said.album:
-                self._last_album = said.album, said.destination.chat
-        return ready
+        return [message for message in map(self._message, updates) if message]
 
     async def _wait_for_taken(self) -> None:
         """Wait a while for messages to be taken: the next poll then confirms them."""
@@ -140,19 +101,22 @@ class Poller:
         except Ignored as why:
             diag.info(NAME, "an update is ignored: %s" % why)
             return None
+        if said.album and said.album == self._album and not said.words:
+            return None  # the first message of an album stands for those without words
+        self._album = said.album or self._album
         self._open.append(number)
         return said
 
     def confirm(self, said: Incoming) -> None:
         """A message needs not come again: it made a line on flash, or was answered."""
-        self._open = [number for number in self._open if number not in said.updates]
+        self._open = [number for number in self._open if number != said.update]
 
     def reopen(self) -> None:
         """Ask again for what is open: nobody answers it any more."""
         if self._open:
             self._next = self._open[0]
             self._open.clear()
-            self._album = None
+            self._album = ""
 
     # --- connected or not
 
@@ -173,7 +137,7 @@ class Poller:
             problem = _NO_BOT
             diag.error(NAME, problem)
         elif error.code == 409:
-            problem, pause_ms = _WEBHOOK if error.says_any(("webhook",)) else _CONFLICT, _CONFLICT_MS
+            problem, pause_ms = _CONFLICT, _CONFLICT_MS
         if not self.problem or not self.since:
             self.since = Moment(self._clock)
         if problem != self.problem and not self.is_stopped:
@@ -183,17 +147,11 @@ class Poller:
         self._pause_ms = 1000 * error.retry_after or pause_ms
 
     async def pause(self) -> None:
-        """Wait before the next try, until a webhook is to be removed, or the network has come."""
-        while self._pause_ms > 0 and not (self.is_stopped or self.wants_no_webhook):
+        """Wait before the next try, or until the network has come."""
+        while self._pause_ms > 0 and not self.is_stopped:
             await sleep_ms(_STEP_MS)
             self._pause_ms -= _STEP_MS
             if self._api.network_changes != self._network_changes and not self._must_wait:
                 self._pause_ms = 0
                 self._backoff.reset()
-        self._pause_ms = 0
         self._network_changes = self._api.network_changes
-
-    @property
-    def next_try_s(self) -> int:
-        """In how many seconds it tries again, 0 if it does not wait."""
-        return (self._pause_ms + 999) // 1000

@@ -5,7 +5,7 @@ The reply goes first, then what the board says beside it. How far it is, is in i
 
 from engram import diag
 from engram.channels.message import ChannelSink
-from engram.channels.outbox import Delivery
+from engram.channels.outbox import SENT_AGAIN, Delivery
 from engram.channels.telegram.bot_api import BotError
 from engram.channels.telegram.destination import NAME
 from engram.channels.telegram.sender import is_final, is_refused
@@ -21,7 +21,7 @@ _MOST_SAID = 8 * _ROOM  # characters of a command's answer: an export would floo
 AGAIN = const("(Sent again: this may have arrived before.)\n")
 _LATE = const("(An answer from %s ago.)\n")
 _CUT = const("(It broke off here.)")
-_REFUSED = const("(Telegram does not take this answer: the console shows it, and /telegram says why.)")
+_REFUSED = const("(Telegram does not take this answer: the console shows it, and /stats says why.)")
 _TOO_LONG = const("(The rest is left out: the console shows all of it.)")
 
 
@@ -38,8 +38,8 @@ class Reply(ChannelSink):
         self._beside = []  # lines
         self._beside_length = 0
         self._heading = ""
-        self._pieces = None  # (text, whether it is Markdown) of each message, in their order
         self.delivery = Delivery()
+        """Its pieces are (text, whether it is Markdown) of each message, in their order."""
         self.is_over = self.is_delivered = False
 
     async def show_typing(self) -> None:
@@ -89,25 +89,19 @@ class Reply(ChannelSink):
         delivery = self.delivery
         if reply.age and not delivery.arrived:
             self._heading = _LATE % reply.age
-        self._pieces = delivery.pieces
-        if self._pieces is None:
-            self._pieces = [(piece, True) for piece in split(reply.text, _ROOM)][delivery.arrived :]
+        if delivery.pieces is None:
+            delivery.pieces = [(piece, True) for piece in split(reply.text, _ROOM)][delivery.arrived :]
             if reply.is_cut:
                 self._say(_CUT)
-
-    def give_up(self, words: str) -> None:
-        """Tell the owner that an answer is sent no more, though nobody knows whether it arrived."""
-        self._channel.note_fault("given up  ", words)
 
     async def end(self, outcome) -> "bool | None":
         """Send what is left; True if Telegram has all of it or never will, None if nobody knows."""
         self.is_over = True
         delivery = self.delivery
-        if self._pieces is None:
-            self._pieces = [(piece, True) for piece in split("".join(self._text).lstrip(), _ROOM)]
-        self._pieces += [(piece, False) for piece in split("\n".join(self._beside), _ROOM)]
+        if delivery.pieces is None:
+            delivery.pieces = [(piece, True) for piece in split("".join(self._text).lstrip(), _ROOM)]
+        delivery.pieces += [(piece, False) for piece in split("\n".join(self._beside), _ROOM)]
         self._beside = []
-        delivery.pieces = self._pieces
         has_arrived = await self._send(delivery)
         self.is_delivered = has_arrived is True
         if not has_arrived and delivery.seq:
@@ -120,15 +114,15 @@ class Reply(ChannelSink):
         while pieces:
             text, is_marked = pieces[0]
             heading = self._heading if not delivery.arrived else ""
-            again = AGAIN if delivery.is_again else ""
+            again = AGAIN if delivery.state == SENT_AGAIN else ""
             try:
                 await self._channel.sender.send(self.destination, heading + again + text, is_marked)
             except BotError as error:
-                diag.info(NAME, "an answer: %s" % error)
                 if is_refused(error) and text != _REFUSED:
-                    self._channel.note_fault("refused   ", str(error))
+                    diag.error(NAME, "refused: %s" % error)
                     pieces[:] = [(_REFUSED, False)]
                     continue
+                diag.info(NAME, "an answer: %s" % error)
                 # None if nobody knows whether it arrived.
                 return is_final(error) or is_refused(error) or (None if error.is_unknown else False)
             pieces.pop(0)

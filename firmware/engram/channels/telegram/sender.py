@@ -35,15 +35,15 @@ def is_refused(error: BotError) -> bool:
 class Sender:
     """Sends over one BotApi.
 
-    find_chat(chat) gives the chat that a group has become; on_moved(chat, new) gets such a change,
-    on_error(error) what failed: it may be what stops the channel.
+    on_moved(chat, new) gets a group that became a supergroup, on_error(error) what failed: it may
+    be what stops the channel.
     """
 
-    def __init__(self, api, find_chat, on_moved, on_error):
+    def __init__(self, api, on_moved, on_error):
         self._api = api
-        self._find_chat = find_chat
         self._on_moved = on_moved
         self._on_error = on_error
+        self._moved = {}  # the chats that groups have become, as Telegram told since the start
         self._pauses = {}
         """By chat, a Timeout before whose end Telegram wants nothing there."""
 
@@ -96,11 +96,11 @@ class Sender:
             fields["message_thread_id"] = destination.topic
         for tries in range(_TRIES, 0, -1):
             await self._wait(chat)
-            fields["chat_id"] = self._find_chat(chat)
+            fields["chat_id"] = self._moved.get(chat, chat)
             if fields["chat_id"] != chat:
                 fields.pop("reply_parameters", None)  # there another message has that number
             try:
-                await self._api.send(method, **fields)
+                await self._api.call(method, fields, is_repeatable=False)
                 return
             except BotError as error:
                 self._on_error(error)
@@ -118,6 +118,7 @@ class Sender:
         if error.code == 429:
             self.pause(chat, error.retry_after)
         elif error.moved_to:
+            self._moved[chat] = error.moved_to
             self._on_moved(chat, error.moved_to)
         elif "message_thread_id" in fields and error.says_any(_NO_TOPIC):
             diag.info(NAME, "a topic has gone: its answer goes to the chat")

@@ -11,22 +11,13 @@ _NAME = const(60)  # characters of a sender's or a file's name that are shown
 _QUOTED = const(200)  # characters of the message that another one answers: as many as engram.link.messages has of it
 _SOMEBODY = const("somebody")
 _CHANNEL = const("the channel ")
-# A message with one of these has others' words.
-_FORWARDS = const((
-    "forward_origin", "forward_from", "forward_from_chat", "forward_sender_name", "forward_date", "is_automatic_forward",
-))  # fmt: skip
-_BLOCKS = const(("blockquote", "expandable_blockquote"))
-_IMPORTED = const((".jsonl", ".json", ".md"))
+_FORWARDS = const(("forward_origin", "forward_date", "is_automatic_forward"))  # what others' words come with
 _FORWARDED = const("A forwarded command is not carried out, since others have written it: write it yourself.")
-# What a message may hold besides text, and how it is named.
+# What a message may hold besides text.
 _KINDS = const((
-    ("photo", "photo"), ("animation", "animation"), ("video", "video"), ("video_note", "video"), ("voice", "voice message"),
-    ("audio", "audio file"), ("sticker", "sticker"), ("document", "file"), ("location", "location"), ("venue", "place"),
-    ("contact", "contact"), ("poll", "poll"), ("dice", "dice"), ("game", "game"), ("invoice", "invoice"),
-    ("story", "story"), ("paid_media", "paid media"), ("checklist", "checklist"),
+    "photo", "animation", "video", "video_note", "voice", "audio", "sticker", "document", "location", "venue", "contact",
+    "poll", "dice", "game", "invoice", "story", "paid_media", "checklist",
 ))  # fmt: skip
-
-File = namedtuple("File", "id name bytes")
 
 Bot = namedtuple("Bot", "id username")
 
@@ -46,34 +37,30 @@ class Incoming:
         self._read_sender(message, bot)
         chat = part(part(message, "chat", dict), "id", int)
         topic = part(message, "message_thread_id", int) if part(message, "is_topic_message", bool) else 0
-        number = part(update, "update_id", int)
-        self.updates = [number]
-        """The numbers of its updates: an album has several."""
+        self.update = part(update, "update_id", int)
         is_group = part(part(message, "chat", dict), "type", str) != "private"
         self.destination = Destination(chat, topic, part(message, "message_id", int), is_group)
-        self.mid = message_id(self.destination, number if edited else 0)
+        self.mid = message_id(self.destination, self.update if edited else 0)
         """Its id for the journal."""
         self.edits = message_id(self.destination) if edited else ""
         """The id of the message whose new form it is, "" for none."""
-        said, block, self.forwarded = _whose(message)
-        """`forwarded` is who wrote its words, "" if its sender did."""
-        self.quoted = _quoted(message, topic, block)
+        said = (part(message, "text", str) or part(message, "caption", str)).strip()
+        self.forwarded = _author(message)
+        """Who wrote its words, "" if its sender did."""
+        replied = _replied(message, topic)
+        self.quoted = _quoted(message, replied)
         """The first line of what it answers, or ""."""
         words, self.is_command, is_named = _addressed(said, bot)
-        self.is_mentioned = is_named or _replies(message, topic, bot)
+        self.is_mentioned = is_named or part(part(replied, "from", dict), "id", int) == bot.id
         self.words = words or said  # the bot's name alone
-        self.marks, self.file, self.refusal = _held(message, self.words)
-        """`marks` name what came with it; `file` is a File that may be imported, or None; `refusal` is
-        why it cannot be read, or "".
-        """
+        self.marks, self.refusal = _held(message, self.words)
+        """`marks` name what came with it; `refusal` is why it cannot be read, or ""."""
         if self.is_command:
             self.marks = ""
         if self.is_command and self.forwarded:
             self.is_command, self.refusal = False, _FORWARDED
         if edited and self.refusal:
             raise Ignored("it is edited and cannot be read")  # such as a place that moves
-        if edited:
-            self.file = None
         self.album = "" if edited else part(message, "media_group_id", str)
         """The same for all messages of an album, "" for others."""
 
@@ -96,23 +83,6 @@ class Incoming:
             # An anonymous administrator, a channel: nobody says who that is.
             raise Ignored("it is written in the name of a chat")
 
-    def is_with(self, more: "Incoming") -> bool:
-        """True if two messages are of one album, and one message holds both."""
-        is_one = self.album and (self.album, self.destination.chat) == (more.album, more.destination.chat)
-        is_plain = not (self.is_command or more.is_command or (self.file and more.file))
-        return bool(is_one) and self.sender == more.sender and is_plain
-
-    def join(self, more: "Incoming") -> None:
-        """Take in the next message of an album."""
-        self.marks = (self.marks + " " + more.marks).strip()
-        self.words = (self.words + " " + more.words).strip()
-        self.file = self.file or more.file
-        self.refusal = "" if self.text or self.file else self.refusal
-        self.is_mentioned = self.is_mentioned or more.is_mentioned
-        self.forwarded = self.forwarded or more.forwarded
-        self.quoted = self.quoted or more.quoted
-        self.updates += more.updates
-
 
 def moved_group(update):
     """(group, supergroup that it became) if an update tells that, else None."""
@@ -130,40 +100,6 @@ def _shown(name: str) -> str:
     return printable(" ".join(name.split()))[:_NAME].replace("[", "(").replace("]", ")")
 
 
-def _whose(message: dict) -> tuple:
-    """(the words of a message, those that its quotation blocks have, who wrote it or ""): alone, a block is all it says."""
-    field = "entities" if part(message, "text", str) else "caption_entities"
-    said = part(message, "text", str) or part(message, "caption", str)
-    author = _author(message)
-    own, block = (said, "") if author else _without_blocks(said, part(message, field, list))
-    own, block = own.strip(), block.strip()
-    if block and not own and not any(message.get(kind) for kind, _ in _KINDS):
-        return block, "", _SOMEBODY
-    return own, block, author
-
-
-def _without_blocks(said: str, entities: list) -> tuple:
-    """(a text without its quotation blocks, these)."""
-    data, own, quoted, end = said.encode(), [], [], 0
-    blocks = [entity for entity in entities if part(entity, "type", str) in _BLOCKS]
-    for begin, length in sorted([(part(block, "offset", int), part(block, "length", int)) for block in blocks]):
-        begin, behind = max(end, _byte_at(data, begin)), _byte_at(data, begin + length)
-        own.append(data[end:begin].decode())
-        quoted.append(data[begin:behind].decode())
-        end = max(begin, behind)
-    return " ".join(own + [data[end:].decode()]), "\n".join(quoted)
-
-
-def _byte_at(data: bytes, units: int) -> int:
-    """Return the place in UTF-8 of an offset of Telegram's, in units of UTF-16."""
-    at = 0
-    while units > 0 and at < len(data):
-        lead = data[at]
-        units -= 2 if lead >= 0xF0 else 1
-        at += 1 + (lead >= 0xC0) + (lead >= 0xE0) + (lead >= 0xF0)
-    return at
-
-
 def _author(message: dict) -> str:
     """Return the author of a message that is forwarded, or made by another bot; "" if its sender wrote them."""
     if any(message.get(name) is not None for name in _FORWARDS):
@@ -178,16 +114,13 @@ def _author(message: dict) -> str:
     return "the bot " + (_shown(part(bot, "username", str)) or _SOMEBODY) if bot else ""
 
 
-def _quoted(message: dict, topic: int, block: str) -> str:
-    """The first line of what a message quotes or replies to, "" if it does neither; all of a `block` is one line."""
-    replied = part(message, "reply_to_message", dict)
-    if topic and part(replied, "message_id", int) == topic:
-        replied = {}  # in a topic each message replies to the one that began it
-    said = part(part(message, "quote", dict), "text", str).strip() or " ".join(block.split())
+def _quoted(message: dict, replied: dict) -> str:
+    """The first line of what a message quotes or replies to, "" if it does neither."""
+    said = part(part(message, "quote", dict), "text", str).strip()
     for holder in (replied, part(message, "external_reply", dict)):
         said = said or part(holder, "text", str).strip() or part(holder, "caption", str).strip()
-        kinds = [name for field, name in _KINDS if holder.get(field)]
-        said = said or ("[%s]" % kinds[0] if kinds else "")
+        kinds = [kind for kind in _KINDS if holder.get(kind)]
+        said = said or ("[%s]" % _name_of(kinds[0], holder) if kinds else "")
     line = printable(" ".join(said.partition("\n")[0].split()))
     return line if len(line) <= _QUOTED else cut(line, _QUOTED - 1) + "…"
 
@@ -219,32 +152,24 @@ def _has_name(text: str, name: str) -> bool:
     return False
 
 
-def _replies(message: dict, topic: int, bot: Bot) -> bool:
-    """Return True if a message replies to one of the bot. In a topic each message replies to the one that began it."""
+def _replied(message: dict, topic: int) -> dict:
+    """The message to which another one replies, {} if there is none: in a topic each replies to the one that began it."""
     replied = part(message, "reply_to_message", dict)
-    if topic and part(replied, "message_id", int) == topic:
-        return False
-    return part(part(replied, "from", dict), "id", int) == bot.id
+    return {} if topic and part(replied, "message_id", int) == topic else replied
 
 
 def _held(message: dict, text: str) -> tuple:
-    """(mark, File to import, refusal) of what a message holds beside its text."""
-    kinds = [kind for kind in _KINDS if message.get(kind[0])]
+    """(mark, refusal) of what a message holds beside its text."""
+    kinds = [kind for kind in _KINDS if message.get(kind)]
     if not kinds:
         if not text:
             raise Ignored("it has nothing to read")  # such as that somebody came or left
-        return "", None, ""
-    field, name = kinds[0]
-    if field == "document":
-        document = part(message, "document", dict)
-        file = File(part(document, "file_id", str), part(document, "file_name", str), part(document, "file_size", int))
-        if file.id and file.name.lower().endswith(_IMPORTED):
-            return "", file, ""
-        name = (name + " " + _shown(file.name)).strip()
-    if text or field == "photo":
-        return "[" + name + "]", None, ""
-    return "", None, _cannot("a " + name if name[0] not in "ai" else "an " + name)
+        return "", ""
+    name = _name_of(kinds[0], message)
+    return ("[%s]" % name, "") if text or name == "photo" else ("", "I cannot read this (%s): send text." % name)
 
 
-def _cannot(what: str) -> str:
-    return "I cannot read %s: send text, or a .jsonl file to import." % what
+def _name_of(kind: str, message: dict) -> str:
+    if kind != "document":
+        return kind.replace("_", " ")
+    return ("file " + _shown(part(part(message, "document", dict), "file_name", str))).strip()

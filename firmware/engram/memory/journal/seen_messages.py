@@ -9,6 +9,7 @@ from engram.errors import StoreError
 # Ids in RAM, 2 KB: a network offers again what it offered last, a companion after an outage, too.
 _KEPT = const(256)
 _LINES = const(256)  # of the journal that are read for them after a start, and looked through for a reply
+_FAR = const(1024)  # lines that are looked through for a message that comes again
 _BITS = const(0x3FFFFFFF)  # what fits a small int
 
 
@@ -35,14 +36,21 @@ class SeenMessages:
         self._seqs[self._next] = seq
         self._next = (self._next + 1) % _KEPT
 
-    def find(self, mid: str):
-        """The line that a message with that id has made, as a dict; None if none is known."""
+    def find(self, mid: str, is_repeated: bool = False):
+        """The line that a message with that id has made, as a dict; None if none is known. For one that `is_repeated` for
+        certain, many more lines are read.
+        """
         wanted = crc32(mid.encode()) & _BITS
         for at in range(_KEPT):
             if self._seqs[at] and self._hashes[at] == wanted:
                 line = self._journal.entries.line(self._seqs[at])
                 if line is not None and line.get("mid") == mid:
                     return line
+        for count, line in enumerate(self._journal.entries.lines_backwards() if is_repeated else ()):
+            if line.get("mid") == mid:
+                return line
+            if count == _FAR:
+                break
         return None
 
     def newest_of(self, mid: str) -> tuple:

@@ -2,8 +2,7 @@
 
 from engram import text
 from engram.compat import const
-from engram.memory import access
-from engram.store.types import LIVE, Query
+from engram.store.types import Query
 from engram.text.utf8 import encode
 
 SAME = const("same")
@@ -49,19 +48,6 @@ def related(records, content: str, of_scope: str) -> tuple:
         if verdict == SIMILAR:
             similar.append(record["id"])
     return "", similar
-
-
-def twin(records, record: dict, caller):
-    """The record nearest to one of a caller that says the same, None if there is none, or if that one is not live any more."""
-    state, live = records.entries.state_and_latest(int(record["id"][1:]))
-    # It may have gone, or changed, while others were looked at.
-    if state != LIVE or live["content"] != record["content"] or not access.may_see_line(caller, record):
-        return None
-    for other in near(records, record["content"], record.get("scope", access.ALL)):
-        is_other = other["id"] != record["id"] and not records.is_expired(other)
-        if is_other and compare(other["content"], record["content"]) == SAME:
-            return other
-    return None
 
 
 def near(records, content: str, of_scope: str):

@@ -46,7 +46,7 @@ def approve(
 ) -> None:
     """Let somebody talk to boards. Needs a running companion.
 
-    A board lets the companion speak for its owner after `/companion chat owner` on its console.
+    A board lets the companion speak for its owner after `/setting companion.chat owner` on its console.
 
     Example: engram people approve QHJ4WXTK --name ann
 

@@ -20,7 +20,6 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "learning": ("extract", "flush", "distill"),
     "memory": ("records", "journal", "notes", "principals"),
     "senses": ("senses",),
-    "timers": ("timers",),
     "companion": ("companion", "archive"),
     "people": ("people", "telegram"),
     "console": ("console",),
@@ -117,7 +116,7 @@ def check_value(name: str, said: str) -> None:
     if name not in all_settings():
         raise ArgumentError(name[:40], "there is no such setting; see docs/reference/settings.md.")
     if name == ON_CONSOLE:
-        raise ArgumentError(name, "is set by /companion chat, on the board's console only.")
+        raise ArgumentError(name, "is set by /setting companion.chat, on the board's console only.")
     if "\n" in said or "\r" in said:
         raise ArgumentError(name, "must be one line.")
     value = parse_value(name, said)

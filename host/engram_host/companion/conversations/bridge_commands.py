@@ -36,16 +36,12 @@ HELP = "\n".join(
 )
 
 _MENU_CHARS = 256
-_NOT_IN_MENU = ("json",)
 
 
 def menu() -> list[MenuCommand]:
     """Return all commands that people may type in a chat."""
     own = [MenuCommand(name, purpose) for name, (_, purpose) in OWN.items()]
-    theirs = [
-        MenuCommand(name, purpose[:_MENU_CHARS]) for name, _, purpose in board_commands() if name not in _NOT_IN_MENU
-    ]
-    return own + theirs
+    return own + [MenuCommand(name, purpose[:_MENU_CHARS]) for name, _, purpose in board_commands()]
 
 
 class BridgeCommands:
@@ -82,7 +78,8 @@ class BridgeCommands:
 
         def answer() -> str:
             people = _BoardPeople(self._store, clock)
-            board = SimpleNamespace(clock=clock, find_people=lambda: people)
+            inbox = SimpleNamespace(deliveries=SimpleNamespace(push=lambda *_: None))  # whom they let in is told below
+            board = SimpleNamespace(clock=clock, find_people=lambda: people, inbox=inbox)
             return "\n".join(run(board, caller, rest))
 
         try:
@@ -167,21 +164,17 @@ class _BoardPeople:
     def remove(self, ref: str) -> dict[str, Any]:
         return _as_board(self._store.remove_person(ref))
 
-    def rename(self, ref: str, name: str) -> dict[str, Any]:
-        return _as_board(self._store.rename_person(ref, name))
-
     def link(self, ref: str, other: str) -> dict[str, Any]:
+        if ref == OWNER.principal and not self.has_owner():
+            return _as_board(self._store.make_owner(other))
         return _as_board(self._store.link_person(ref, other, self._clock.now()))
-
-    def make_owner(self, ref: str) -> dict[str, Any]:
-        return _as_board(self._store.make_owner(ref))
 
     def set_group(self, ref: str, mode: str) -> None:
         self._store.set_group(ref, mode)
 
 
 def _as_board(person: Person) -> dict[str, Any]:
-    return {"who": person.principal, "name": person.name, "ids": list(person.ids), "blocked": person.is_blocked}
+    return {"who": person.principal, "ids": list(person.ids), "blocked": person.is_blocked}
 
 
 def _stranger(request: PairingRequest) -> tuple[str, str, str, int]:

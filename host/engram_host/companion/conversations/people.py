@@ -20,7 +20,7 @@ from engram.errors import ArgumentError
 from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.bridge_settings import EVERYBODY, POLICIES, BridgeSettings, PeopleSettings, Policy
-from engram_host.companion.bridge_types import ChatPlace, GroupMode, PairingRequest, Person
+from engram_host.companion.bridge_types import ChatPlace, GroupMode, PairingRequest, Person, fitting_name, principal_of
 from engram_host.companion.bridges.network import Incoming
 from engram_host.companion.conversations.service import BOARD_ROOM
 from engram_host.companion.errors import SettingError, StoreUnavailable
@@ -189,7 +189,7 @@ class PeopleService:
                 return _NOBODY
             if not self._is_let_in(person, ref, policy):
                 return await self._ask(known, ref, bridge, message) if policy == "pairing" else _NOBODY
-        principal = person.principal if person else board_people.principal_of(ref)
+        principal = person.principal if person else principal_of(ref)
         return self._rated(
             ref, message.at, Caller(principal, room_of(network, chat.id, chat.thread), chat.is_group, "")
         )
@@ -305,4 +305,4 @@ class PeopleService:
 
 def room_of(network: str, chat: str, thread: str = "") -> str:
     """Return the room of a chat or thread, named as by a board's own channels."""
-    return board_people.room_of(network, chat, thread, _ROOM_BYTES)
+    return fitting_name(board_people.room_of(network, chat, thread), network + " ", _ROOM_BYTES)

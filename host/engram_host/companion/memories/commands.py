@@ -52,7 +52,7 @@ def drop_command(origin: str, line: dict[str, Any], was: int) -> str:
 
 def pin_command(entry: str, *, is_pinned: bool) -> str:
     """Return the command that pins or unpins a memory."""
-    return f"/{'pin' if is_pinned else 'unpin'} {entry}"
+    return f"/pin {entry}{'' if is_pinned else ' off'}"
 
 
 def forget_command(entry: str) -> str:

@@ -8,8 +8,7 @@ help [COMMAND] -- list the commands, or explain one
 memory [list [PAGE] | tags | show ID | history ID] -- show what is remembered; alone: today's memories
 recall QUERY -- search memories and turns by words
 forget ID | QUERY -- forget a memory (m12) or a turn (t12); a query lists candidates
-pin [ID | NAME [on | off | 0..100]] -- protect a memory from eviction; or show or set the board's pins
-unpin ID -- end that protection
+pin [ID [off] | NAME [on | off | 0..100]] -- protect a memory from eviction, or end that; or show or set the board's pins
 undo [ID] -- undo the latest change of memory, profile or notes; with an id only if it is of that memory
 session [new [TITLE] | list | switch ID | delete ID] -- conversation threads; alone: the current one
 profile [FILE [add TEXT | write TEXT | replace OLD => NEW]] -- show or edit user.md, soul.md, identity.md
@@ -21,18 +20,15 @@ setting [NAME [VALUE]] -- list what is set, or set something: docs/reference/set
 note TEXT -- add a line to today's note
 distill -- turn waiting notes into memories; one /undo undoes it
 clear [DAY] -- empty the notes of today, or of a day such as 2026-01-31; memories stay
-dedupe -- find memories that say the same and forget the lesser one
 export [md | trash] -- all memories, profile and notes as JSON Lines; md: memories as Markdown; trash: evicted ones
 import FILE | OBJECT -- import memories from a .jsonl file on the board, or a JSON object
 compact -- remove forgotten data from the flash
-companion [chat owner | others | off] -- show the link to the companion, or set who may be spoken for over it
-telegram [unhook] -- show the link to Telegram; unhook removes a webhook that keeps the board from its messages
+companion -- show the link to the companion
 stats -- show the state of the board
 pair CODE [NAME] -- let somebody talk through a network who was sent a code
-people [list | approve CODE [NAME] | block WHO | remove WHO | rename WHO NAME | link WHO ID | owner WHO | \
-group ID MODE] -- show or change who may talk through a network
-workspace [ID | off] -- show, enter or leave a workspace: its members share memories tagged ws:ID
-json on | off -- on the serial line: one JSON object a line, for programs"""
+people [list | block WHO | remove WHO | link WHO ID | owner WHO | group ID MODE] -- show or change who may talk \
+through a network
+workspace [ID | off] -- show, enter or leave a workspace: its members share memories tagged ws:ID"""
 
 
 def commands():

@@ -1,4 +1,4 @@
-"""The commands about the board as a whole: /mode, /setting, /workspace, /compact and /json."""
+"""The commands about the board as a whole: /mode, /setting, /workspace and /compact."""
 
 from engram.channels.console.commands import only_owner
 from engram.errors import ArgumentError
@@ -26,11 +26,11 @@ def setting_command(board, caller, rest: str):
     only_owner(caller, "/setting")
     name, _, value = rest.partition(" ")
     if value:
-        if name == "companion.chat":
+        if name == "companion.chat" and caller.room != OWNER.room:
             # Who speaks over the link is not to allow the link more.
-            raise ArgumentError(name, "is set by /companion chat, on the console only.")
+            raise ArgumentError(name, "is set on the console only.")
         board.config.change(name, value.strip())
-        yield name + " is set; it holds from the board's next start"
+        yield name + " is set; it holds from the board's next start at the latest"
         return
     count = 0
     for line in board.config.lines():
@@ -69,10 +69,3 @@ def compact_command(board, caller, _rest: str):
             work.close()
         saved += before - log.entries.bytes
     yield "freed %d bytes" % saved if saved > 0 else "nothing to free"
-
-
-def json_command(_board, _caller, rest: str):
-    """Say that this is for the serial line: where it fits, the console takes it before it gets here."""
-    if rest != "off":
-        raise ArgumentError("/json", "takes on or off, and on only on the serial line.")
-    yield "it is off"

@@ -74,7 +74,7 @@ def _tags(board, caller, _):
 def _show(board, caller, more: str):
     archive = board.archive
     if archive and archive.may_be_archived(more, caller):
-        line, why = (yield from remote.fetched(archive, more, caller)) or (None, "it was broken off")
+        line, why = (yield from remote.waited(lambda: archive.fetched(more, caller))) or (None, "it was broken off")
         if line is None:
             yield why
         elif "text" in line:

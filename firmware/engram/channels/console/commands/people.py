@@ -1,8 +1,11 @@
 """The commands about who may talk through a network: /pair and /people."""
 
-from engram.channels.console.commands import count_of, only_owner
+from engram.channels.console.commands import only_owner
+from engram.channels.people import CODE_SECONDS, LET_IN, room_of
+from engram.clock import duration
 from engram.compat import const
 from engram.errors import ArgumentError
+from engram.memory.access import OWNER, Caller
 
 _WHO_SAYS = ", who says %s"
 _OFFER = const("/people owner %s makes them the owner, if it is you: with the same memory as on the console")
@@ -14,7 +17,16 @@ def pair_command(board, caller, rest: str):
     only_owner(caller, "/pair")
     if not rest:
         raise ArgumentError("/pair", "needs the code that the other person was sent.")
-    yield from _approve(board.find_people(), rest)
+    people = board.find_people()
+    ref, _, name = rest.partition(" ")
+    stranger = people.stranger(ref)
+    person = people.approve(ref, name.strip())
+    yield _row(person) + (_WHO_SAYS % stranger[2] if stranger and stranger[2] and not name else "")
+    if stranger:
+        network, _, sender = stranger[1].partition(":")
+        board.inbox.deliveries.push(Caller(person["who"], room_of(network, sender), False, ""), LET_IN)
+    if not people.has_owner():
+        yield _OFFER % person["who"]
 
 
 def people_command(board, caller, rest: str):
@@ -26,28 +38,19 @@ def people_command(board, caller, rest: str):
     value = value.strip()
     if what in ("", "list"):
         yield from _list(people, board.clock)
-    elif what == "approve" and who:
-        yield from _approve(people, more.strip())
     elif what == "group" and value:
         people.set_group(who, value)
         yield "%s: %s" % (who, value)
-    elif what in ("rename", "link") and value:
-        yield _row(people.rename(who, value) if what == "rename" else people.link(who, value))
-    elif what in ("block", "remove", "owner") and who and not value:
-        change = {"block": people.block, "remove": people.remove, "owner": people.make_owner}[what]
-        person = change(who)
-        yield "removed %s; their memories stay" % person["who"] if what == "remove" else _row(person)
+    elif what == "link" and value:
+        yield _row(people.link(who, value))
+    elif what == "owner" and who and not value:
+        yield _row(people.link(OWNER.principal, who))
+    elif what == "block" and who and not value:
+        yield _row(people.block(who))
+    elif what == "remove" and who and not value:
+        yield "removed %s; their memories stay" % people.remove(who)["who"]
     else:
         raise ArgumentError("/people", _USAGE)
-
-
-def _approve(people, rest: str):
-    ref, _, name = rest.partition(" ")
-    stranger = people.stranger(ref)
-    person = people.approve(ref, name.strip())
-    yield _row(person) + (_WHO_SAYS % stranger[2] if stranger and stranger[2] and not name else "")
-    if not people.has_owner():
-        yield _OFFER % person["who"]
 
 
 def _list(people, clock):
@@ -57,13 +60,12 @@ def _list(people, clock):
         yield "group %s: %s" % (ref, mode)
     now = clock.now()
     for code, ref, name, since in people.waiting():
-        minutes = count_of(60 - (now - since) // 60, "minute", "minutes")
-        yield "waiting: /pair %s lets in %s%s (%s left)" % (code, ref, _WHO_SAYS % name if name else "", minutes)
+        left = duration(CODE_SECONDS - (now - since))
+        yield "waiting: /pair %s lets in %s%s (%s left)" % (code, ref, _WHO_SAYS % name if name else "", left)
     if not (people.people or people.groups or people.waiting()):
         yield "nobody yet; with the policy pairing somebody who writes to the board is sent a code for /pair"
 
 
 def _row(person: dict) -> str:
-    name = " (%s)" % person["name"] if person["name"] not in ("", person["who"]) else ""
     blocked = ", blocked" if person.get("blocked") else ""
-    return "%s%s: %s%s" % (person["who"], name, ", ".join(person["ids"]), blocked)
+    return "%s: %s%s" % (person["who"], ", ".join(person["ids"]), blocked)

@@ -19,12 +19,14 @@ def recall_command(board, caller, rest: str):
     recall, search = board.recall, board.remote_search
     ranked = recall.rank(make_query(rest, caller))
     if search:
-        ranked = recall.with_remote(ranked, (yield from remote.found(search, ranked, _FOUND)))
+        ranked = recall.with_remote(ranked, (yield from remote.waited(lambda: search.found(ranked, _FOUND))))
     found = recall.find(ranked, _FOUND)
     if found and not is_certain(ranked):
         yield _UNCERTAIN
     for item in found:
-        yield _found_line(board.clock, item, weak_mark(item, ranked))
+        mark, who = weak_mark(item, ranked), item.who + ": " if item.who else ""
+        score = shown_score(item.score) + (" " + mark if mark else "")
+        yield "%-7s %s  %s  %s%s" % (item.id, board.clock.day(item.at), score, who, snippet(item.text, _WIDTH))
     if found:
         certainty = "" if not is_weak(ranked) else ", weak" if is_certain(ranked) else ", nothing certain"
         yield _CONFIDENCE % (best_confidence(ranked) // 10, certainty)
@@ -34,12 +36,6 @@ def recall_command(board, caller, rest: str):
         yield "nothing found: " + recall.why_empty(rest, caller)
     if ranked.note:
         yield ranked.note
-
-
-def _found_line(clock, item, mark: str) -> str:
-    who = item.who + ": " if item.who else ""
-    score = shown_score(item.score) + (" " + mark if mark else "")
-    return "%-7s %s  %s  %s%s" % (item.id, clock.day(item.at), score, who, snippet(item.text, _WIDTH))
 
 
 def forget_command(board, caller, rest: str):

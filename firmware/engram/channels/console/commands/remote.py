@@ -6,17 +6,8 @@ from engram.interrupt import start_task
 _LOOK_MS = const(20)
 
 
-def found(ask, ranked, limit: int):
-    """Yield pauses until the companion has answered or its time is over; gives what RemoteSearch.found() gives."""
-    return (yield from _waited(lambda: ask.found(ranked, limit)))
-
-
-def fetched(archive, ref: str, caller):
-    """Yield pauses likewise; gives what ArchiveTransfer.fetched() gives."""
-    return (yield from _waited(lambda: archive.fetched(ref, caller)))
-
-
-def _waited(ask):
+def waited(ask):
+    """Yield pauses until `ask`, a coroutine function, is over; gives its result, None if it was broken off."""
     answers = []
 
     async def wait():

@@ -1,13 +1,10 @@
-"""The commands that tell how the board is doing: /stats, /companion and /telegram."""
+"""The commands that tell how the board is doing: /stats and /companion."""
 
 from engram import __version__, diag, native
 from engram.channels.console.commands import only_owner
-from engram.compat import const, heap_free, heap_used
-from engram.errors import ArgumentError
+from engram.compat import heap_free, heap_used
 from engram.memory import access
 from engram.status import find_status
-
-_CHAT = const("companion.chat")
 
 
 def stats_command(board, caller, _rest: str):
@@ -86,35 +83,10 @@ def _archive(companion, archived):
         yield _row("archive", told % archived.total)
 
 
-def companion_command(board, caller, rest: str):
-    """Tell how the link to the companion is, or set who may be spoken for over it."""
+def companion_command(board, caller, _rest: str):
+    """Tell how the link to the companion is."""
     only_owner(caller, "/companion")
-    if rest:
-        what, _, value = rest.partition(" ")
-        if caller.room != access.OWNER.room:
-            # Who speaks over the link is not to allow the link more.
-            raise ArgumentError("/companion", "chat is set on the console only.")
-        if what != "chat":
-            raise ArgumentError("/companion", "takes chat owner, chat others or chat off.")
-        was_off = board.config.get(_CHAT) == "off"
-        board.config.save(_CHAT, value.strip())
-        yield "%s is %s%s" % (_CHAT, value.strip(), ", after a restart of the board" if was_off else "")
-        return
     if board.companion is None:
         yield "no companion is set up (see docs/start/companion.md); the board needs none"
-        return
-    yield from board.companion.status_lines()
-
-
-def telegram_command(board, caller, rest: str):
-    """Tell how the link to Telegram is, or remove a webhook."""
-    only_owner(caller, "/telegram")
-    if rest not in ("", "unhook"):
-        raise ArgumentError("/telegram", "takes nothing, or unhook.")
-    if board.telegram is None:
-        yield "no bot is set up: see docs/start/telegram.md"
-    elif rest:
-        board.telegram.unhook()
-        yield "a webhook is removed before the next poll; /telegram shows what comes of it"
     else:
-        yield from board.telegram.status_lines()
+        yield from board.companion.status_lines()

@@ -13,7 +13,7 @@ def timers_command(board, caller, rest: str):
         gone = timers.remove(caller, what)
         yield "removed %s: %s" % (gone["id"], gone["what"])
     elif action == "add" and what:
-        yield tool.add(timers, board.toolbox, caller, what)
+        yield tool.add(timers, caller, what)
     elif action in ("", "list") and not what:
         yield from _listed(timers, caller)
     else:

@@ -7,11 +7,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engram.channels.people import GROUP_MODES, LET_IN, checked_id, checked_name, principal_of
+from engram.channels.people import GROUP_MODES, LET_IN, checked_id
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access
 from engram.memory.access import OWNER, Caller
-from engram_host.companion.bridge_types import ChatPlace, Delivery, GroupMode, PairingRequest, Person
+from engram_host.companion.bridge_types import (
+    ChatPlace,
+    Delivery,
+    GroupMode,
+    PairingRequest,
+    Person,
+    checked_name,
+    principal_of,
+)
 from engram_host.companion.store.bridges.deliveries import insert_delivery
 from engram_host.companion.store.damage import CHECKED, is_sound, row_check
 from engram_host.companion.store.database import DatabaseTable, reads, writes
