@@ -9,7 +9,6 @@ import pytest
 import media_samples as samples
 from device_tokens import make_tokens
 from engram_host.companion.auth import tokens
-from engram_host.companion.media.files import MediaFiles
 from one_case import in_one_case
 from peers import Companion
 from sending import Sent
@@ -123,13 +122,6 @@ def test_what_is_no_id_leads_nowhere(house: House, path: str):
     assert answer.status_code in (404, 422) and answer.json()["problem"]
 
 
-def test_a_photo_of_another_board_is_not_found_under_this_one(house: House):
-    media = house.send(board="garden")["id"]
-    house.ask("DELETE", f"kitchen/media/{media}")
-    assert house.ask("GET", f"kitchen/media/{media}").status_code == 404
-    assert house.ask("GET", f"garden/media/{media}").status_code == 200
-
-
 def test_the_oldest_leave_beyond_the_count(house: House):
     sent = [house.send(samples.png(shade), board="garden")["id"] for shade in range(30, 37)]
     listed = [each["id"] for each in house.ask("GET", "garden/media").json()]
@@ -137,8 +129,3 @@ def test_the_oldest_leave_beyond_the_count(house: House):
     first = house.ask("GET", "garden/media", params={"limit": 2}).json()
     rest = house.ask("GET", "garden/media", params={"before": first[-1]["number"]}).json()
     assert [each["id"] for each in first + rest] == listed
-
-
-def test_files_are_below_the_companions_home(house: House):
-    house.send()
-    assert MediaFiles(house.home).names()

@@ -20,7 +20,6 @@ from engram_host.companion.media.files import MediaFiles
 from engram_host.companion.media.service import MediaService
 from engram_host.companion.settings import MediaSettings, media_limits
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.media.table import StoredMedia
 from engram_host.companion.types import MediaLimits
 from one_case import in_one_case
 from plain_board import PlainBoard
@@ -234,22 +233,6 @@ def test_a_stop_between_file_and_row_leaves_a_file_that_upkeep_removes(
     assert MediaFiles(tmp_path).sweep(store.media_files) == 1 and kept_files(tmp_path) == []
 
 
-def test_a_stop_between_row_and_file_leaves_a_file_that_upkeep_removes(
-    media: Any, store: CompanionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    service = media()
-    kept = service.keep_now("kitchen", samples.JPEG, OWNER)
-
-    def killed(*_: object) -> Any:
-        raise Killed
-
-    monkeypatch.setattr(MediaFiles, "remove", killed)
-    with pytest.raises(Killed):
-        service.forget_now([kept])
-    assert store.media_files() == set() and len(kept_files(tmp_path)) == 1
-    assert MediaFiles(tmp_path).sweep(store.media_files) == 1 and kept_files(tmp_path) == []
-
-
 def test_a_draft_that_a_stop_left_is_removed(media: Any, store: CompanionStore, tmp_path: Path):
     kept = media().keep_now("kitchen", samples.JPEG, OWNER)
     (tmp_path / "media" / ".new-0123").write_bytes(b"half")
@@ -327,9 +310,3 @@ def test_references_are_found_in_texts(text: str, ids: list[str], caption: str):
 def test_settings_that_cannot_be_meant_are_refused(wrong: dict[str, Any]):
     with pytest.raises(SettingError, match="media"):
         MediaSettings(**wrong)
-
-
-def test_a_row_and_its_reference_are_told_apart_by_board(media: Any):
-    kept: StoredMedia = run(media().keep("kitchen", samples.JPEG, OWNER))
-    with pytest.raises(UnknownMedia):
-        run(media().find("garden", kept.id))

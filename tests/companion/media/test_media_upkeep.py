@@ -154,14 +154,6 @@ def test_nobody_keeps_what_another_one_has_forgotten(kept: Kept, scope: str):
     assert kept.look() == []
 
 
-def test_a_photo_of_a_group_goes_with_its_turn(kept: Kept):
-    photo = kept.photo(GROUP)
-    turn = kept.turn(f"[photo, {photo.reference}] a fox", "all")
-    assert kept.look(20) == [photo.id]
-    kept.write("journal", ("op", "redact"), ("turn", turn), ("at", NOW))
-    assert kept.look() == []
-
-
 def test_photos_of_a_board_that_was_reset_stay_with_the_former_copy(kept: Kept):
     photo = kept.photo()
     kept.turn(f"[photo, {photo.reference}] a fox")
@@ -211,10 +203,3 @@ def test_upkeep_looks_when_it_is_woken_and_goes_on_after_a_failure(kept: Kept, m
         await kept.upkeep.stop()
 
     asyncio.run(work())
-
-
-def test_a_file_without_a_row_goes_and_others_stay(kept: Kept, tmp_path: Path):
-    (tmp_path / "media").mkdir(exist_ok=True)
-    (tmp_path / "media" / ("a" * 64)).write_bytes(b"orphan")
-    photo = kept.photo()
-    assert kept.look() == [photo.id] and kept.files.names() == [photo.sha]

@@ -14,8 +14,6 @@ from peers import Companion
 from sending import Sent
 from waiting import wait_until
 
-Ask = Callable[..., dict[str, Any]]
-
 
 @pytest.fixture
 def kitchen(board: Callable[..., Sent]) -> Sent:
@@ -424,11 +422,6 @@ def test_a_memory_is_not_changed_while_another_change_of_it_waits(
 def test_the_memory_that_a_waiting_merge_forgets_is_not_changed(api: httpx.Client):
     merged(api)
     assert "another change" in asked(api, "m2", status=422, do="edit", text="B")["problem"]
-
-
-def test_an_edit_that_is_sent_twice_is_not_in_its_own_way(api: httpx.Client):
-    first, second = (asked(api, "m1", do="edit", text="A", key="0123abcd") for _ in range(2))
-    assert first["id"] == second["id"]
 
 
 def test_an_edit_that_is_sent_again_later_is_answered_though_another_change_waits(api: httpx.Client, kitchen: Sent):

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from engram_host.companion.page.page import HEADERS, NAVIGATION, POLICY, Assets
+from engram_host.companion.page.page import HEADERS, POLICY, Assets
 from extent import extent
 from one_case import in_one_case
 from page_client import PageClient, Parsed
@@ -199,11 +199,6 @@ def test_each_view_has_one_heading_of_the_first_order_and_labels(evil: PageClien
     ids = [attributes["id"] for _, attributes in view.elements if "id" in attributes]
     assert len(ids) == len(set(ids)), ids
     assert next(view.all("html"))["lang"] == "en"
-
-
-def test_each_view_of_the_navigation_is_there(browser: PageClient):
-    for _, address in NAVIGATION:
-        browser.open(address)
 
 
 def test_the_language_is_kept(browser: PageClient):

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterator
-from urllib.parse import quote
 
 import pytest
 
@@ -10,7 +9,6 @@ from chromium import Chromium, Tab
 from companion_store import opened_store
 from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.types import Hello, LogName, LogState, Sender
-from extent import with_more
 from peers import Companion
 from sending import Sent
 
@@ -76,16 +74,3 @@ def test_a_thousand_boards_are_paged_sorted_and_searched(fleet: Companion, tab: 
     tab.fill("#find", "fleet-0777")
     tab.press("Enter")
     tab.wait("one is found", "document.querySelectorAll('tbody tr').length === 1")
-
-
-@pytest.mark.parametrize("width", with_more([320], [320, 1600]))
-def test_no_view_is_wider_than_the_window(companion: Companion, board: Callable[..., Sent], tab: Tab, width: int):
-    kitchen = board()
-    kitchen.hello()
-    kitchen.ask("status", items=[["firmware", "0.1.0"], ["flash", 9], ["flash_size", 10], ["model_problem", "x" * 150]])
-    companion.client.post("/v1/people/approve", json={"who": "irc:wide", "name": "w" * 30})
-    tab.size(width)
-    views = [f"/boards/{kitchen.device}", "/people", f"/people/person?who={quote('w' * 30)}", "/health"]
-    for path in (*views, *(f"/boards/{kitchen.device}/settings?section={each}" for each in ("learning", "secrets"))):
-        tab.open(companion.url + path)
-        assert tab.run("document.documentElement.scrollWidth") <= width, path

@@ -62,19 +62,3 @@ def test_a_filter_finds_one_of_ten_thousand_which_is_opened(memories: str, tab: 
     assert bytes_of_view(tab) <= MOST_VIEW_BYTES
     tab.back()
     tab.wait("the filter is there again", "document.querySelector('#words')?.value === 'number 7777'")
-
-
-def test_a_tag_of_many_memories_is_filtered_and_paged(memories: str, tab: Tab):
-    tab.open(f"{memories}?tag=kettle")
-    tab.click("a[rel=next]")
-    tab.wait(
-        "the next page has the filter", "location.search.includes('tag=kettle') && location.search.includes('at=2')"
-    )
-    shown = tab.run("[...document.querySelectorAll('ol.memories li')].map((each) => each.innerText)")
-    assert len(shown) == 25 and all("#kettle" in each for each in shown)
-
-
-@pytest.mark.parametrize("path", ["", "/chat", "/search?q=kettle", "/days", "/import"])
-def test_each_view_of_such_a_board_is_small(memories: str, tab: Tab, path: str):
-    tab.open(memories.removesuffix("/memories") + path)
-    assert tab.text("main h1") and bytes_of_view(tab) <= MOST_VIEW_BYTES

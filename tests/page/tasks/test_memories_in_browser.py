@@ -6,7 +6,6 @@ from collections.abc import Callable
 import pytest
 
 from chromium import Chromium, Tab
-from extent import with_more
 from peers import Companion
 from sending import Sent
 
@@ -50,23 +49,6 @@ def edited(tab: Tab, address: str, text: str) -> None:
     tab.wait("it waits for the board", "document.querySelector('#changes .waiting')")
 
 
-def test_an_edit_waits_for_a_board_that_is_away_and_the_view_follows_when_it_is_back(
-    kitchen: Sent, memories: str, tab: Tab
-):
-    edited(tab, f"{memories}/m1", "the tea is in the box")
-    tab.open(memories)
-    assert "change m1" in tab.text("#changes")
-    tab.open(f"{memories}/m1")
-    assert tab.text("#changes .waiting") and tab.text(".memory") == "the tea is in the tin"
-    assert json.loads(answer(kitchen, outcome(changed=1)).partition(" ")[2])["was"] == 1
-    tab.wait("the board has it", "document.querySelector('#changes .done')")
-    kitchen.write("records", id="m1", content="the tea is in the box", tags=["tea"], created=1795247157, was=1)
-    kitchen.sync()
-    tab.wait("the copy follows", "document.querySelector('.memory').innerText === 'the tea is in the box'")
-    assert tab.text("#history-part ins") == "box" and tab.text("#history-part del") == "tin"
-    assert tab.complaints() == []
-
-
 @pytest.mark.parametrize("is_typed_in", [False, True])
 def test_the_form_follows_the_board_unless_somebody_has_typed_there(
     kitchen: Sent, memories: str, tab: Tab, is_typed_in: bool
@@ -84,19 +66,6 @@ def test_the_form_follows_the_board_unless_somebody_has_typed_there(
         "['text', 'was', 'keywords'].map(name => document.querySelector(`form.edit [name=${name}]`).value)"
     )
     assert fields == (["the tea is in the tin", "1", "mine"] if is_typed_in else ["the tea is in the box", "3", ""])
-
-
-def test_a_conflict_is_shown_with_both_texts_as_soon_as_the_board_says_so(kitchen: Sent, memories: str, tab: Tab):
-    edited(tab, f"{memories}/m1", "the tea is on the shelf")
-    kitchen.write("records", id="m1", content="the tea is in the box", tags=["tea"], created=1795247157, was=1)
-    kitchen.sync()
-    answer(kitchen, outcome(**{"changed meanwhile": 1}))
-    tab.wait("the conflict is shown", "document.querySelector('#conflict-part')")
-    assert "in the box" in tab.text("#conflict-part") and tab.text("#conflict-part ins") != ""
-    assert tab.run("document.querySelector('#text').value") == "the tea is on the shelf"
-    tab.click("form.edit button")
-    tab.wait("it is asked for again", "document.querySelector('#changes .waiting')")
-    assert json.loads(answer(kitchen, outcome(changed=1)).partition(" ")[2])["was"] == 3
 
 
 def test_a_memory_is_forgotten_and_brought_back_without_a_script(kitchen: Sent, memories: str, chromium: Chromium):
@@ -139,20 +108,3 @@ def test_the_list_follows_when_a_memory_is_forgotten_and_brought_back(kitchen: S
     kitchen.sync()
     wait("the copy follows", ["m1", "m2"])
     assert tab.complaints() == []
-
-
-def test_what_others_wrote_is_no_markup_in_any_view_of_memories(kitchen: Sent, memories: str, tab: Tab):
-    edited(tab, f"{memories}/m2", EVIL + "2")
-    answer(kitchen, ["report", json.dumps({"line": 1, "why": EVIL})], outcome(refused=1))
-    for path in ("", "?state=all&words=title", "/m2", "/m1/merge?other=m2"):
-        tab.open(memories + path)
-        assert tab.run("document.querySelectorAll('main img, main script:not([src])').length") == 0, path
-        assert tab.run("document.title") != "owned" and tab.complaints() == [], path
-
-
-@pytest.mark.parametrize("width, dark", with_more([(320, True)], [(320, True), (1600, False)]))
-def test_no_view_of_memories_is_wider_than_the_window(kitchen: Sent, memories: str, tab: Tab, width: int, dark: bool):
-    tab.size(width, dark=dark)
-    for path in ("", "?tag=x", "?state=trash", "/m1", "/m2", "/m1/merge?other=m2"):
-        tab.open(memories + path)
-        assert tab.run("document.documentElement.scrollWidth") <= width, path

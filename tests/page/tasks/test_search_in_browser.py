@@ -5,7 +5,6 @@ from collections.abc import Callable
 import pytest
 
 from chromium import Chromium, Tab
-from extent import with_more
 from peers import Companion
 from sending import Sent
 
@@ -69,14 +68,3 @@ def test_without_a_script_a_search_is_a_form(companion: Companion, kitchen: Sent
     tab.click("#missing ~ form button")
     tab.wait("it is said why", "document.querySelector('#missing ~ .note')")
     assert "stands in m2" in tab.text("#missing ~ .note")
-
-
-@pytest.mark.parametrize("width", with_more([320], [320, 1600]))
-def test_no_view_is_wider_than_the_window(companion: Companion, kitchen: Sent, tab: Tab, width: int):
-    tab.size(width)
-    here = f"/boards/{kitchen.device}"
-    for path in ("/search?q=tea parrot", f"{here}/days", f"{here}/days/2026-11-21", f"{here}/import"):
-        tab.open(companion.url + path)
-        tab.run("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-        assert tab.run("document.documentElement.scrollWidth") <= width, path
-        assert tab.complaints() == [], path

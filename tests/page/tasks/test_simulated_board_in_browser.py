@@ -63,25 +63,6 @@ def test_an_answer_is_shown_as_the_model_gives_it_and_stops_where_it_is_cancelle
     assert tab.text(".exchange:last-of-type .answer strong") == "Once"
 
 
-def test_markdown_of_the_model_is_rendered(kitchen: SimulatedKitchen, tab: Tab):
-    say(tab, kitchen, "which tea do we have?")
-    tab.wait("the answer is rendered", f"{LAST}.querySelector('td code')")
-    assert tab.text(".exchange:last-of-type strong") == "green" and tab.text(".exchange:last-of-type code") == "sencha"
-    assert tab.complaints() == []
-
-
-def test_a_command_is_completed_and_answered_by_the_board(kitchen: SimulatedKitchen, tab: Tab):
-    entry = kitchen.keep("the oven gloves hang by the oven")
-    tab.open(kitchen.address("/chat"))
-    tab.fill("#text", "/mem")
-    tab.wait("it is offered", "document.querySelector('#completions button')")
-    tab.press("Tab")
-    tab.press("Enter")
-    tab.call("Input.insertText", text=f"show {entry}")
-    tab.click("#say button")
-    tab.wait("the board has answered", f"{LAST}.querySelector('pre')?.innerText.includes('the oven gloves')")
-
-
 def test_a_memory_that_the_model_stores_stands_below_its_answer_with_the_turn_that_it_came_from(
     kitchen: SimulatedKitchen, tab: Tab
 ):
