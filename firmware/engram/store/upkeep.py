@@ -82,9 +82,11 @@ class Upkeep:
 
     def _seal_some(self) -> bool:
         """Do a step of what the next line would otherwise have to wait for; whether there was any."""
-        if self._store.index.memtable.is_full:
+        has_room = self._store.log.has_room
+        if self._store.index.memtable.is_full or (not has_room and self.tail != self._end()):
+            # A step of its own: it erases, as the end of a segment does.
             self._seal_rows(self._end())
-        elif not self._store.log.has_room:
+        elif not has_room:
             self._end_segment()
         elif self._is_unsaved:
             self.save()
