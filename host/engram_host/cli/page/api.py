@@ -28,7 +28,7 @@ def api(
 ) -> None:
     """Send a request to the companion's API and print the response. Needs a running companion.
 
-    Example: engram api GET /v1/boards/kitchen/sessions
+    Example: engram api GET /v1/boards/kitchen/changes
 
     Example: engram api POST /v1/boards/kitchen/settings --data '{"name": "llm.retries", "value": "5"}'
     """
