@@ -1,14 +1,15 @@
 """`make run COMPANION=1`: the companion that it starts is the one that commands find, and that a second board uses."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import get_mosquitto
 from cli_case import Ran, engram
 from driving import Home, Talk, say, talking
 from engram_host.companion.lockfile import running_addresses
-from engram_host.simulator.companion import companion_folder
 from waiting import wait_until
 
 
@@ -66,10 +67,16 @@ def _finds(person: Path, *texts: str) -> bool:
     return all(text in found for text in texts)
 
 
-def test_a_companion_that_an_earlier_version_kept_in_the_boards_folder_stays_in_use(tmp_path: Path):
-    (tmp_path / "companion").mkdir()
-    assert companion_folder(tmp_path, {}) == tmp_path / "companion"
-    assert companion_folder(tmp_path, {"ENGRAM_COMPANION_HOME": "/named"}) == Path("/named")
+@pytest.mark.skipif(not get_mosquitto.usable(), reason="there is no mosquitto for this machine")
+def test_where_mosquitto_is_installed_the_board_uses_it(tmp_path: Path):
+    board = _board(tmp_path, "sim").knowing(PATH=f"{get_mosquitto.HOME}:{os.environ['PATH']}")
+    with talking(board) as talk:
+        talk.heard("Its broker is mqtt://127.0.0.1:")
+        talk.say("remember that my bike is green")
+        wait_until("it is copied", lambda: "my bike is green" in _typed(tmp_path, "list").out)
+        talk.say("/companion")
+        talk.heard("mqtt://127.0.0.1:")
+        assert talk.end() == 0
 
 
 def test_a_companion_that_does_not_start_is_a_sentence(home: Home, tmp_path: Path):

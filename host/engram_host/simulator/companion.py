@@ -3,6 +3,8 @@
 import contextlib
 import json
 import os
+import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -11,7 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from engram_host.companion.errors import SettingError
 from engram_host.companion.lockfile import DEFAULT_HOME, HOME_VARIABLE, running_addresses
+from engram_host.companion.settings import read_settings
 from engram_host.firmware import CLONE
 
 SECONDS = 30.0
@@ -19,6 +23,9 @@ SECONDS = 30.0
 _STOP_SECONDS = 10
 
 _PACKAGES = Path(__file__).resolve().parents[2]
+
+_BROKER_FOLDERS = "/usr/sbin:/usr/local/sbin:/opt/homebrew/sbin"
+_BROKER_PORT = 1883
 
 
 class CompanionNotStarted(Exception):
@@ -44,47 +51,87 @@ class BoardsCompanion:
         if self.ran_before:
             return f"The board uses the companion that runs at {http}. `engram page` opens its page.{how}"
         page = self.addresses.get("page", http)
-        return f"A companion runs beside the board: {page} is its page, {http}/docs describes its API.{how}"
+        broker = f" Its broker is {self.addresses['mqtt']}." if "mqtt" in self.addresses else ""
+        return f"A companion runs beside the board: {page} is its page, {http}/docs describes its API.{broker}{how}"
 
 
-def companion_folder(board: Path, environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the companion's folder for a simulated board."""
-    if named := environment.get(HOME_VARIABLE):
-        return Path(named).expanduser().absolute()
-    # Earlier versions kept it in the board's folder. It is the only copy of the board's archive, so it stays in use.
-    former = board / "companion"
-    return former if former.is_dir() else DEFAULT_HOME.expanduser()
+def companion_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder of a simulated board's companion."""
+    return Path(environment.get(HOME_VARIABLE) or DEFAULT_HOME).expanduser().absolute()
 
 
 @contextlib.contextmanager
 def companion_of(board: Path) -> Iterator[BoardsCompanion]:
     """Use a running companion or start one at free ports; raises CompanionNotStarted."""
-    home = companion_folder(board)
+    home = companion_folder()
     if running := running_addresses(home):
         yield BoardsCompanion(home, running, ran_before=True)
         return
-    with _started(home, board / "companion.log") as addresses:
+    with _broker(home, board) as broker, _started(home, board / "companion.log", broker) as addresses:
         yield BoardsCompanion(home, addresses, ran_before=False)
 
 
 @contextlib.contextmanager
-def _started(home: Path, log: Path) -> Iterator[dict[str, str]]:
+def _broker(home: Path, board: Path) -> Iterator[list[str]]:
+    """Run mosquitto where it is installed and the settings name no broker; yield the companion's options."""
+    program = shutil.which("mosquitto") or shutil.which("mosquitto", path=_BROKER_FOLDERS)
+    if program is None or not _may_have_broker(home):
+        yield []
+        return
+    port = _free_port(_BROKER_PORT)
+    config = board / "mosquitto.conf"
+    config.write_text(f"listener {port} 127.0.0.1\nallow_anonymous true\n")
+    with _running([program, "-c", str(config)], board / "mosquitto.log"):
+        yield ["--mqtt-url", f"mqtt://127.0.0.1:{port}"]
+
+
+def _may_have_broker(home: Path) -> bool:
+    try:
+        settings = read_settings(home, {})
+    except SettingError:
+        return False  # `engram serve` says what is wrong
+    return not settings.mqtt.url and settings.security.tokens != "on"
+
+
+def _free_port(wanted: int) -> int:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", wanted))
+        except OSError:
+            probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextlib.contextmanager
+def _started(home: Path, log: Path, options: list[str]) -> Iterator[dict[str, str]]:
     with tempfile.TemporaryDirectory(prefix="engram-") as folder:
         ready = Path(folder) / "ready.json"
         command = [_python(), "-m", "engram_host", "serve", "--home", str(home)]
-        command += ["--http-port", "0", "--ready-file", str(ready)]
-        variables = {**os.environ, "PYTHONPATH": str(_PACKAGES)}
-        with log.open("w") as output:
-            companion = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=variables, start_new_session=True
-            )
-        try:
+        command += ["--http-port", "0", "--ready-file", str(ready), *options]
+        with _running(command, log) as companion:
             yield _wait(companion, ready, log)
-        finally:
-            companion.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                companion.wait(_STOP_SECONDS)
-            companion.kill()
+
+
+@contextlib.contextmanager
+def _running(command: list[str], log: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run a program in the background, in a session of its own; it ends with the block."""
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env={**os.environ, "PYTHONPATH": str(_PACKAGES)},
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_STOP_SECONDS)
+        process.kill()
 
 
 def _python() -> str:
