@@ -5,6 +5,7 @@ notices.
 import asyncio
 import functools
 import inspect
+import itertools
 import logging
 import sys
 import time
@@ -165,7 +166,10 @@ async def test_after_an_outage_of_any_kind_it_is_started_again(bench: Bench, ser
 
 
 @on_bench
-async def test_while_it_is_away_it_says_why_and_since_when(bench: Bench, server: FakeServer):
+async def test_while_it_is_away_it_says_why_and_since_when(
+    bench: Bench, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(running.time, "time", itertools.count(1_795_000_000).__next__)
     server.behaviours = [fail(NetworkAway("the server does not answer."))]
     runner = bench.start()
     first = await until(runner, "away")
