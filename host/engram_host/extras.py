@@ -35,7 +35,7 @@ EXTRAS: dict[str, dict[str, str]] = {
     "discord": {"discord.py": "discord"},
     "slack": {"slack-sdk": "slack_sdk", "aiohttp": "aiohttp"},
     "alerts": {"apprise": "apprise"},
-    "postgres": {"psycopg": "psycopg", "pgvector": "pgvector"},
+    "postgres": {"psycopg": "psycopg"},
     "onnx": {"onnxruntime": "onnxruntime", "onnx": "onnx", "tokenizers": "tokenizers"},
     "parquet": {"pyarrow": "pyarrow"},
 }

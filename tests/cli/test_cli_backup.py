@@ -112,7 +112,7 @@ def test_a_backup_takes_the_place_of_another_file_only_where_that_is_said(tmp_pa
 
 def _hundred_lines(home: Path) -> CompanionStore:
     """The open store of a companion with a hundred lines of a board."""
-    store = choose_store("auto", "", home)
+    store = choose_store(f"sqlite:///{home}/companion.db")
     store.open()
     board = PlainBoard(store)
     board.logs["journal"].append(100)
@@ -176,10 +176,10 @@ def test_an_earlier_file_that_is_no_backup_is_replaced_though_lines_are_damaged(
 
 def test_so_many_backups_are_kept_as_is_said(tmp_path: Path):
     home, file = tmp_path / "home", tmp_path / "saved.db"
-    store = choose_store("auto", "", home)
+    store = choose_store(f"sqlite:///{home}/companion.db")
     store.open()
     for number in range(5):
-        store.put("said", str(number))
+        store.values.put("said", str(number))
         fine("backup", file, "--home", home, "--keep", "3")
     store.close()
     assert sorted(path.name for path in tmp_path.glob("saved*")) == ["saved.db", "saved.db.1", "saved.db.2"]
@@ -199,9 +199,9 @@ def test_a_backup_never_takes_the_place_of_the_database(tmp_path: Path, name: st
 
 def _kept(folder: Path) -> Path:
     """A companion's folder with a database."""
-    store = choose_store("auto", "", folder / "home")
+    store = choose_store(f"sqlite:///{folder}/home/companion.db")
     store.open()
-    store.put("note", "kept")
+    store.values.put("note", "kept")
     store.close()
     return folder / "home"
 
@@ -232,9 +232,9 @@ def test_a_file_that_is_no_whole_backup_is_not_taken(tmp_path: Path, harm):
     harm(file)
     ran = engram("restore", file, "--home", home, "--replace")
     assert ran.status == 1 and str(file) in ran.err
-    store = choose_store("auto", "", home)
+    store = choose_store(f"sqlite:///{home}/companion.db")
     store.open()
-    assert store.get("note") == "kept"
+    assert store.values.get("note") == "kept"
     store.close()
 
 
@@ -242,7 +242,7 @@ def _said(path: Path) -> str:
     store = CompanionStore(SqliteDatabase(path))
     store.open()
     try:
-        return store.get("said")
+        return store.values.get("said")
     finally:
         store.close()
 
@@ -252,7 +252,7 @@ def test_a_restore_that_is_killed_leaves_the_one_database_or_the_other(tmp_path:
     for place, word in ((saved, "new"), (used, "old")):
         store = CompanionStore(SqliteDatabase(place))
         store.open()
-        store.put("said", word)
+        store.values.put("said", word)
         if word == "new":
             store.close()
 

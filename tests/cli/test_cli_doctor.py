@@ -26,7 +26,7 @@ def home(tmp_path: Path) -> Path:
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     (home / "companion.toml").write_text(f"[http]\nport = {free_port()}\n")
-    store = choose_store("auto", "", home)
+    store = choose_store(f"sqlite:///{home}/companion.db")
     store.open()
     store.close()
     return home
@@ -55,7 +55,7 @@ def test_nothing_is_made_where_no_companion_was(tmp_path: Path):
 
 def _hundred_lines(home: Path) -> Path:
     """The database of a companion with a board's hundred lines."""
-    store = choose_store("auto", "", home)
+    store = choose_store(f"sqlite:///{home}/companion.db")
     store.open()
     board = PlainBoard(store)
     board.logs["journal"].append(100)
@@ -155,9 +155,9 @@ def test_what_serve_refuses_is_wrong_here_too(
 
 
 def test_a_device_with_a_token_and_a_word_make_it_well_to_be_reached(home: Path):
-    store = choose_store("auto", "", home)
+    store = choose_store(f"sqlite:///{home}/companion.db")
     store.open()
-    store.add_token(tokens.stored_token("kitchen", tokens.new_token()))
+    store.tokens.add_token(tokens.stored_token("kitchen", tokens.new_token()))
     store.close()
     assert _wrong(_doctor(home, ENGRAM_HTTP_HOST="0.0.0.0", ENGRAM_TOKENS="on")) == {}
     assert list(_wrong(_doctor(home, ENGRAM_HTTP_HOST="0.0.0.0"))) == ["tokens"]

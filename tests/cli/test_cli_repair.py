@@ -38,12 +38,12 @@ class Home:
         self.archiving.sync()
         self.archiving.compact_records()
         self.archiving.sync()
-        store.add_token(tokens.stored_token("hall", tokens.new_token()))
+        store.tokens.add_token(tokens.stored_token("hall", tokens.new_token()))
         store.close()
 
     def open(self) -> CompanionStore:
         """The store, which the boards use from now on."""
-        store = choose_store("auto", "", self.folder)
+        store = choose_store(f"sqlite:///{self.folder}/companion.db")
         store.open()
         for board in ("board", "archiving"):
             if hasattr(self, board):
@@ -69,7 +69,7 @@ class Home:
 
     def lines(self, store: CompanionStore) -> dict[int, bytes]:
         span = SeqRange("hall", JOURNAL, self.board.logs[JOURNAL].epoch, 0, log_line.MAX_SEQ)
-        return dict(store.lines(span))
+        return dict(store.boards.lines(span))
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_a_damaged_database_is_replaced_by_the_newest_backup(home: Home):
     assert fine("repair", "--home", home.folder, "--json").json["backup"] == str(newest)
     store = home.open()
     assert len(home.lines(store)) == LINES + 5
-    assert [token.device for token in store.tokens()] == ["hall"]
+    assert [token.device for token in store.tokens.tokens()] == ["hall"]
     store.close()
 
 
@@ -113,7 +113,7 @@ def test_the_archive_comes_back_from_the_backup(home: Home):
     fine("repair", "--home", home.folder)
     store = home.open()
     home.archiving.sync()
-    assert [log_line.decode(line)["id"] for _, line in store.archived("kitchen")] == ["m2", "m4"]
+    assert [log_line.decode(line)["id"] for _, line in store.boards.archived("kitchen")] == ["m2", "m4"]
     store.close()
 
 
@@ -154,7 +154,7 @@ def test_what_stands_in_the_log_beside_the_damaged_file_is_kept(home: Home):
     log.write_bytes(b"what was written last")
     kept = Path(fine("repair", "--home", home.folder, "--json").json["kept"])
     assert kept.with_name(kept.name + "-wal").read_bytes() == b"what was written last"
-    assert home.open().tokens() == []
+    assert home.open().tokens.tokens() == []
 
 
 def test_a_repair_that_is_killed_leaves_the_damaged_database_or_the_new_one(home: Home):
@@ -183,10 +183,10 @@ def test_lines_that_no_board_can_send_again_are_set_aside(home: Home):
     store.close()
     assert fine("repair", "--home", home.folder, "--json").json["lines_set_aside"] == 1
     store = home.open()
-    (left,) = store.set_aside_lines("hall")
+    (left,) = store.boards.set_aside_lines("hall")
     assert (left.epoch, left.seq) == (former, 7) and "damaged" in left.why
-    store.check()
-    assert store.damaged() == []
+    store.health.check()
+    assert store.boards.damaged() == []
     store.close()
 
 
@@ -201,7 +201,7 @@ def test_what_was_set_aside_goes_when_a_line_of_its_number_is_forgotten(home: Ho
     store = home.open()
     copy = LogRow("hall", JOURNAL, log.epoch)
     store.database.write(lambda rows: rows.forget_equals(copy, [(7, log.lines[7])]))
-    assert store.set_aside_lines("hall") == []
+    assert store.boards.set_aside_lines("hall") == []
     store.close()
 
 
@@ -212,7 +212,7 @@ def test_a_damaged_line_that_its_board_still_has_is_not_set_aside(home: Home):
     assert fine("repair", "--home", home.folder, "--json").json["lines_set_aside"] == 0
     store = home.open()
     home.board.sync()
-    assert home.lines(store) == home.board.logs[JOURNAL].lines and store.damaged() == []
+    assert home.lines(store) == home.board.logs[JOURNAL].lines and store.boards.damaged() == []
     store.close()
 
 

@@ -274,9 +274,9 @@ def test_the_name_of_the_companions_group_is_a_secret_that_outlives_it(folder: P
 
 
 def _group(home: Path) -> str:
-    store = open_store(folder=home)
+    store = open_store(f"sqlite:///{home}/companion.db")
     try:
-        return broker_secret(store, GROUP)
+        return broker_secret(store.values, GROUP)
     finally:
         store.close()
 

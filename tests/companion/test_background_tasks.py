@@ -98,7 +98,7 @@ async def reads_folders(companion: Served) -> None:
 async def expires(companion: Served) -> None:
     database = companion.running.app.store.database
     counts = "SELECT count(*) FROM device_use WHERE device = 'long-ago'"
-    add = "INSERT INTO device_use (day, device, lines, bytes, epochs) VALUES (1, 'long-ago', 1, 1, 1)"
+    add = "INSERT INTO device_use (day, device, lines, bytes) VALUES (1, 'long-ago', 1, 1)"
     await asyncio.to_thread(database.write, lambda rows: rows.run(add))
 
     async def is_gone() -> bool:
@@ -147,7 +147,7 @@ async def checks_the_database(companion: Served) -> None:
     harm_line(store, "kitchen", "journal", companion.count)
 
     async def is_found() -> bool:
-        return [lines.count for lines in store.damaged()] == [companion.count]
+        return [lines.count for lines in store.boards.damaged()] == [companion.count]
 
     await soon("the damaged line is found before anybody reads it", is_found)
 
@@ -163,7 +163,9 @@ async def looks_after_conversations(companion: Served) -> None:
         companion.sent.offered(5)
         listening = asyncio.create_task(companion.posted(companion._messages.pop()))
         said = Said(mid, "ann", "hi", "phone")
-        await asyncio.to_thread(store.add_conversation, "kitchen", said, ConversationLimits(), int(time.time()))
+        await asyncio.to_thread(
+            store.conversations.add_conversation, "kitchen", said, ConversationLimits(), int(time.time())
+        )
         head = await listening
         if head["op"] != "say" or head["mid"] != mid:
             return False
@@ -214,7 +216,7 @@ async def imports_lines(companion: Served) -> None:
 
 async def sends_alerts(companion: Served) -> None:
     async def has_looked() -> bool:
-        return bool(await asyncio.to_thread(companion.running.app.store.get, alerts_watch.NOTE))
+        return bool(await asyncio.to_thread(companion.running.app.store.values.get, alerts_watch.NOTE))
 
     await soon("the first look, before which all is old", has_looked)
     said = await _pushes(companion, "phone")
@@ -483,17 +485,17 @@ def test_lines_that_the_writer_held_when_it_was_killed_are_refused_and_those_beh
 ):
     async def play(companion: Served) -> None:
         store = companion.running.app.store
-        take, is_taking, may_end = store.store_batches, asyncio.Event(), threading.Event()
+        take, is_taking, may_end = store.replication.store_batches, asyncio.Event(), threading.Event()
         loop = asyncio.get_running_loop()
 
         def slow(batches: Any, now: int, quota: Any) -> Any:
-            monkeypatch.setattr(store, "store_batches", take)
+            monkeypatch.setattr(store.replication, "store_batches", take)
             loop.call_soon_threadsafe(is_taking.set)
             may_end.wait(SECONDS)
             raise Killed("killed")
 
         await companion.posted(companion.hello())
-        monkeypatch.setattr(store, "store_batches", slow)
+        monkeypatch.setattr(store.replication, "store_batches", slow)
         first = asyncio.create_task(companion.posted(companion.says()))
         await is_taking.wait()
         behind = asyncio.create_task(companion.posted(companion.says()))
@@ -520,13 +522,13 @@ def test_a_message_over_mqtt_whose_answer_fails_is_reported_in_the_log_and_nowhe
 ):
     async def play(companion: Served) -> None:
         store = companion.running.app.store
-        greet = store.greet
+        greet = store.replication.greet
 
         def fails_once(*arguments: Any) -> Any:
-            monkeypatch.setattr(store, "greet", greet)
+            monkeypatch.setattr(store.replication, "greet", greet)
             raise Killed("killed")
 
-        monkeypatch.setattr(store, "greet", fails_once)
+        monkeypatch.setattr(store.replication, "greet", fails_once)
         await hears_over_mqtt(companion)  # asks again
         assert (await companion.health())["status"] == "well"
 
@@ -543,7 +545,7 @@ def test_a_call_of_the_gateway_that_cannot_be_counted_is_reported_in_the_log(
         def fails(*_: Any) -> None:
             raise Killed("killed")
 
-        monkeypatch.setattr(store, "end_call", fails)
+        monkeypatch.setattr(store.gateway, "end_call", fails)
         token = (tmp_path / "home" / "operator.token").read_text().strip()
         await companion.client.post(
             "/gateway/v1/chat/completions",

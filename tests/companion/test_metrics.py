@@ -132,7 +132,7 @@ def test_files_and_passages_of_folders_are_counted(busy: Companion):
 
 
 def test_archived_memories_are_counted(busy: Companion):
-    store = open_store(folder=busy.home)
+    store = open_store(f"sqlite:///{busy.home}/companion.db")
     board = ArchivingBoard(store)
     for _ in range(3):
         board.keep()

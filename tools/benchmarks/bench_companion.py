@@ -195,7 +195,7 @@ def measure(name: str, folder: Path, tell: Callable[[str], None]) -> Figures:
             fill(store, f"device-{number}", TURNS, number + 1)
         for number, big in enumerate(("big", "big2"), start=1):
             fill(store, big, BIG_TURNS, DEVICES + number)
-        write_index(store, IDENTITY, "")
+        write_index(store.values, IDENTITY, "")
         store.close()
         if name == "postgres":
             gather_statistics(url)

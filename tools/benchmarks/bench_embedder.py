@@ -84,7 +84,7 @@ def _backfill(folder: Path) -> Figures:
     """Lines that are given vectors in a second while one client searches without a pause; searches then, and after it."""
     store = open_store(f"sqlite:///{folder / 'companion.db'}")
     fill(store, "device-0", BOARD_TURNS, 1)
-    write_index(store, IDENTITY, "")
+    write_index(store.values, IDENTITY, "")
     fill_lines(store, "late", BACKFILL_LINES, 2, sentence)
     store.close()
     variables = {"EMBEDDING_PROVIDER": "minilm"}

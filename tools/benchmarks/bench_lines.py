@@ -49,7 +49,7 @@ def fill(store: CompanionStore, device: str, count: int, seed: int) -> None:
     heard = int(time.time()) - 1000
     sender = Sender(f"board-{seed}", 1, 1)
     states = {"records": LogState(1, 1, 1, 0), "journal": LogState(1, 1, count + 1, 0)}
-    store.greet(Hello(device, sender, 0, states), heard)  # pyright: ignore[reportArgumentType]
+    store.replication.greet(Hello(device, sender, 0, states), heard)  # pyright: ignore[reportArgumentType]
     journal_span = journal_writer(store, device, sender, heard)
     pending: list[tuple[int, bytes]] = []
     chance = np.random.default_rng(seed)
@@ -62,7 +62,7 @@ def fill(store: CompanionStore, device: str, count: int, seed: int) -> None:
             StoredVector("journal", seq, text_digest(embedding_text("journal", log_line.decode(line), 0)), vector)
             for (seq, line), vector in zip(pending, vectors, strict=True)
         ]
-        store.put_vectors(device, IDENTITY, made)
+        store.vectors.put_vectors(device, IDENTITY, made)
         pending.clear()
 
     for place in turns(count, seed):
@@ -71,11 +71,11 @@ def fill(store: CompanionStore, device: str, count: int, seed: int) -> None:
             put()
     if pending:
         put()
-    position = read_position(store, device, IDENTITY)
-    position.extend_to(store.device(device).version)
+    position = read_position(store.values, device, IDENTITY)
+    position.extend_to(store.boards.device(device).version)
     while position.gaps:
         position.close_gap(position.newest_gap(1 << 30))
-    write_position(store, device, position)
+    write_position(store.values, device, position)
 
 
 def journal_writer(store: CompanionStore, device: str, sender: Sender, heard: int) -> Callable[[list], None]:
@@ -83,7 +83,7 @@ def journal_writer(store: CompanionStore, device: str, sender: Sender, heard: in
 
     def write(lines: list[tuple[int, bytes]]) -> None:
         span = SeqRange(device, "journal", 1, lines[0][0] - 1, lines[-1][0])
-        store.store_batches([LineBatch(sender, span, list(lines))], heard)
+        store.replication.store_batches([LineBatch(sender, span, list(lines))], heard)
 
     return write
 
@@ -92,7 +92,7 @@ def fill_lines(store: CompanionStore, device: str, count: int, seed: int, text: 
     """Put a journal of such texts without vectors into a store."""
     sender, heard = Sender(f"board-{seed}", 1, 1), int(time.time())
     states = {"records": LogState(1, 1, 1, 0), "journal": LogState(1, 1, count + 1, 0)}
-    store.greet(Hello(device, sender, 0, states), heard)  # pyright: ignore[reportArgumentType]
+    store.replication.greet(Hello(device, sender, 0, states), heard)  # pyright: ignore[reportArgumentType]
     journal_writer(store, device, sender, heard)(list(turns(count, seed, text)))
 
 

@@ -100,7 +100,7 @@ def ingest(server: PostgresProcess, store: CompanionStore, names: list[str], rou
             LineBatch(board.sender, SeqRange(board.device, "journal", EPOCH, part[0][0] - 1, part[-1][0]), part)
             for board in boards
         ]
-        outcomes = store.store_batches(batches, NOW)
+        outcomes = store.replication.store_batches(batches, NOW)
         assert outcomes == [part[-1][0]] * len(boards), outcomes
     count = rounds * SENT * len(boards)
     return count / (time.perf_counter() - began), 1e6 * (cpu_seconds(server) - spent) / count
@@ -125,8 +125,8 @@ def measure(server: PostgresProcess, store: CompanionStore, numbers: range, chan
     asked = [FilledBoard(store, name, RECORDS, TURNS, _SENT_BEFORE) for name in names]
     more = list(turn_lines(TURNS + SENT))[TURNS:]
     same = list(record_lines(RECORDS))[-SENT:]
-    indexes = IndexCache(store)
-    browser = MemoryBrowser(store, indexes)
+    indexes = IndexCache(store.boards, store.vectors)
+    browser = MemoryBrowser(store.boards, indexes)
     query = MemoryQuery(limit=50)
     figures: Figures = {
         "boards": numbers[-1],

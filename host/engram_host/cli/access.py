@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from engram_host.companion.auth.certificates import Issued, TlsFiles
     from engram_host.companion.settings import Settings
     from engram_host.companion.store import CompanionStore
+    from engram_host.companion.store.tokens import AuditTable
 
 
 _UNITS = {"m": 60, "h": 3600, "d": 86400}
@@ -42,16 +43,13 @@ def opened_store(home: Path) -> "Iterator[tuple[CompanionStore, Settings]]":
 
     settings = read_settings(home, {})
     make_folder(settings.home)
-    store = open_store(store_url(settings.store, settings.home))
-    try:
+    with contextlib.closing(open_store(store_url(settings.store, settings.home))) as store:
         yield store, settings
-    finally:
-        store.close()
 
 
-def note_command(store: "CompanionStore", action: str) -> None:
+def note_command(audit: "AuditTable", action: str) -> None:
     """Keep in the audit log that a command changed something."""
-    store.add_audit(command_entry(action))
+    audit.add_audit(command_entry(action))
 
 
 def command_entry(action: str) -> AuditEntry:
@@ -115,9 +113,9 @@ def add(
     with opened_store(context.home) as (store, _):
         token = tokens.new_token()
         entry = tokens.operator_token_entry(name, token, read_only, seconds)
-        if not store.add_operator_token(entry):
+        if not store.tokens.add_operator_token(entry):
             raise CommandError(f"{name} already is a token; `engram token remove {name}` removes it.")
-        note_command(store, f"token add {name}, {_status(entry)}")
+        note_command(store.audit, f"token add {name}, {_status(entry)}")
     if context.json:
         typer.echo(json.dumps({"name": name, "token": token, "read_only": read_only, "ends": entry.ends or None}))
         return
@@ -132,9 +130,9 @@ def remove(context: Context, name: Name) -> None:
     Example: engram token remove grafana
     """
     with opened_store(context.home) as (store, _):
-        if not store.remove_operator_token(checked_name(name, "token name")):
+        if not store.tokens.remove_operator_token(checked_name(name, "token name")):
             raise NotFound(f"there is no token {name}; `engram token list` lists all.")
-        note_command(store, f"token remove {name}")
+        note_command(store.audit, f"token remove {name}")
     typer.echo(json.dumps({"name": name, "removed": True}) if context.json else f"the token {name} is removed.")
 
 
@@ -146,7 +144,7 @@ def list_tokens(context: Context) -> None:
     Example: engram token list
     """
     with opened_store(context.home) as (store, _):
-        found = store.operator_tokens()
+        found = store.tokens.operator_tokens()
     if context.json:
         fields = [{"name": each.name, "read_only": each.is_read_only, "made": each.made} for each in found]
         ends = [{"ends": each.ends or None} for each in found]

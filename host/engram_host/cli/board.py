@@ -2,8 +2,7 @@
 `engram run`, a simulated board, as `make run` does.
 """
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,12 +12,12 @@ import typer
 from engram_host.boards.errors import option_name, under_make
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
-from engram_host.cli.access import note_command
+from engram_host.cli.access import note_command, opened_store
 from engram_host.cli.exit_status import CommandError, CommandInterrupted, NotFound, NotInstalled, WrongUsage
 from engram_host.cli.options import HOME, JSON, PORT, Context, takes
 
 if TYPE_CHECKING:
-    from engram_host.companion.store import CompanionStore
+    from engram_host.companion.store.database import Database
     from engram_host.companion.store.removal import BoardContents
 
 
@@ -244,15 +243,16 @@ def erase(
     """
     from engram_host.companion.media.files import MediaFiles
 
-    with _companion_store(context.home) as store:
+    _require_database(context.home)
+    with opened_store(context.home) as (store, _):
         if not yes:
             raise CommandError(
-                f"{name} has {_described(store.board_contents(name))}: repeat with --yes to erase it for good."
+                f"{name} has {_described(store.removal.board_contents(name))}: repeat with --yes to erase it for good."
             )
-        erased = store.erase_board(name)
-        note_command(store, f"board erase {name}")
-        MediaFiles(context.home).sweep(store.media_files)
-        remains = [*_scrubbed(store), *_REMAINS]
+        erased = store.removal.erase_board(name)
+        note_command(store.audit, f"board erase {name}")
+        MediaFiles(context.home).sweep(store.media.media_files)
+        remains = [*_scrubbed(store.database), *_REMAINS]
     if context.json:
         output.print_json({"erased": name, **asdict(erased), "remains": remains})
         return
@@ -262,12 +262,12 @@ def erase(
         output.print_line(f"- {place}")
 
 
-def _scrubbed(store: "CompanionStore") -> list[str]:
+def _scrubbed(database: "Database") -> list[str]:
     """Take the erased bytes out of the database's files; where some may be left."""
     from engram_host.companion.errors import StoreUnavailable
 
     try:
-        return store.database.scrub()
+        return database.scrub()
     except StoreUnavailable as problem:
         return [
             f"the database's files, which could not be rewritten: {problem} Then run VACUUM FULL, with SQLite VACUUM."
@@ -290,21 +290,13 @@ def _described(contents: "BoardContents") -> str:
     )
 
 
-@contextlib.contextmanager
-def _companion_store(home: Path) -> "Iterator[CompanionStore]":
-    """The store of a companion, which may run; NotFound if none ever did."""
-    from engram_host.companion.settings import database_file, read_settings, store_url
-    from engram_host.companion.store import open_store
+def _require_database(home: Path) -> None:
+    """Raise NotFound if no companion ever ran in a folder."""
+    from engram_host.companion.settings import database_file, read_settings
 
-    settings = read_settings(home, {})
-    file = database_file(settings)
+    file = database_file(read_settings(home, {}))
     if file and not file.exists():
         raise NotFound(f"there is no database {file}: no companion has run in this folder yet.")
-    store = open_store(store_url(settings.store, settings.home))
-    try:
-        yield store
-    finally:
-        store.close()
 
 
 def run(

@@ -52,9 +52,9 @@ def add(context: Context, name: Name) -> None:
     """
     with opened_store(context.home) as (store, settings):
         token = tokens.new_token()
-        if not store.add_token(tokens.stored_token(checked_name(name), token)):
+        if not store.tokens.add_token(tokens.stored_token(checked_name(name), token)):
             raise CommandError(f"{name} already has a token; `engram device rotate {name}` replaces it.")
-        note_command(store, f"device add {name}")
+        note_command(store.audit, f"device add {name}")
         _show(context, name, token, settings)
 
 
@@ -76,10 +76,10 @@ def rotate(
     ends = int(time.time()) + read_duration("--grace", grace) if grace else 0
     with opened_store(context.home) as (store, settings):
         token = tokens.new_token()
-        if not store.replace_token(tokens.stored_token(checked_name(name), token), ends):
+        if not store.tokens.replace_token(tokens.stored_token(checked_name(name), token), ends):
             raise NotFound(f"{name} has no token; `engram device add {name}` creates one.")
         until = f"until {format_minute(ends)}" if ends else "no longer"
-        note_command(store, f"device rotate {name}, the old token is valid {until}")
+        note_command(store.audit, f"device rotate {name}, the old token is valid {until}")
         _show(context, name, token, settings)
     if ends and not context.json:
         typer.echo(f"\nThe old token is valid {until}; your own mosquitto knows only the new one.")
@@ -93,9 +93,9 @@ def remove(context: Context, name: Name) -> None:
     Example: engram device remove kitchen
     """
     with opened_store(context.home) as (store, _):
-        if not store.remove_token(checked_name(name)):
+        if not store.tokens.remove_token(checked_name(name)):
             raise NotFound(f"{name} has no token.")
-        note_command(store, f"device remove {name}")
+        note_command(store.audit, f"device remove {name}")
     typer.echo(json.dumps({"device": name, "removed": True}) if context.json else f"{name} has no token now.")
 
 
@@ -107,10 +107,10 @@ def list_devices(context: Context) -> None:
     Example: engram device list
     """
     with opened_store(context.home) as (store, _):
-        heard = {device.name: device.heard for device in store.devices()}
-        made = {token.device: token.made for token in store.tokens()}
-        former = store.former_tokens(int(time.time()))
-        told = {name: each.status for name, each in store.board_statuses().items()}
+        heard = {device.name: device.heard for device in store.boards.devices()}
+        made = {token.device: token.made for token in store.tokens.tokens()}
+        former = store.tokens.former_tokens(int(time.time()))
+        told = {name: each.status for name, each in store.status.board_statuses().items()}
     found = [
         {
             "device": name,
@@ -165,24 +165,24 @@ def write_mosquitto(
         prefix = discovery_prefix(settings.mqtt)
         login = mosquitto.MosquittoUser(
             settings.mqtt.username or mosquitto.MOSQUITTO_USER,
-            settings.mqtt.password or broker_secret(store, COMPANION),
+            settings.mqtt.password or broker_secret(store.values, COMPANION),
             mosquitto.COMPANION_TOPICS + (sense_topics(prefix, "readwrite") if prefix else ()),
         )
-        users = [login, mosquitto.MosquittoUser(mosquitto.MOSQUITTO_CHECKER, broker_secret(store, CHECKER))]
+        users = [login, mosquitto.MosquittoUser(mosquitto.MOSQUITTO_CHECKER, broker_secret(store.values, CHECKER))]
         programs: dict[str, mosquitto.MosquittoUser] = {}
         if settings.chat.mqtt:
-            password = broker_secret(store, PROGRAM)
+            password = broker_secret(store.values, PROGRAM)
             user = mosquitto.MosquittoUser(mosquitto.MOSQUITTO_PROGRAM, password, mosquitto.PROGRAM_TOPICS)
             programs["Programs that talk to boards"] = user
         if prefix:
             rights = (*sense_topics(prefix, "read"), f"write {prefix}/status")
-            password = broker_secret(store, HOME_ASSISTANT)
+            password = broker_secret(store.values, HOME_ASSISTANT)
             user = mosquitto.MosquittoUser(mosquitto.MOSQUITTO_HOME_ASSISTANT, password, rights)
             programs["Home Assistant"] = user
         where = folder.expanduser().absolute()
         access = access_for(user_name, where)
-        written = mosquitto.write_mosquitto_files(where, store.tokens(), [*users, *programs.values()], access)
-        note_command(store, "device mosquitto")
+        written = mosquitto.write_mosquitto_files(where, store.tokens.tokens(), [*users, *programs.values()], access)
+        note_command(store.audit, "device mosquitto")
     is_set = bool(settings.mqtt.password)
     if context.json:
         status = {"files": [str(path) for path in written]}

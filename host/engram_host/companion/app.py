@@ -11,6 +11,7 @@ from functools import partial
 
 from engram_host.companion.alerts.service import LEASE as ALERTS_LEASE
 from engram_host.companion.alerts.service import AlertService
+from engram_host.companion.alerts.watch import AlertSources
 from engram_host.companion.api.backend import StoreLook
 from engram_host.companion.auth.audit import AuditLog
 from engram_host.companion.auth.exposure import tokens_required
@@ -23,7 +24,8 @@ from engram_host.companion.auth.sessions import Sessions
 from engram_host.companion.board_settings.service import BoardSettingsService
 from engram_host.companion.bridges.runner import BridgeRunner
 from engram_host.companion.conversations.board_side import MOST_LISTENING
-from engram_host.companion.conversations.bridge_engine import BridgeEngine, EngineSettings
+from engram_host.companion.conversations.bridge_commands import BridgeCommands
+from engram_host.companion.conversations.bridge_engine import BridgeEngine
 from engram_host.companion.conversations.door.mqtt_door import LEASE as DOOR_LEASE
 from engram_host.companion.conversations.door.mqtt_door import MqttDoor
 from engram_host.companion.conversations.door.pushes import DoorPushes
@@ -83,6 +85,7 @@ class CompanionApp:
 
     def __init__(
         self,
+        *,
         settings: Settings,
         store: CompanionStore,
         embedding: EmbeddingService,
@@ -94,80 +97,204 @@ class CompanionApp:
     ):
         """`operator` is the operator's token. SettingError."""
         self.settings = settings
-        security = settings.security
-        self._rate_limiter = RateLimiter(security.messages_a_second, security.messages_at_once)
-        callers = CallerLookup(store, operator)
-        requires_tokens = tokens_required(security, settings.http.host)
-        self.access = HttpAccess(
-            callers,
-            Sessions(store, callers, store, requires_tokens=requires_tokens),
-            requires_tokens,
-            frozenset(security.hosts.lower().replace(",", " ").split()),
-            self._rate_limiter,
-            FailedLogins(metrics.login_failed),
-            AuditLog(store),
-        )
-        self.gateway = Gateway(store, settings.gateway, gateway_key, metrics)
         self.store = store
-        self.look = StoreLook(store.probe)
+        self.boards, self.audit = store.boards, store.audit
         self.embedding = embedding
         self.metrics = metrics
         self.supervisor = supervisor
         self.leases = leases
-        self.media = MediaService(store, MediaFiles(settings.home), media_limits(settings.media))
-        self._media_upkeep = MediaUpkeep(store, self.media, settings.chat.waiting_days, supervisor)
-        self.replication = Replication(store, self._on_lines, supervisor, metrics, line_quota(settings.store))
-        self.expiry = ExpirySweep(store, retention_limits(settings.store), supervisor, leases.lease(EXPIRY_LEASE))
-        self.checking = StoreCheck(store, supervisor, leases.lease(CHECK_LEASE))
+        self.look = StoreLook(store.health.probe)
+        security, secrets = settings.security, SecretStore(settings.home)
+        self._rate_limiter = RateLimiter(security.messages_a_second, security.messages_at_once)
+        callers = CallerLookup(store.tokens, operator)
+        requires_tokens = tokens_required(security, settings.http.host)
+        self.access = HttpAccess(
+            callers=callers,
+            sessions=Sessions(store.sessions, callers, store.people, requires_tokens=requires_tokens),
+            requires_tokens=requires_tokens,
+            names=frozenset(security.hosts.lower().replace(",", " ").split()),
+            rate_limiter=self._rate_limiter,
+            failed_logins=FailedLogins(metrics.login_failed),
+            audit=AuditLog(store.audit),
+        )
+        self.gateway = Gateway(store.gateway, settings.gateway, gateway_key, metrics)
+        self.media = MediaService(
+            boards=store.boards,
+            media=store.media,
+            files=MediaFiles(settings.home),
+            limits=media_limits(settings.media),
+        )
+        self._media_upkeep = MediaUpkeep(
+            boards=store.boards,
+            media=store.media,
+            service=self.media,
+            waiting_days=settings.chat.waiting_days,
+            supervisor=supervisor,
+        )
+        self.replication = Replication(
+            replication=store.replication,
+            notes=store.notes,
+            senses=store.senses,
+            status=store.status,
+            taken=self._on_lines,
+            supervisor=supervisor,
+            metrics=metrics,
+            quota=line_quota(settings.store),
+        )
+        self.expiry = ExpirySweep(
+            store.removal, retention_limits(settings.store), supervisor, leases.lease(EXPIRY_LEASE)
+        )
+        self.checking = StoreCheck(store.health, supervisor, leases.lease(CHECK_LEASE))
         self.backup = DailyBackup(
             settings.home,
             database_file(settings),
             keep=settings.store.daily_backups,
             supervisor=supervisor,
         )
-        folders = settings.folders, settings.home, supervisor, leases.lease
-        self.folders = FolderService(store, *folders, embedding.wake)
+        self.folders = FolderService(
+            boards=store.boards,
+            folders=store.folders,
+            settings=settings.folders,
+            home=settings.home,
+            supervisor=supervisor,
+            lease_of=leases.lease,
+            taken=embedding.wake,
+        )
         self.reranker = make_reranker(settings.rerank)
         self.expander = make_expander(settings.search, self.gateway.complete)
-        steps = self.reranker, self.expander
-        parts = store, settings.search, embedding, self.folders, metrics, *steps
-        self.search = SearchService(*parts)
-        answers = self.search.answer_board, self.search.answer_get, self.search.answer_file
-        self.anomalies = AnomalyWatch(store, supervisor, leases.lease(ANOMALIES_LEASE))
-        self.conversations = ConversationService(store, settings.chat, supervisor)
-        self.imports = ImportService(store, self.conversations, settings.home, supervisor, leases.lease(IMPORTS_LEASE))
-        self.board_settings = BoardSettingsService(self.conversations)
-        self.readings = ReadingService(store)
-        prefix, lease = home_assistant_prefix(settings.mqtt), leases.lease(HOME_ASSISTANT_LEASE)
-        self._home_assistant = HomeAssistantPublisher(store, prefix, supervisor, lease)
-        self.overviews = BoardOverviews(store, lambda: self.alerts.flash_percent)
-        self.memories = MemoryServices(store, self.search.indexes, self.search.search, self.conversations, supervisor)
-        self.absences = AbsenceFinder(self.memories.browser, self.search.search)
-        self.dispatcher = MessageDispatcher(self.replication, *answers, self.conversations.answer_board, metrics)
-        secrets = SecretStore(settings.home)
-        self.alerts = AlertService(store, settings.alerts, secrets, supervisor, leases.lease(ALERTS_LEASE))
-        rules = admission_rules(settings.people, settings.bridges)
-        wake = self.conversations.wake_pushes
-        self.people = PeopleService(store, rules, lambda request: self.alerts.wake(), on_approved=wake)
-        lease = leases.lease(DOOR_LEASE)
-        parts = self.conversations, self.people, DoorPushes(store, self.conversations, self.people), supervisor
-        self.door = MqttDoor(*parts, lease) if settings.chat.mqtt else None
-        engine = EngineSettings(settings.chat, lambda bridge: self.bridges.boards_of(bridge))
-        self.bridge_engine = BridgeEngine(store, self.conversations, self.people, engine, supervisor, self.media)
-        self.bridges = BridgeRunner(
-            settings.bridges, secrets, self.bridge_engine, supervisor, leases.lease, metrics.count_bridge
+        self.search = SearchService(
+            boards=store.boards,
+            notes=store.notes,
+            passages=store.folders,
+            values=store.values,
+            vectors=store.vectors,
+            settings=settings.search,
+            meaning=embedding,
+            folders=self.folders,
+            metrics=metrics,
+            reranker=self.reranker,
+            expander=self.expander,
         )
-        self.personal = PersonalMemory(store, self.search, self.memories, self.media, self.readings, self.bridges)
+        self.anomalies = AnomalyWatch(
+            boards=store.boards, senses=store.senses, supervisor=supervisor, lease=leases.lease(ANOMALIES_LEASE)
+        )
+        self.conversations = ConversationService(
+            boards=store.boards, conversations=store.conversations, settings=settings.chat, supervisor=supervisor
+        )
+        self.imports = ImportService(
+            boards=store.boards,
+            notes=store.notes,
+            conversations=self.conversations,
+            home=settings.home,
+            supervisor=supervisor,
+            lease=leases.lease(IMPORTS_LEASE),
+        )
+        self.board_settings = BoardSettingsService(self.conversations)
+        self.readings = ReadingService(store.boards, store.senses)
+        self._home_assistant = HomeAssistantPublisher(
+            senses=store.senses,
+            values=store.values,
+            prefix=home_assistant_prefix(settings.mqtt),
+            supervisor=supervisor,
+            lease=leases.lease(HOME_ASSISTANT_LEASE),
+        )
+        self.alerts = AlertService(
+            sources=AlertSources(
+                boards=store.boards,
+                conversations=store.conversations,
+                people=store.people,
+                status=store.status,
+                values=store.values,
+            ),
+            settings=settings.alerts,
+            secrets=secrets,
+            supervisor=supervisor,
+            lease=leases.lease(ALERTS_LEASE),
+        )
+        self.overviews = BoardOverviews(
+            boards=store.boards,
+            status=store.status,
+            notes=store.notes,
+            flash_percent=self.alerts.flash_percent,
+        )
+        self.memories = MemoryServices(
+            boards=store.boards,
+            indexes=self.search.indexes,
+            search=self.search.search,
+            conversations=self.conversations,
+            supervisor=supervisor,
+        )
+        self.absences = AbsenceFinder(self.memories.browser, self.search.search)
+        self.dispatcher = MessageDispatcher(
+            replication=self.replication,
+            searching=self.search.answer_board,
+            reading=self.search.answer_get,
+            files=self.search.answer_file,
+            talking=self.conversations.answer_board,
+            metrics=metrics,
+        )
+        self.people = PeopleService(
+            store.people,
+            admission_rules(settings.people, settings.bridges),
+            on_request=self.alerts.note_request,
+            on_approved=self.conversations.wake_pushes,
+        )
+        self.door = self._make_door() if settings.chat.mqtt else None
+        self.bridge_engine = BridgeEngine(
+            boards=store.boards,
+            bridges=store.bridges,
+            deliveries=store.deliveries,
+            conversations=self.conversations,
+            people=self.people,
+            commands=BridgeCommands(people=store.people, deliveries=store.deliveries, conversations=self.conversations),
+            chat=settings.chat,
+            supervisor=supervisor,
+            media=self.media,
+        )
+        self.bridges = BridgeRunner(
+            bridges=settings.bridges,
+            secrets=secrets,
+            engine=self.bridge_engine,
+            supervisor=supervisor,
+            lease_of=leases.lease,
+            count=metrics.count_bridge,
+        )
+        self.personal = PersonalMemory(
+            boards=store.boards,
+            people=store.people,
+            senses=store.senses,
+            search=self.search,
+            memories=self.memories,
+            media=self.media,
+            readings=self.readings,
+            reach=self.bridges,
+        )
         self.mqtt_client: MqttClient | None = None
-        self._settings_reload = SettingsReload(store, self._reload)
-        hear = self.conversations.take_notice, self._settings_reload.take_notice
-        self._notices = NoticeListener(store.database, supervisor, hear)
+        self._settings_reload = SettingsReload(store.values, self._reload)
+        self._notices = NoticeListener(
+            store.database, supervisor, (self.conversations.take_notice, self._settings_reload.take_notice)
+        )
         self._began = time.monotonic()
         metrics.add_gauges(self.gauges)
 
     def _on_lines(self) -> None:
         self.embedding.wake()
         self._media_upkeep.wake()
+
+    def _make_door(self) -> MqttDoor:
+        pushes = DoorPushes(
+            messages=self.store.conversations,
+            values=self.store.values,
+            conversations=self.conversations,
+            people=self.people,
+        )
+        return MqttDoor(
+            conversations=self.conversations,
+            people=self.people,
+            pushes=pushes,
+            supervisor=self.supervisor,
+            lease=self.leases.lease(DOOR_LEASE),
+        )
 
     @property
     def store_name(self) -> str:
@@ -186,8 +313,8 @@ class CompanionApp:
         found = self.supervisor.problems()
         if self.mqtt_client and not self.mqtt_client.is_connected:
             found.append(self.mqtt_client.problem)
-        steps = self.embedding, self.expander, self.reranker
-        found += [step.problem for step in (*steps, self.backup) if step and step.problem]
+        steps = self.embedding, self.expander, self.reranker, self.backup
+        found += [step.problem for step in steps if step and step.problem]
         return found + self.folders.problems() + self.bridges.problems() + self.alerts.problems()
 
     async def reload_bridges(self) -> None:
@@ -227,7 +354,7 @@ class CompanionApp:
         found["engram_folder_passages"] = sum(progress.passages for progress in read)
         found["engram_database_usable"] = float(self.look.is_usable)
         with contextlib.suppress(StoreUnavailable):  # /v1/health shows it; the other figures are worth showing
-            found |= self.store.gauges()
+            found |= self.store.health.gauges()
         return found
 
     @contextlib.asynccontextmanager
@@ -235,11 +362,26 @@ class CompanionApp:
         """Take messages and answer searches; the store is open before, and closed after."""
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
-            parts = self.embedding, self.gateway, self.folders, self.expiry, self.checking, self.replication
-            parts = *parts, self.conversations, self.memories.changes, self.imports, self._media_upkeep
-            parts = *parts, self.anomalies, self.backup
             await self._settings_reload.start()
-            for part in (self.leases, self._notices, *parts, self.alerts, self.bridge_engine, self.bridges):
+            for part in (
+                self.leases,
+                self._notices,
+                self.embedding,
+                self.gateway,
+                self.folders,
+                self.expiry,
+                self.checking,
+                self.replication,
+                self.conversations,
+                self.memories.changes,
+                self.imports,
+                self._media_upkeep,
+                self.anomalies,
+                self.backup,
+                self.alerts,
+                self.bridge_engine,
+                self.bridges,
+            ):
                 part.start()
                 stack.push_async_callback(part.stop)
             stack.push_async_callback(self._settings_reload.stop)
@@ -267,7 +409,7 @@ class CompanionApp:
             login=broker_login(mqtt, self.settings.home),
             answers=self._answers_in_turn,
             supervisor=self.supervisor,
-            group=await asyncio.to_thread(broker_secret, self.store, GROUP),
+            group=await asyncio.to_thread(broker_secret, self.store.values, GROUP),
             door=self.door,
             most_held=MOST_LISTENING,
             count_overdue=partial(self.metrics.count_message, "hello", "overdue"),

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -45,7 +45,11 @@ from engram_host.companion.search.request import (
 )
 from engram_host.companion.search.reranker import Reranker
 from engram_host.companion.settings import SearchSettings
-from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.board_notes import NoteFileTable
+from engram_host.companion.store.boards.table import BoardTable
+from engram_host.companion.store.markdown_files import FolderTable
+from engram_host.companion.store.values import ValueTable
+from engram_host.companion.store.vectors import VectorTable
 from engram_host.companion.types import FOLDER, LOGS, LogName
 
 _log = logging.getLogger("engram.searching")
@@ -68,16 +72,25 @@ class SearchService:
 
     def __init__(
         self,
-        store: CompanionStore,
+        *,
+        boards: BoardTable,
+        notes: NoteFileTable,
+        passages: FolderTable,
+        values: ValueTable,
+        vectors: VectorTable,
         settings: SearchSettings,
         meaning: EmbeddingService,
         folders: FolderService | None = None,
         metrics: Metrics | None = None,
         reranker: Reranker | None = None,
         expander: QueryExpander | None = None,
-        clock=time.time,
+        clock: Callable[[], float] = time.time,
     ):
-        self._store = store
+        self._boards = boards
+        self._notes = notes
+        self._passages = passages
+        self._values = values
+        self._vectors = vectors
         self._settings = settings
         self._folders = folders
         self._clock = clock
@@ -85,7 +98,7 @@ class SearchService:
         self._meaning = meaning
         self._reranker = reranker
         self._expander = expander
-        self._cache = IndexCache(store, settings.index_megabytes << 20)
+        self._cache = IndexCache(boards, vectors, settings.index_megabytes << 20)
         self._making: asyncio.Task[None] | None = None
         self._room = asyncio.Semaphore(MOST_AT_ONCE)
         self._room_of_people = asyncio.Semaphore(MOST_AT_ONCE - 1)
@@ -108,8 +121,8 @@ class SearchService:
 
     def _make_indexes(self) -> None:
         try:
-            sources = sorted(self._store.sources(), key=lambda device: -device.heard)
-            self._cache.make_ahead(sources, read_index(self._store).made)
+            sources = sorted(self._boards.sources(), key=lambda device: -device.heard)
+            self._cache.make_ahead(sources, read_index(self._values).made)
         except StoreUnavailable as problem:
             _log.info("the first searches make the other indexes: %s", problem)
 
@@ -180,7 +193,7 @@ class SearchService:
             asked = " ".join((request.query, *result.wordings))
             result = await asyncio.to_thread(kept.with_citations, result, asked, caller, chosen)
         if any(hit.device.startswith(FOLDER) for hit in result.hits):
-            result = await asyncio.to_thread(note_hits.with_citations, self._store, result)
+            result = await asyncio.to_thread(note_hits.with_citations, self._passages, result)
         return result
 
     def _with_notes(
@@ -189,10 +202,10 @@ class SearchService:
         log = options.get("log")
         if not boards or log in LOGS:
             return boards, options
-        notes = tuple(self._store.note_sources(boards, only_left))
+        notes = tuple(self._notes.note_sources(boards, only_left))
         if log == "notes":
             for name in boards:
-                self._store.device(name)  # else an unknown board is not reported
+                self._boards.device(name)  # else an unknown board is not reported
             return notes, options | {"log": None}
         return boards + notes, options
 
@@ -207,7 +220,7 @@ class SearchService:
             self._embedded(request, QUICK_EMBED_SECONDS if is_quick else EMBED_SECONDS),
             self._expanded(request) if expand else _unchanged(request),
         )
-        engine = SearchEngine(self._store, self._cache, embedded)
+        engine = SearchEngine(self._boards, self._vectors, self._cache, embedded)
         # One slot is always free for boards, which wait only briefly.
         async with contextlib.nullcontext() if is_quick else self._room_of_people, self._room:
             result = await asyncio.to_thread(engine.search, request)
@@ -261,7 +274,7 @@ class SearchService:
 
     def _boards_of(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """Return the named boards, or all. Raise UnknownDevice, BadSearch."""
-        boards = [self._store.device(name) for name in names] if names else self._store.devices()
+        boards = [self._boards.device(name) for name in names] if names else self._boards.devices()
         lines = sum(sum(board.have.values()) for board in boards)
         if len(boards) > MOST_DEVICES:
             raise BadSearch("devices", f"must name the boards to search, at most {MOST_DEVICES} of the {len(boards)}")
@@ -277,7 +290,7 @@ class SearchService:
             number = ids.number("id", ref, "t" if ref[:1] == "t" else "m")
             log: LogName = "journal" if ref[:1] == "t" else "records"
             async with self._room:
-                engine = SearchEngine(self._store, self._cache)
+                engine = SearchEngine(self._boards, self._vectors, self._cache)
                 line = await asyncio.to_thread(engine.read, device, log, number, caller, int(self._clock()))
         except UnknownDevice:
             raise Refused("the companion has nothing of this board yet.", 0) from None
@@ -312,7 +325,7 @@ class SearchService:
         return await asyncio.to_thread(self._read_file, device, caller, path, first, count)
 
     def _read_note(self, device: str, caller: Caller, path: str, first: int, count: int) -> FileExcerpt:
-        lines = None if caller.group else self._store.note_lines(device, path, access.notebook_of(caller))
+        lines = None if caller.group else self._notes.note_lines(device, path, access.notebook_of(caller))
         if lines is None:
             raise NoSuchFile(path)
         return excerpt(path, lines, first, count)

@@ -41,7 +41,8 @@ from engram_host.companion.search.engine import SearchEngine
 from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.search.request import SearchRequest, SearchResult, Weights
 from engram_host.companion.settings import EmbeddingSettings
-from engram_host.companion.store import CompanionStore, open_store
+from engram_host.companion.store import open_store
+from engram_host.companion.store.replica import ReplicationTable
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import Hello, LineBatch, LogState, Sender, SeqRange
 from engram_host.evaluation.sets import Conversation, EvaluationFailed, Turn
@@ -164,9 +165,18 @@ def companion_ranker(name: str) -> Callable[[Conversation, int, Path], list[Rank
 async def _rank(conversation: Conversation, limit: int, work: Path, options: dict[str, object]) -> list[Ranking]:
     store = open_store(f"sqlite:///{work / 'companion.db'}")
     try:
-        _feed(store, conversation)
-        embedding = EmbeddingService(store, EmbeddingSettings(), Supervisor())
-        engine = SearchEngine(store, IndexCache(store), lambda query: embedding.query_vector(query, QUERY_SECONDS))
+        _feed(store.replication, conversation)
+        embedding = EmbeddingService(
+            boards=store.boards,
+            values=store.values,
+            vectors=store.vectors,
+            settings=EmbeddingSettings(),
+            supervisor=Supervisor(),
+        )
+        indexes = IndexCache(store.boards, store.vectors)
+        engine = SearchEngine(
+            store.boards, store.vectors, indexes, lambda query: embedding.query_vector(query, QUERY_SECONDS)
+        )
         base = SearchRequest("?", (DEVICE,), OWNER, now=conversation.turns[-1].at, limit=limit)
         if options.get("use_meaning", True):
             embedding.start()
@@ -184,16 +194,16 @@ async def _rank(conversation: Conversation, limit: int, work: Path, options: dic
         store.close()
 
 
-def _feed(store: CompanionStore, conversation: Conversation) -> None:
+def _feed(replication: ReplicationTable, conversation: Conversation) -> None:
     turns = conversation.turns
     logs = {"records": LogState(EPOCH, 1, 1, 0), "journal": LogState(EPOCH, 1, len(turns) + 1, 0)}
-    store.greet(Hello(DEVICE, Sender(DEVICE, 1, 1), 0, logs), turns[-1].at)  # pyright: ignore[reportArgumentType]
+    replication.greet(Hello(DEVICE, Sender(DEVICE, 1, 1), 0, logs), turns[-1].at)  # pyright: ignore[reportArgumentType]
     last_of_session: dict[int, tuple[int, int]] = {}
     lines = [(seq, _line(seq, turn, last_of_session)) for seq, turn in enumerate(turns, 1)]
     for number, at in enumerate(range(0, len(lines), BATCH_LINES), 2):
         some = lines[at : at + BATCH_LINES]
         span = SeqRange(DEVICE, "journal", EPOCH, at, some[-1][0])
-        (have,) = store.store_batches([LineBatch(Sender(DEVICE, 1, number), span, some)], turns[-1].at)
+        (have,) = replication.store_batches([LineBatch(Sender(DEVICE, 1, number), span, some)], turns[-1].at)
         if have != some[-1][0]:
             raise EvaluationFailed(f"{conversation.name}: the store did not take a batch: {have}")
 

@@ -32,7 +32,7 @@ def people(running: RunningCompanion, *words: str):
 
 def test_a_stranger_is_listed_and_approved_by_their_code(running: RunningCompanion):
     now = int(time.time())
-    running.app.store.add_code(PairingRequest("QHJ4WXTK", "telegram:12345", "Ann <3", now))
+    running.app.store.people.add_code(PairingRequest("QHJ4WXTK", "telegram:12345", "Ann <3", now))
     (request,) = people(running, "list")["waiting"]
     assert (request["code"], request["ref"], request["at"]) == ("QHJ4WXTK", "telegram:12345", now)
     approved = people(running, "approve", "QHJ4WXTK", "--name", "ann")
@@ -43,19 +43,19 @@ def test_a_stranger_is_listed_and_approved_by_their_code(running: RunningCompani
         "is_blocked": False,
     }
     assert people(running, "list") == {"people": [approved], "waiting": [], "groups": {}}
-    running.app.store.remove_person("ann")
+    running.app.store.people.remove_person("ann")
 
 
 def test_who_is_approved_as_the_owner_is_the_owner(running: RunningCompanion):
     approved = people(running, "approve", "irc:gus", "--owner")
     assert (approved["principal"], approved["ids"]) == ("owner", ["irc:gus"])
-    running.app.store.remove_person("owner")
+    running.app.store.people.remove_person("owner")
 
 
 def test_who_is_blocked_is_listed_as_blocked(running: RunningCompanion):
     assert people(running, "block", "irc:mallory")["is_blocked"] is True
     assert [each["is_blocked"] for each in people(running, "list")["people"]] == [True]
-    running.app.store.remove_person("irc:mallory")
+    running.app.store.people.remove_person("irc:mallory")
 
 
 def test_a_group_is_opened_and_closed(running: RunningCompanion):
@@ -81,7 +81,7 @@ def test_who_is_nobody_is_said_in_a_sentence(running: RunningCompanion, words, s
 def test_lists_for_people_name_codes_accounts_and_groups(running: RunningCompanion):
     where = ("--home", running.app.settings.home)
     assert fine("people", "list", *where).out == "nobody was approved yet.\n"
-    running.app.store.add_code(PairingRequest("ZZZZ4444", "irc:bob", "bob\x1b[31m", int(time.time())))
+    running.app.store.people.add_code(PairingRequest("ZZZZ4444", "irc:bob", "bob\x1b[31m", int(time.time())))
     fine("people", "group", "irc:#garden", "always", *where)
     told = fine("people", "list", *where).out
     assert "group irc:#garden: always" in told and "ZZZZ4444  irc:bob" in told and "\x1b" not in told
@@ -119,7 +119,7 @@ def test_a_companion_that_runs_sends_to_a_new_address_at_once(
     running: RunningCompanion, hook: Webhook, monkeypatch: pytest.MonkeyPatch
 ):
     home = running.app.settings.home
-    running.app.store.add_code(PairingRequest("YYYY5555", "irc:eve", "eve", int(time.time())))
+    running.app.store.people.add_code(PairingRequest("YYYY5555", "irc:eve", "eve", int(time.time())))
     monkeypatch.setattr(sys, "stdin", io.StringIO(hook.url + "\n"))
     fine("alert", "add", "--no-check", "--home", home)
     assert "alerts" in {status.name for status in running.app.supervisor.statuses()}

@@ -5,6 +5,7 @@ import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -13,7 +14,7 @@ from engram_host.companion.alerts import service as service_module
 from engram_host.companion.alerts.apprise_address import URLS, read_addresses
 from engram_host.companion.alerts.outbox import MOST_WAITING, Alert, AlertOutbox, CoolDown
 from engram_host.companion.alerts.service import AlertService
-from engram_host.companion.alerts.watch import PUSH_CHARACTERS, AlertWatch
+from engram_host.companion.alerts.watch import PUSH_CHARACTERS, AlertSources, AlertWatch
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.errors import SettingError, StoreUnavailable
@@ -67,7 +68,21 @@ class Database:
 
 
 def watch(database: Database, started: int = NOW - 3600, **settings) -> AlertWatch:
-    return AlertWatch(database, AlertSettings(**settings), started)
+    return AlertWatch(sources_of(database), AlertSettings(**settings), started)
+
+
+def sources_of(database: Database) -> AlertSources:
+    return AlertSources(*cast(Any, [database] * 5))
+
+
+def service_of(database: Database, secrets: SecretStore, supervisor: Supervisor) -> AlertService:
+    return AlertService(
+        sources=sources_of(database),
+        settings=AlertSettings(),
+        secrets=secrets,
+        supervisor=supervisor,
+        lease=Lease("alerts"),
+    )
 
 
 def tell(looks: AlertWatch, now: int) -> list[Alert]:
@@ -228,10 +243,14 @@ def test_a_look_reads_the_companions_database(store: CompanionStore):
     board = PlainBoard(store)
     board.logs["journal"].append(1)
     board.sync()
-    looks = AlertWatch(store, AlertSettings(), 0)
-    heard = store.heard_times()["kitchen"]
+    looks = AlertWatch(
+        AlertSources(store.boards, store.conversations, store.people, store.status, store.values),
+        AlertSettings(),
+        0,
+    )
+    heard = store.boards.heard_times()["kitchen"]
     assert tell(looks, heard) == []
-    store.add_push(board.sender(), "kitchen", Said("push:1", "owner", "the cake", "phone"), heard)
+    store.conversations.add_push(board.sender(), "kitchen", Said("push:1", "owner", "the cake", "phone"), heard)
     assert [(alert.title, alert.text) for alert in tell(looks, heard)] == [("kitchen says", "the cake")]
     assert titles(tell(looks, heard + 901)) == ["kitchen is away"]
 
@@ -360,7 +379,7 @@ def test_a_companion_sends_what_happens_to_a_board(tmp_path: Path, webhook: Webh
 
     async def script() -> None:
         supervisor = Supervisor()
-        service = AlertService(database, AlertSettings(), secrets, supervisor, Lease("alerts"))
+        service = service_of(database, secrets, supervisor)
         service.start()
         await wait_until_async("the first look", lambda: "alerts" in database.notes)
         webhook.status = 500
@@ -392,7 +411,7 @@ class Served:
 
     async def start(self, urls: str) -> AlertService:
         self.secrets.keep(URLS, urls)
-        service = AlertService(self.database, AlertSettings(), self.secrets, Supervisor(), Lease("alerts"))
+        service = service_of(self.database, self.secrets, Supervisor())
         service.start()
         await wait_until_async("the first look", lambda: "alerts" in self.database.notes)
         return service
@@ -498,7 +517,7 @@ def test_an_address_that_is_down_for_good_lets_no_other_be_told_twice(served: Se
 def test_without_an_address_there_is_no_task(tmp_path: Path):
     async def script() -> None:
         supervisor = Supervisor()
-        service = AlertService(Database(), AlertSettings(), SecretStore(tmp_path, {}), supervisor, Lease("alerts"))
+        service = service_of(Database(), SecretStore(tmp_path, {}), supervisor)
         service.start()
         assert supervisor.statuses() == []
         await service.stop()
@@ -510,7 +529,7 @@ def test_addresses_that_cannot_be_read_are_a_problem_and_nothing_worse(tmp_path:
     secrets = SecretStore(tmp_path, {"ENGRAM_ALERTS_URLS": "nonsense://hunter2"})
 
     async def script() -> None:
-        service = AlertService(Database(), AlertSettings(), secrets, Supervisor(), Lease("alerts"))
+        service = service_of(Database(), secrets, Supervisor())
         service.start()
         await wait_until_async("the problem", lambda: service.problems())
         (problem,) = service.problems()

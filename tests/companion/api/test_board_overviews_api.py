@@ -10,7 +10,7 @@ from engram import log_line
 from engram.clock import day_name
 from engram_host.companion.overview.service import COPY_WARNINGS, LONG_SECONDS, find_warnings
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.page.types import BoardQuery, BoardRow, BoardSort
+from engram_host.companion.store.boards.table import BoardQuery, BoardRow, BoardSort
 from engram_host.companion.types import ConversationLimits, Hello, LineBatch, LogState, Said, Sender, SeqRange
 from engram_host.time_zones import BoardZone
 from one_case import in_one_case
@@ -22,15 +22,15 @@ def greet(store: CompanionStore, device: str, heard: int, *contents: str) -> Non
     """A board that was heard at a time, with memories that are copied."""
     sender = Sender(f"b-{device}", 3, 9)
     count = len(contents)
-    store.greet(
+    store.replication.greet(
         Hello(device, sender, 0, {"records": LogState(7, 1, count + 1, 0), "journal": LogState(7, 1, 1, 0)}), heard
     )
     if contents:
         fields = [[("seq", seq), ("id", f"m{seq}"), ("content", each)] for seq, each in enumerate(contents, 1)]
         lines = [(seq, log_line.encode(each)) for seq, each in enumerate(fields, 1)]
-        assert store.store_batches([LineBatch(sender, SeqRange(device, "records", 7, 0, count), lines)], heard) == [
-            count
-        ]
+        assert store.replication.store_batches(
+            [LineBatch(sender, SeqRange(device, "records", 7, 0, count), lines)], heard
+        ) == [count]
 
 
 @pytest.fixture
@@ -40,12 +40,12 @@ def boards(store: CompanionStore) -> CompanionStore:
     greet(store, "garden", 100)
     greet(store, "attic-kit", 200)
     for mid, at in (("m1", 50), ("m2", 60)):
-        store.add_conversation("garden", Said(mid, "ann", "hi"), ConversationLimits(), at)
+        store.conversations.add_conversation("garden", Said(mid, "ann", "hi"), ConversationLimits(), at)
     return store
 
 
 def names(store: CompanionStore, query: BoardQuery) -> list[str]:
-    return [row.name for row in store.list_boards(query)[1]]
+    return [row.name for row in store.boards.list_boards(query)[1]]
 
 
 @in_one_case(
@@ -71,7 +71,7 @@ def test_boards_are_found_by_a_part_of_their_names_and_nothing_in_it_is_a_patter
 
 
 def test_boards_are_paged_and_counted(boards: CompanionStore):
-    total, rows = boards.list_boards(BoardQuery(limit=2, offset=2))
+    total, rows = boards.boards.list_boards(BoardQuery(limit=2, offset=2))
     assert (total, [row.name for row in rows]) == (3, ["kitchen"])
 
 
@@ -82,9 +82,9 @@ def test_boards_are_filtered_by_when_they_were_heard(boards: CompanionStore):
 
 
 def test_a_board_has_its_figures(boards: CompanionStore):
-    assert boards.board_row("kitchen") == BoardRow("kitchen", 300, BoardZone(), 2, 0, 0, 0, 0)
-    assert boards.board_row("garden") == BoardRow("garden", 100, BoardZone(), 0, 0, 0, 2, 50)
-    assert boards.board_row("nobody") is None
+    assert boards.boards.board_row("kitchen") == BoardRow("kitchen", 300, BoardZone(), 2, 0, 0, 0, 0)
+    assert boards.boards.board_row("garden") == BoardRow("garden", 100, BoardZone(), 0, 0, 0, 2, 50)
+    assert boards.boards.board_row("nobody") is None
 
 
 def test_warnings_say_what_to_do():

@@ -65,7 +65,7 @@ def played(tmp_path: Path):
     board.keep()
     board.sync()
     app = FastAPI()
-    add_copy_routes(app, Mock(store=store))
+    add_copy_routes(app, Mock(boards=store.boards))
 
     def run(play: Callable[[FastAPI], Any]) -> None:
         asyncio.run(play(app))

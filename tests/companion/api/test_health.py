@@ -90,8 +90,8 @@ def test_what_will_not_last_does_not_keep_it_from_serving():
 
 
 def test_a_look_writes_and_reads(store: CompanionStore):
-    assert store.probe() == []
-    assert store.get("probe")
+    assert store.health.probe() == []
+    assert store.values.get("probe")
 
 
 def test_a_disk_that_is_nearly_full_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -99,7 +99,7 @@ def test_a_disk_that_is_nearly_full_is_told(tmp_path: Path, monkeypatch: pytest.
     store.open()
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(100, 100, 5 << 20))
-    (sentence,) = store.probe()
+    (sentence,) = store.health.probe()
     assert "only 5 MB left: make room" in sentence
     store.close()
 
@@ -107,7 +107,7 @@ def test_a_disk_that_is_nearly_full_is_told(tmp_path: Path, monkeypatch: pytest.
 def test_a_look_at_a_database_that_is_closed_fails(store: CompanionStore):
     store.close()
     with pytest.raises(StoreUnavailable):
-        store.probe()
+        store.health.probe()
 
 
 # --- damage
@@ -133,12 +133,12 @@ def test_a_damaged_database_acknowledges_nothing_more(tmp_path: Path):
     other.logs["journal"].append(1)
     other.sync()  # nobody has seen the damage yet
     with pytest.raises(StoreDamaged):
-        store.changes("kitchen", 0)
+        store.boards.changes("kitchen", 0)
     other.logs["journal"].append(1)
     with pytest.raises(StoreDamaged, match="nothing acknowledged"):
         other.sync()
     with pytest.raises(StoreDamaged):
-        store.probe()
+        store.health.probe()
     store.close()
 
 

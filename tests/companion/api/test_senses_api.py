@@ -105,7 +105,7 @@ def house(store: CompanionStore, tmp_path: Path) -> PerceivingBoard:
 
 def series_of(store: CompanionStore, *asked: Any) -> Series:
     """A series of the kitchen, as a service gives it."""
-    return asyncio.run(ReadingService(store).series("kitchen", *asked))
+    return asyncio.run(ReadingService(store.boards, store.senses).series("kitchen", *asked))
 
 
 @pytest.mark.both_databases
@@ -152,7 +152,7 @@ def test_a_time_without_minutes_shows_hours(store: CompanionStore, house: Percei
 def test_an_export_has_what_a_series_has(store: CompanionStore, house: PerceivingBoard):
     house.perceive("room", range(150), 40 * 60)
     house.tell()
-    service = ReadingService(store)
+    service = ReadingService(store.boards, store.senses)
     for level in get_args(Level):
         exported = [point for _, point in service.exported("kitchen", "room", 0, 1 << 40, level)]
         series = series_of(store, "room", 0, 1 << 35, level, 2000)
@@ -160,7 +160,7 @@ def test_an_export_has_what_a_series_has(store: CompanionStore, house: Perceivin
 
 
 def test_who_is_not_there_is_unknown(store: CompanionStore, house: PerceivingBoard):
-    service = ReadingService(store)
+    service = ReadingService(store.boards, store.senses)
     with pytest.raises(UnknownDevice):
         asyncio.run(service.senses("kitchen"))
     house.tell()

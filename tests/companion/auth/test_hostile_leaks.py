@@ -123,9 +123,9 @@ def _collect(trial: Trial, companion: Companion, viewer: str, mallory: str) -> N
 
 def _collect_files(trial: Trial, home: Path) -> None:
     """The files of the folder; those of the database may have boards' words, and no login."""
-    store = open_store(folder=home)
+    store = open_store(f"sqlite:///{home}/companion.db")
     for name in (GROUP, COMPANION, CHECKER):
-        trial.secrets[name] = broker_secret(store, name)
+        trial.secrets[name] = broker_secret(store.values, name)
     store.close()
     for path in sorted(home.iterdir()):
         if path.is_file() and path.name != OPERATOR_FILE:

@@ -39,13 +39,13 @@ def told(*words: str | Path) -> str:
 
 def _add(store: CompanionStore, name: str, *, read_only: bool = False, seconds: int = 0) -> str:
     token = tokens.new_token()
-    assert store.add_operator_token(tokens.operator_token_entry(name, token, read_only, seconds))
+    assert store.tokens.add_operator_token(tokens.operator_token_entry(name, token, read_only, seconds))
     return token
 
 
 def _who(store: CompanionStore, *asked: str) -> list[ApiCaller]:
     async def look() -> list[ApiCaller]:
-        callers = CallerLookup(store, tokens.new_token())
+        callers = CallerLookup(store.tokens, tokens.new_token())
         return [await callers.by_token(token) for token in asked]
 
     return asyncio.run(look())
@@ -63,39 +63,39 @@ def test_operators_are_known_by_their_named_tokens(store: CompanionStore):
 @pytest.mark.both_databases
 def test_a_name_has_one_operator_token_until_it_is_removed(store: CompanionStore):
     first = _add(store, "ann")
-    assert not store.add_operator_token(tokens.operator_token_entry("ann", tokens.new_token(), False, 0))
-    assert store.remove_operator_token("ann") and not store.remove_operator_token("ann")
+    assert not store.tokens.add_operator_token(tokens.operator_token_entry("ann", tokens.new_token(), False, 0))
+    assert store.tokens.remove_operator_token("ann") and not store.tokens.remove_operator_token("ann")
     assert _who(store, first, _add(store, "ann")) == [STRANGER, ApiCaller(is_operator=True, name="ann")]
 
 
 def test_a_boards_former_token_works_until_its_grace_time_ends(store: CompanionStore):
     first, second, third = (tokens.new_token() for _ in range(3))
     digest = tokens.token_digest(first)
-    store.add_token(tokens.stored_token("kitchen", first))
-    assert store.replace_token(tokens.stored_token("kitchen", second), former_ends=2000)
-    assert [store.device_of(digest, now) for now in (1999, 2000)] == ["kitchen", ""]
-    assert store.former_tokens(1999) == {"kitchen": 2000} and store.former_tokens(2000) == {}
-    assert store.replace_token(tokens.stored_token("kitchen", third), former_ends=3000)
-    held = [store.device_of(tokens.token_digest(each), 1999) for each in (first, second, third)]
+    store.tokens.add_token(tokens.stored_token("kitchen", first))
+    assert store.tokens.replace_token(tokens.stored_token("kitchen", second), former_ends=2000)
+    assert [store.tokens.device_of(digest, now) for now in (1999, 2000)] == ["kitchen", ""]
+    assert store.tokens.former_tokens(1999) == {"kitchen": 2000} and store.tokens.former_tokens(2000) == {}
+    assert store.tokens.replace_token(tokens.stored_token("kitchen", third), former_ends=3000)
+    held = [store.tokens.device_of(tokens.token_digest(each), 1999) for each in (first, second, third)]
     assert held == ["", "kitchen", "kitchen"]
 
 
 def test_a_rotation_that_is_done_again_keeps_the_former_token(store: CompanionStore):
     first, second = tokens.new_token(), tokens.stored_token("kitchen", tokens.new_token())
-    store.add_token(tokens.stored_token("kitchen", first))
-    assert store.replace_token(second, 2000) and store.replace_token(second, 2000)
-    assert store.device_of(tokens.token_digest(first), 1999) == "kitchen"
+    store.tokens.add_token(tokens.stored_token("kitchen", first))
+    assert store.tokens.replace_token(second, 2000) and store.tokens.replace_token(second, 2000)
+    assert store.tokens.device_of(tokens.token_digest(first), 1999) == "kitchen"
 
 
 def test_a_rotation_without_grace_and_a_removal_end_the_former_token_too(store: CompanionStore):
     first = tokens.new_token()
-    store.add_token(tokens.stored_token("kitchen", first))
-    store.replace_token(tokens.stored_token("kitchen", tokens.new_token()), 2000)
-    store.replace_token(tokens.stored_token("kitchen", tokens.new_token()))
-    assert store.former_tokens(1999) == {}
-    store.replace_token(tokens.stored_token("kitchen", tokens.new_token()), 2000)
-    store.remove_token("kitchen")
-    assert store.former_tokens(1999) == {}
+    store.tokens.add_token(tokens.stored_token("kitchen", first))
+    store.tokens.replace_token(tokens.stored_token("kitchen", tokens.new_token()), 2000)
+    store.tokens.replace_token(tokens.stored_token("kitchen", tokens.new_token()))
+    assert store.tokens.former_tokens(1999) == {}
+    store.tokens.replace_token(tokens.stored_token("kitchen", tokens.new_token()), 2000)
+    store.tokens.remove_token("kitchen")
+    assert store.tokens.former_tokens(1999) == {}
 
 
 @pytest.mark.both_databases
@@ -104,10 +104,10 @@ def test_the_audit_log_is_listed_newest_first_in_pages_and_bounded(
 ):
     monkeypatch.setattr(token_store, "ENTRIES_KEPT", 4)
     for at in range(6):
-        store.add_audit(AuditEntry(at, "ann", f"step {at}", "allowed", "127.0.0.1"))
-    newest = store.audit(3)
+        store.audit.add_audit(AuditEntry(at, "ann", f"step {at}", "allowed", "127.0.0.1"))
+    newest = store.audit.audit(3)
     assert [entry.at for entry in newest] == [5, 4, 3]
-    assert [entry.at for entry in store.audit(3, newest[-1].number)] == [2]
+    assert [entry.at for entry in store.audit.audit(3, newest[-1].number)] == [2]
 
 
 def test_equal_requests_are_one_entry_a_minute(store: CompanionStore, monkeypatch: pytest.MonkeyPatch):
@@ -116,14 +116,14 @@ def test_equal_requests_are_one_entry_a_minute(store: CompanionStore, monkeypatc
 
     async def work() -> None:
         nonlocal now
-        log = AuditLog(store)
+        log = AuditLog(store.audit)
         for seconds in (0, 1, 58, 2):
             now += seconds
             await log.note(OPERATOR, "GET /v1/devices", "allowed", "127.0.0.1")
         await log.note(OPERATOR, "GET /v1/devices", "allowed", "127.0.0.2")
 
     asyncio.run(work())
-    assert [entry.address[-1] for entry in store.audit(10)] == ["2", "1", "1"]
+    assert [entry.address[-1] for entry in store.audit.audit(10)] == ["2", "1", "1"]
 
 
 # --- over HTTP
@@ -195,9 +195,9 @@ def test_a_named_token_may_do_everything_and_its_name_is_in_the_audit_log(guarde
 def test_a_token_ends_when_it_was_to_end(guarded: Guarded):
     token = guarded.add("brief", "--expires-in", "1m")
     assert guarded.ask(token, "GET", "/v1/devices").status_code == 200
-    store = open_store(folder=guarded.companion.home)
-    store.remove_operator_token("brief")
-    store.add_operator_token(tokens.operator_token_entry("brief", token, False, -1))
+    store = open_store(f"sqlite:///{guarded.companion.home}/companion.db")
+    store.tokens.remove_operator_token("brief")
+    store.tokens.add_operator_token(tokens.operator_token_entry("brief", token, False, -1))
     store.close()
     wait_until("it has ended", lambda: guarded.ask(token, "GET", "/v1/devices").status_code == 401)
     assert "ended" in told("token", "list", *guarded.home)

@@ -18,7 +18,8 @@ from engram_host.companion.auth.exposure import check_exposure, is_loopback, tok
 from engram_host.companion.auth.middleware import DECLARED, MOST_BODY, Role
 from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.settings import HttpSettings, SecuritySettings
-from engram_host.companion.store import CompanionStore, open_store
+from engram_host.companion.store import open_store
+from engram_host.companion.store.tokens import TokenTable
 from engram_host.companion.supervisor import Supervisor
 from one_case import in_one_case
 from peers import Companion
@@ -147,8 +148,8 @@ def test_a_token_that_was_taken_away_ends_within_seconds(strict: Strict):
     made = make_tokens(strict.companion.home, "shed")
     headers = {"Authorization": f"Bearer {made['shed']}"}
     assert httpx.get(f"{strict.companion.url}/v1/health", headers=headers).status_code == 200
-    store = open_store(folder=strict.companion.home)
-    store.remove_token("shed")
+    store = open_store(f"sqlite:///{strict.companion.home}/companion.db")
+    store.tokens.remove_token("shed")
     store.close()
     wait_until(
         "the token is nobody's",
@@ -192,7 +193,7 @@ def test_an_outage_of_the_database_is_no_failed_login_over_http(tmp_path: Path, 
     async def play(served: Served) -> None:
         headers = {"Authorization": f"Bearer {token}"}
         with monkeypatch.context() as outage:
-            outage.setattr(CompanionStore, "device_of", fail)
+            outage.setattr(TokenTable, "device_of", fail)
             for _ in range(5):
                 answer = await served.client.get("/v1/health", headers=headers)
                 assert answer.status_code == 503 and answer.headers["Retry-After"] == "15"

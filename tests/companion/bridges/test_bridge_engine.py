@@ -46,7 +46,7 @@ async def test_a_message_that_could_not_be_kept_is_taken_however_often_it_comes(
     await house.people.approve("net:5")
     message = house.message("remember the milk")
     with monkeypatch.context() as patch:
-        patch.setattr(house.store, "add_message", _disk_full)
+        patch.setattr(house.store.deliveries, "add_message", _disk_full)
         for _ in range(4):
             with pytest.raises(StoreUnavailable):
                 await house.host.receive(message)
@@ -94,7 +94,7 @@ async def test_a_stranger_is_sent_a_code_and_reads_that_he_is_let_in(house: Hous
     await house.say("let me in")
     await house.wait_for("/pair ")
     (request,) = await house.people.waiting()
-    assert not house.boards["kitchen"].journal and not house.store.open_deliveries("home")
+    assert not house.boards["kitchen"].journal and not house.store.deliveries.open_deliveries("home")
     await house.people.approve(request.code, "Ann")
     await house.wait_for(LET_IN)
     await house.say("hi")
@@ -182,7 +182,7 @@ async def test_with_several_boards_one_is_named_chosen_or_asked_for(house: House
 
 @in_house(boards=("garden", "kitchen"))
 async def test_a_bridge_may_have_boards_of_its_own(house: House):
-    house.settings = replace(house.settings, boards_of=lambda bridge: ("garden",) if bridge == "home" else ())
+    house.reach = ("garden",)
     await house.stop()
     await house.start()
     await house.say("hi")
@@ -401,7 +401,7 @@ async def test_a_push_while_the_companion_was_down_comes_when_it_is_up(house: Ho
     await house.stop()
     said = Said("push:1:t9", "", "It rains.", "net 5")
     store = open_store()
-    store.add_push(house.sender("kitchen"), "kitchen", said, house.now())
+    store.conversations.add_push(house.sender("kitchen"), "kitchen", said, house.now())
     await house.start()
     assert await house.wait_for("It rains.") == "It rains."
 
@@ -438,7 +438,7 @@ async def test_who_may_talk_no_more_hears_nothing_more(house: House, how: str, w
         network.is_away = True
         await house.push("kitchen", f"net {chat}", "It rains.", "push:1:t9")
         await house.say("one more", chat, is_group=how == "closed")
-        await wait_until_async("both are owed", lambda: len(house.store.open_deliveries("home")) == 2)
+        await wait_until_async("both are owed", lambda: len(house.store.deliveries.open_deliveries("home")) == 2)
         await _lose(house, how)
         await house.wait_until_delivered()
         network.is_away = False
@@ -472,7 +472,7 @@ async def test_what_was_owed_to_a_private_chat_is_not_shown_to_the_group_that_it
     network.is_away = True
     await house.say("a secret", "!r")
     await house.push("kitchen", "net !r", "A private reminder.", "push:1:t9")
-    await wait_until_async("both are owed", lambda: len(house.store.open_deliveries("home")) == 2)
+    await wait_until_async("both are owed", lambda: len(house.store.deliveries.open_deliveries("home")) == 2)
     if mode != "off":
         await house.people.set_group("net:!r", mode)
     await house.say("hello", "!r", "6", is_group=True)
@@ -500,7 +500,7 @@ async def test_who_comes_into_a_private_chat_and_says_nothing_reads_nothing_that
     await house.wait_until_delivered()
     network.is_away = True
     await house.say("a secret", "!r")
-    await wait_until_async("it is owed", lambda: len(house.store.open_deliveries("home")) == 1)
+    await wait_until_async("it is owed", lambda: len(house.store.deliveries.open_deliveries("home")) == 1)
     await house.host.note_members(Chat("!r", is_group=True))
     network.is_away = False
     await check_nothing_private_comes_later(house)
@@ -524,7 +524,7 @@ async def test_a_message_of_another_account_is_none_of_the_former_ones_with_the_
     house.network.is_away = True
     await house.say("for the former account")
     await house.host.save_mark("s1")
-    await wait_until_async("it is answered", lambda: house.store.count_waiting() == 0)
+    await wait_until_async("it is answered", lambda: not house.store.conversations.boards_with_messages())
     await house.engine.detach("home")
     house.host = house.engine.attach("home", "net", house.network)
     house.network.is_away = False

@@ -155,7 +155,7 @@ async def test_an_unknown_error_of_a_library_is_tried_again_and_given_up_in_the_
 async def test_an_answer_is_given_up_when_the_database_is_back_if_it_was_away_then(house: House):
     network = house.network
     network.fail_next = [ZeroDivisionError("a bug of a library")] * 6
-    end_delivery = house.store.end_delivery
+    end_delivery = house.store.deliveries.end_delivery
     failures = [StoreUnavailable("the disk is full.")]
 
     def failing(number: int, end: DeliveryEnd, now: int) -> None:
@@ -163,7 +163,7 @@ async def test_an_answer_is_given_up_when_the_database_is_back_if_it_was_away_th
             raise failures.pop()
         end_delivery(number, end, now)
 
-    house.store.end_delivery = failing
+    house.store.deliveries.end_delivery = failing
     await house.say("one")
     await house.say("two")
     await house.wait_until_delivered()
@@ -269,10 +269,10 @@ class Scripted:
 
         house = self._house
         store = house.open_another()
-        (found,) = [each for each in store.conversations("kitchen", 9) if each.is_open]
+        (found,) = [each for each in store.conversations.conversations("kitchen", 9) if each.is_open]
         sender = house.sender("kitchen")
-        store.next_message(sender, "kitchen", house.now())
-        store.add_reply(
+        store.conversations.next_message(sender, "kitchen", house.now())
+        store.conversations.add_reply(
             sender,
             "kitchen",
             found.said.mid,
@@ -360,17 +360,17 @@ async def test_a_stranger_of_any_name_gets_a_code(house: House):
 async def test_a_message_that_fails_by_an_unknown_error_is_passed_over_after_some_tries(
     house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
-    is_known, asked = house.store.is_known, []
+    is_known, asked = house.store.deliveries.is_known, []
 
     def fail(mid: str) -> bool:
         asked.append(mid)
         raise ValueError("no such value")
 
-    monkeypatch.setattr(house.store, "is_known", fail)
+    monkeypatch.setattr(house.store.deliveries, "is_known", fail)
     await house.say("the bad one")
     assert len(asked) == bridge_host.RECEIVE_TRIES
     assert "passes a message over" in caplog.text and "the bad one" not in caplog.text
-    monkeypatch.setattr(house.store, "is_known", is_known)
+    monkeypatch.setattr(house.store.deliveries, "is_known", is_known)
     await house.say("after it")
     await house.wait_until_delivered()
     assert house.texts() == ["You said after it."]
@@ -400,7 +400,7 @@ async def test_many_people_are_answered_once_through_faults_and_kills(house: Hou
             await house.restart()
     await wait_until_async(
         "all is delivered, or it is dead",
-        lambda: house.steps.is_dead or not house.store.open_deliveries("home"),
+        lambda: house.steps.is_dead or not house.store.deliveries.open_deliveries("home"),
     )
     if house.steps.is_dead:
         await house.restart()

@@ -34,7 +34,7 @@ async def said_with(house: House, text: str, *files: Attachment, chat: str = "5"
     known = len(house.texts(chat))
     await house.say(text, chat, chat, attachments=files, **more)
     await wait_until_async("it is answered", lambda: len(house.texts(chat)) > known)
-    return house.store.conversations("kitchen", 1)[0].said.text
+    return house.store.conversations.conversations("kitchen", 1)[0].said.text
 
 
 @in_house(has_media=True)
@@ -44,7 +44,7 @@ async def test_a_photo_is_kept_for_who_sent_it_and_named_before_its_caption(hous
     assert found, said
     assert house.media
     kept = await house.media.find("kitchen", found[1])
-    principal = house.store.conversations("kitchen", 1)[0].said.principal
+    principal = house.store.conversations.conversations("kitchen", 1)[0].said.principal
     assert (kept.type, kept.scope) == ("image/png", f"user:{principal}")
     assert await house.media.read(kept) == PHOTO
     only = await said_with(house, "", Attachment("photo", "", 0, given(samples.JPEG)))
@@ -88,7 +88,7 @@ async def test_a_photo_that_cannot_be_kept_leaves_its_caption(house: House, monk
     monkeypatch.setattr(attached_media, "FETCH_SECONDS", 0.2)
     for name, (fetch, size) in NOT_KEPT.items():
         assert await said_with(house, name, Attachment("photo", "", size, fetch)) == f"[photo] {name}"
-        assert house.store.boards_with_media() == [], name
+        assert house.store.media.boards_with_media() == [], name
 
 
 @in_house(has_media=True)
@@ -117,23 +117,27 @@ async def test_a_command_fetches_nothing(house: House):
 @in_house(has_media=True)
 async def test_a_photo_that_comes_again_after_a_failed_write_is_kept_once(house: House):
     message = house.message("my bike", attachments=(Attachment("photo", "", 9, given(PHOTO)),))
-    keep = house.store.add_message
+    keep = house.store.deliveries.add_message
 
     def failing(*_: object) -> None:
-        house.store.add_message = keep  # pyright: ignore[reportAttributeAccessIssue]
+        house.store.deliveries.add_message = keep  # pyright: ignore[reportAttributeAccessIssue]
         raise StoreUnavailable("the disk is full.")
 
-    house.store.add_message = failing  # pyright: ignore[reportAttributeAccessIssue]
+    house.store.deliveries.add_message = failing  # pyright: ignore[reportAttributeAccessIssue]
     with pytest.raises(StoreUnavailable):
         await house.host.receive(message)
     await house.host.receive(message)
     await house.host.receive(message)
     await wait_until_async("it is answered", lambda: bool(house.texts("5")))
-    assert len(house.store.list_media("kitchen", 9)) == len(house.store.conversations("kitchen", 9)) == 1
+    assert (
+        len(house.store.media.list_media("kitchen", 9))
+        == len(house.store.conversations.conversations("kitchen", 9))
+        == 1
+    )
 
 
 @in_house(rules=AdmissionRules(), has_media=True)
 async def test_a_stranger_has_nothing_fetched(house: House):
     await house.say("hello", attachments=(Attachment("photo", "", 9, unfetched),))
     await wait_until_async("it is answered", lambda: bool(house.texts("5")))
-    assert house.store.boards_with_media() == []
+    assert house.store.media.boards_with_media() == []

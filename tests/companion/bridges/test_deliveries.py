@@ -30,7 +30,7 @@ BOARD = Sender("b1", 3, 9)
 
 @pytest.fixture
 def kitchen(store: CompanionStore) -> CompanionStore:
-    store.greet(Hello("kitchen", BOARD, 0, {name: LogState(7, 1, 1, 0) for name in LOGS}), NOW)
+    store.replication.greet(Hello("kitchen", BOARD, 0, {name: LogState(7, 1, 1, 0) for name in LOGS}), NOW)
     return store
 
 
@@ -40,11 +40,11 @@ def owed(mid: str, place: ChatPlace = HERE, text: str = "", device: str = "kitch
 
 def add(store: CompanionStore, mid: str, place: ChatPlace = HERE, now: int = NOW) -> Delivery | None:
     said = Said(mid, "ann", "hi", f"net {place.chat}")
-    return store.add_message(owed(mid, place), said, LIMITS, now)
+    return store.deliveries.add_message(owed(mid, place), said, LIMITS, now)
 
 
 def numbers(store: CompanionStore) -> list[str]:
-    return [each.mid for each in store.open_deliveries("home")]
+    return [each.mid for each in store.deliveries.open_deliveries("home")]
 
 
 # --- rows
@@ -54,21 +54,21 @@ def test_a_message_and_what_its_chat_is_owed_are_one_change(kitchen: CompanionSt
     assert add(kitchen, "a") and add(kitchen, "a") is None and add(kitchen, "b")
     with pytest.raises(TooManyWaiting):
         add(kitchen, "c")
-    assert numbers(kitchen) == ["a", "b"] and not kitchen.is_known("c")
-    assert [each.said.mid for each in kitchen.conversations("kitchen", 9)] == ["b", "a"]
+    assert numbers(kitchen) == ["a", "b"] and not kitchen.deliveries.is_known("c")
+    assert [each.said.mid for each in kitchen.conversations.conversations("kitchen", 9)] == ["b", "a"]
     with pytest.raises(UnknownDevice):
-        kitchen.add_message(owed("d", device="attic"), Said("d", "ann", "hi", "net 5"), LIMITS, NOW)
-    assert not kitchen.is_known("d")
+        kitchen.deliveries.add_message(owed("d", device="attic"), Said("d", "ann", "hi", "net 5"), LIMITS, NOW)
+    assert not kitchen.deliveries.is_known("d")
 
 
 def test_how_much_is_shown_is_there_after_a_restart(kitchen: CompanionStore, open_store: Open):
     delivery = add(kitchen, "a")
     shown = Shown(("x1", "x2"), 1, 400, 420, "abc", "(late)\n", True, True)
-    assert delivery and kitchen.save_shown(delivery, shown, NOW)
-    assert open_store().open_deliveries("home") == [replace(delivery, shown=shown)]
-    kitchen.end_delivery(delivery.number, "done", NOW)
-    assert not kitchen.save_shown(delivery, shown, NOW) and numbers(kitchen) == []
-    assert kitchen.open_delivery(delivery.number) is None and kitchen.is_known("a")
+    assert delivery and kitchen.deliveries.save_shown(delivery, shown, NOW)
+    assert open_store().deliveries.open_deliveries("home") == [replace(delivery, shown=shown)]
+    kitchen.deliveries.end_delivery(delivery.number, "done", NOW)
+    assert not kitchen.deliveries.save_shown(delivery, shown, NOW) and numbers(kitchen) == []
+    assert kitchen.deliveries.open_delivery(delivery.number) is None and kitchen.deliveries.is_known("a")
 
 
 def test_a_chat_is_owed_so_much_at_most_and_is_told_what_was_dropped(
@@ -78,11 +78,11 @@ def test_a_chat_is_owed_so_much_at_most_and_is_told_what_was_dropped(
     monkeypatch.setattr(deliveries, "MOST_OPEN_CHAT", 2)
     add(kitchen, "a")
     for mid in "bcd":
-        kitchen.add_text(owed(mid, text="x", device=""), NOW)
-    assert numbers(kitchen) == ["c", "d"] and kitchen.dropped_answers(HERE) == 2
-    (delivery, _) = kitchen.open_deliveries("home")
-    kitchen.save_shown(delivery, Shown(is_sending=True), NOW, 2)
-    assert kitchen.dropped_answers(HERE) == 0
+        kitchen.deliveries.add_text(owed(mid, text="x", device=""), NOW)
+    assert numbers(kitchen) == ["c", "d"] and kitchen.deliveries.dropped_answers(HERE) == 2
+    (delivery, _) = kitchen.deliveries.open_deliveries("home")
+    kitchen.deliveries.save_shown(delivery, Shown(is_sending=True), NOW, 2)
+    assert kitchen.deliveries.dropped_answers(HERE) == 0
 
 
 def test_what_was_to_tell_of_dropped_answers_and_is_dropped_itself_leaves_that_to_the_next(
@@ -90,114 +90,109 @@ def test_what_was_to_tell_of_dropped_answers_and_is_dropped_itself_leaves_that_t
 ):
     monkeypatch.setattr(deliveries, "MOST_OPEN_CHAT", 1)
     add(kitchen, "a")
-    kitchen.add_text(owed("b", text="x", device=""), NOW)
-    (second,) = kitchen.open_deliveries("home")
-    assert kitchen.dropped_answers(HERE) == 1
-    kitchen.save_shown(second, Shown(heading="(1 older answer was dropped)"), NOW, 1)
-    assert kitchen.dropped_answers(HERE) == 0
-    kitchen.add_text(owed("c", text="x", device=""), NOW)
-    assert kitchen.dropped_answers(HERE) == 2
-    (third,) = kitchen.open_deliveries("home")
-    kitchen.save_shown(third, Shown(), NOW, 2)
-    kitchen.save_shown(third, Shown(("m1",)), NOW)
-    kitchen.add_text(owed("d", text="x", device=""), NOW)
-    assert kitchen.dropped_answers(HERE) == 1, "the chat has the message that tells of the two others"
+    kitchen.deliveries.add_text(owed("b", text="x", device=""), NOW)
+    (second,) = kitchen.deliveries.open_deliveries("home")
+    assert kitchen.deliveries.dropped_answers(HERE) == 1
+    kitchen.deliveries.save_shown(second, Shown(heading="(1 older answer was dropped)"), NOW, 1)
+    assert kitchen.deliveries.dropped_answers(HERE) == 0
+    kitchen.deliveries.add_text(owed("c", text="x", device=""), NOW)
+    assert kitchen.deliveries.dropped_answers(HERE) == 2
+    (third,) = kitchen.deliveries.open_deliveries("home")
+    kitchen.deliveries.save_shown(third, Shown(), NOW, 2)
+    kitchen.deliveries.save_shown(third, Shown(("m1",)), NOW)
+    kitchen.deliveries.add_text(owed("d", text="x", device=""), NOW)
+    assert kitchen.deliveries.dropped_answers(HERE) == 1, "the chat has the message that tells of the two others"
 
 
 def test_all_chats_are_owed_so_much_at_most(kitchen: CompanionStore, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(deliveries, "MOST_OPEN", 3)
     for number in range(6):
-        kitchen.add_text(owed(f"{number}", ChatPlace("home", f"c{number}"), "x", ""), NOW)
+        kitchen.deliveries.add_text(owed(f"{number}", ChatPlace("home", f"c{number}"), "x", ""), NOW)
     assert numbers(kitchen) == ["3", "4", "5"]
 
 
 def test_what_is_old_goes(kitchen: CompanionStore):
     done, late = add(kitchen, "a"), add(kitchen, "b")
     assert done and late
-    kitchen.end_delivery(done.number, "done", NOW + 10)
-    assert kitchen.expire_deliveries(NOW, NOW + 10, NOW + 20) == [] and kitchen.is_known("a")
-    assert kitchen.expire_deliveries(NOW + 1, NOW + 11, NOW + 20) == [late.number]
-    assert not kitchen.is_known("a") and numbers(kitchen) == [] and kitchen.dropped_answers(HERE) == 1
-    kitchen.expire_deliveries(0, NOW + 21, NOW + 30)
-    assert not kitchen.is_known("b")
+    kitchen.deliveries.end_delivery(done.number, "done", NOW + 10)
+    assert kitchen.deliveries.expire_deliveries(NOW, NOW + 10, NOW + 20) == [] and kitchen.deliveries.is_known("a")
+    assert kitchen.deliveries.expire_deliveries(NOW + 1, NOW + 11, NOW + 20) == [late.number]
+    assert (
+        not kitchen.deliveries.is_known("a")
+        and numbers(kitchen) == []
+        and kitchen.deliveries.dropped_answers(HERE) == 1
+    )
+    kitchen.deliveries.expire_deliveries(0, NOW + 21, NOW + 30)
+    assert not kitchen.deliveries.is_known("b")
 
 
 def test_the_chats_in_which_nobody_talked_for_longest_go(kitchen: CompanionStore, monkeypatch: pytest.MonkeyPatch):
     assert deliveries.MOST_CHATS >= 1000
     monkeypatch.setattr(deliveries, "MOST_CHATS", 2)
     for number in range(4):
-        kitchen.choose_board(ChatPlace("home", f"c{number}"), "net:5", "net x", "kitchen", NOW + number)
-    kitchen.expire_deliveries(0, 0, NOW)
-    chosen = [kitchen.chosen_board(ChatPlace("home", f"c{number}")) for number in range(4)]
+        kitchen.deliveries.choose_board(ChatPlace("home", f"c{number}"), "net:5", "net x", "kitchen", NOW + number)
+    kitchen.deliveries.expire_deliveries(0, 0, NOW)
+    chosen = [kitchen.deliveries.chosen_board(ChatPlace("home", f"c{number}")) for number in range(4)]
     assert chosen == ["", "", "kitchen", "kitchen"]
 
 
 def test_a_thread_has_its_chats_board_unless_one_was_chosen_there(kitchen: CompanionStore):
     thread = replace(HERE, thread="9")
-    kitchen.choose_board(HERE, "net:5", "net 5", "kitchen", NOW)
-    assert kitchen.chosen_board(thread) == "kitchen"
-    kitchen.choose_board(thread, "net:5", "net 5 9", "garden", NOW)
-    assert (kitchen.chosen_board(thread), kitchen.chosen_board(HERE)) == ("garden", "kitchen")
+    kitchen.deliveries.choose_board(HERE, "net:5", "net 5", "kitchen", NOW)
+    assert kitchen.deliveries.chosen_board(thread) == "kitchen"
+    kitchen.deliveries.choose_board(thread, "net:5", "net 5 9", "garden", NOW)
+    assert (kitchen.deliveries.chosen_board(thread), kitchen.deliveries.chosen_board(HERE)) == ("garden", "kitchen")
 
 
 def test_a_push_goes_to_the_chat_where_its_board_was_asked_last(kitchen: CompanionStore):
-    kitchen.greet(Hello("garden", BOARD, 0, {name: LogState(7, 1, 1, 0) for name in LOGS}), NOW)
+    kitchen.replication.greet(Hello("garden", BOARD, 0, {name: LogState(7, 1, 1, 0) for name in LOGS}), NOW)
     other = ChatPlace("work", "5")
     add(kitchen, "a")
-    kitchen.add_message(owed("b", other, device="garden"), Said("b", "ann", "hi", "net 5"), LIMITS, NOW + 5)
+    kitchen.deliveries.add_message(owed("b", other, device="garden"), Said("b", "ann", "hi", "net 5"), LIMITS, NOW + 5)
     for board in ("kitchen", "garden"):
-        kitchen.add_push(BOARD, board, Said("push:1:t1", "", f"from {board}", "net 5"), NOW)
-        kitchen.add_push(BOARD, board, Said("push:1:t2", "", "for nobody", "net 6"), NOW)
-    assert kitchen.add_pushes(["elsewhere"], NOW) == ([], [])
-    added, _ = kitchen.add_pushes(["home", "work"], NOW)
+        kitchen.conversations.add_push(BOARD, board, Said("push:1:t1", "", f"from {board}", "net 5"), NOW)
+        kitchen.conversations.add_push(BOARD, board, Said("push:1:t2", "", "for nobody", "net 6"), NOW)
+    assert kitchen.deliveries.add_pushes(["elsewhere"], NOW) == ([], [])
+    added, _ = kitchen.deliveries.add_pushes(["home", "work"], NOW)
     assert [(each.place, each.text) for each in added] == [(HERE, "from kitchen"), (other, "from garden")]
-    assert kitchen.add_pushes(["home", "work"], NOW) == ([], [])
+    assert kitchen.deliveries.add_pushes(["home", "work"], NOW) == ([], [])
 
 
 def test_an_erased_board_takes_what_it_owes_along(kitchen: CompanionStore):
     add(kitchen, "a")
-    kitchen.erase_board("kitchen")
+    kitchen.removal.erase_board("kitchen")
     assert numbers(kitchen) == []
 
 
 def test_a_forgotten_bridge_leaves_nothing(kitchen: CompanionStore):
     add(kitchen, "a")
-    kitchen.save_bridge_mark("home", "s1")
-    kitchen.forget_bridge("home")
-    assert numbers(kitchen) == [] and kitchen.bridge_mark("home") == "" and not kitchen.is_known("a")
+    kitchen.bridges.save_bridge_mark("home", "s1")
+    kitchen.bridges.forget_bridge("home")
+    assert numbers(kitchen) == [] and kitchen.bridges.bridge_mark("home") == "" and not kitchen.deliveries.is_known("a")
 
 
 def test_a_bridge_that_has_another_account_leaves_nothing_of_the_former_one(kitchen: CompanionStore):
-    assert not kitchen.claim_bridge("home", "matrix @a:x")
+    assert not kitchen.bridges.claim_bridge("home", "matrix @a:x")
     add(kitchen, "a")
-    kitchen.save_bridge_mark("home", "s1")
-    assert not kitchen.claim_bridge("home", "matrix @a:x")
-    assert numbers(kitchen) and kitchen.bridge_mark("home") == "s1"
-    assert kitchen.claim_bridge("home", "xmpp a@x")
-    assert numbers(kitchen) == [] and kitchen.bridge_mark("home") == ""
-    assert not kitchen.claim_bridge("home", "xmpp a@x")
-    kitchen.forget_bridge("home")
-    assert not kitchen.claim_bridge("home", "matrix @a:x")
+    kitchen.bridges.save_bridge_mark("home", "s1")
+    assert not kitchen.bridges.claim_bridge("home", "matrix @a:x")
+    assert numbers(kitchen) and kitchen.bridges.bridge_mark("home") == "s1"
+    assert kitchen.bridges.claim_bridge("home", "xmpp a@x")
+    assert numbers(kitchen) == [] and kitchen.bridges.bridge_mark("home") == ""
+    assert not kitchen.bridges.claim_bridge("home", "xmpp a@x")
+    kitchen.bridges.forget_bridge("home")
+    assert not kitchen.bridges.claim_bridge("home", "matrix @a:x")
 
 
 def test_a_bridge_that_is_signed_in_as_another_user_leaves_nothing_of_the_former_one(kitchen: CompanionStore):
-    assert kitchen.claim_user("home", "7") == "7"
+    kitchen.bridges.claim_user("home", "7")
     assert add(kitchen, "a")
-    kitchen.save_bridge_mark("home", "s1")
-    assert kitchen.claim_user("home", "7") == "7" and numbers(kitchen) and kitchen.bridge_mark("home") == "s1"
-    assert kitchen.claim_user("work", "8") == "8" and numbers(kitchen)
-    assert kitchen.claim_user("home", "8") == "8"
-    assert numbers(kitchen) == [] and kitchen.bridge_mark("home") == "" and not kitchen.is_known("a")
-
-
-def test_the_ids_of_messages_of_a_former_version_stay_until_the_user_is_another_one(kitchen: CompanionStore):
-    assert add(kitchen, "a")
-    for _ in range(2):
-        assert kitchen.claim_user("home", "7") == ""
-    assert numbers(kitchen) == ["a"]
-    assert [kitchen.claim_user("home", user) for user in ("8", "8", "7")] == ["8", "8", "7"]
-    kitchen.forget_bridge("home")
-    assert kitchen.claim_user("home", "7") == "7", "a board knows the ids of what it answered the former one"
+    kitchen.bridges.save_bridge_mark("home", "s1")
+    kitchen.bridges.claim_user("home", "7")
+    kitchen.bridges.claim_user("work", "8")
+    assert numbers(kitchen) and kitchen.bridges.bridge_mark("home") == "s1"
+    kitchen.bridges.claim_user("home", "8")
+    assert numbers(kitchen) == [] and kitchen.bridges.bridge_mark("home") == "" and not kitchen.deliveries.is_known("a")
 
 
 def test_the_id_of_a_message_fits_a_board_and_differs_by_bridge_chat_and_message():
@@ -243,9 +238,9 @@ async def test_an_answer_that_was_not_kept_long_enough_is_said_to_be_lost(house:
     network = house.network
     network.is_away = True
     await house.say("hi")
-    await wait_until_async("it is answered", lambda: house.store.count_waiting() == 0)
+    await wait_until_async("it is answered", lambda: not house.store.conversations.boards_with_messages())
     await house.engine.detach("home")
-    house.store.end_old_conversations(0, house.now() + 10, "too old", house.now())
+    house.store.conversations.end_old_conversations(0, house.now() + 10, "too old", house.now())
     network.is_away = False
     house.host = house.engine.attach("home", "net", network)
     house.host.connected("engram")
@@ -261,7 +256,7 @@ async def test_a_flood_of_strangers_costs_no_write_and_few_sentences(house: Hous
     for number in range(200):
         await house.say("x" * 100, f"{number % 50}", f"{number % 50}")
     await wait_until_async("the codes are there", lambda: not house.host._notices.under_way)
-    assert len(network.shown) == 3 and house.store.open_deliveries("home") == []
+    assert len(network.shown) == 3 and house.store.deliveries.open_deliveries("home") == []
     # Two steps each for the row of a code, for the sentence, and for noting that it went out.
     assert house.steps.count - steps == 3 * 6
 
@@ -357,7 +352,7 @@ def test_an_idle_engine_looks_at_the_database_once_a_minute(open_store: Open):
 
                 return counted
 
-            for name in ("read", "write", "read_once"):
+            for name in ("read", "write"):
                 setattr(database, name, counting(getattr(database, name)))
             await asyncio.sleep(3600)
             assert calls <= 3600 / bridge_engine.LOOK_SECONDS + 2 and network.calls == 0

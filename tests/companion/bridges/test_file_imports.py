@@ -19,8 +19,8 @@ from engram_host.companion.conversations.people import AdmissionRules
 from engram_host.companion.conversations.rendering.display import AGAIN
 from engram_host.companion.errors import TooManyWaiting
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.bridges import files as rows
-from engram_host.companion.types import LOGS, Conversation, Hello, LogState, Said, Sender
+from engram_host.companion.store.bridges import table as rows
+from engram_host.companion.types import LOGS, Conversation, Hello, LogState, RetentionLimits, Said, Sender
 from extent import extent, with_more
 from one_case import in_one_case
 from waiting import wait_until_async
@@ -122,8 +122,8 @@ async def test_a_file_of_the_owner_is_kept_and_imported_line_by_line(house: Hous
     report = await house.wait_for("memory.jsonl: 2 stored", "1")
     assert report.startswith("memory.jsonl: 2 stored, 1 there already, 1 refused\nline 2: ")
     assert house.memory.contents == ["The bike is green", "The canoe is orange"]
-    assert house.store.chat_file(HERE) is None
-    kept = [each.said.text for each in house.store.conversations("kitchen", 99)]
+    assert house.store.bridges.chat_file(HERE) is None
+    kept = [each.said.text for each in house.store.conversations.conversations("kitchen", 99)]
     assert not [text for text in kept if text.startswith("/import")], "answered lines are not kept"
 
 
@@ -187,7 +187,7 @@ async def test_a_file_and_its_text_are_answered_after_each_kill(house: House):
         await house.wait_until_delivered()
         said = [text for text in house.texts("1")[known:] if KEPT in text]
         assert said and sum(not text.startswith(AGAIN) for text in said) <= 1, (kill_at, said)
-        given = [each.said.text for each in house.store.conversations("kitchen", 99)]
+        given = [each.said.text for each in house.store.conversations.conversations("kitchen", 99)]
         assert given.count(f"[file memory.jsonl] text {kill_at}") == 1
 
 
@@ -207,7 +207,7 @@ async def test_a_file_is_bounded_whatever_the_network_says_of_its_size(house: Ho
     monkeypatch.setattr(file_imports, "MOST_BYTES", 10)
     for size in (None, 0, 9):
         assert "is longer than 10 bytes" in await send(house, file_of(b"x" * 11, size=size))
-        assert house.store.chat_file(HERE) is None
+        assert house.store.bridges.chat_file(HERE) is None
 
 
 async def _refused(_most: int) -> bytes:
@@ -274,7 +274,7 @@ async def test_an_import_goes_on_where_it_was_after_each_kill(house: House):
         )
         await house.restart()
         house.memory.give_to(house)
-        await wait_until_async("it is imported", lambda: house.store.chat_file(HERE) is None)
+        await wait_until_async("it is imported", lambda: house.store.bridges.chat_file(HERE) is None)
         await house.wait_until_delivered()
         reports = [text for text in house.texts("1")[known:] if "memory.jsonl: " in text]
         assert house.memory.contents == [f"number {number}" for number in range(8)], kill_at
@@ -302,7 +302,7 @@ async def test_a_damaged_report_stops_the_import_and_says_what_to_do(house: Hous
 async def test_the_owner_stops_an_import_and_others_do_not(house: House):
     await house.people.approve("net:5", "Ann")
     await begin(house, BIKE + CANOE)
-    await wait_until_async("it has begun", lambda: house.store.open_imports("home"))
+    await wait_until_async("it has begun", lambda: house.store.bridges.open_imports("home"))
     await house.say("/import memory.jsonl", "1", "1")
     await house.wait_for("is being imported into kitchen already", "1")
     assert "another file of this chat is being imported" in await send(house, file_of(CANOE, "other.jsonl"))
@@ -312,21 +312,21 @@ async def test_the_owner_stops_an_import_and_others_do_not(house: House):
     await house.wait_for("The import of memory.jsonl is stopped after 0 lines; what kitchen stored stays.", "1")
     house.memory.may_go_on.set()
     await ended(house)
-    assert house.memory.contents in ([], ["The bike is green"]) and house.store.chat_file(HERE) is None
+    assert house.memory.contents in ([], ["The bike is green"]) and house.store.bridges.chat_file(HERE) is None
 
 
 @owned()
 async def test_no_line_is_given_to_the_board_that_was_cancelled_after_the_one_before(
     house: House, monkeypatch: pytest.MonkeyPatch
 ):
-    save = house.store.save_import
+    save = house.store.bridges.save_import
 
     def save_and_cancel(*arguments: Any) -> ChatFile | None:
         saved = save(*arguments)
-        house.store.cancel_import(HERE)
+        house.store.bridges.cancel_import(HERE)
         return saved
 
-    monkeypatch.setattr(house.store, "save_import", save_and_cancel)
+    monkeypatch.setattr(house.store.bridges, "save_import", save_and_cancel)
     await begin(house, BIKE + CANOE)
     await wait_until_async("it ended", lambda: house.memory.contents and not house.host._files._running)
     assert house.memory.contents == ["The bike is green"]
@@ -337,17 +337,17 @@ async def test_a_line_that_is_cancelled_while_it_is_being_kept_does_not_wait_for
     house: House, monkeypatch: pytest.MonkeyPatch
 ):
     await house.boards["kitchen"].kill()
-    add, added = house.store.add_conversation, list[str]()
+    add, added = house.store.conversations.add_conversation, list[str]()
 
     def add_and_cancel(device: str, said: Said, *arguments: Any) -> Conversation:
         found = add(device, said, *arguments)
-        house.store.cancel_import(HERE)
+        house.store.bridges.cancel_import(HERE)
         added.append(said.mid)
         return found
 
-    monkeypatch.setattr(house.store, "add_conversation", add_and_cancel)
+    monkeypatch.setattr(house.store.conversations, "add_conversation", add_and_cancel)
     await begin(house, BIKE)
-    await wait_until_async("it is cancelled", lambda: added and house.store.count_waiting() == 0)
+    await wait_until_async("it is cancelled", lambda: added and not house.store.conversations.boards_with_messages())
     await ended(house)
 
 
@@ -356,7 +356,7 @@ def _no_policy_but_off(house: House) -> None:
 
 
 def _other_boards(house: House) -> None:
-    house.host._boards = ("garden",)
+    house.host._board_names = ("garden",)
 
 
 @pytest.mark.parametrize(
@@ -371,12 +371,12 @@ async def test_an_import_ends_when_its_sender_may_not_talk_to_the_board_any_more
     house: House, end: Callable[[House], Any]
 ):
     await begin(house, BIKE + CANOE)
-    await wait_until_async("a line waits", lambda: house.store.count_waiting() == 1)
+    await wait_until_async("a line waits", lambda: house.store.conversations.boards_with_messages())
     if work := end(house):
         await work
     house.memory.may_go_on.set()
     await ended(house)
-    assert house.memory.contents == ["The bike is green"] and house.store.chat_file(HERE) is None
+    assert house.memory.contents == ["The bike is green"] and house.store.bridges.chat_file(HERE) is None
 
 
 @owned()
@@ -395,7 +395,7 @@ async def test_after_a_stop_no_line_goes_to_the_board_that_it_had_no_room_for(ho
     await ended(house)
     house.service.say = said
     await house.wait_until_delivered()
-    assert not house.memory.contents and not house.store.count_waiting()
+    assert not house.memory.contents and not house.store.conversations.boards_with_messages()
 
 
 @pytest.mark.parametrize("report", ["", "nonsense"], ids=["in the middle", "a damaged report"])
@@ -403,23 +403,23 @@ async def test_after_a_stop_no_line_goes_to_the_board_that_it_had_no_room_for(ho
 async def test_an_import_that_fails_by_an_unknown_error_ends_with_a_report(house: House, report: str):
 
     async def fail(device: str, said: Any) -> Any:
-        row = house.store.chat_file(HERE)
+        row = house.store.bridges.chat_file(HERE)
         assert row
-        house.store.save_import(row, 0, report, "bridge:x")
+        house.store.bridges.save_import(row, 0, report, "bridge:x")
         raise ZeroDivisionError("a bug")
 
     house.service.say = fail
     await begin(house, BIKE)
     text = await house.wait_for("memory.jsonl: 0 stored", "1")
     assert text.endswith("Stopped: an error of the companion, see its log.")
-    assert house.store.chat_file(HERE) is None
+    assert house.store.bridges.chat_file(HERE) is None
 
 
 @owned()
 async def test_after_a_stop_while_the_board_is_away_another_file_is_imported(house: House):
     await house.boards["kitchen"].kill()
     await begin(house, BIKE)
-    await wait_until_async("a line waits", lambda: house.store.count_waiting() == 1)
+    await wait_until_async("a line waits", lambda: house.store.conversations.boards_with_messages())
     await house.say("/cancel", "1", "1")
     await house.wait_for("is stopped after 0 lines", "1")
     await send(house, file_of(CANOE, "other.jsonl"))
@@ -434,12 +434,12 @@ async def test_after_a_stop_while_the_board_is_away_another_file_is_imported(hou
 async def test_messages_of_others_come_between_the_lines(house: House):
     await house.people.approve("net:5", "Ann")
     await begin(house, BIKE + CANOE)
-    await wait_until_async("a line is there", lambda: house.store.count_waiting() == 1)
+    await wait_until_async("a line is there", lambda: house.store.conversations.boards_with_messages())
     await house.say("hi")
     house.memory.may_go_on.set()
     await house.wait_for("You said hi.")
     await house.wait_for("2 stored", "1")
-    assert house.store.count_waiting() == 0
+    assert not house.store.conversations.boards_with_messages()
 
 
 # --- rows
@@ -453,40 +453,42 @@ def kept(chat: str, at: int = NOW, **more: Any) -> ChatFile:
 def test_files_are_bounded_and_one_that_is_imported_stays(store: CompanionStore, monkeypatch: pytest.MonkeyPatch):
     assert rows.MOST_FILES * file_imports.MOST_BYTES <= 16 << 20
     monkeypatch.setattr(rows, "MOST_FILES", 2)
-    assert store.add_chat_file(kept("0")) and store.begin_import(kept("0", device="kitchen", mid="bridge:1"))
+    assert store.bridges.add_chat_file(kept("0")) and store.bridges.begin_import(
+        kept("0", device="kitchen", mid="bridge:1")
+    )
     for number in range(1, 5):
-        assert store.add_chat_file(kept(f"{number}", NOW + number))
-    found = [store.chat_file(ChatPlace("home", f"{number}")) is not None for number in range(5)]
+        assert store.bridges.add_chat_file(kept(f"{number}", NOW + number))
+    found = [store.bridges.chat_file(ChatPlace("home", f"{number}")) is not None for number in range(5)]
     assert found == [True, False, False, True, True]
-    assert not store.add_chat_file(kept("0")) and store.add_chat_file(kept("4", NOW + 9))
-    store.expire_chat_files(NOW + 9)
-    found = [store.chat_file(ChatPlace("home", f"{number}")) is not None for number in range(5)]
+    assert not store.bridges.add_chat_file(kept("0")) and store.bridges.add_chat_file(kept("4", NOW + 9))
+    store.removal.expire(RetentionLimits(), NOW + 9 + 86400)
+    found = [store.bridges.chat_file(ChatPlace("home", f"{number}")) is not None for number in range(5)]
     assert found == [True, False, False, False, True]
 
 
 def test_a_file_is_there_after_a_restart_as_it_came(store: CompanionStore, open_store: Open):
     file = replace(kept("1"), data=bytes(range(256)))
-    store.add_chat_file(file)
+    store.bridges.add_chat_file(file)
     begun = replace(file, device="kitchen", mid="bridge:1", message="m1", ref="net:1", room="net 1")
-    assert store.begin_import(begun) and not store.begin_import(begun)
-    assert store.save_import(begun, 3, '{"a":1}', "bridge:1.3") == replace(begun, answered=3, report='{"a":1}')
-    assert open_store().open_imports("home") == [replace(begun, answered=3, report='{"a":1}')]
+    assert store.bridges.begin_import(begun) and not store.bridges.begin_import(begun)
+    assert store.bridges.save_import(begun, 3, '{"a":1}', "bridge:1.3") == replace(begun, answered=3, report='{"a":1}')
+    assert open_store().bridges.open_imports("home") == [replace(begun, answered=3, report='{"a":1}')]
 
 
 @pytest.mark.both_databases
 @in_one_case("how", ["forgotten bridge", "erased board", "group"])
 def test_a_file_goes_with_what_it_belongs_to(store: CompanionStore, how: str):
-    store.greet(Hello("kitchen", Sender("b1", 3, 9), 0, {name: LogState(7, 1, 1, 0) for name in LOGS}), NOW)
-    store.add_chat_file(kept("1"))
-    store.begin_import(kept("1", device="kitchen", mid="bridge:1"))
+    store.replication.greet(Hello("kitchen", Sender("b1", 3, 9), 0, {name: LogState(7, 1, 1, 0) for name in LOGS}), NOW)
+    store.bridges.add_chat_file(kept("1"))
+    store.bridges.begin_import(kept("1", device="kitchen", mid="bridge:1"))
     if how == "forgotten bridge":
-        store.forget_bridge("home")
+        store.bridges.forget_bridge("home")
     elif how == "erased board":
-        store.erase_board("kitchen")
+        store.removal.erase_board("kitchen")
     else:
-        assert store.is_kept_as_private("home", "1")
-        store.note_group("home", "1", NOW)
+        assert store.deliveries.is_kept_as_private("home", "1")
+        store.deliveries.note_group("home", "1", NOW)
     assert (
-        store.chat_file(HERE) is None
-        and store.save_import(kept("1", device="kitchen", mid="bridge:1"), 1, "", "") is None
+        store.bridges.chat_file(HERE) is None
+        and store.bridges.save_import(kept("1", device="kitchen", mid="bridge:1"), 1, "", "") is None
     )

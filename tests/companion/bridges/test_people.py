@@ -37,7 +37,7 @@ class House:
     def __init__(self, store: CompanionStore, rules: AdmissionRules | None = None):
         self.at = float(NOW)
         self.requests: list[PairingRequest] = []
-        self.people = PeopleService(store, rules, self.requests.append, lambda: self.at)
+        self.people = PeopleService(store.people, rules, self.requests.append, lambda: self.at)
 
     def do(self, name: str, *values: Any) -> Any:
         return asyncio.run(getattr(self.people, name)(*values))
@@ -120,16 +120,16 @@ def test_a_code_that_went_out_while_the_next_message_was_looked_at_is_not_sent_a
     house: House, store: CompanionStore, monkeypatch: pytest.MonkeyPatch
 ):
     admission = house.do("admit", "home", "net", HELLO)
-    known_sender = store.known_sender
+    known_sender = store.people.known_sender
 
     def look_then_send(*values: Any) -> Any:
-        monkeypatch.setattr(store, "known_sender", known_sender)
+        monkeypatch.setattr(store.people, "known_sender", known_sender)
         known = known_sender(*values)
-        store.mark_code_sent(admission.request.code)
+        store.people.mark_code_sent(admission.request.code)
         house.people.end_notice(admission)
         return known
 
-    monkeypatch.setattr(store, "known_sender", look_then_send)
+    monkeypatch.setattr(store.people, "known_sender", look_then_send)
     assert house.do("admit", "home", "net", HELLO) == Admission(None)
 
 
@@ -138,7 +138,9 @@ def test_only_some_strangers_of_a_network_have_a_code_and_another_network_has_it
 ):
     told = [bool(house.admit(sender(number)).reply) for number in range(6)]
     assert told == [True] * rows.MOST_WAITING + [False] * 3
-    assert house.do("list_people") == [] and store.count_waiting() == 0, "strangers leave no more than that"
+    assert house.do("list_people") == [] and not store.conversations.boards_with_messages(), (
+        "strangers leave no more than that"
+    )
     assert house.admit(network="other").reply
 
 
@@ -147,7 +149,7 @@ def test_strangers_who_write_at_once_get_no_more_codes_than_there_are(open_store
 
     def ask(number: int) -> bool:
         request = PairingRequest(f"CODE{number:04}", f"net:{number}", "", NOW)
-        return stores[number % 2].add_code(request)
+        return stores[number % 2].people.add_code(request)
 
     with ThreadPoolExecutor(4) as pool:
         assert sum(pool.map(ask, range(12))) == rows.MOST_WAITING
@@ -376,28 +378,3 @@ def test_a_message_that_was_not_kept_does_not_count(store: CompanionStore):
             assert admission.caller
             house.people.take_back(admission)
         assert house.is_admitted(message) and not house.is_admitted(message)
-
-
-# --- damage
-
-
-def harm(store: CompanionStore, sql: str) -> None:
-    store.database.write(lambda rows: rows.run(sql))
-
-
-def test_a_damaged_row_makes_nobody_the_owner_opens_no_group_and_is_told(house: House, store: CompanionStore):
-    house.do("approve", "net:5", "Ann")
-    house.do("approve", "net:6", "Bob")
-    house.do("set_group", "net:-7", "mention")
-    assert store.damaged_rows() == []
-    harm(store, "UPDATE people_ids SET principal = 'Bob' WHERE ref = 'net:5'")
-    assert house.admit().caller is None, "a stranger"
-    harm(store, "UPDATE people SET name = 'Eve' WHERE principal = 'Bob'")
-    assert house.admit(sender(6)) == Admission(None)
-    harm(store, "UPDATE chat_groups SET is_always = 1")
-    assert house.admit(replace(GROUP, sender="8")) == Admission(None) and house.do("list_groups") == {}
-    assert len(store.damaged_rows()) == 3
-    house.do("approve", "net:5", "Anna")
-    house.do("approve", "net:6")
-    house.do("set_group", "net:-7", "mention")
-    assert store.damaged_rows() == [] and house.is_admitted() and house.is_admitted(sender(6))

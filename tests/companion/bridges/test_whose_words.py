@@ -88,14 +88,14 @@ def test_a_forwarded_text_is_refused_as_a_command_of_a_program():
 
 def given_to_board(house: House, message: Incoming) -> Said:
     """What the board was given of a message of a network."""
-    return house.store.conversation("kitchen", message_id("home", message)).said
+    return house.store.conversations.conversation("kitchen", message_id("home", message)).said
 
 
 def delivery_of(house: House) -> Callable[[Incoming], Delivery]:
     """Looks up what a chat was owed for a message."""
 
     def look(message: Incoming) -> Delivery:
-        kept = house.store.kept_message(message_id("home", message))
+        kept = house.store.deliveries.kept_message(message_id("home", message))
         assert kept
         return kept.delivery
 
@@ -125,7 +125,7 @@ async def test_an_edit_corrects_the_message_that_its_sender_wrote(house: House):
     assert said == replace(original, mid=said.mid, text="[photo] dentist on Tuesday", edits=original.mid)
     assert given_to_board(house, back).edits == original.mid
     assert {each.message for each in map(delivery_of(house), (first, edit, back))} == {first.id}
-    assert house.store.kept_message(message_id("home", same)) is None
+    assert house.store.deliveries.kept_message(message_id("home", same)) is None
 
 
 @in_house(boards=("kitchen", "garden"))
@@ -136,7 +136,7 @@ async def test_an_edit_is_taken_without_the_name_of_the_board(house: House):
     await house.say("@kitchen /undo", edits=first.id)
     await house.wait_until_delivered()
     assert given_to_board(house, edit).text == "dentist on Tuesday"
-    assert house.store.kept_message(message_id("home", same)) is None
+    assert house.store.deliveries.kept_message(message_id("home", same)) is None
     assert sum("become a command" in text for text in house.texts()) == 1
 
 

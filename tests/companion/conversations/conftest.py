@@ -19,5 +19,5 @@ def program(store: CompanionStore, monkeypatch: pytest.MonkeyPatch) -> Program:
     monkeypatch.setattr(conversations, "LOOK_SECONDS", 0.02)
     monkeypatch.setattr(mqtt_door, "RETRY_SECONDS", 0.02)
     monkeypatch.setattr(pushes, "RETRY_SECONDS", 0.02)
-    store.greet(Hello("kitchen", BOARD, 0, {name: LogState(7, 1, 1, 0) for name in LOGS}), int(time.time()))
+    store.replication.greet(Hello("kitchen", BOARD, 0, {name: LogState(7, 1, 1, 0) for name in LOGS}), int(time.time()))
     return Program(store)

@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
+from companion_store import replication_of
 from engram.errors import StoreError
 from engram.net.backoff import Backoff
 from engram_host.companion.conversations import service as conversations
 from engram_host.companion.conversations.service import ConversationService, Progress
-from engram_host.companion.replication.protocol import MessageDispatcher, Replication
+from engram_host.companion.replication.protocol import MessageDispatcher
 from engram_host.companion.settings import ChatSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import Supervisor
@@ -39,11 +40,14 @@ def in_a_hurry(monkeypatch: pytest.MonkeyPatch):
 @asynccontextmanager
 async def talking(store: CompanionStore, **more: Any) -> AsyncIterator[tuple[ConversationService, TalkingBoard]]:
     supervisor = Supervisor()
-    service = ConversationService(store, ChatSettings(person_messages=100), supervisor)
-    nothing: Any = None
-    dispatcher = MessageDispatcher(
-        Replication(store, lambda: None, supervisor), nothing, nothing, nothing, service.answer_board
+    service = ConversationService(
+        boards=store.boards,
+        conversations=store.conversations,
+        settings=ChatSettings(person_messages=100),
+        supervisor=supervisor,
     )
+    nothing: Any = None
+    dispatcher = MessageDispatcher(replication_of(store, supervisor), nothing, nothing, nothing, service.answer_board)
     board = TalkingBoard(store, dispatcher.answers_or_nothing, **more)
     service.start()
     await board.start()
@@ -109,7 +113,7 @@ def test_a_board_that_is_killed_again_and_again_answers_each_message(
             said = [Said(f"m{number}", "ann", f"text {number}") for number in range(8)]
             for each in said:
                 await service.say("kitchen", each)
-            while await asyncio.to_thread(store.count_waiting):
+            while await asyncio.to_thread(store.conversations.boards_with_messages):
                 await asyncio.sleep(chance.random() * 0.15)
                 if kills < 25:
                     await board.restart()
@@ -267,7 +271,7 @@ def test_somebody_whose_message_waits_for_its_turn_on_the_board_is_told_so(
             board.has_room.clear()
             await service.say("kitchen", Said("a", "ann", "hi"))
             await wait_until_async(
-                "the board has said that it has it", lambda: store.conversation("kitchen", "a").begun
+                "the board has said that it has it", lambda: store.conversations.conversation("kitchen", "a").begun
             )
             told = [event async for event in _until_told(service.follow("kitchen", "a"))]
             assert told[-1] == "kitchen has other messages to answer first; this one is kept until it is its turn."

@@ -20,16 +20,16 @@ LIMITS = ConversationLimits()
 
 
 def say(store: CompanionStore, mid: str, at: int = 0) -> None:
-    store.add_conversation("kitchen", Said(mid, "ann", "hi", "phone"), LIMITS, at or int(time.time()))
+    store.conversations.add_conversation("kitchen", Said(mid, "ann", "hi", "phone"), LIMITS, at or int(time.time()))
 
 
 def answer(store: CompanionStore, mid: str, k: int, text: str, at: int = 0, is_end: bool = False) -> None:
     """A part of the board's answer to its oldest open message."""
     now = at or int(time.time())
     if k == 1:
-        found = store.next_message(BOARD, "kitchen", now)
+        found = store.conversations.next_message(BOARD, "kitchen", now)
         assert found and found.said.mid == mid
-    store.add_reply(BOARD, "kitchen", mid, Reply(1, k, [("text", text)], is_end), LIMITS, now)
+    store.conversations.add_reply(BOARD, "kitchen", mid, Reply(1, k, [("text", text)], is_end), LIMITS, now)
 
 
 # --- bounds
@@ -46,7 +46,7 @@ def test_a_message_beyond_the_bound_is_refused_with_what_to_do(program: Program,
         await program.hears(id="2", problem=problem)
         for number in range(2):
             await program.hears(id=str(number), state="waiting")
-        assert len(await asyncio.to_thread(program.store.conversations, "kitchen", 10)) == 2
+        assert len(await asyncio.to_thread(program.store.conversations.conversations, "kitchen", 10)) == 2
 
     program.play(work)
 
@@ -144,14 +144,14 @@ def test_after_a_start_with_a_database_that_cannot_be_used_the_answers_come_late
     program: Program, monkeypatch: pytest.MonkeyPatch
 ):
     say(program.store, DOOR_IDS + "7")
-    find, failures = program.store.unfinished_conversations, [StoreUnavailable("it is away.")]
+    find, failures = program.store.conversations.unfinished_conversations, [StoreUnavailable("it is away.")]
 
     def fails_once(*arguments: Any) -> Any:
         if failures:
             raise failures.pop()
         return find(*arguments)
 
-    monkeypatch.setattr(program.store, "unfinished_conversations", fails_once)
+    monkeypatch.setattr(program.store.conversations, "unfinished_conversations", fails_once)
 
     async def work() -> None:
         await program.restart()

@@ -20,7 +20,7 @@ ANN = "signal:4711"
 
 def said(program: Program) -> list[Said]:
     """What boards were given to answer, the first one first."""
-    found = program.store.conversations("kitchen", 100)
+    found = program.store.conversations.conversations("kitchen", 100)
     return [each.said for each in reversed(found)]
 
 
@@ -99,7 +99,7 @@ def test_a_code_whose_sending_cannot_be_kept_goes_with_the_next_message_too(
 
     async def work() -> None:
         with monkeypatch.context() as broken:
-            broken.setattr(program.store, "mark_code_sent", fails)
+            broken.setattr(program.store.people, "mark_code_sent", fails)
             first = CODE.search((await asks(program, "1"))["problem"])
             await settles(program)
         assert first and first[1] in (await asks(program, "2"))["problem"]

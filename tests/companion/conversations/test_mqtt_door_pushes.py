@@ -21,7 +21,7 @@ BOARD = Sender("b1", 3, 9)
 def begin(store: CompanionStore, number: int, room: str = "phone") -> None:
     """The board says something by itself."""
     said = Said(f"push:7:t{number}", "", f"reminder {number}", room)
-    store.add_push(BOARD, "kitchen", said, 1_795_000_000 + number)
+    store.conversations.add_push(BOARD, "kitchen", said, 1_795_000_000 + number)
 
 
 def push(program: Program, number: int) -> None:
@@ -36,7 +36,7 @@ def pushes(program: Program) -> list[str]:
 
 async def is_open(program: Program) -> None:
     """Wait until the door knows up to where all was published."""
-    await wait_until_async("the door is open", lambda: bool(program.store.get(door_pushes.MARK)))
+    await wait_until_async("the door is open", lambda: bool(program.store.values.get(door_pushes.MARK)))
 
 
 @pytest.mark.both_databases
@@ -69,7 +69,7 @@ def test_after_an_outage_of_the_broker_and_a_start_the_rest_follows_and_nothing_
         program.resume()
         await is_open(program)
         push(program, 1)
-        await wait_until_async("the first one is noted", lambda: int(program.store.get(door_pushes.MARK)) > 0)
+        await wait_until_async("the first one is noted", lambda: int(program.store.values.get(door_pushes.MARK)) > 0)
         program.broker_is_there.clear()
         for number in range(2, 50):
             push(program, number)
@@ -88,7 +88,7 @@ def test_one_that_was_published_before_a_kill_comes_again_under_the_same_id(
         program.resume()
         await is_open(program)
         with monkeypatch.context() as cut:
-            cut.setattr(program.store, "put", lambda *_: _kill())
+            cut.setattr(program.store.values, "put", lambda *_: _kill())
             push(program, 1)
             # The door publishes it again and again, until it can note that.
             await wait_until_async("it is heard", lambda: "push:7:t1" in pushes(program))
@@ -106,7 +106,7 @@ def _kill() -> None:
 def test_what_the_chat_of_a_bridge_gets_is_not_published(program: Program):
     async def work() -> None:
         place = ChatPlace("home", "666", "", False)
-        program.store.choose_board(place, "telegram:666", "telegram 666", "kitchen", 1)
+        program.store.deliveries.choose_board(place, "telegram:666", "telegram 666", "kitchen", 1)
         program.resume()
         await is_open(program)
         begin(program.store, 1, room="telegram 666")
@@ -154,13 +154,13 @@ def test_what_is_for_a_closed_group_of_a_relay_is_published_once_it_is_open_agai
 def test_the_groups_that_are_known_to_be_closed_are_bounded(store: CompanionStore, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(people, "MOST_CLOSED", 2)
     for name in ("a", "b", "a", "c", "d"):
-        store.set_group(f"signal:{name}", "always")
-        store.set_group(f"signal:{name}", "off")
-    assert sorted(store.silenced_refs()) == ["signal:c", "signal:d"]
+        store.people.set_group(f"signal:{name}", "always")
+        store.people.set_group(f"signal:{name}", "off")
+    assert sorted(store.people.silenced_refs()) == ["signal:c", "signal:d"]
 
 
 def test_a_database_that_cannot_be_used_ends_nothing(program: Program, monkeypatch: pytest.MonkeyPatch):
-    find, failures = program.store.pushes_for_programs, [StoreUnavailable("it is away.")] * 2
+    find, failures = program.store.conversations.pushes_for_programs, [StoreUnavailable("it is away.")] * 2
 
     def fails_twice(*arguments: Any) -> Any:
         if failures:
@@ -170,7 +170,7 @@ def test_a_database_that_cannot_be_used_ends_nothing(program: Program, monkeypat
     async def work() -> None:
         program.resume()
         await is_open(program)
-        monkeypatch.setattr(program.store, "pushes_for_programs", fails_twice)
+        monkeypatch.setattr(program.store.conversations, "pushes_for_programs", fails_twice)
         push(program, 1)
         await wait_until_async("it is heard", lambda: pushes(program) == ["push:7:t1"])
 

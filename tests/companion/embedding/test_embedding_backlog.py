@@ -13,7 +13,6 @@ from embedding_service import direction
 from engram_host.companion.embedding import index_state
 from engram_host.companion.embedding import indexer as backlog_module
 from engram_host.companion.embedding.embedder import CachedEmbedder
-from engram_host.companion.embedding.indexer import EmbeddingIndexer
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable, StoreUnavailable
 from engram_host.companion.processes.leases import Lease
 from engram_host.companion.store import CompanionStore
@@ -44,7 +43,7 @@ def finish(backlog):
 
 def stored(store, embedder, device="kitchen"):
     identity = Identity(embedder.model, embedder.dimensions, KEY)
-    return {one.seq: one for _, one in store.vectors(device, identity, 0, 100_000)}
+    return {one.seq: one for _, one in store.vectors.vectors(device, identity, 0, 100_000)}
 
 
 def assert_whole(store, embedder, board):
@@ -150,10 +149,10 @@ def test_another_model_pauses_searches_until_the_index_is_whole_again(store, sma
 def test_going_back_to_a_model_whose_vectors_are_still_there_asks_it_for_none(store, small):
     board, old, new = Board(store), Embedder(), Embedder("big", 6)
     board.say(*"abcdefghij")
-    finish(make(store, CachedEmbedder(old, store, KEY)))
-    asyncio.run(make(store, CachedEmbedder(new, store, KEY)).run_round())
+    finish(make(store, CachedEmbedder(old, store.vectors, KEY)))
+    asyncio.run(make(store, CachedEmbedder(new, store.vectors, KEY)).run_round())
     old.asked.clear()
-    finish(make(store, CachedEmbedder(old, store, KEY)))
+    finish(make(store, CachedEmbedder(old, store.vectors, KEY)))
     assert not old.asked
     assert_whole(store, old, board)
 
@@ -203,10 +202,21 @@ class Breaking:
         self._store, self._name, self._times = store, name, times
 
     def __getattr__(self, name):
+        return _BreakingTable(self, getattr(self._store, name))
+
+    def call(self, name):
         if name == self._name and self._times > 0:
             self._times -= 1
             raise StoreUnavailable("the disk is away.")
-        return getattr(self._store, name)
+
+
+class _BreakingTable:
+    def __init__(self, store, table):
+        self._store, self._table = store, table
+
+    def __getattr__(self, name):
+        self._store.call(name)
+        return getattr(self._table, name)
 
 
 @pytest.mark.parametrize("call", ["get", "put", "devices", "changes", "put_vectors"])
@@ -309,15 +319,15 @@ def test_in_another_zone_texts_that_have_another_day_get_their_vectors(store, sm
     def dated(device, change):
         return f"[{(change.seq * 6 + device.zone.standard // 60) // 24}] {text_of(device, change)}"
 
-    backlog = EmbeddingIndexer(store, embedder, dated, KEY)
+    backlog = make(store, embedder, text_of=dated)
     finish(backlog)
     if is_restarted:
         asyncio.run(backlog.stop())
-        backlog = EmbeddingIndexer(store, embedder, dated, KEY)
+        backlog = make(store, embedder, text_of=dated)
     board.greet(zone=600)
     finish(backlog)
-    device, found = store.device("kitchen"), stored(store, embedder)
-    texts = {change.seq: dated(device, change) for change in store.changes("kitchen", 0)}
+    device, found = store.boards.device("kitchen"), stored(store, embedder)
+    texts = {change.seq: dated(device, change) for change in store.boards.changes("kitchen", 0)}
     assert {seq: one.digest for seq, one in found.items()} == {seq: text_digest(text) for seq, text in texts.items()}
 
 
@@ -374,7 +384,7 @@ def test_a_companion_with_another_model_than_the_index_searches_by_words(store, 
 def test_a_database_that_went_back_is_looked_through_again(store, small):
     board, embedder = Board(store), Embedder()
     identity = Identity("little", 8, KEY)
-    index_state.write_position(store, "kitchen", index_state.IndexPosition(str(identity), 0, 1000, []))
+    index_state.write_position(store.values, "kitchen", index_state.IndexPosition(str(identity), 0, 1000, []))
     board.say(*"abc")
     finish(make(store, embedder))
     assert_whole(store, embedder, board)

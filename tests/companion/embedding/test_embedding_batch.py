@@ -162,12 +162,12 @@ def test_a_large_back_fill_goes_by_job_while_new_lines_go_directly(peer, tmp_pat
     store.open()
     board = Board(store)
     board.say(*(f"old {number}" for number in range(20)))
-    direct = jobs_of(peer, store)._embedder
+    direct = jobs_of(peer, store.values)._embedder
     waits, may_go_on = asyncio.Event(), asyncio.Event()
     identity = Identity(MODEL, WIDTH, KEY_VERSION)
 
     def seqs():
-        return [one.seq for _, one in store.vectors("kitchen", identity, 0)]
+        return [one.seq for _, one in store.vectors.vectors("kitchen", identity, 0)]
 
     async def work():
         peer.polls_until_done = 3
@@ -176,7 +176,7 @@ def test_a_large_back_fill_goes_by_job_while_new_lines_go_directly(peer, tmp_pat
             waits.set()
             await may_go_on.wait()
 
-        jobs = jobs_of(peer, store, sleep)
+        jobs = jobs_of(peer, store.values, sleep)
         backlog = make(store, direct, jobs=jobs, jobs_least=10)
         task = asyncio.create_task(backlog.run())
         await waits.wait()
@@ -253,7 +253,7 @@ def test_a_job_ends_with_the_lease(store):
         await backlog.stop()
 
     asyncio.run(work())
-    assert not list(store.vectors("kitchen", Identity("little", 8, KEY_VERSION), 0))
+    assert not list(store.vectors.vectors("kitchen", Identity("little", 8, KEY_VERSION), 0))
 
 
 def test_what_a_job_failed_with_is_reported_by_one_that_lost_the_lease_too(store):

@@ -8,16 +8,14 @@ from pathlib import Path
 import pytest
 
 from cli_case import engram
+from companion_store import embedding_of
 from engram_host.companion.embedding import minilm
 from engram_host.companion.embedding.e5 import MultilingualE5
-from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.embedding.local_embedder import LocalEmbedder
 from engram_host.companion.embedding.local_model import LocalModel
 from engram_host.companion.embedding.minilm import BRING_BACK, SOURCE, MiniLm
 from engram_host.companion.errors import EmbedderRefused
-from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.supervisor import Supervisor
 from one_case import in_one_case
 from waiting import wait_until_async
 
@@ -72,7 +70,7 @@ def test_the_files_are_compared_in_a_thread_of_their_own(monkeypatch: pytest.Mon
 
 def test_searches_go_by_words_and_health_says_why(changed: Path, store: CompanionStore):
     async def told() -> tuple[str, str]:
-        meaning = EmbeddingService(store, EmbeddingSettings(provider="minilm"), Supervisor())
+        meaning = embedding_of(store, "minilm")
         meaning.start()
         try:
             await wait_until_async("a problem", lambda: TOKENIZER in meaning.problem)

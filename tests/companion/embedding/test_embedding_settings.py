@@ -109,7 +109,7 @@ def links(embedder):
     ],
 )
 def test_settings_say_who_makes_vectors(store, table, expected):
-    assert links(make_embedder(load(table), store, 1)) == expected
+    assert links(make_embedder(load(table), values=store.values, vectors=store.vectors, key_version=1)) == expected
 
 
 @in_one_case(
@@ -123,8 +123,16 @@ def test_settings_say_who_makes_vectors(store, table, expected):
 def test_of_the_local_models_those_are_taken_that_are_installed(store, monkeypatch, missing, expected):
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in missing else find_spec(name))
-    assert links(make_embedder(load({}), store, 1)) == expected
+    assert links(make_embedder(load({}), values=store.values, vectors=store.vectors, key_version=1)) == expected
 
 
 def test_none_makes_none(store):
-    assert isinstance(make_embedder(load({"provider": "none", "api_key": KEY}), store, 1), NoEmbedder)
+    assert isinstance(
+        make_embedder(
+            load({"provider": "none", "api_key": KEY}),
+            values=store.values,
+            vectors=store.vectors,
+            key_version=1,
+        ),
+        NoEmbedder,
+    )

@@ -5,12 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from engram_host.companion.embedding.embedding_service import EmbeddingService
+from companion_store import embedding_of
 from engram_host.companion.embedding.local_embedder import LocalEmbedder
 from engram_host.companion.errors import EmbedderUnavailable
-from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store import open_store
-from engram_host.companion.supervisor import Supervisor
 from waiting import wait_until_async
 
 
@@ -32,8 +30,8 @@ class Gate:
 async def _told(folder: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     """The problem and how it stands: before the start, while the model loads, and then."""
     monkeypatch.setattr(LocalEmbedder, "ready", lambda model: gate.ready(model))
-    store = open_store(folder=folder)
-    service = EmbeddingService(store, EmbeddingSettings(provider="minilm"), Supervisor())
+    store = open_store(f"sqlite:///{folder}/companion.db")
+    service = embedding_of(store, "minilm")
 
     def now() -> tuple[str, str]:
         return service.problem, service.status_line()

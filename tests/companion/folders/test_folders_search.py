@@ -248,7 +248,7 @@ def test_a_kill_while_a_folder_is_read_loses_and_doubles_nothing(tmp_path: Path)
         assert folders(running)[0]["progress"]["passages"] == 3000
         store = choose_store(f"sqlite:///{home / 'companion.db'}")
         store.open()
-        (source,) = store.sources()
+        (source,) = store.boards.sources()
         assert source.have["records"] == 3000
         store.close()
 

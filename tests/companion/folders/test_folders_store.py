@@ -36,9 +36,9 @@ def place(tmp_path: Path) -> FolderSource:
 
 def lines(store: CompanionStore, place: FolderSource) -> dict[int, dict]:
     """All passages, by seq."""
-    device = store.device(place.device)
+    device = store.boards.device(place.device)
     span = SeqRange(place.device, "records", device.logs["records"].epoch, 0, log_line.MAX_SEQ)
-    return {seq: log_line.decode(line) for seq, line in store.lines(span)}
+    return {seq: log_line.decode(line) for seq, line in store.boards.lines(span)}
 
 
 def texts(store: CompanionStore, place: FolderSource) -> set[str]:
@@ -47,11 +47,11 @@ def texts(store: CompanionStore, place: FolderSource) -> set[str]:
 
 def embed_all(store: CompanionStore, place: FolderSource) -> None:
     vectors = [StoredVector("records", seq, b"d" * 16, np.ones(4, np.float32)) for seq in lines(store, place)]
-    store.put_vectors(place.device, IDENTITY, vectors)
+    store.vectors.put_vectors(place.device, IDENTITY, vectors)
 
 
 def with_vector(store: CompanionStore, place: FolderSource) -> set[int]:
-    return {stored.seq for _, stored in store.vectors(place.device, IDENTITY, 0)}
+    return {stored.seq for _, stored in store.vectors.vectors(place.device, IDENTITY, 0)}
 
 
 def settle(place: FolderSource) -> None:
@@ -63,7 +63,7 @@ def settle(place: FolderSource) -> None:
 def test_a_folder_is_no_board(store: CompanionStore, place: FolderSource):
     write(place.root, {"a.md": "tea"})
     read_into(store, place)
-    assert store.devices() == [] and [source.name for source in store.sources()] == [place.device]
+    assert store.boards.devices() == [] and [source.name for source in store.boards.sources()] == [place.device]
 
 
 def test_a_passage_knows_its_file_its_headings_and_its_scope(store: CompanionStore, place: FolderSource):
@@ -89,10 +89,10 @@ def test_lines_put_in_at_the_beginning_make_no_passage_of_another_section_new(
 def test_the_places_of_passages_follow_the_file(store: CompanionStore, place: FolderSource):
     write(place.root, {"a.md": SECTIONS})
     read_into(store, place)
-    before = store.file(place.device, "a.md")
+    before = store.folders.file(place.device, "a.md")
     write(place.root, {"a.md": "\n\n\n" + SECTIONS})
     read_into(store, place)
-    after = store.file(place.device, "a.md")
+    after = store.folders.file(place.device, "a.md")
     assert before and after
     moved = {seq: first for seq, first, _ in before.places}
     assert {first - moved[seq] for seq, first, _ in after.places if seq in moved and moved[seq] > 1} == {3}
@@ -104,10 +104,10 @@ def test_what_is_the_same_is_not_read_again(
     monkeypatch.setattr(indexer, "_JUST_NOW_SECONDS", 0)
     write(place.root, {"a.md": "tea"})
     read_into(store, place)
-    version = store.device(place.device).version
+    version = store.boards.device(place.device).version
     monkeypatch.setattr(indexer, "read_file", None)
     assert read_into(store, place).passages == 1
-    assert store.device(place.device).version == version
+    assert store.boards.device(place.device).version == version
 
 
 def test_a_change_that_leaves_size_and_time_of_a_new_file_is_seen(
@@ -130,7 +130,7 @@ def test_a_file_that_went_leaves_nothing(store: CompanionStore, place: FolderSou
     (place.root / "a.md").unlink()
     read_into(store, place)
     assert texts(store, place) == {"coffee"} and len(with_vector(store, place)) == 1
-    assert store.file(place.device, "a.md") is None
+    assert store.folders.file(place.device, "a.md") is None
 
 
 def test_what_was_taken_out_of_a_file_leaves_the_database(tmp_path: Path, place: FolderSource):
@@ -194,7 +194,9 @@ def test_a_stop_after_each_group_loses_nothing_and_the_rest_comes_later(
         stop = threading.Event()
         listing = list_files(place, 100)
         assert listing
-        FolderIndexer(store, settings_of(place.root), stop).bring_up_to_date(place, listing, FolderProgress(), stop.set)
+        FolderIndexer(store.folders, settings_of(place.root), stop).bring_up_to_date(
+            place, listing, FolderProgress(), stop.set
+        )
         counts.append(len(lines(store, place)))
     assert counts == [3, 6, 9, 10]
 
@@ -203,8 +205,12 @@ def test_a_folder_that_is_removed_leaves_nothing(store: CompanionStore, place: F
     write(place.root, {"a.md": "tea"})
     read_into(store, place)
     embed_all(store, place)
-    store.drop_folder(place.device)
-    assert store.sources() == [] and store.stamps(place.device) == [] and store.cached(IDENTITY, [b"d" * 16]) == {}
+    store.folders.drop_folder(place.device)
+    assert (
+        store.boards.sources() == []
+        and store.folders.stamps(place.device) == []
+        and store.vectors.cached(IDENTITY, [b"d" * 16]) == {}
+    )
 
 
 @given(

@@ -15,6 +15,7 @@ from engram.memory.access import Caller
 from engram_host.companion.folders import service, watcher
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.processes.leases import Lease
+from engram_host.companion.settings import FoldersSettings
 from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.supervisor import Supervisor
 from markdown_folders import settings_of, write
@@ -35,9 +36,7 @@ async def kept(root: Path, **more: object) -> AsyncIterator[tuple[FolderService,
     """The folders of a companion, read once."""
     store = choose_store(f"sqlite:///{root.parent / 'c.db'}")
     store.open()
-    folders = FolderService(
-        store, settings_of(root, **{"debounce_ms": QUICK, **more}), root.parent, Supervisor(), Lease
-    )
+    folders = service_of(store, settings_of(root, **{"debounce_ms": QUICK, **more}), root.parent)
     folders.start()
     try:
         await wait_until_async("the first look", lambda: folders.standings[0].state != "waiting")
@@ -49,13 +48,24 @@ async def kept(root: Path, **more: object) -> AsyncIterator[tuple[FolderService,
 
 def test_a_folder_that_another_process_reads_says_so(root: Path):
     store = choose_store(f"sqlite:///{root.parent / 'c.db'}")
-    folders = FolderService(store, settings_of(root), root.parent, Supervisor(), Lease)
+    folders = service_of(store, settings_of(root), root.parent)
     owner = Caller("owner", "phone", False, "")
     assert [one.state for one in folders.visible_folders(owner)] == ["elsewhere"]
 
 
+def service_of(store: CompanionStore, settings: FoldersSettings, home: Path) -> FolderService:
+    return FolderService(
+        boards=store.boards,
+        folders=store.folders,
+        settings=settings,
+        home=home,
+        supervisor=Supervisor(),
+        lease_of=Lease,
+    )
+
+
 def paths(folders: FolderService, store: CompanionStore) -> list[str]:
-    return [path for path, *_ in store.stamps(folders.standings[0].place.device)]
+    return [path for path, *_ in store.folders.stamps(folders.standings[0].place.device)]
 
 
 def run(root: Path, steps, **more: object) -> None:
@@ -228,9 +238,9 @@ def test_a_folder_that_left_the_settings_leaves_the_store(root: Path):
     store.open()
 
     async def without() -> None:
-        folders = FolderService(store, settings_of(), root.parent, Supervisor(), Lease)
+        folders = service_of(store, settings_of(), root.parent)
         folders.start()
-        await wait_until_async("what was read of it has left", lambda: store.sources() == [])
+        await wait_until_async("what was read of it has left", lambda: store.boards.sources() == [])
         await folders.stop()
 
     asyncio.run(without())

@@ -43,9 +43,9 @@ class Way:
 
     def used(self, device: str = "kitchen") -> tuple[int, int]:
         """Calls and tokens of a device today and on the day before, which may have ended just now, as the database has them."""
-        store = open_store(folder=self.companion.home)
+        store = open_store(f"sqlite:///{self.companion.home}/companion.db")
         today = int(time.time()) // 86400
-        used = [use for day in (today - 1, today) if (use := store.gateway_used(day).get(device))]
+        used = [use for day in (today - 1, today) if (use := store.gateway.gateway_used(day).get(device))]
         store.close()
         return sum(use.calls for use in used), sum(use.tokens for use in used)
 

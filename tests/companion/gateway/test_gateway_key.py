@@ -101,8 +101,8 @@ def test_each_answer_of_the_gateway_is_of_openais_form(answers: dict[str, bytes]
 
 def test_no_repr_shows_it(tmp_path: Path):
     key = ApiKey(KEY)
-    store = open_store(folder=tmp_path)
-    gateway = Gateway(store, GatewaySettings(url="http://127.0.0.1:9/v1"), key, Metrics())
+    store = open_store(f"sqlite:///{tmp_path}/companion.db")
+    gateway = Gateway(store.gateway, GatewaySettings(url="http://127.0.0.1:9/v1"), key, Metrics())
     gateway.start()
     assert KEY not in f"{key!r} {key} {gateway!r} {vars(gateway)!r}"
     store.close()
@@ -152,9 +152,9 @@ def test_a_key_that_is_no_key_is_refused_unshown(tmp_path: Path, value: str):
 
 @in_one_case("url", ["ftp://x/v1", "x", "https://u:p@x/v1", "https://x/v1?key=1", "http://[", "https:///v1"])
 def test_an_address_that_is_none_or_has_a_key_in_it_is_refused(tmp_path: Path, url: str):
-    store = open_store(folder=tmp_path)
+    store = open_store(f"sqlite:///{tmp_path}/companion.db")
     with pytest.raises(SettingError, match=r"gateway\.url"):
-        Gateway(store, GatewaySettings(url=url), ApiKey(), Metrics())
+        Gateway(store.gateway, GatewaySettings(url=url), ApiKey(), Metrics())
     store.close()
 
 

@@ -10,9 +10,9 @@ NONE = {"device": GatewayUse(0, 0), "all": GatewayUse(0, 0)}
 
 
 def test_without_limits_all_calls_are_taken_and_counted(store: CompanionStore):
-    assert [store.begin_call(7, "kitchen", 10, NONE) for _ in range(3)] == ["", "", ""]
-    store.end_call(7, "kitchen", -4)
-    assert store.gateway_used(7) == {"": GatewayUse(3, 26), "kitchen": GatewayUse(3, 26)}
+    assert [store.gateway.begin_call(7, "kitchen", 10, NONE) for _ in range(3)] == ["", "", ""]
+    store.gateway.end_call(7, "kitchen", -4)
+    assert store.gateway.gateway_used(7) == {"": GatewayUse(3, 26), "kitchen": GatewayUse(3, 26)}
 
 
 def test_each_limit_is_reported_by_its_name(store: CompanionStore):
@@ -23,16 +23,16 @@ def test_each_limit_is_reported_by_its_name(store: CompanionStore):
         ({"all": GatewayUse(0, 5)}, "all tokens"),
     )
     for day, (limits, name) in enumerate(cases):
-        assert store.begin_call(day, "kitchen", 5, limits) == ""
-        assert store.begin_call(day, "kitchen", 5, limits) == name
-        assert store.gateway_used(day)["kitchen"] == GatewayUse(1, 5)
+        assert store.gateway.begin_call(day, "kitchen", 5, limits) == ""
+        assert store.gateway.begin_call(day, "kitchen", 5, limits) == name
+        assert store.gateway.gateway_used(day)["kitchen"] == GatewayUse(1, 5)
 
 
 def test_one_device_does_not_use_up_anothers_limit_and_a_new_day_is_new(store: CompanionStore):
     limits = {"device": GatewayUse(1, 0)}
-    assert store.begin_call(7, "kitchen", 0, limits) == store.begin_call(7, "garden", 0, limits) == ""
-    assert store.begin_call(7, "kitchen", 0, limits) == "device calls"
-    assert store.begin_call(8, "kitchen", 0, limits) == ""
+    assert store.gateway.begin_call(7, "kitchen", 0, limits) == store.gateway.begin_call(7, "garden", 0, limits) == ""
+    assert store.gateway.begin_call(7, "kitchen", 0, limits) == "device calls"
+    assert store.gateway.begin_call(8, "kitchen", 0, limits) == ""
 
 
 def test_workers_together_take_no_more_than_the_limit(open_store: Callable[[], CompanionStore]):
@@ -41,23 +41,17 @@ def test_workers_together_take_no_more_than_the_limit(open_store: Callable[[], C
 
     def work(store: CompanionStore, device: str) -> None:
         for _ in range(15):
-            if not store.begin_call(7, device, 3, limits):
+            if not store.gateway.begin_call(7, device, 3, limits):
                 taken.append(device)
-                store.end_call(7, device, 2)
+                store.gateway.end_call(7, device, 2)
 
     threads = [threading.Thread(target=work, args=(open_store(), device)) for device in ("kitchen", "garden") * 2]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    used = open_store().gateway_used(7)
+    used = open_store().gateway.gateway_used(7)
     assert len(taken) == 20 and used[""] == GatewayUse(20, 100)
     assert {device: use.calls for device, use in used.items() if device} == {
         device: taken.count(device) for device in ("kitchen", "garden")
     }
-
-
-def test_old_days_are_deleted(store: CompanionStore):
-    store.begin_call(7, "kitchen", 0, NONE)
-    store.begin_call(1000, "kitchen", 0, NONE)
-    assert store.gateway_used(7) == {} and store.gateway_used(1000)

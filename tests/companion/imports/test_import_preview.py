@@ -36,11 +36,11 @@ def copy_board(store: CompanionStore, board: Any) -> None:
     lines = read_raw_lines(Path(board.folder) / "memory" / "memory_records")
     last = lines[-1][0] if lines else 0
     logs = {"records": LogState(epoch, 1, last + 1, 0), "journal": LogState(board.journal.entries.epoch, 1, 1, 0)}
-    store.greet(Hello("kitchen", Sender("b1", 2, 1), 60, logs), NOW)  # type: ignore[arg-type]
+    store.replication.greet(Hello("kitchen", Sender("b1", 2, 1), 60, logs), NOW)  # type: ignore[arg-type]
     if lines:
-        assert store.store_batches([LineBatch(SENDER, SeqRange("kitchen", "records", epoch, 0, last), lines)], NOW) == [
-            last
-        ]
+        assert store.replication.store_batches(
+            [LineBatch(SENDER, SeqRange("kitchen", "records", epoch, 0, last), lines)], NOW
+        ) == [last]
 
 
 def done_by_board(board: Any, fields: dict[str, Any]) -> str:
@@ -92,7 +92,7 @@ def test_a_preview_says_what_the_board_then_does(store: CompanionStore, seed: in
     lines = [changed(chance, chance.choice(known)) for _ in range(40)]
     lines.append({"file": "MEMORY.md", "text": "- lasting"})
     data = "".join(json.dumps(line) + "\n" for line in lines).encode()
-    found = preview_import(store, "kitchen", "in.jsonl", data, NOW)
+    found = preview_import(store.boards, store.notes, "kitchen", "in.jsonl", data, NOW)
     assert [line.number for line in found.lines] == list(range(1, len(lines) + 1))
     for line in found.lines:
         done = done_by_board(board, line.fields) if line.fields is not None else "refused"
@@ -104,7 +104,7 @@ def test_a_line_made_from_another_version_has_changed_meanwhile(store: Companion
     copy_board(store, board)
     known = next(line for line in memories(board) if "content" in line)
     stale = {"origin": known["origin"], "content": "of another version", "was": 1 << 20}
-    found = preview_import(store, "kitchen", "in.jsonl", json.dumps(stale).encode() + b"\n", NOW)
+    found = preview_import(store.boards, store.notes, "kitchen", "in.jsonl", json.dumps(stale).encode() + b"\n", NOW)
     assert [each.outcome for each in found.lines] == ["changed meanwhile"] == [done_by_board(board, stale)]
 
 
@@ -116,43 +116,50 @@ def test_each_outcome_that_a_board_counts_is_known():
 def test_lines_after_one_that_is_new_know_it(store: CompanionStore):
     copy_board(store, mover())
     line = b'{"content":"the kettle is new","tags":["a"]}\n'
-    found = preview_import(store, "kitchen", "in.jsonl", line + line + b'{"content":"The kettle is new."}\n', NOW)
+    found = preview_import(
+        store.boards, store.notes, "kitchen", "in.jsonl", line + line + b'{"content":"The kettle is new."}\n', NOW
+    )
     assert [each.outcome for each in found.lines] == ["stored", "there already", "there already"]
 
 
 def test_formats_of_other_programs_and_markdown_are_read(store: CompanionStore):
     copy_board(store, mover())
     page = b"# Shopping\n- buy milk\n- buy tea #drinks\n\nsome text\n"
-    found = preview_import(store, "kitchen", "list.md", page, NOW)
+    found = preview_import(store.boards, store.notes, "kitchen", "list.md", page, NOW)
     assert [(each.number, each.outcome, each.text) for each in found.lines] == [
         (2, "stored", "buy milk"),
         (3, "stored", "buy tea"),
     ]
     assert found.notes == ["1 line is in no list and was left out"]
     claw = b'{"id":"a","content":"green bike","tags":"x","created_at":1700000000,"mood":"good"}\n'
-    found = preview_import(store, "kitchen", "memory_records.jsonl", claw, NOW)
+    found = preview_import(store.boards, store.notes, "kitchen", "memory_records.jsonl", claw, NOW)
     assert found.counts == {"stored": 1} and found.unknown == ["mood"]
 
 
 def test_what_cannot_be_read_is_refused_with_the_reason(store: CompanionStore):
     copy_board(store, mover())
-    found = preview_import(store, "kitchen", "in.jsonl", b'nonsense\n\xff\n{"content":5}\n[1]\n', NOW)
+    found = preview_import(
+        store.boards, store.notes, "kitchen", "in.jsonl", b'nonsense\n\xff\n{"content":5}\n[1]\n', NOW
+    )
     assert [each.outcome for each in found.lines] == ["refused"] * 4 and all(each.why for each in found.lines)
     long = json.dumps({"content": "x" * 100, "keywords": ["y" * 9000]}).encode()
-    assert "8000 fit in a message" in preview_import(store, "kitchen", "in.jsonl", long, NOW).lines[0].why
+    assert (
+        "8000 fit in a message"
+        in preview_import(store.boards, store.notes, "kitchen", "in.jsonl", long, NOW).lines[0].why
+    )
 
 
 def test_a_preview_keeps_nothing(store: CompanionStore):
     copy_board(store, mover())
     for _ in range(2):
-        found = preview_import(store, "kitchen", "in.jsonl", b'{"content":"x y z"}\n', NOW)
+        found = preview_import(store.boards, store.notes, "kitchen", "in.jsonl", b'{"content":"x y z"}\n', NOW)
         assert found.counts == {"stored": 1}
 
 
 def test_an_unknown_board_and_too_many_lines_are_refused(store: CompanionStore, monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(UnknownDevice):
-        preview_import(store, "kitchen", "in.jsonl", b"{}", NOW)
+        preview_import(store.boards, store.notes, "kitchen", "in.jsonl", b"{}", NOW)
     copy_board(store, mover())
     monkeypatch.setattr(preview_module, "MOST_LINES", 3)
     with pytest.raises(ImportRefused, match="more than 3 lines"):
-        preview_import(store, "kitchen", "in.jsonl", b'{"content":"a"}\n' * 4, NOW)
+        preview_import(store.boards, store.notes, "kitchen", "in.jsonl", b'{"content":"a"}\n' * 4, NOW)

@@ -248,7 +248,9 @@ def test_of_two_imports_that_begin_at_the_same_time_one_runs(tmp_path: Path, mon
         return found
 
     async def begin() -> list[Any]:
-        service = ImportService(Mock(), Mock(), tmp_path, Mock(), Mock())
+        service = ImportService(
+            boards=Mock(), notes=Mock(), conversations=Mock(), home=tmp_path, supervisor=Mock(), lease=Mock()
+        )
         return await asyncio.gather(*(service.begin("kitchen", each) for each in ids), return_exceptions=True)
 
     monkeypatch.setattr(ImportFiles, "list_imports", list_together)

@@ -5,13 +5,12 @@ from pathlib import Path
 
 import media_samples as samples
 from cli_case import engram, fine
+from companion_store import media_of
 from engram.memory.access import OWNER
 from engram_host.companion.media.backup import folder_of
 from engram_host.companion.media.files import MediaFiles
-from engram_host.companion.media.service import MediaService
-from engram_host.companion.settings import MediaSettings, media_limits
 from engram_host.companion.store import open_store
-from engram_host.companion.store.media.table import StoredMedia
+from engram_host.companion.store.media import StoredMedia
 from one_case import in_one_case
 from plain_board import PlainBoard
 
@@ -20,10 +19,10 @@ LONG_AGO = 1_000_000_000
 
 def keep(home: Path, *photos: bytes, board: str = "kitchen") -> list[StoredMedia]:
     home.mkdir(parents=True, exist_ok=True)
-    store = open_store(folder=home)
+    store = open_store(f"sqlite:///{home}/companion.db")
     try:
         PlainBoard(store, board, f"id-of-{board}").hello()
-        service = MediaService(store, MediaFiles(home), media_limits(MediaSettings()))
+        service = media_of(store, home)
         return [service.keep_now(board, photo, OWNER) for photo in photos]
     finally:
         store.close()
@@ -36,8 +35,8 @@ def test_a_backup_brings_photos_back_to_another_folder(tmp_path: Path):
     assert (folder_of(file).stat().st_mode & 0o777, folder_of(file).name) == (0o700, "saved.db.media")
     assert fine("restore", file, "--home", there, "--json").json["media"] == 2
     assert MediaFiles(there).read(kept[0].sha) == samples.JPEG
-    store = open_store(folder=there)
-    assert store.media_files() == set(MediaFiles(there).names()) == {each.sha for each in kept}
+    store = open_store(f"sqlite:///{there}/companion.db")
+    assert store.media.media_files() == set(MediaFiles(there).names()) == {each.sha for each in kept}
     store.close()
 
 

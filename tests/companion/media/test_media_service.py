@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import media_samples as samples
+from companion_store import media_of
 from engram.memory.access import OWNER, Caller
 from engram_host.companion.errors import MediaRefused, SettingError, StoreUnavailable, UnknownDevice, UnknownMedia
 from engram_host.companion.media.content import caption_of, ids_in, type_of
@@ -38,7 +39,7 @@ def media(store: CompanionStore, tmp_path: Path) -> Callable[..., MediaService]:
     """Services on one folder and one store with the boards kitchen and garden."""
     for name in ("kitchen", "garden"):
         PlainBoard(store, name, f"id-of-{name}").hello()
-    return lambda **more: MediaService(store, MediaFiles(tmp_path), limits(**more), lambda: 1_795_000_000)
+    return lambda **more: media_of(store, tmp_path, limits=limits(**more), clock=lambda: 1_795_000_000)
 
 
 def kept_files(home: Path) -> list[str]:
@@ -187,9 +188,9 @@ def test_a_board_that_is_erased_keeps_no_row_and_upkeep_removes_its_file(
     service = media()
     run(service.keep("kitchen", samples.JPEG, OWNER))
     run(service.keep("garden", samples.GIF, OWNER))
-    store.erase_board("kitchen")
-    assert MediaFiles(tmp_path).sweep(store.media_files) == 1
-    assert store.boards_with_media() == ["garden"] and len(kept_files(tmp_path)) == 1
+    store.removal.erase_board("kitchen")
+    assert MediaFiles(tmp_path).sweep(store.media.media_files) == 1
+    assert store.media.boards_with_media() == ["garden"] and len(kept_files(tmp_path)) == 1
 
 
 # --- two at once, and stops
@@ -210,8 +211,12 @@ def test_the_same_file_sent_and_deleted_by_many_at_once_has_a_file_for_each_row(
 
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(work, range(4)))
-    assert {each.sha for each in store.list_media("kitchen", 9)} == set(kept_files(tmp_path)) == store.media_files()
-    assert len(store.list_media("kitchen", 9)) <= 2
+    assert (
+        {each.sha for each in store.media.list_media("kitchen", 9)}
+        == set(kept_files(tmp_path))
+        == store.media.media_files()
+    )
+    assert len(store.media.list_media("kitchen", 9)) <= 2
 
 
 class Killed(BaseException):
@@ -226,17 +231,17 @@ def test_a_stop_between_file_and_row_leaves_a_file_that_upkeep_removes(
     def killed(*_: object) -> Any:
         raise Killed
 
-    monkeypatch.setattr(store, "keep_media", killed)
+    monkeypatch.setattr(store.media, "keep_media", killed)
     with pytest.raises(Killed):
         service.keep_now("kitchen", samples.JPEG, OWNER)
-    assert len(kept_files(tmp_path)) == 1 and store.media_files() == set()
-    assert MediaFiles(tmp_path).sweep(store.media_files) == 1 and kept_files(tmp_path) == []
+    assert len(kept_files(tmp_path)) == 1 and store.media.media_files() == set()
+    assert MediaFiles(tmp_path).sweep(store.media.media_files) == 1 and kept_files(tmp_path) == []
 
 
 def test_a_draft_that_a_stop_left_is_removed(media: Any, store: CompanionStore, tmp_path: Path):
     kept = media().keep_now("kitchen", samples.JPEG, OWNER)
     (tmp_path / "media" / ".new-0123").write_bytes(b"half")
-    assert MediaFiles(tmp_path).sweep(store.media_files) == 1
+    assert MediaFiles(tmp_path).sweep(store.media.media_files) == 1
     assert kept_files(tmp_path) == [kept.sha]
 
 
@@ -249,7 +254,7 @@ def test_a_database_that_fails_keeps_no_row_and_takes_the_next_one(
         raise StoreUnavailable("the disk is gone.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "keep_media", failing)
+        patch.setattr(store.media, "keep_media", failing)
         with pytest.raises(StoreUnavailable):
             service.keep_now("kitchen", samples.JPEG, OWNER)
     assert service.keep_now("kitchen", samples.JPEG, OWNER).sha in kept_files(tmp_path)

@@ -6,16 +6,15 @@ from pathlib import Path
 import pytest
 
 import media_samples as samples
+from companion_store import media_of
 from engram import log_line
 from engram.memory.access import Caller
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.media import upkeep as upkeep_module
 from engram_host.companion.media.files import MediaFiles
-from engram_host.companion.media.service import MediaService
 from engram_host.companion.media.upkeep import MediaUpkeep
-from engram_host.companion.settings import MediaSettings, media_limits
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.media.table import StoredMedia
+from engram_host.companion.store.media import StoredMedia
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import LogName
 from one_case import in_one_case
@@ -35,8 +34,15 @@ class Kept:
         self.store, self.now = store, NOW
         files = MediaFiles(home)
         self.files = files
-        self.service = MediaService(store, files, media_limits(MediaSettings()), lambda: self.now)
-        self.upkeep = MediaUpkeep(store, self.service, 7, Supervisor(), lambda: self.now)
+        self.service = media_of(store, home, clock=lambda: self.now)
+        self.upkeep = MediaUpkeep(
+            boards=store.boards,
+            media=store.media,
+            service=self.service,
+            waiting_days=7,
+            supervisor=Supervisor(),
+            clock=lambda: self.now,
+        )
         self.board = PlainBoard(store, "kitchen")
         self.board.sync()
 
@@ -71,7 +77,7 @@ class Kept:
         """The media that are left after the upkeep has looked."""
         self.now += days * DAY
         self.upkeep.look()
-        return sorted(each.id for each in self.store.list_media("kitchen", 99))
+        return sorted(each.id for each in self.store.media.list_media("kitchen", 99))
 
 
 @pytest.fixture
@@ -171,7 +177,7 @@ def test_lines_that_change_nothing_are_not_all_read_again(kept: Kept, monkeypatc
     kept.turn(f"[photo, {kept.photo().reference}] a fox")
     kept.look()
     reads: list[str] = []
-    monkeypatch.setattr(kept.store, "media_mentions", lambda device: reads.append(device) or iter(()))
+    monkeypatch.setattr(kept.store.media, "media_mentions", lambda device: reads.append(device) or iter(()))
     for _ in range(3):
         kept.turn("nothing new")
         kept.look()
@@ -181,7 +187,7 @@ def test_lines_that_change_nothing_are_not_all_read_again(kept: Kept, monkeypatc
 def test_upkeep_looks_when_it_is_woken_and_goes_on_after_a_failure(kept: Kept, monkeypatch: pytest.MonkeyPatch):
     for name in ("FIRST_SECONDS", "SETTLE_SECONDS"):
         monkeypatch.setattr(upkeep_module, name, 0.0)
-    boards, failures = kept.store.boards_with_media, 0
+    boards, failures = kept.store.media.boards_with_media, 0
 
     def failing() -> list[str]:
         nonlocal failures
@@ -190,7 +196,7 @@ def test_upkeep_looks_when_it_is_woken_and_goes_on_after_a_failure(kept: Kept, m
             raise StoreUnavailable("away.")
         return boards()
 
-    monkeypatch.setattr(kept.store, "boards_with_media", failing)
+    monkeypatch.setattr(kept.store.media, "boards_with_media", failing)
     photo = kept.photo()
     turn = kept.turn(f"[photo, {photo.reference}] a fox")
     kept.write("journal", ("op", "redact"), ("turn", turn), ("at", NOW))

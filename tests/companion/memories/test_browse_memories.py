@@ -53,11 +53,11 @@ def record(chance: random.Random, seq: int) -> dict[str, Any]:
 def filled(store: CompanionStore, lines: list[dict[str, Any]]) -> MemoryBrowser:
     """The browser of a store whose board kitchen has these records."""
     logs: dict[LogName, LogState] = {name: LogState(EPOCH, 1, len(lines) + 1, 0) for name in ("records", "journal")}
-    store.greet(Hello("kitchen", SENDER, 60, logs), NOW)
+    store.replication.greet(Hello("kitchen", SENDER, 60, logs), NOW)
     batch = [(seq, log_line.encode([("seq", seq), *fields.items()])) for seq, fields in enumerate(lines, 1)]
     span = SeqRange("kitchen", "records", EPOCH, 0, len(lines))
-    assert store.store_batches([LineBatch(SENDER, span, batch)], NOW) == [len(lines)]
-    return MemoryBrowser(store, IndexCache(store), lambda: NOW)
+    assert store.replication.store_batches([LineBatch(SENDER, span, batch)], NOW) == [len(lines)]
+    return MemoryBrowser(store.boards, IndexCache(store.boards, store.vectors), lambda: NOW)
 
 
 def fits(query: MemoryQuery) -> Callable[[ReadEntry], bool]:
@@ -110,7 +110,7 @@ _KEYS: dict[str, Callable[[ReadEntry], Any]] = {
 def test_each_query_finds_what_a_look_at_all_lines_finds(store: CompanionStore, seed: int):
     chance = random.Random(seed)
     browser = filled(store, [record(chance, seq) for seq in range(1, 81)])
-    everything = list(LogCopy(store, store.device("kitchen"), "records", NOW).oldest_first())
+    everything = list(LogCopy(store.boards, store.boards.device("kitchen"), "records", NOW).oldest_first())
     for query in QUERIES:
         found = browser.read_page("kitchen", query)
         expected = [entry for entry in everything if fits(query)(entry)]
@@ -132,7 +132,7 @@ def test_a_change_of_the_copy_is_in_the_next_list(store: CompanionStore):
     browser = filled(store, [{"id": "m1", "content": "tea", "tags": ["tea"], "created": NOW}])
     assert browser.read_page("kitchen", MemoryQuery()).total == 1
     gone = log_line.encode([("seq", 2), ("op", "forget"), ("id", "m1"), ("at", NOW), ("was", 1)])
-    store.store_batches([LineBatch(SENDER, SeqRange("kitchen", "records", EPOCH, 1, 2), [(2, gone)])], NOW)
+    store.replication.store_batches([LineBatch(SENDER, SeqRange("kitchen", "records", EPOCH, 1, 2), [(2, gone)])], NOW)
     assert browser.read_page("kitchen", MemoryQuery("all")).total == 0
 
 

@@ -36,15 +36,15 @@ def turn(chance: random.Random, seq: int) -> dict[str, Any]:
 def browser_of(store: CompanionStore, lines: list[dict[str, Any]], chance: random.Random) -> TurnBrowser:
     """The browser of a store whose board kitchen has this journal, which came in parts."""
     logs: dict[LogName, LogState] = {name: LogState(EPOCH, 1, len(lines) + 1, 0) for name in ("records", "journal")}
-    store.greet(Hello("kitchen", SENDER, ZONE, logs), NOW)
-    indexes = IndexCache(store)
+    store.replication.greet(Hello("kitchen", SENDER, ZONE, logs), NOW)
+    indexes = IndexCache(store.boards, store.vectors)
     encoded = [(seq, log_line.encode([("seq", seq), *fields.items()])) for seq, fields in enumerate(lines, 1)]
     middle = chance.randint(1, len(lines) - 1)
     for first, last in ((0, middle), (middle, len(lines))):
         span = SeqRange("kitchen", "journal", EPOCH, first, last)
-        store.store_batches([LineBatch(SENDER, span, encoded[first:last])], NOW)
+        store.replication.store_batches([LineBatch(SENDER, span, encoded[first:last])], NOW)
         indexes.get("kitchen", None)
-    return TurnBrowser(store, indexes)
+    return TurnBrowser(store.boards, indexes)
 
 
 def day_of(line: dict[str, Any]) -> date:

@@ -56,10 +56,10 @@ def test_what_was_cleared_goes_and_what_left_stays(store: CompanionStore, board:
     board.left = {"2026-09-20~ann.md"}
     board.sync_notes()
     assert set(shown(store)) == {"MEMORY.md", "left 2026-09-20~ann.md"}
-    assert store.note_sources(("kitchen",), only_left=True) == ["folder:left notes:kitchen"]
+    assert store.notes.note_sources(("kitchen",), only_left=True) == ["folder:left notes:kitchen"]
     assert found_notes(store, "tea", ANN) == [("2026-09-20.md#1", "- 10:00 喜欢绿茶, and tea")]
-    assert store.note_lines("kitchen", "2026-09-20.md", "ann") == ["- 10:00 喜欢绿茶, and tea", ""]
-    assert store.note_lines("kitchen", "2026-09-20.md", "owner") is None
+    assert store.notes.note_lines("kitchen", "2026-09-20.md", "ann") == ["- 10:00 喜欢绿茶, and tea", ""]
+    assert store.notes.note_lines("kitchen", "2026-09-20.md", "owner") is None
     board.sync_notes()
     assert set(shown(store)) == {"MEMORY.md", "left 2026-09-20~ann.md"}
 
@@ -75,7 +75,7 @@ def test_a_note_that_came_back_is_one_of_the_board_again_and_can_be_cleared(stor
     assert "2026-09-20.md" in shown(store) and "left 2026-09-20.md" not in shown(store)
     del board.notes["2026-09-20.md"]
     board.send_note("2026-09-20.md")
-    assert "2026-09-20.md" not in shown(store) and store.note_lines("kitchen", "2026-09-20.md", "owner") is None
+    assert "2026-09-20.md" not in shown(store) and store.notes.note_lines("kitchen", "2026-09-20.md", "owner") is None
 
 
 def test_a_line_that_did_not_change_keeps_its_place_in_the_index(store: CompanionStore, board: NotingBoard):
@@ -106,14 +106,14 @@ def test_a_damaged_text_is_told_and_sent_again(store: CompanionStore, board: Not
     told = board.state
     sql = "UPDATE note_files SET content = ? WHERE file = 'MEMORY.md'"
     store.database.write(lambda rows: rows.run(sql, (b"something else",)))
-    assert store.note_lines("kitchen", "MEMORY.md", "owner") is None
-    store.check()
-    assert "1 note of a board is damaged" in " ".join(store.found_rows)
+    assert store.notes.note_lines("kitchen", "MEMORY.md", "owner") is None
+    store.health.check()
+    assert "1 note of a board is damaged" in " ".join(store.health.found_notes)
     assert board.hello().notes != told
     board.sync_notes()
-    assert store.note_lines("kitchen", "MEMORY.md", "owner") == ["tea at four", ""]
-    store.check()
-    assert not store.found_rows and board.hello().notes == told
+    assert store.notes.note_lines("kitchen", "MEMORY.md", "owner") == ["tea at four", ""]
+    store.health.check()
+    assert not store.health.found_notes and board.hello().notes == told
 
 
 def test_the_notes_of_a_board_that_was_reset_are_kept_apart_until_they_expire(
@@ -128,7 +128,7 @@ def test_the_notes_of_a_board_that_was_reset_are_kept_apart_until_they_expire(
     kept, board.notes = board.notes, {"MEMORY.md": b"another owner likes tea\n"}
     board.logs["records"].epoch += 1_000_000
     board.hello()
-    assert store.note_sources(("kitchen",)) == []  # before the first list too
+    assert store.notes.note_sources(("kitchen",)) == []  # before the first list too
     board.sync_notes()
     assert found_notes(store, "tea", OWNER) == [("MEMORY.md#1", "another owner likes tea")]
     assert found_notes(store, "tea", ANN) == []
@@ -139,7 +139,7 @@ def test_the_notes_of_a_board_that_was_reset_are_kept_apart_until_they_expire(
     assert ("MEMORY.md#1", "tea at four") in found_notes(store, "tea", OWNER)
     count = "SELECT count(*) FROM note_files"
     assert store.database.read(lambda rows: rows.run(count)) == [(4,)]
-    store.expire(RetentionLimits(former_days=1), board.now + 2 * DAY)
+    store.removal.expire(RetentionLimits(former_days=1), board.now + 2 * DAY)
     assert store.database.read(lambda rows: rows.run(count)) == [(3,)] and len(shown(store)) == 3
 
 
@@ -149,10 +149,10 @@ def test_an_erased_board_leaves_no_note(store: CompanionStore, board: NotingBoar
     board.left = {"2026-09-20.md"}
     board.sync_notes()
     other = with_notes(NotingBoard(store, "hall", "board-2"))
-    assert store.board_contents("kitchen").notes == 3
-    store.erase_board("kitchen")
-    assert store.note_sources(("kitchen",)) == [] and shown(store) == {}
-    assert [device.name for device in store.sources()] == ["folder:notes:hall", "hall"]
+    assert store.removal.board_contents("kitchen").notes == 3
+    store.removal.erase_board("kitchen")
+    assert store.notes.note_sources(("kitchen",)) == [] and shown(store) == {}
+    assert [device.name for device in store.boards.sources()] == ["folder:notes:hall", "hall"]
     assert len(shown(store, other.name)) == 3
 
 
@@ -177,7 +177,7 @@ def test_a_note_has_at_most_so_many_bytes_and_lines_that_are_found(store: Compan
     board.notes = {"MEMORY.md": b"a\n" * (messages.NOTE_BYTES // 2), "2026-09-20.md": b"y" * messages.NOTE_BYTES}
     board.sync_notes()
     assert len(shown(store)["MEMORY.md"]) == board_notes.MOST_LINES and len(shown(store)["2026-09-20.md"]) == 1
-    lines = store.note_lines("kitchen", "MEMORY.md", "owner")
+    lines = store.notes.note_lines("kitchen", "MEMORY.md", "owner")
     assert lines and len(lines) == messages.NOTE_BYTES // 2 + 1
 
 
@@ -202,19 +202,19 @@ def test_notes_count_for_the_quota_of_lines(store: CompanionStore, board: Noting
     board.notes["MEMORY.md"] += b"and cake\n"
     with pytest.raises(Refused, match=r"store\.device_lines"):
         board.sync_notes()
-    assert store.note_lines("kitchen", "MEMORY.md", "owner") == ["tea at four", ""]
+    assert store.notes.note_lines("kitchen", "MEMORY.md", "owner") == ["tea at four", ""]
     board.now += DAY
     board.sync_notes()
-    assert store.note_lines("kitchen", "MEMORY.md", "owner") == ["tea at four", "and cake", ""]
+    assert store.notes.note_lines("kitchen", "MEMORY.md", "owner") == ["tea at four", "and cake", ""]
 
 
 def test_a_note_before_a_hello_or_of_another_epoch_is_refused(store: CompanionStore, board: NotingBoard):
     span = NoteSpan("kitchen", 1, "", "", (NoteEntry("MEMORY.md", 1),))
     with pytest.raises(Refused, match="hello"):
-        store.compare_notes(board.sender(), span, 0)
+        store.notes.compare_notes(board.sender(), span, 0)
     with_notes(board)
     with pytest.raises(Refused, match="hello"):
-        store.put_note(board.sender(), "kitchen", board.epoch + 1, "MEMORY.md", b"x", 0, LineQuota())
+        store.notes.put_note(board.sender(), "kitchen", board.epoch + 1, "MEMORY.md", b"x", 0, LineQuota())
 
 
 # --- faults
@@ -276,7 +276,7 @@ def test_whatever_becomes_of_messages_the_copy_is_the_boards_in_the_end(store: C
     board.deliver = lambda call: call()
     board.now += 1000
     board.sync_notes()
-    found = {file: store.note_lines("kitchen", *_named(file)) for file in board.notes}
+    found = {file: store.notes.note_lines("kitchen", *_named(file)) for file in board.notes}
     assert found == {file: content.decode().split("\n") for file, content in board.notes.items()}
     assert {file for file in shown(store) if not file.startswith("left ")} == set(board.notes)
     assert not {f"left {file}" for file in board.notes} & set(shown(store))

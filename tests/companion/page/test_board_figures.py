@@ -84,16 +84,18 @@ def test_figures_are_those_of_all_entries(store: CompanionStore, monkeypatch: py
     chance = random.Random(seed)
     count = 60
     logs: dict[LogName, LogState] = {name: LogState(7, 1, count + 1, 0) for name in ("records", "journal")}
-    store.greet(Hello("kitchen", SENDER, 60, logs), NOW)
+    store.replication.greet(Hello("kitchen", SENDER, 60, logs), NOW)
     for log, make in _MAKES.items():
         made = [make(chance, seq) for seq in range(1, count + 1)]
         lines = [(seq, encoded(seq, each)) for seq, each in enumerate(made, 1)]
-        assert store.store_batches([LineBatch(SENDER, SeqRange("kitchen", log, 7, 0, count), lines)], NOW) == [count]
-    device = store.device("kitchen")
-    found = BoardJournal(store).figures(device, 8)
+        assert store.replication.store_batches(
+            [LineBatch(SENDER, SeqRange("kitchen", log, 7, 0, count), lines)], NOW
+        ) == [count]
+    device = store.boards.device("kitchen")
+    found = BoardJournal(store.boards, store.notes).figures(device, 8)
 
-    memories = list(LogCopy(store, device, "records", NOW).oldest_first())
-    turns = list(LogCopy(store, device, "journal", NOW).oldest_first())
+    memories = list(LogCopy(store.boards, device, "records", NOW).oldest_first())
+    turns = list(LogCopy(store.boards, device, "journal", NOW).oldest_first())
     assert found.states == Counter(entry.state for entry in memories) and found.turns == len(turns)
     tags = Counter(tag for entry in memories if entry.state == "live" for tag in entry.line["tags"])
     assert dict(found.tags) == tags

@@ -118,7 +118,7 @@ def test_the_list_shows_and_sorts_by_firmware_and_flash(
 def test_the_view_of_a_year_of_reports_is_bounded(companion: Companion, browser: PageClient):
     now = int(time.time())
     with opened_store(companion.home) as store:
-        store.greet(
+        store.replication.greet(
             Hello("busy", Sender("b9", 3, 9), 0, {"records": LogState(7, 1, 1, 0), "journal": LogState(7, 1, 1, 0)}),
             now,
         )
@@ -133,7 +133,7 @@ def _report(store: CompanionStore, day: int, at: int) -> None:
     count = 1000 * (day + 1)
     counts = (count, day, count, 100 * count, count, count, day)
     status = BoardStatus(1, 0, "0.1.0", "full", "power", day, 10000, 0, 0, 0, 0, 0, 0, "m", "", "off", "", *counts)
-    store.put_status(Sender("b9", 3, 9), "busy", status, at)
+    store.status.put_status(Sender("b9", 3, 9), "busy", status, at)
 
 
 # --- days as bars

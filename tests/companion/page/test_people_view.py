@@ -41,7 +41,7 @@ def add(browser: PageClient, ref: str, name: str) -> None:
 
 
 def test_a_stranger_who_waits_is_let_in(companion: Companion, browser: PageClient, store: CompanionStore):
-    store.add_code(PairingRequest("QHJ4WXTK", "telegram:501", EVIL, int(time.time())))
+    store.people.add_code(PairingRequest("QHJ4WXTK", "telegram:501", EVIL, int(time.time())))
     view = browser.open("/people")
     assert EVIL in view.words and "QHJ4WXTK" in view.words and "telegram:501" in view.words
     sent = browser.send("/people/approve", {"who": "QHJ4WXTK", "name": "ann-501"}, seen="/people")
@@ -51,7 +51,7 @@ def test_a_stranger_who_waits_is_let_in(companion: Companion, browser: PageClien
 
 
 def test_a_stranger_is_blocked(companion: Companion, browser: PageClient, store: CompanionStore):
-    store.add_code(PairingRequest("ABCDEFGH", "matrix:@x:example.org", "x", int(time.time())))
+    store.people.add_code(PairingRequest("ABCDEFGH", "matrix:@x:example.org", "x", int(time.time())))
     browser.send("/people/block", {"who": "ABCDEFGH"}, seen="/people")
     found = [each for each in people(companion).values() if each["ids"] == ["matrix:@x:example.org"]]
     assert [each["is_blocked"] for each in found] == [True]

@@ -115,7 +115,7 @@ def test_a_board_of_before_shares_nothing(store: CompanionStore, tmp_path: Path)
     board = PerceivingBoard(Sent(posted_to(store)), tmp_path / "flash")
     board.perceive("garden air", [1, 2])
     board.tell()
-    assert [each.shared for each in store.senses_of("kitchen")] == [0]
+    assert [each.shared for each in store.senses.senses_of("kitchen")] == [0]
     board.shared = {"garden air"}
     board.tell()
-    assert [each.shared for each in store.senses_of("kitchen")] == [1]
+    assert [each.shared for each in store.senses.senses_of("kitchen")] == [1]

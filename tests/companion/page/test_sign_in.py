@@ -128,7 +128,7 @@ def test_the_cookie_of_a_page_with_tls_goes_over_tls_only(tmp_path: Path):
 
 def test_a_session_is_kept_as_a_digest_only(strict: Companion, browser: PageClient, store: CompanionStore):
     value = signed_in(browser, operator(strict)).http.cookies[COOKIE]
-    held = store.page_session(tokens.token_digest(value), int(time.time()))
+    held = store.sessions.page_session(tokens.token_digest(value), int(time.time()))
     assert held and held.token == tokens.token_digest(operator(strict))
     files = b"".join(path.read_bytes() for path in strict.home.glob("companion.db*"))
     assert value.encode() not in files
@@ -193,7 +193,7 @@ def test_a_read_only_token_looks_at_all_and_changes_nothing(strict: Companion, b
     token = tokens.new_token()
     with closing(choose_store(f"sqlite:///{strict.home / 'companion.db'}")) as store:
         store.open()
-        store.add_operator_token(tokens.operator_token_entry("reader", token, True, 0))
+        store.tokens.add_operator_token(tokens.operator_token_entry("reader", token, True, 0))
     signed_in(browser, token)
     assert "read-only" in browser.open("/").words
     fields = {"id": "page:reader", "text": "hi"}
@@ -234,7 +234,7 @@ def test_the_api_signs_out_all_browsers_of_its_token_and_ends_its_links(strict: 
     token = fine("token", "add", "all", "--home", str(strict.home), "--read-only", "--json").json["token"]
     browsers = [signed_in(PageClient(strict.url), token) for _ in range(2)]
     other = signed_in(PageClient(strict.url), operator(strict))
-    link = make_sign_in_path(store, tokens.token_digest(token), is_local=True)
+    link = make_sign_in_path(store.sessions, tokens.token_digest(token), is_local=True)
     header = {"Authorization": f"Bearer {token}"}
     answers = [httpx.delete(f"{strict.url}/v1/page/sessions", headers=header).json() for _ in range(2)]
     assert answers == [{"ended": 2}, {"ended": 0}]
@@ -255,7 +255,7 @@ def test_who_has_no_operators_token_signs_nobody_out(strict: Companion):
 
 
 def test_a_link_signs_in_once(strict: Companion, store: CompanionStore, browser: PageClient):
-    link = make_sign_in_path(store, tokens.token_digest(operator(strict)), is_local=True)
+    link = make_sign_in_path(store.sessions, tokens.token_digest(operator(strict)), is_local=True)
     answer = browser.http.get(link)
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     assert "kitchen" in browser.open("/").words

@@ -15,7 +15,7 @@ from engram_host.companion.processes import notices
 from engram_host.companion.processes.notices import NoticeListener
 from engram_host.companion.settings import ChatSettings
 from engram_host.companion.store import CompanionStore, choose_store
-from engram_host.companion.store.sql.notices import MOST_BYTES, Notice, NoticeKind, parse_notice
+from engram_host.companion.store.values import MOST_BYTES, Notice, NoticeKind, parse_notice
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import LOGS, Hello, LogState, Piece, Said, Sender
 from one_case import in_one_case
@@ -34,7 +34,12 @@ class Worker:
         self.store.open()
         self.heard: list[Notice] = []
         supervisor = Supervisor()
-        self.conversations = ConversationService(self.store, ChatSettings(), supervisor)
+        self.conversations = ConversationService(
+            boards=self.store.boards,
+            conversations=self.store.conversations,
+            settings=ChatSettings(),
+            supervisor=supervisor,
+        )
         listeners = self.conversations.take_notice, self.heard.append
         self.listener = NoticeListener(self.store.database, supervisor, listeners)
 
@@ -70,7 +75,7 @@ def url(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> str:
     postgres.clear()
     store = choose_store(postgres.url)
     store.open()
-    store.greet(Hello("kitchen", BOARD, 0, {name: LogState(7, 1, 1, 0) for name in LOGS}), int(time.time()))
+    store.replication.greet(Hello("kitchen", BOARD, 0, {name: LogState(7, 1, 1, 0) for name in LOGS}), int(time.time()))
     store.close()
     return postgres.url
 
@@ -86,7 +91,7 @@ def play(url: str, script: Callable[[Worker, Worker], Coroutine[Any, Any, None]]
 async def listening(worker: Worker, n: int) -> "asyncio.Task[list[bytes]]":
     """A question of the board for messages, which this worker holds."""
     task = asyncio.create_task(worker.board("listen", n, wait=40, turn=""))
-    await wait_until_async("the board listens", lambda: worker.conversations._boards.listening)
+    await wait_until_async("the board listens", lambda: worker.conversations._board_side.listening)
     return task
 
 
@@ -124,7 +129,7 @@ def test_a_cancellation_at_one_worker_reaches_a_board_that_listens_at_another(ur
         await first.conversations.say("kitchen", SAID)
         await second.board("listen", 2, wait=0, turn="")
         task = asyncio.create_task(second.board("listen", 3, wait=40, mid="m1", turn="t1"))
-        await wait_until_async("the board listens", lambda: second.conversations._boards.listening)
+        await wait_until_async("the board listens", lambda: second.conversations._board_side.listening)
         await first.conversations.cancel("kitchen", "m1")
         assert b'"cancel"' in (await task)[0]
 
@@ -144,7 +149,7 @@ def test_after_the_connection_of_notices_was_lost_everybody_looks_again(url: str
     async def script(first: Worker, second: Worker) -> None:
         task = await listening(second, 2)
         cut_notices(url)
-        first.store.add_conversation(
+        first.store.conversations.add_conversation(
             "kitchen", SAID, first.conversations._limits, int(time.time())
         )  # perhaps while nobody hears
         assert b'"say"' in (await task)[0]
@@ -162,7 +167,7 @@ def test_a_transaction_that_fails_sends_no_notice(url: str):
 
         with pytest.raises(ValueError, match="no"):
             first.store.database.write(fail)
-        first.store.notify_settings()
+        first.store.values.notify_settings()
         await wait_until_async("the next notice", lambda: len(second.heard) > 1)
         assert second.heard[1] == Notice("settings")
 
@@ -176,7 +181,7 @@ def test_nothing_is_heard_where_the_database_sends_no_notices(tmp_path: Any):
         listener = NoticeListener(store.database, supervisor, ())
         listener.start()
         assert supervisor.statuses() == []
-        store.notify_settings()
+        store.values.notify_settings()
         await listener.stop()
         store.close()
 

@@ -16,8 +16,8 @@ from engram_host.companion.processes import notices
 from engram_host.companion.processes.notices import NoticeListener
 from engram_host.companion.processes.settings_reload import SettingsReload
 from engram_host.companion.store import choose_store
-from engram_host.companion.store.sql.notices import Notice
 from engram_host.companion.store.sql.postgres_session import hear_notices
+from engram_host.companion.store.values import Notice
 from engram_host.companion.supervisor import Supervisor
 from failing_network import PASSWORD, fake_network
 from postgres_server import PostgresServer, cut_notices
@@ -37,7 +37,7 @@ class Worker:
         self.heard: list[Notice] = []
         self.may_hear = asyncio.Event()
         self.may_hear.set()
-        self.settings = SettingsReload(self.store, self._reload)
+        self.settings = SettingsReload(self.store.values, self._reload)
         self.store.database.notices = lambda: self._notices(url)
         listeners = self.settings.take_notice, self.heard.append
         self.listener = NoticeListener(self.store.database, Supervisor(), listeners)

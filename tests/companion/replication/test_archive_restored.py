@@ -36,7 +36,7 @@ def back(board: ArchivingBoard, store_url: str, tmp_path: Path) -> Callable[[], 
 
 
 def _held(board: ArchivingBoard) -> dict[int, bytes]:
-    return dict(board.store.lines(SeqRange(board.name, RECORDS, board.log.epoch, 0, 100), archived=True))
+    return dict(board.store.boards.lines(SeqRange(board.name, RECORDS, board.log.epoch, 0, 100), archived=True))
 
 
 def _compacted(board: ArchivingBoard, *numbers: int) -> None:
@@ -63,7 +63,7 @@ def test_until_the_board_has_reported_nothing_is_lost_or_found(board: ArchivingB
     held = _held(board)
     assert held[2] == board.archived[2] and held[4] == board.archived[4]
     assert board.hello().asks
-    gone = [change.seq for change in board.store.changes(board.name, 0) if change.line is None]
+    gone = [change.seq for change in board.store.boards.changes(board.name, 0) if change.line is None]
     assert set(gone) >= {2, 4}
 
 
@@ -148,7 +148,7 @@ def test_the_boards_are_reported(board: ArchivingBoard, back: Callable[[], None]
     back()
     board.sync()
     board.tell()
-    told = " ".join(text for _, text in board.store.events(board.name))
+    told = " ".join(text for _, text in board.store.boards.events(board.name))
     assert "it is an older one" in told and "2 memories are archived again" in told
 
 

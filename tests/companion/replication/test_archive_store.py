@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from archiving_board import RECORDS, ArchivingBoard, archive, board_of_six
 from engram import log_line
 from engram.memory.access import OWNER, Caller
-from engram_host.companion.search.engine import SearchEngine
-from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.types import SeqRange
@@ -37,7 +35,7 @@ def test_what_is_archived_stays_when_the_board_compacts(archiving: ArchivingBoar
     assert 2 not in archiving.log.lines and 7 not in archiving.log.lines
     archiving.check()
     copy = SeqRange(archiving.name, RECORDS, archiving.log.epoch, 0, 100)
-    assert dict(archiving.store.lines(copy)) == archiving.log.lines
+    assert dict(archiving.store.boards.lines(copy)) == archiving.log.lines
 
 
 @pytest.mark.parametrize("archived", [False, True])
@@ -46,18 +44,18 @@ def test_its_line_is_read_by_its_seq_only_from_the_archive(archiving: ArchivingB
     archiving.sync()
     archiving.compact_records()
     archiving.sync()
-    found = archiving.store.lines_at(archiving.name, RECORDS, archiving.log.epoch, [2], archived)
+    found = archiving.store.boards.lines_at(archiving.name, RECORDS, archiving.log.epoch, [2], archived)
     assert list(found) == ([2] if archived else [])
 
 
 def test_it_keeps_its_vector(archiving: ArchivingBoard):
     vector = StoredVector(RECORDS, 2, b"d" * 16, np.array([4, 7, 11], np.float32))
-    archiving.store.put_vectors(archiving.name, IDENTITY, [vector])
+    archiving.store.vectors.put_vectors(archiving.name, IDENTITY, [vector])
     archive(archiving, 2)
     archiving.sync()
     archiving.compact_records()
     archiving.sync()
-    assert [one.seq for _, one in archiving.store.vectors(archiving.name, IDENTITY, 0)] == [2]
+    assert [one.seq for _, one in archiving.store.vectors.vectors(archiving.name, IDENTITY, 0)] == [2]
 
 
 def test_a_promise_of_which_nothing_came_keeps_nothing(archiving: ArchivingBoard):
@@ -67,7 +65,7 @@ def test_a_promise_of_which_nothing_came_keeps_nothing(archiving: ArchivingBoard
     archiving.sync()
     archiving.check()
     copy = SeqRange(archiving.name, RECORDS, archiving.log.epoch, 0, 100)
-    assert 2 not in dict(archiving.store.lines(copy, archived=True))
+    assert 2 not in dict(archiving.store.boards.lines(copy, archived=True))
 
 
 def test_a_promise_is_not_given_for_other_lines(archiving: ArchivingBoard):
@@ -89,7 +87,7 @@ def test_a_forgotten_one_goes_with_its_bytes(archiving: ArchivingBoard, is_compa
     archiving.sync()
     archiving.check()
     copy = SeqRange(archiving.name, RECORDS, archiving.log.epoch, 0, 100)
-    assert not any(b"tea number 2" in line for _, line in archiving.store.lines(copy, archived=True))
+    assert not any(b"tea number 2" in line for _, line in archiving.store.boards.lines(copy, archived=True))
 
 
 def test_it_is_found_by_its_tag_alone(archiving: ArchivingBoard):
@@ -98,7 +96,7 @@ def test_it_is_found_by_its_tag_alone(archiving: ArchivingBoard):
     archiving.sync()
     archive(archiving, number)
     archiving.sync()
-    engine = SearchEngine(archiving.store, IndexCache(archiving.store))
+    engine = archiving.engine()
     found = engine.search(asked("red-kite", archiving.name, tags=("red-kite",), use_meaning=False)).hits
     assert [(hit.id, hit.is_on_board) for hit in found] == [(f"m{number}", False)]
 
@@ -112,7 +110,7 @@ def test_who_may_not_see_it_does_not_forget_it(archiving: ArchivingBoard):
     archiving.sync()
     archiving.write(op="forget", id=f"m{number}", at=1, scopes=["all", "user:owner"])
     archiving.sync()
-    assert [seq for seq, _ in archiving.store.archived(archiving.name)] == [number]
+    assert [seq for seq, _ in archiving.store.boards.archived(archiving.name)] == [number]
 
 
 def test_one_that_is_back_is_archived_no_more(archiving: ArchivingBoard):
@@ -137,7 +135,7 @@ def test_one_is_read_by_who_may_see_it(archiving: ArchivingBoard):
     archiving.sync()
     archiving.compact_records()
     archiving.sync()
-    engine = SearchEngine(archiving.store, IndexCache(archiving.store))
+    engine = archiving.engine()
     assert engine.read(archiving.name, RECORDS, number, OWNER, 10) == archiving.archived[number]
     assert engine.read(archiving.name, RECORDS, number, ANN, 10) == b""
 
@@ -233,10 +231,10 @@ def test_what_is_archived_stays_when_the_boards_flash_loses_its_line_and_goes_wh
     archiving.sync()
     archiving.log.drop_oldest(1)
     archiving.sync()
-    assert archiving.store.set_aside_lines(archiving.name) == []
+    assert archiving.store.boards.set_aside_lines(archiving.name) == []
     archiving.check()
     archiving.forget(1)
     archiving.sync()
     archiving.check()
     span = SeqRange(archiving.name, RECORDS, archiving.log.epoch, 0, 100)
-    assert not any(b"tea number 1" in line for _, line in archiving.store.lines(span, archived=True))
+    assert not any(b"tea number 1" in line for _, line in archiving.store.boards.lines(span, archived=True))

@@ -13,7 +13,7 @@ from engram_host.companion.errors import Refused
 from engram_host.companion.replication.messages import StatusHead
 from engram_host.companion.replication.status_messages import MOST, read_status
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.boards.status import STATUS_FIELDS, BoardStatus
+from engram_host.companion.store.boards.status import BoardStatus
 from engram_host.companion.types import Hello, LogState, Sender
 from one_case import in_one_case
 from peers import Companion
@@ -58,7 +58,7 @@ def test_the_status_of_another_board_with_this_name_is_refused(companion: Compan
 
 def test_each_figure_is_read():
     items = [[name, _fitting(name) if name == "pins" else 7 if isinstance(getattr(BoardStatus(), name), int) else "on"]
-             for name in STATUS_FIELDS]  # fmt: skip
+             for name in vars(BoardStatus())]  # fmt: skip
     assert set(vars(read_status(head(*items))).values()) == {7, "on", '{"lamp": "on"}'}
 
 
@@ -107,15 +107,15 @@ def test_whatever_a_board_sends_is_kept_or_refused(store: CompanionStore):
     _greet(store)
     kept = 0
     for number in range(1, 300):
-        names = chance.choices((*STATUS_FIELDS, "weather", "", "' OR 1=1"), k=chance.randint(1, messages.ITEMS))
+        names = chance.choices((*vars(BoardStatus()), "weather", "", "' OR 1=1"), k=chance.randint(1, messages.ITEMS))
         items = [[name, chance.choice(_ODD)] if chance.random() < 0.1 else [name, _fitting(name)] for name in names]
         try:
             status = read_status(head(*items))
         except Refused:
             continue
-        store.put_status(_at(number), "kitchen", status, number)
+        store.status.put_status(_at(number), "kitchen", status, number)
         kept += 1
-        found = store.board_status("kitchen")
+        found = store.status.board_status("kitchen")
         assert found is not None and found.status == status
     assert 50 < kept < 299
 
@@ -132,7 +132,7 @@ def _at(number: int) -> Sender:
 
 def _greet(store: CompanionStore) -> None:
     state = LogState(7, 1, 1, 0)
-    store.greet(Hello("kitchen", _at(0), 0, {"records": state, "journal": state}, 0), 1)
+    store.replication.greet(Hello("kitchen", _at(0), 0, {"records": state, "journal": state}, 0), 1)
 
 
 def test_a_message_with_too_many_figures_is_refused(board: Callable[..., Sent]):

@@ -3,12 +3,11 @@
 import asyncio
 import threading
 
+from companion_store import replication_of
 from engram import log_line
 from engram.link import messages
 from engram_host.companion.replication import protocol
-from engram_host.companion.replication.protocol import Replication
-from engram_host.companion.store import CompanionStore, open_store
-from engram_host.companion.supervisor import Supervisor
+from engram_host.companion.store import open_store
 from one_case import in_one_case
 from sending import Sent, digest
 
@@ -150,13 +149,15 @@ def test_greetings_beyond_what_may_wait_are_refused_for_some_seconds_and_the_oth
     store = open_store(f"sqlite:///{tmp_path / 'companion.db'}")
     may_go_on = threading.Event()
 
-    def greet(hello, now):
+    take = store.replication.greet
+
+    def greet(hello, now, quota):
         may_go_on.wait(30)
-        return CompanionStore.greet(store, hello, now)
+        return take(hello, now, quota)
 
     async def play():
-        monkeypatch.setattr(store, "greet", greet)
-        replication = Replication(store, lambda: None, Supervisor())
+        monkeypatch.setattr(store.replication, "greet", greet)
+        replication = replication_of(store)
 
         def greeting(number):
             messages_of_board = []
@@ -182,14 +183,16 @@ def test_an_error_that_nobody_foresaw_refuses_its_message_and_takes_the_next_one
     store = open_store(f"sqlite:///{tmp_path / 'companion.db'}")
     fails = iter([True])
 
+    store_batches = store.replication.store_batches
+
     def take(batches, now, quota):
         if next(fails, False):
             raise KeyError("a mistake")
-        return CompanionStore.store_batches(store, batches, now, quota)
+        return store_batches(batches, now, quota)
 
     async def play():
-        monkeypatch.setattr(store, "store_batches", take)
-        replication = Replication(store, lambda: None, Supervisor())
+        monkeypatch.setattr(store.replication, "store_batches", take)
+        replication = replication_of(store)
         replication.start()
         loop = asyncio.get_running_loop()
 

@@ -2,17 +2,18 @@
 
 import asyncio
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import aiomqtt
 import pytest
 
+from companion_store import replication_of
 from engram import log_line
 from engram.link import messages
 from engram_host.companion.errors import StoreFull, StoreUnavailable
 from engram_host.companion.replication import messages as message_versions
-from engram_host.companion.replication.protocol import MessageDispatcher, Replication
-from engram_host.companion.supervisor import Supervisor
+from engram_host.companion.replication.protocol import MessageDispatcher
 from one_case import in_one_case
 from peers import Broker, Companion
 from waiting import SECONDS
@@ -139,8 +140,8 @@ def test_a_board_learns_nothing_of_where_the_database_is(op: str, problem: type[
         raise problem("/home/ann/companion.db at db.example:5432 cannot be used.")
 
     async def work() -> list[bytes]:
-        store: Any = Broken()
-        dispatcher = MessageDispatcher(Replication(store, lambda: None, Supervisor()), search, search, search, search)
+        store: Any = SimpleNamespace(replication=Broken(), notes=None, senses=None, status=None)
+        dispatcher = MessageDispatcher(replication_of(store), search, search, search, search)
         asked = {"query": "x", "limit": 1, "principal": "owner", "group": False, "workspace": "", "tags": []}
         times = {"since": 0, "until": 0, "folders": False}
         message = hello() if op == "hello" else messages.encode("search", "5f3a9c01", 1, 1, **asked, **times)

@@ -31,8 +31,8 @@ def kitchen(store: CompanionStore, tmp_path: Path) -> PerceivingBoard:
 
 def kept(store: CompanionStore, name: str = "room", level: int = MINUTES) -> dict[int, tuple[int, ...]]:
     """The rows of a sense of the kitchen, by slot."""
-    (sense,) = [each for each in store.senses_of("kitchen") if each.name == name]
-    return {row.slot: tuple(row[1:]) for row in store.reading_rows("kitchen", sense.key, level, 0, 1 << 32)}
+    (sense,) = [each for each in store.senses.senses_of("kitchen") if each.name == name]
+    return {row.slot: tuple(row[1:]) for row in store.senses.reading_rows("kitchen", sense.key, level, 0, 1 << 32)}
 
 
 def walk(count: int, seed: int = 1) -> list[float]:
@@ -51,7 +51,7 @@ def test_minutes_are_kept_as_the_board_has_them(store: CompanionStore, kitchen: 
     kitchen.perceive("room", walk(400), 20, "°C")
     kitchen.tell()
     assert kept(store) == kitchen.rows("room")
-    (sense,) = store.senses_of("kitchen")
+    (sense,) = store.senses.senses_of("kitchen")
     assert (sense.name, sense.unit, sense.decimals) == ("room", "°C", 1)
     newest = max(kept(store))
     assert (sense.at, sense.value) == (newest * MINUTE, kept(store)[newest][-1])
@@ -68,7 +68,7 @@ def test_readings_with_a_wrong_clock_are_not_the_latest_for_good(store: Companio
     kitchen.perceive("room", walk(130, 2))
     kitchen.tell()
     newest = max(slot for slot in kept(store) if slot * MINUTE <= kitchen.now)
-    (sense,) = store.senses_of("kitchen")
+    (sense,) = store.senses.senses_of("kitchen")
     assert (sense.at, sense.value) == (newest * MINUTE, kept(store)[newest][-1])
 
 
@@ -135,8 +135,8 @@ def test_a_reset_board_begins_again_and_what_it_had_is_set_aside(
     other.sent.epoch += 1
     other.perceive("garden", [5] * 130)
     other.tell()
-    assert [sense.name for sense in store.senses_of("kitchen")] == ["garden"]
-    store.expire(RetentionLimits(former_days=1), kitchen.now + 30 * 365 * DAY)
+    assert [sense.name for sense in store.senses.senses_of("kitchen")] == ["garden"]
+    store.removal.expire(RetentionLimits(former_days=1), kitchen.now + 30 * 365 * DAY)
     kitchen.sent.epoch -= 1
     kitchen.tell()
     assert kept(store) == kitchen.rows("room")
@@ -149,11 +149,11 @@ def test_a_forgotten_sense_goes_with_its_readings(store: CompanionStore, kitchen
     kitchen.perceive("room", walk(130))
     kitchen.perceive("door", [0, 1] * 70)
     kitchen.tell()
-    (door,) = [each for each in store.senses_of("kitchen") if each.name == "door"]
+    (door,) = [each for each in store.senses.senses_of("kitchen") if each.name == "door"]
     kitchen.senses.forget(kitchen.find("door"))
     kitchen.tell()
-    assert [sense.name for sense in store.senses_of("kitchen")] == ["room"]
-    assert store.reading_rows("kitchen", door.key, MINUTES, 0, 1 << 32) == []
+    assert [sense.name for sense in store.senses.senses_of("kitchen")] == ["room"]
+    assert store.senses.reading_rows("kitchen", door.key, MINUTES, 0, 1 << 32) == []
 
 
 @pytest.mark.both_databases
@@ -164,7 +164,7 @@ def test_a_sense_of_a_damaged_list_is_set_aside_and_comes_back(store: CompanionS
     door = kept(store, "door")
     lost = kitchen.senses._senses.pop("door")
     kitchen.list_senses(whole=False)
-    assert [sense.name for sense in store.senses_of("kitchen")] == ["room"]
+    assert [sense.name for sense in store.senses.senses_of("kitchen")] == ["room"]
     kitchen.list_senses()  # it is not forgotten later either
     kitchen.senses._senses["door"] = lost
     kitchen.list_senses()
@@ -180,7 +180,7 @@ def test_a_list_that_begins_again_deletes_nothing(store: CompanionStore, kitchen
     kitchen.start()
     kitchen.perceive("garden", walk(130))
     kitchen.tell()
-    assert [sense.name for sense in store.senses_of("kitchen")] == ["garden"]
+    assert [sense.name for sense in store.senses.senses_of("kitchen")] == ["garden"]
     assert kept(store, "garden") == kitchen.rows("garden")
 
 
@@ -304,8 +304,8 @@ def test_a_hostile_block_is_kept_within_the_quota_and_leaves_with_the_board(
     for _ in range(30):
         data = hostile_block(chance)
         assert kitchen.send(0, block_at(data), data)["op"] == "perceived"
-    store.erase_board("kitchen")
-    assert store.senses_of("kitchen") == []
+    store.removal.erase_board("kitchen")
+    assert store.senses.senses_of("kitchen") == []
 
 
 # --- what leaves
@@ -315,9 +315,9 @@ def test_minutes_leave_after_their_days_and_hours_stay(store: CompanionStore, ki
     kitchen.perceive("room", walk(130))
     kitchen.tell()
     hours = kept(store, level=FOLDED)
-    store.expire(RetentionLimits(reading_days=30), kitchen.now + 29 * DAY)
+    store.removal.expire(RetentionLimits(reading_days=30), kitchen.now + 29 * DAY)
     assert kept(store)
-    store.expire(RetentionLimits(reading_days=30), kitchen.now + 32 * DAY)
+    store.removal.expire(RetentionLimits(reading_days=30), kitchen.now + 32 * DAY)
     assert kept(store) == {} and kept(store, level=FOLDED) == hours
 
 
@@ -328,7 +328,7 @@ def test_beyond_a_boards_room_the_oldest_minutes_leave_first(store: CompanionSto
         kitchen.now += DAY
     kitchen.tell()
     before, hours = kept(store), kept(store, level=FOLDED)
-    store.expire(RetentionLimits(reading_bytes=6000), kitchen.now)
+    store.removal.expire(RetentionLimits(reading_bytes=6000), kitchen.now)
     after = kept(store)
     assert 0 < len(after) < len(before) and min(after) > min(before) and max(after) == max(before)
     assert kept(store, level=FOLDED) == hours

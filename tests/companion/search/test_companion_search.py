@@ -6,17 +6,14 @@ from dataclasses import fields
 
 import pytest
 
-from companion_store import opened_store
+from companion_store import embedding_of, opened_store, search_of
 from engram.link import messages
 from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.api.search import SearchQuery
-from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.errors import BadSearch, StoreUnavailable
 from engram_host.companion.search.request import MOST_DEVICES, SearchRequest
-from engram_host.companion.search_service import SearchService
-from engram_host.companion.settings import EmbeddingSettings, SearchSettings
-from engram_host.companion.supervisor import Supervisor
+from engram_host.companion.settings import SearchSettings
 from engram_host.companion.types import Hello, LineBatch, LogName, LogState, Sender, SeqRange
 from peers import Companion
 from sending import Sent
@@ -77,9 +74,9 @@ def test_a_search_of_too_many_boards_asks_to_name_some(tmp_path):
     logs: dict[LogName, LogState] = {"records": LogState(7, 1, 1, 0), "journal": LogState(7, 1, 1, 0)}
     with opened_store(tmp_path) as store:
         for number in range(MOST_DEVICES + 1):
-            store.greet(Hello(f"b{number}", Sender(f"f{number}", 3, 9), 0, logs), 1)
-        embedding = EmbeddingService(store, EmbeddingSettings(provider="none"), Supervisor())
-        searching = SearchService(store, SearchSettings(), embedding)
+            store.replication.greet(Hello(f"b{number}", Sender(f"f{number}", 3, 9), 0, logs), 1)
+        embedding = embedding_of(store)
+        searching = search_of(store, SearchSettings(), embedding)
         with pytest.raises(BadSearch, match="at most 64 of the 65"):
             asyncio.run(searching.search(access.OWNER, query="tea"))
 
@@ -189,8 +186,8 @@ def _plain(value):
 def _filled(store, name, lines, heard):
     """A board of which so many lines are said to be there."""
     states: dict[LogName, LogState] = {"records": LogState(1, 1, 1, 0), "journal": LogState(1, 1, lines + 1, 0)}
-    store.greet(Hello(name, Sender(name, 1, 1), 0, states), heard)
-    store.store_batches([LineBatch(Sender(name, 1, 2), SeqRange(name, "journal", 1, 0, lines), [])], heard)
+    store.replication.greet(Hello(name, Sender(name, 1, 1), 0, states), heard)
+    store.replication.store_batches([LineBatch(Sender(name, 1, 2), SeqRange(name, "journal", 1, 0, lines), [])], heard)
 
 
 @pytest.fixture
@@ -198,8 +195,8 @@ def searching(store):
     """Searches over three boards."""
     for heard, name in enumerate(("oldest", "middle", "newest"), start=1):
         _filled(store, name, 4000, heard)
-    meaning = EmbeddingService(store, EmbeddingSettings(provider="none"), Supervisor())
-    return SearchService(store, SearchSettings(index_megabytes=16, meaning=False), meaning)
+    meaning = embedding_of(store)
+    return search_of(store, SearchSettings(index_megabytes=16, meaning=False), meaning)
 
 
 def test_what_is_meant_is_found_though_no_word_is_the_same(tmp_path):

@@ -90,7 +90,7 @@ def test_entries_are_live_superseded_or_gone_as_on_the_board(
     store = SearchStore()
     for seq, line in data.draw(st.permutations(list(enumerate(lines, 1)))):
         store.put("b", log, seq, line_of(seq, **line))
-    index, _ = IndexCache(store).get("b", None)  # pyright: ignore[reportArgumentType]
+    index, _ = IndexCache(store, store).get("b", None)  # pyright: ignore[reportArgumentType]
     numbers, states = index.rows.column("number"), index.rows.column("state")
     found: dict[int, set[int]] = {}
     for row in range(len(index.rows)):

@@ -103,10 +103,10 @@ def search(companion: Companion, query: str, **more: Any) -> dict[str, Any]:
 
 
 def calls(companion: Companion) -> int:
-    store = open_store(folder=companion.home)
+    store = open_store(f"sqlite:///{companion.home}/companion.db")
     today = int(time.time()) // 86400
     # Midnight may pass between two calls.
-    used = [store.gateway_used(day).get(OPERATOR) for day in (today - 1, today)]
+    used = [store.gateway.gateway_used(day).get(OPERATOR) for day in (today - 1, today)]
     store.close()
     return sum(use.calls for use in used if use)
 

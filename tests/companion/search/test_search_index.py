@@ -190,7 +190,7 @@ def test_a_search_without_a_vector_keeps_those_of_the_lines():
     store = SearchStore()
     store.put_all("b", [turn(1, "green bike")])
     embed_all(store, "b")
-    cache = IndexCache(store)  # pyright: ignore[reportArgumentType]
+    cache = IndexCache(store, store)  # pyright: ignore[reportArgumentType]
     index, _ = cache.get("b", IDENTITY)
     cache.get("b", None)
     assert int(index.rows.column("slot")[0]) == 0
@@ -200,7 +200,7 @@ def test_an_identity_that_changed_lets_all_vectors_go():
     store = SearchStore()
     store.put_all("b", [turn(1, "green bike")])
     embed_all(store, "b")
-    cache = IndexCache(store)  # pyright: ignore[reportArgumentType]
+    cache = IndexCache(store, store)  # pyright: ignore[reportArgumentType]
     cache.get("b", IDENTITY)
     store._vectors.clear()
     index, _ = cache.get("b", type(IDENTITY)("other", 8, 1))
@@ -231,9 +231,9 @@ def test_indexes_leave_when_there_is_no_room_for_them():
     store = SearchStore()
     for name in ("a", "b", "c"):
         store.put_all(name, [turn(1, "green bike")])
-    probe = IndexCache(store)  # pyright: ignore[reportArgumentType]
+    probe = IndexCache(store, store)  # pyright: ignore[reportArgumentType]
     size = probe.get("a", None)[0].nbytes
-    cache = IndexCache(store, size * 5 // 2)  # pyright: ignore[reportArgumentType]
+    cache = IndexCache(store, store, size * 5 // 2)  # pyright: ignore[reportArgumentType]
     for name in ("a", "b", "a", "c"):
         cache.get(name, None)
     assert cache.board_names == ["a", "c"] and cache.nbytes <= size * 5 // 2
@@ -243,9 +243,9 @@ def test_indexes_are_made_ahead_in_order_while_they_have_room():
     store = SearchStore()
     for name in ("a", "b", "c"):
         store.put_all(name, [turn(1, "green bike")])
-    probe = IndexCache(store)  # pyright: ignore[reportArgumentType]
+    probe = IndexCache(store, store)  # pyright: ignore[reportArgumentType]
     size = probe.get("a", None)[0].nbytes
-    cache = IndexCache(store, size * 3 // 2)  # pyright: ignore[reportArgumentType]
+    cache = IndexCache(store, store, size * 3 // 2)  # pyright: ignore[reportArgumentType]
     cache.make_ahead([store.device(name) for name in ("c", "b", "a")], None)
     assert cache.board_names == ["c"]
 

@@ -245,7 +245,7 @@ def test_an_embedder_that_fails_takes_only_its_own_side(store: SearchStore):
         raise EmbedderUnavailable("the service is overloaded.")
 
     engine = engine_of(store)
-    failing = SearchEngine(engine._store, engine._cache, fail)
+    failing = SearchEngine(engine._lines, engine._vectors, engine._cache, fail)
     result = failing.search(asked("green bike"))
     assert ids(result)[0] == "t1"
     assert result.degraded == "the query could not be embedded, so only words are searched: the service is overloaded."
@@ -273,7 +273,7 @@ def test_the_two_times_are_distinguished(store: SearchStore, monkeypatch: pytest
     clock = Clock()
     monkeypatch.setattr(engine_module, "time", clock)
     engine = engine_of(store)
-    result = SearchEngine(engine._store, engine._cache, slow).search(asked("green"))
+    result = SearchEngine(engine._lines, engine._vectors, engine._cache, slow).search(asked("green"))
     assert (round(result.embed_ms), round(result.search_ms)) == (51, 1)
 
 

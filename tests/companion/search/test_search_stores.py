@@ -27,14 +27,16 @@ QUESTIONS = ["the garden and the sea", "new roof", "ann in the shed", "zebra gar
 
 def fill(store: CompanionStore) -> None:
     logs: dict[LogName, LogState] = {"records": LogState(1, 1, 12, 0), "journal": LogState(1, 1, 60, 0)}
-    store.greet(Hello("b", Sender("id", 1, 1), 0, logs), NOW)
+    store.replication.greet(Hello("b", Sender("id", 1, 1), 0, logs), NOW)
     told: tuple[tuple[LogName, list[bytes]], ...] = (("journal", JOURNAL), ("records", RECORDS))
     for n, (log, lines) in enumerate(told, 2):
         numbered = [(log_line.decode(line)["seq"], line) for line in lines]
-        store.store_batches([LineBatch(Sender("id", 1, n), SeqRange("b", log, 1, 0, len(lines)), numbered)], NOW)
+        store.replication.store_batches(
+            [LineBatch(Sender("id", 1, n), SeqRange("b", log, 1, 0, len(lines)), numbered)], NOW
+        )
         texts = [(seq, embedding_text(log, log_line.decode(line), 0)) for seq, line in reversed(numbered)]
         vectors = [StoredVector(log, seq, text_digest(text), vector_of(text)) for seq, text in texts]
-        store.put_vectors("b", IDENTITY, vectors)
+        store.vectors.put_vectors("b", IDENTITY, vectors)
 
 
 @pytest.mark.both_databases
@@ -43,7 +45,12 @@ def test_a_database_gives_the_answers_of_a_store_in_ram(store: CompanionStore):
     plain = SearchStore()
     plain.put_all("b", JOURNAL, RECORDS)
     embed_all(plain, "b")
-    on_disk = SearchEngine(store, IndexCache(store), lambda query: QueryVector(IDENTITY, vector_of(query)))
+    on_disk = SearchEngine(
+        store.boards,
+        store.vectors,
+        IndexCache(store.boards, store.vectors),
+        lambda query: QueryVector(IDENTITY, vector_of(query)),
+    )
     in_ram = engine_of(plain, True)
     for question in QUESTIONS:
         for mmr in (None, 0.6):

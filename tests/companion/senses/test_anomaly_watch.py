@@ -26,14 +26,16 @@ def read(board: PerceivingBoard, hours: int, middle: float, seed: int) -> None:
 
 
 def look(store: CompanionStore, board: PerceivingBoard, watch: AnomalyWatch | None = None) -> AnomalyWatch:
-    watch = watch or AnomalyWatch(store, cast(Any, None), cast(Any, None))
-    for sense in store.senses_of("kitchen"):
+    watch = watch or AnomalyWatch(
+        boards=store.boards, senses=store.senses, supervisor=cast(Any, None), lease=cast(Any, None)
+    )
+    for sense in store.senses.senses_of("kitchen"):
         watch.look("kitchen", sense, board.now)
     return watch
 
 
 def found(store: CompanionStore) -> list[tuple[str, bool]]:
-    return sorted((event.kind, bool(event.ended)) for event in store.sense_events("kitchen"))
+    return sorted((event.kind, bool(event.ended)) for event in store.senses.sense_events("kitchen"))
 
 
 @pytest.mark.both_databases
@@ -53,9 +55,9 @@ def test_a_start_finds_the_same_anomalies_again_and_keeps_them_once(store: Compa
     read(kitchen, 16 * 24, 20, 1)
     read(kitchen, 12, 26, 2)
     look(store, kitchen)
-    before = store.sense_events("kitchen")
+    before = store.senses.sense_events("kitchen")
     look(store, kitchen)
-    assert store.sense_events("kitchen") == before
+    assert store.senses.sense_events("kitchen") == before
 
 
 def test_what_lasts_and_is_not_found_again_has_ended(store: CompanionStore, kitchen: PerceivingBoard):

@@ -36,15 +36,15 @@ def with_secret(store: CompanionStore) -> PlainBoard:
     log.append(10)
     board.sync()
     vector = StoredVector("journal", 10, b"d" * 16, np.array([4, 7, 11], np.float32))
-    store.put_vectors(board.name, IDENTITY, [vector])
+    store.vectors.put_vectors(board.name, IDENTITY, [vector])
     return board
 
 
 def is_anywhere(store: CompanionStore, board: PlainBoard, epochs: list[int]) -> bool:
     """Whether the secret is in any row."""
     spans = [SeqRange(board.name, log, epoch, 0, 1000) for log in LOGS for epoch in epochs]
-    lines = [line for span in spans for _, line in store.lines(span)]
-    return any(SECRET in line for line in [*lines, *(one.line for one in store.set_aside_lines(board.name))])
+    lines = [line for span in spans for _, line in store.boards.lines(span)]
+    return any(SECRET in line for line in [*lines, *(one.line for one in store.boards.set_aside_lines(board.name))])
 
 
 @pytest.mark.parametrize("gone, emptied", [({10}, set()), (set(), {10})])
@@ -53,8 +53,8 @@ def test_a_forgotten_line_takes_its_vector_along(store: CompanionStore, gone: se
     board.logs["journal"].compact(gone, emptied)
     board.sync()
     assert not is_anywhere(store, board, [board.logs["journal"].epoch])
-    assert store.vectors(board.name, IDENTITY, 0) == []
-    assert store.cached(IDENTITY, [b"d" * 16]) == {}
+    assert store.vectors.vectors(board.name, IDENTITY, 0) == []
+    assert store.vectors.cached(IDENTITY, [b"d" * 16]) == {}
 
 
 def test_a_forgotten_line_leaves_the_copy_of_a_former_epoch(store: CompanionStore):
@@ -86,9 +86,9 @@ def test_what_the_flash_lost_is_set_aside_until_a_compaction_says_that_it_was_fo
     board.hello()
     del board.logs["journal"].lines[10]
     board.send("journal", 8, 12)
-    assert [(one.seq, one.line) for one in store.set_aside_lines(board.name) if SECRET in one.line]
+    assert [(one.seq, one.line) for one in store.boards.set_aside_lines(board.name) if SECRET in one.line]
     board.n += 1
-    store.mark_agreed(board.sender(), board.name, "journal", board.logs["journal"].epoch, 1)
+    store.replication.mark_agreed(board.sender(), board.name, "journal", board.logs["journal"].epoch, 1)
     assert not is_anywhere(store, board, [board.logs["journal"].epoch])
 
 
@@ -116,7 +116,7 @@ def test_a_turn_that_had_left_the_board_goes_with_the_line_that_forgot_it(store:
     log.compact({seq for seq, line in log.lines.items() if b'"op":' in line}, set())
     board.sync()
     assert is_anywhere(store, board, [log.epoch]) == is_taken_back
-    assert bool(store.vectors(board.name, IDENTITY, 0)) == is_taken_back
+    assert bool(store.vectors.vectors(board.name, IDENTITY, 0)) == is_taken_back
 
 
 def test_turns_that_had_left_the_board_go_with_their_session(store: CompanionStore):
@@ -131,7 +131,7 @@ def test_turns_that_had_left_the_board_go_with_their_session(store: CompanionSto
     log.compact(set(), set())
     board.sync()
     assert not is_anywhere(store, board, [log.epoch])
-    assert [seq for seq, _ in store.lines(SeqRange(board.name, "journal", log.epoch, 0, 4))] == [2, 3, 4]
+    assert [seq for seq, _ in store.boards.lines(SeqRange(board.name, "journal", log.epoch, 0, 4))] == [2, 3, 4]
 
 
 def test_records_that_left_with_the_whole_beginning_of_their_log_go(store: CompanionStore):
@@ -156,7 +156,7 @@ def test_a_turn_that_had_left_the_board_goes_with_its_redaction_at_a_compaction(
     log.compact(set(), set())
     board.sync()
     assert not is_anywhere(store, board, [log.epoch])
-    assert len(list(store.lines(SeqRange(board.name, "journal", log.epoch, 0, 100)))) == 20
+    assert len(list(store.boards.lines(SeqRange(board.name, "journal", log.epoch, 0, 100)))) == 20
 
 
 def operate(log: PlainLog, *fields: tuple[str, object]) -> None:
@@ -184,7 +184,7 @@ def test_bytes_that_a_reader_kept_in_the_file_leave_with_the_next_change(file: C
     board.sync()
     assert is_in_files(file)
     reader.close()
-    file.put("any", "change")
+    file.values.put("any", "change")
     assert not is_in_files(file)
 
 

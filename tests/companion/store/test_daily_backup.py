@@ -29,7 +29,7 @@ class Home:
 
     def change(self, number: int) -> None:
         store = _opened(self.path)
-        store.put("said", str(number))
+        store.values.put("said", str(number))
         store.close()
 
     def let_a_day_pass(self) -> None:
@@ -55,7 +55,7 @@ def _opened(path: Path) -> CompanionStore:
 def _said(path: Path) -> str:
     store = _opened(path)
     try:
-        return store.get("said")
+        return store.values.get("said")
     finally:
         store.close()
 

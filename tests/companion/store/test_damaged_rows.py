@@ -32,7 +32,7 @@ def board(store: CompanionStore) -> PlainBoard:
 
 
 def lines(board: PlainBoard, log: LogName = JOURNAL) -> dict[int, bytes]:
-    return dict(board.store.lines(SeqRange(board.name, log, board.logs[log].epoch, 0, log_line.MAX_SEQ)))
+    return dict(board.store.boards.lines(SeqRange(board.name, log, board.logs[log].epoch, 0, log_line.MAX_SEQ)))
 
 
 def others(board: PlainBoard, *damaged: int) -> dict[int, bytes]:
@@ -44,17 +44,17 @@ def test_a_damaged_line_is_passed_over_and_the_others_are_read(board: PlainBoard
 
 
 def test_a_damaged_line_is_not_read_by_its_seq(board: PlainBoard):
-    found = board.store.lines_at(board.name, JOURNAL, board.logs[JOURNAL].epoch, [5, 6])
+    found = board.store.boards.lines_at(board.name, JOURNAL, board.logs[JOURNAL].epoch, [5, 6])
     assert found == {5: board.logs[JOURNAL].lines[5]}
 
 
 def test_a_damaged_line_is_one_that_has_gone_among_the_changes(board: PlainBoard):
-    found = {change.seq: change.line for change in board.store.changes(board.name, 0)}
+    found = {change.seq: change.line for change in board.store.boards.changes(board.name, 0)}
     assert found == {**board.logs[JOURNAL].lines, 6: None}
 
 
 def test_pages_go_on_behind_damaged_lines(store: CompanionStore, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("engram_host.companion.store.replica._LINES_AT_ONCE", 3)
+    monkeypatch.setattr("engram_host.companion.store.boards.table.AT_ONCE", 3)
     board = PlainBoard(store)
     board.logs[JOURNAL].append(10)
     board.sync()
@@ -66,7 +66,7 @@ def test_pages_go_on_behind_damaged_lines(store: CompanionStore, monkeypatch: py
 def test_damaged_lines_are_counted_once_they_were_read(board: PlainBoard):
     lines(board)
     lines(board)
-    (found,) = board.store.damaged()
+    (found,) = board.store.boards.damaged()
     assert (found.device, found.log, found.count, found.lost) == (board.name, JOURNAL, 1, 0)
     assert found.sentence == (
         f"{board.name}: 1 line of its journal in the database is damaged and passed over; the board is asked to send "
@@ -77,7 +77,7 @@ def test_damaged_lines_are_counted_once_they_were_read(board: PlainBoard):
 def test_an_event_tells_of_the_damage_once(board: PlainBoard):
     lines(board)
     lines(board)
-    told = [text for _, text in board.store.events(board.name) if "damaged" in text]
+    told = [text for _, text in board.store.boards.events(board.name) if "damaged" in text]
     assert told == ["1 line of the journal was found damaged in the database, the first is line 6."]
 
 
@@ -85,8 +85,8 @@ def test_the_board_is_asked_for_a_damaged_line_and_sends_it_again(board: PlainBo
     lines(board)
     board.sync()
     assert lines(board) == others(board)
-    assert board.store.damaged() == []
-    assert board.store.set_aside_lines(board.name) == []
+    assert board.store.boards.damaged() == []
+    assert board.store.boards.set_aside_lines(board.name) == []
 
 
 def test_once_it_is_whole_the_board_has_nothing_to_compare(board: PlainBoard):
@@ -111,15 +111,15 @@ def test_a_damaged_line_that_the_board_has_taken_out_leaves_the_copy(board: Plai
     lines(board)
     board.logs[JOURNAL].compact({6}, set())
     board.sync()
-    assert lines(board) == others(board) and board.store.damaged() == []
+    assert lines(board) == others(board) and board.store.boards.damaged() == []
 
 
 def test_a_damaged_line_that_the_flash_has_lost_leaves_the_copy_and_an_event_says_so(board: PlainBoard):
     lines(board)
     del board.logs[JOURNAL].lines[6]
     board.sync()
-    assert board.store.damaged() == []
-    assert any("has no more what 1 damaged line" in text for _, text in board.store.events(board.name))
+    assert board.store.boards.damaged() == []
+    assert any("has no more what 1 damaged line" in text for _, text in board.store.boards.events(board.name))
 
 
 def test_a_damaged_turn_that_has_left_the_board_is_counted_as_lost(board: PlainBoard):
@@ -127,7 +127,7 @@ def test_a_damaged_turn_that_has_left_the_board_is_counted_as_lost(board: PlainB
     board.sync()
     lines(board)
     board.sync()
-    (found,) = board.store.damaged()
+    (found,) = board.store.boards.damaged()
     assert (found.count, found.lost) == (1, 1)
     assert "the board does not have it any more" in found.sentence
 
@@ -141,7 +141,7 @@ def test_damaged_lines_that_the_board_rolled_back_leave_no_trace(board: PlainBoa
     board.sync()
     board.logs[JOURNAL].append(6)
     board.sync()
-    assert lines(board) == others(board) and board.store.damaged() == []
+    assert lines(board) == others(board) and board.store.boards.damaged() == []
 
 
 def test_an_archived_memory_that_was_damaged_is_archived_still_when_it_comes_again(store: CompanionStore):
@@ -149,12 +149,12 @@ def test_an_archived_memory_that_was_damaged_is_archived_still_when_it_comes_aga
     archive(board, 2)
     board.sync()
     harm_line(store, board.name, RECORDS, 2)
-    assert store.archived(board.name) == []
+    assert store.boards.archived(board.name) == []
     board.sync()
     board.compact_records()
     board.sync()
     board.check()
-    assert [seq for seq, _ in store.archived(board.name)] == [2]
+    assert [seq for seq, _ in store.boards.archived(board.name)] == [2]
 
 
 def test_a_damaged_memory_that_only_the_archive_has_is_lost_and_said_so(store: CompanionStore):
@@ -164,15 +164,15 @@ def test_a_damaged_memory_that_only_the_archive_has_is_lost_and_said_so(store: C
     board.compact_records()
     board.sync()
     harm_line(store, board.name, RECORDS, 2)
-    assert store.archived(board.name) == []
+    assert store.boards.archived(board.name) == []
     board.sync()
-    assert [(found.count, found.lost) for found in store.damaged()] == [(1, 1)]
+    assert [(found.count, found.lost) for found in store.boards.damaged()] == [(1, 1)]
 
 
 def test_memories_are_listed_though_one_is_damaged(store: CompanionStore):
     board: ArchivingBoard = board_of_six(store)
     harm_line(store, board.name, RECORDS, 3)
-    copy = LogCopy(store, store.device(board.name), RECORDS, 0)
+    copy = LogCopy(store.boards, store.boards.device(board.name), RECORDS, 0)
     assert [entry.id for entry in copy.oldest_first()] == ["m1", "m2", "m4", "m5", "m6"]
 
 
@@ -184,12 +184,12 @@ def test_a_damaged_passage_is_read_again_from_its_file(store: CompanionStore, tm
         os.utime(path, (time.time() - 100, time.time() - 100))
     read_into(store, place)
     harm_line(store, place.device, "records", 1)
-    epoch = store.device(place.device).logs["records"].epoch
+    epoch = store.boards.device(place.device).logs["records"].epoch
     span = SeqRange(place.device, "records", epoch, 0, log_line.MAX_SEQ)
-    assert len(list(store.lines(span))) == 1
+    assert len(list(store.boards.lines(span))) == 1
     read_into(store, place)
-    said = {log_line.decode(line)["content"] for _, line in store.lines(span)}
-    assert said == {"one thing", "another thing"} and store.damaged() == []
+    said = {log_line.decode(line)["content"] for _, line in store.boards.lines(span)}
+    assert said == {"one thing", "another thing"} and store.boards.damaged() == []
 
 
 def test_the_damaged_lines_of_sqlite_are_found_without_reading_the_others(
@@ -208,7 +208,7 @@ def test_the_damaged_lines_of_sqlite_are_found_without_reading_the_others(
             SqliteRows, "run", lambda self, sql, values=(): asked.append((sql, values)) or run(self, sql, values)
         )
         board.hello()
-        store.damaged()
+        store.boards.damaged()
     looks = [(sql, values) for sql, values in asked if "crc = ''" in sql and sql.startswith("SELECT")]
     plans = [
         store.database.read(lambda rows, ask=ask: rows.run(f"EXPLAIN QUERY PLAN {ask[0]}", ask[1])) for ask in looks
@@ -219,7 +219,7 @@ def test_the_damaged_lines_of_sqlite_are_found_without_reading_the_others(
 
 def test_other_workers_see_the_damage_that_one_found(board: PlainBoard, open_store: Callable[[], CompanionStore]):
     lines(board)
-    assert [found.count for found in open_store().damaged()] == [1]
+    assert [found.count for found in open_store().boards.damaged()] == [1]
 
 
 # --- what the companion looks at by itself
@@ -228,9 +228,9 @@ def test_other_workers_see_the_damage_that_one_found(board: PlainBoard, open_sto
 def test_a_check_finds_damaged_lines_of_former_epochs_and_counts_them_apart(board: PlainBoard):
     board.logs[JOURNAL].epoch += 1_000_000
     board.sync()
-    assert board.store.damaged() == []
-    board.store.check()
-    (found,) = board.store.damaged()
+    assert board.store.boards.damaged() == []
+    board.store.health.check()
+    (found,) = board.store.boards.damaged()
     assert (found.count, found.lost, found.former) == (1, 1, 1)
     assert "damaged (1 in copies of former epochs)" in found.sentence
 
@@ -240,27 +240,27 @@ def test_a_check_finds_a_damaged_line_that_was_promised_and_left_its_board(store
     mark = "UPDATE lines SET archive = -1, beyond = (1 = 1) WHERE log = 'records' AND seq = 3"
     store.database.write(lambda rows: rows.run(mark))
     harm_line(store, board.name, RECORDS, 3)
-    store.check()
-    assert [found.count for found in store.damaged()] == [1]
+    store.health.check()
+    assert [found.count for found in store.boards.damaged()] == [1]
 
 
 def test_a_check_pauses_between_pieces(board: PlainBoard, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("engram_host.companion.store._CHECKED_AT_ONCE", 3)
+    monkeypatch.setattr("engram_host.companion.store.health._LINES_AT_ONCE", 3)
     paused: list[int] = []
-    board.store.check(lambda: paused.append(1))
-    assert len(paused) == 4 and [found.count for found in board.store.damaged()] == [1]
+    board.store.health.check(lambda: paused.append(1))
+    assert len(paused) == 4 and [found.count for found in board.store.boards.damaged()] == [1]
 
 
 def test_the_advice_for_lost_lines_names_what_helps_with_their_database(board: PlainBoard):
     board.logs[JOURNAL].drop_oldest(8)
     board.sync()
-    board.store.check()
-    (said,) = [found.sentence for found in board.store.damaged()]
-    is_sqlite = board.store.database.dialect == "sqlite"
+    board.store.health.check()
+    (said,) = [found.sentence for found in board.store.boards.damaged()]
+    is_sqlite = board.store.database.name == "SQLite"
     assert ("engram repair" in said) == is_sqlite and ("PostgreSQL's own tools" in said) != is_sqlite
 
 
 def test_the_advice_for_damaged_pages_names_what_helps_with_their_database(store: CompanionStore):
     said = str(store.database.note_damage("a page is damaged"))
-    assert ("engram repair" in said) == (store.database.dialect == "sqlite")
+    assert ("engram repair" in said) == (store.database.name == "SQLite")
     assert "send again" in said

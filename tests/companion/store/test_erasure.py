@@ -12,9 +12,8 @@ from engram_host.companion.embedding.index_state import IndexPosition, write_pos
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.database import bundled_migrations
-from engram_host.companion.store.media.table import StoredMedia, media_id
-from engram_host.companion.store.removal import OF_DEVICE
+from engram_host.companion.store.database import bundled_migrations, tables_with
+from engram_host.companion.store.media import StoredMedia, media_id
 from engram_host.companion.store.replica import NO_QUOTA
 from engram_host.companion.store.senses.types import Anomaly, Listed, ReadingBlock, Row, SenseList
 from engram_host.companion.store.sqlite import SqliteDatabase
@@ -69,14 +68,14 @@ def with_everything(store: CompanionStore, name: str, secret: bytes) -> PlainBoa
     board.logs["journal"].lines[3] = log_line.encode([("seq", 3), ("text", "another")])
     board.send("journal", 0, 8)
     vectors = [StoredVector("journal", seq, bytes([seq]) * 16, VECTOR) for seq in range(1, 5)]
-    store.put_vectors(name, IDENTITY, vectors)
-    write_position(store, name, IndexPosition(str(IDENTITY), top=7))
-    store.put(f"embedding.jobs.{name}.{IDENTITY}", "{}")
-    store.add_token(tokens.stored_token(name, tokens.new_token()))
+    store.vectors.put_vectors(name, IDENTITY, vectors)
+    write_position(store.values, name, IndexPosition(str(IDENTITY), top=7))
+    store.values.put(f"embedding.jobs.{name}.{IDENTITY}", "{}")
+    store.tokens.add_token(tokens.stored_token(name, tokens.new_token()))
     perceive(store, board, secret.decode())
     photo = StoredMedia(name, media_id(name, "all"), "0" * 64, "image/png", 9, "all", 1)
-    store.keep_media(photo, MediaLimits(9, 99, 9, frozenset()))
-    store.begin_call(1, name, 5, {"device": GatewayUse(0, 0), "all": GatewayUse(0, 0)})
+    store.media.keep_media(photo, MediaLimits(9, 99, 9, frozenset()))
+    store.gateway.begin_call(1, name, 5, {"device": GatewayUse(0, 0), "all": GatewayUse(0, 0)})
     return board
 
 
@@ -88,11 +87,11 @@ def perceive(store: CompanionStore, board: NotingBoard, name: str) -> None:
         return board.sender()
 
     listed = SenseList(board.epoch, 1, True, (Listed(0, name, "", 1, 0),))
-    store.put_senses(sender(), board.name, listed, board.now)
+    store.senses.put_senses(sender(), board.name, listed, board.now)
     block = ReadingBlock(board.epoch, 0, 1, "0011aabb", 60, {0: [Row(29833334, 1, 5, 5, 5, 5)]})
-    store.put_readings(sender(), board.name, block, board.now, NO_QUOTA)
-    (sense,) = store.senses_of(board.name)
-    store.put_anomalies(board.name, sense.key, [Anomaly("stuck", 5, 5, (5, 5))], 9)
+    store.senses.put_readings(sender(), board.name, block, board.now, NO_QUOTA)
+    (sense,) = store.senses.senses_of(board.name)
+    store.senses.put_anomalies(board.name, sense.key, [Anomaly("stuck", 5, 5, (5, 5))], 9)
 
 
 def rows_of(store: CompanionStore, name: str) -> dict[str, int]:
@@ -107,18 +106,11 @@ def rows_of(store: CompanionStore, name: str) -> dict[str, int]:
 
 
 def _schema(store: CompanionStore) -> str:
-    return "".join(step.sql for step in bundled_migrations(store.database.dialect))
+    return "".join(step.sql for step in bundled_migrations())
 
 
 def test_every_table_of_the_schema_that_names_a_board_is_known():
-    found = re.findall(r"^CREATE TABLE (\w+) \((.*?)^\)", _schema_of("sqlite"), re.MULTILINE | re.DOTALL)
-    with_device = {table for table, columns in found if re.search(r"^ +device ", columns, re.MULTILINE)}
-    assert with_device == set(OF_DEVICE)
-    assert {table for table, _ in found} - with_device <= NEVER_ERASED
-
-
-def _schema_of(dialect: str) -> str:
-    return "".join(step.sql for step in bundled_migrations(dialect))
+    assert {*tables_with()} - {*tables_with("device")} <= NEVER_ERASED
 
 
 def test_an_erased_board_leaves_no_row_and_others_keep_theirs(store: CompanionStore):
@@ -134,7 +126,7 @@ def test_an_erased_board_leaves_no_row_and_others_keep_theirs(store: CompanionSt
         "media",
     }
     before = rows_of(store, "kitchen-2")
-    contents = store.erase_board("kitchen")
+    contents = store.removal.erase_board("kitchen")
     assert (contents.lines, contents.aside, contents.vectors, contents.has_token) == (3 * LINES, 1, 4, True)
     assert (
         rows_of(store, "'kitchen'")
@@ -144,11 +136,13 @@ def test_an_erased_board_leaves_no_row_and_others_keep_theirs(store: CompanionSt
         == {}
     )
     assert rows_of(store, "kitchen-2") == before
-    assert len(list(store.lines(SeqRange("kitchen-2", "journal", other.logs["journal"].epoch, 0, 1000)))) == LINES
+    assert (
+        len(list(store.boards.lines(SeqRange("kitchen-2", "journal", other.logs["journal"].epoch, 0, 1000)))) == LINES
+    )
 
 
 def test_what_is_not_known_cannot_be_erased(store: CompanionStore):
-    for erase in (store.board_contents, store.erase_board):
+    for erase in (store.removal.board_contents, store.removal.erase_board):
         with pytest.raises(UnknownDevice):
             erase("nobody")
 
@@ -159,7 +153,7 @@ def test_no_file_of_sqlite_has_a_byte_of_an_erased_board(tmp_path: Path):
     try:
         with_everything(store, "kitchen", SECRET)
         with_everything(store, "garden", b"another")
-        store.erase_board("kitchen")
+        store.removal.erase_board("kitchen")
         assert store.database.scrub() == []
         assert bytes_found(tmp_path.iterdir(), b"garden")
         assert not bytes_found(tmp_path.iterdir(), SECRET, b"kitchen", b"id-of-kitchen")
@@ -177,7 +171,7 @@ def test_a_process_that_reads_the_file_is_told_to_keep_bytes(tmp_path: Path):
         database._writer.execute("PRAGMA busy_timeout = 50")  # type: ignore[union-attr]
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM lines").fetchall()
-        store.erase_board("kitchen")
+        store.removal.erase_board("kitchen")
         (sentence,) = database.scrub()
         assert "another process reads" in sentence
         reader.close()
@@ -194,7 +188,7 @@ def test_no_table_of_postgresql_has_a_byte_of_an_erased_board(store: CompanionSt
     postgres.checkpoint()
     assert bytes_found(postgres.table_files(), SECRET)
     store.database.write(lambda rows: rows.run("ANALYZE"))  # the planner's statistics have values of columns
-    store.erase_board("kitchen")
+    store.removal.erase_board("kitchen")
     (sentence,) = store.database.scrub()
     assert "write-ahead log" in sentence
     postgres.checkpoint()
@@ -205,10 +199,10 @@ def test_no_table_of_postgresql_has_a_byte_of_an_erased_board(store: CompanionSt
 @pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
 def test_a_board_that_comes_after_an_erased_one_of_its_name_is_searched_alone(store: CompanionStore):
     former = with_everything(store, "kitchen", SECRET)
-    cache = IndexCache(store)
+    cache = IndexCache(store.boards, store.vectors)
     index, _ = cache.get("kitchen", None)
     assert len(index.rows) == LINES - 1
-    store.erase_board("kitchen")
+    store.removal.erase_board("kitchen")
     board = PlainBoard(store, "kitchen")
     board.logs["journal"].epoch = former.logs["journal"].epoch
     board.logs["records"].epoch = former.logs["records"].epoch
@@ -222,9 +216,9 @@ def test_a_board_that_comes_after_an_erased_one_of_its_name_is_searched_alone(st
 @pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
 def test_the_index_of_an_erased_board_leaves_the_memory(store: CompanionStore):
     with_everything(store, "kitchen", SECRET)
-    cache = IndexCache(store)
+    cache = IndexCache(store.boards, store.vectors)
     cache.get("kitchen", None)
-    store.erase_board("kitchen")
+    store.removal.erase_board("kitchen")
     with pytest.raises(UnknownDevice):
         cache.get("kitchen", None)
     assert (cache.board_names, cache.nbytes) == ([], 0)

@@ -11,7 +11,7 @@ DAY = 86400
 
 
 def lines_of(store: CompanionStore, board: PlainBoard, epoch: int) -> list[int]:
-    return [seq for seq, _ in store.lines(SeqRange(board.name, "journal", epoch, 0, 1000))]
+    return [seq for seq, _ in store.boards.lines(SeqRange(board.name, "journal", epoch, 0, 1000))]
 
 
 def with_former_copies(store: CompanionStore, count: int) -> tuple[PlainBoard, list[int]]:
@@ -30,7 +30,7 @@ def with_former_copies(store: CompanionStore, count: int) -> tuple[PlainBoard, l
 
 def test_a_former_copy_goes_when_it_was_replaced_too_long_ago(store: CompanionStore):
     board, (first, second) = with_former_copies(store, 2)
-    assert store.expire(RetentionLimits(former_days=3), board.now + 2 * DAY + 1) == 5
+    assert store.removal.expire(RetentionLimits(former_days=3), board.now + 2 * DAY + 1) == 5
     assert lines_of(store, board, first) == []
     assert lines_of(store, board, second) == lines_of(store, board, board.logs["journal"].epoch) == [1, 2, 3, 4, 5]
 
@@ -38,24 +38,24 @@ def test_a_former_copy_goes_when_it_was_replaced_too_long_ago(store: CompanionSt
 def test_the_oldest_former_copies_go_when_they_are_too_many_bytes(store: CompanionStore):
     board, (first, second, third) = with_former_copies(store, 3)
     each = sum(len(line) for line in board.logs["journal"].lines.values())
-    store.expire(RetentionLimits(former_bytes=2 * each + 1), board.now)
+    store.removal.expire(RetentionLimits(former_bytes=2 * each + 1), board.now)
     assert [len(lines_of(store, board, epoch)) for epoch in (first, second, third)] == [0, 5, 5]
 
 
 def test_a_former_copy_that_went_is_an_event_which_names_the_setting(store: CompanionStore):
     board, _ = with_former_copies(store, 1)
-    store.expire(RetentionLimits(former_days=1), board.now + 2 * DAY)
+    store.removal.expire(RetentionLimits(former_days=1), board.now + 2 * DAY)
     assert "a former copy of the board's journal, 5 lines, is removed (store.former_days)." in [
-        text for _, text in store.events(board.name, 5)
+        text for _, text in store.boards.events(board.name, 5)
     ]
 
 
 def test_a_copy_that_an_earlier_version_replaced_is_kept_as_long_from_now_on(store: CompanionStore):
     board, (former,) = with_former_copies(store, 1)
     store.database.write(lambda rows: rows.run("UPDATE logs SET replaced = 0"))
-    store.expire(RetentionLimits(former_days=1), board.now + 100 * DAY)
+    store.removal.expire(RetentionLimits(former_days=1), board.now + 100 * DAY)
     assert lines_of(store, board, former)
-    store.expire(RetentionLimits(former_days=1), board.now + 102 * DAY)
+    store.removal.expire(RetentionLimits(former_days=1), board.now + 102 * DAY)
     assert not lines_of(store, board, former)
 
 
@@ -63,7 +63,7 @@ def test_a_board_that_came_back_to_a_former_epoch_keeps_it(store: CompanionStore
     board, (former,) = with_former_copies(store, 1)
     board.logs["journal"].epoch = former
     board.sync()
-    store.expire(RetentionLimits(former_days=1), board.now + DAY + 1)
+    store.removal.expire(RetentionLimits(former_days=1), board.now + DAY + 1)
     assert lines_of(store, board, former) == [1, 2, 3, 4, 5]
 
 
@@ -76,9 +76,9 @@ def test_lines_that_were_set_aside_go_the_oldest_first(store: CompanionStore, li
         board.logs["journal"].lines[seq] = log_line.encode([("seq", seq), ("text", f"another {seq}")])
         board.send("journal", 0, 4)
         board.now += 2 * DAY
-    assert [one.seq for one in store.set_aside_lines(board.name)] == [4, 2]
-    assert store.expire(limits, board.now - 1) == 1
-    assert [one.seq for one in store.set_aside_lines(board.name)] == [4]
+    assert [one.seq for one in store.boards.set_aside_lines(board.name)] == [4, 2]
+    assert store.removal.expire(limits, board.now - 1) == 1
+    assert [one.seq for one in store.boards.set_aside_lines(board.name)] == [4]
 
 
 def test_turns_that_left_the_board_go_by_their_age_and_all_others_stay(store: CompanionStore):
@@ -89,11 +89,11 @@ def test_turns_that_left_the_board_go_by_their_age_and_all_others_stay(store: Co
     log.drop_oldest(3)
     board.now += DAY
     board.sync()
-    version = store.device(board.name).version
-    assert store.expire(RetentionLimits(turn_days=3), board.now) == 0
-    assert store.expire(RetentionLimits(turn_days=3), board.now + 3 * DAY) == 3
+    version = store.boards.device(board.name).version
+    assert store.removal.expire(RetentionLimits(turn_days=3), board.now) == 0
+    assert store.removal.expire(RetentionLimits(turn_days=3), board.now + 3 * DAY) == 3
     assert lines_of(store, board, log.epoch) == [4, 5, 6]
-    assert [(change.seq, change.line) for change in store.changes(board.name, version)] == [
+    assert [(change.seq, change.line) for change in store.boards.changes(board.name, version)] == [
         (1, None),
         (2, None),
         (3, None),
@@ -105,7 +105,7 @@ def test_nothing_goes_where_no_limit_is_set(store: CompanionStore):
     board, former = with_former_copies(store, 2)
     board.logs["journal"].drop_oldest(3)
     board.sync()
-    assert store.expire(RetentionLimits(), board.now + 10000 * DAY) == 0
+    store.removal.expire(RetentionLimits(), board.now + 10000 * DAY)
     assert all(lines_of(store, board, epoch) for epoch in former)
 
 
@@ -132,7 +132,7 @@ def test_a_large_former_copy_goes_in_pieces(store: CompanionStore, monkeypatch: 
     board.logs["journal"].epoch += 1_000_000
     board.sync()
     counts = _steps(store, monkeypatch)
-    assert store.expire(RetentionLimits(former_days=1), board.now + 2 * DAY) == 450
+    assert store.removal.expire(RetentionLimits(former_days=1), board.now + 2 * DAY) == 450
     pieces = [before - after for before, after in zip([900, *counts], counts, strict=False)]
     assert max(pieces) == 100 and sum(pieces) == 450
     assert lines_of(store, board, former) == [] and len(lines_of(store, board, board.logs["journal"].epoch)) == 450
@@ -152,9 +152,9 @@ def test_an_interrupted_removal_loses_nothing_present_and_goes_on_the_next_time(
     board, former = _interrupted(store, monkeypatch, limits)
     assert lines_of(store, board, former) == list(range(1, 251))
     assert len(lines_of(store, board, board.logs["journal"].epoch)) == 450
-    assert store.expire(limits, board.now + 2 * DAY) == 250
+    assert store.removal.expire(limits, board.now + 2 * DAY) == 250
     assert lines_of(store, board, former) == [] and len(lines_of(store, board, board.logs["journal"].epoch)) == 450
-    removed = [text for _, text in store.events(board.name) if "is removed (" in text]
+    removed = [text for _, text in store.boards.events(board.name) if "is removed (" in text]
     assert len(removed) == 1 and "450 lines" in removed[0]
 
 
@@ -164,10 +164,10 @@ def test_a_board_that_comes_back_to_a_copy_half_removed_sends_the_rest_again(
     board, former = _interrupted(store, monkeypatch, RetentionLimits(former_days=1))
     board.logs["journal"].epoch = former
     board.sync()
-    store.expire(RetentionLimits(former_days=10), board.now + DAY)
+    store.removal.expire(RetentionLimits(former_days=10), board.now + DAY)
     assert lines_of(store, board, former) == list(range(1, 451))
     span = SeqRange(board.name, "journal", former, 0, 1000)
-    assert dict(store.lines(span)) == board.logs["journal"].lines
+    assert dict(store.boards.lines(span)) == board.logs["journal"].lines
 
 
 def _interrupted(
@@ -181,7 +181,7 @@ def _interrupted(
     board.logs["journal"].epoch += 1_000_000
     board.sync()
     monkeypatch.setattr(removal, "_AT_ONCE", 100)
-    drop = store._drop_former
+    drop = store.removal._drop_former
     done: list[int] = []
 
     def ending(*values) -> int:
@@ -191,15 +191,16 @@ def _interrupted(
         return done[-1]
 
     with monkeypatch.context() as interrupting:
-        interrupting.setattr(store, "_drop_former", ending)
+        interrupting.setattr(store.removal, "_drop_former", ending)
         with pytest.raises(_Ended):
-            store.expire(limits, board.now + 2 * DAY)
+            store.removal.expire(limits, board.now + 2 * DAY)
     return board, former
 
 
 OLD_ROWS = {
     "aside": ("device, log, epoch, seq, at, why, line", "'board', 'journal', 1, {number}, {at}, 'why', 'x'"),
-    "device_use": ("day, device, lines, bytes, epochs", "{number}, 'board', 1, 1, 0"),
+    "device_use": ("day, device, lines, bytes", "{number}, 'board', 1, 1"),
+    "gateway_use": ("day, device, calls, tokens", "{number}, 'board', 1, 1"),
     "board_days": (
         "device, day, flash, flash_most, flash_size, records_bytes, records_most, memories, kept_turns, turns, failed, calls, "
         "tokens, searches, searches_empty, errors",
@@ -222,7 +223,7 @@ def test_a_transaction_of_expiry_removes_few_rows(store: CompanionStore, monkeyp
             store.database.write(lambda rows, sql=sql: rows.run(sql))
         with monkeypatch.context() as patch:
             counts = _steps(store, patch, table)
-            store.expire(RetentionLimits(former_days=1, reading_days=1), 1000 * DAY)
+            store.removal.expire(RetentionLimits(former_days=1, reading_days=1), 1000 * DAY)
         parts = [before - after for before, after in zip([50, *counts], counts, strict=False)]
         assert max(parts) == 7 and counts[-1] == 0, table
 
@@ -232,7 +233,7 @@ def test_what_is_not_old_stays_beside_what_is(store: CompanionStore):
         for day in (1, 2000):
             sql = f"INSERT INTO {table} ({columns}) VALUES ({values.format(number=day, at=day * DAY)})"
             store.database.write(lambda rows, sql=sql: rows.run(sql))
-    store.expire(RetentionLimits(former_days=1, reading_days=1), 2000 * DAY)
+    store.removal.expire(RetentionLimits(former_days=1, reading_days=1), 2000 * DAY)
     left = {
         table: store.database.read(lambda rows, table=table: rows.run(f"SELECT count(*) FROM {table}"))[0][0]
         for table in OLD_ROWS

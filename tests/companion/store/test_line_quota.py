@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from engram_host.companion.errors import Refused, Stale
-from engram_host.companion.store import CompanionStore, line_quota
-from engram_host.companion.store.line_quota import AGAIN_SECONDS, DAY_SECONDS, MOST_EPOCHS
-from engram_host.companion.types import LOGS, Hello, LineBatch, LineQuota
+from engram_host.companion.errors import Refused
+from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.line_quota import AGAIN_SECONDS, DAY_SECONDS, RESET_LINES
+from engram_host.companion.types import LineBatch, LineQuota
 from plain_board import PlainBoard
 
 MIDNIGHT = 20 * DAY_SECONDS
@@ -24,7 +24,7 @@ def board_with(store: CompanionStore, lines: int, quota: LineQuota, name: str = 
 
 
 def have(store: CompanionStore) -> int:
-    return store.device("kitchen").have["journal"]
+    return store.boards.device("kitchen").have["journal"]
 
 
 def test_lines_beyond_the_quota_wait_for_the_next_day(store: CompanionStore):
@@ -52,7 +52,7 @@ def test_another_boards_quota_is_its_own(store: CompanionStore):
     with pytest.raises(Refused):
         board_with(store, 20, LineQuota(lines=8)).sync()
     board_with(store, 8, LineQuota(lines=8), "garden").sync()
-    assert store.device("garden").have["journal"] == 8
+    assert store.boards.device("garden").have["journal"] == 8
 
 
 def test_lines_that_are_here_already_are_taken_beyond_the_quota(store: CompanionStore):
@@ -66,7 +66,7 @@ def test_a_compaction_forgets_lines_beyond_the_quota(store: CompanionStore):
     board.sync()
     gone = board.logs["journal"].compact({3}, set())
     board.sync()
-    assert gone and store.lines_at("kitchen", "journal", board.logs["journal"].epoch, [3]) == {}
+    assert gone and store.boards.lines_at("kitchen", "journal", board.logs["journal"].epoch, [3]) == {}
 
 
 def test_a_refusal_is_an_event_of_the_board_and_says_when_to_try_again(store: CompanionStore):
@@ -76,37 +76,22 @@ def test_a_refusal_is_an_event_of_the_board_and_says_when_to_try_again(store: Co
         with pytest.raises(Refused) as refused:
             board.sync()
         assert refused.value.again == again
-    events = [text for _, text in store.events("kitchen", 10) if "quota" in text]
+    events = [text for _, text in store.boards.events("kitchen", 10) if "quota" in text]
     assert events == [str(refused.value)]
 
 
 def test_logs_that_are_reset_again_and_again_are_refused_for_the_day(store: CompanionStore):
-    board = board_with(store, 1, LineQuota())
-    board.sync()
-    for _ in range(MOST_EPOCHS):
-        board.logs["journal"].epoch += 1_000_000
-        board.hello()
-    board.logs["journal"].epoch += 1_000_000
-    with pytest.raises(Refused, match=f"were reset {MOST_EPOCHS} times today"):
-        board.hello()
-    board.now = MIDNIGHT
-    board.hello()
-
-
-def test_logs_that_switch_between_known_epochs_are_refused_for_the_day(store: CompanionStore):
-    board = board_with(store, 1, LineQuota())
+    board = board_with(store, 1, LineQuota(lines=3 * RESET_LINES))
     board.sync()
     first = board.logs["journal"].epoch
-    for number in range(MOST_EPOCHS):
-        board.logs["journal"].epoch = first + 1_000_000 * (number % 2 == 0)
+    for epoch in (first + 1, first, first + 1):  # a return to a known epoch counts as well
+        board.logs["journal"].epoch = epoch
         board.hello()
-    board.logs["journal"].epoch = first + 1_000_000
-    with pytest.raises(Refused, match=f"were reset {MOST_EPOCHS} times today"):
+    board.hello()  # the epoch of the copy in use is no reset
+    board.logs["journal"].epoch = first
+    with pytest.raises(Refused, match="a reset of a log counts as 2,000"):
         board.hello()
-    board.logs["journal"].epoch = first  # the epoch of the copy in use is no switch
-    board.hello()
     board.now = MIDNIGHT
-    board.logs["journal"].epoch = first + 1_000_000
     board.hello()
 
 
@@ -124,7 +109,7 @@ def test_messages_that_reach_two_workers_at_once_are_counted_once_and_never_beyo
 
     def outcome(store: CompanionStore, batch: LineBatch, meeting: threading.Barrier) -> int | str:
         meeting.wait(20)
-        (found,) = store.store_batches([batch], board.now, quota)
+        (found,) = store.replication.store_batches([batch], board.now, quota)
         return found if isinstance(found, int) else type(found).__name__
 
     with ThreadPoolExecutor(2) as pool:
@@ -135,40 +120,12 @@ def test_messages_that_reach_two_workers_at_once_are_counted_once_and_never_beyo
             meeting = threading.Barrier(2)
             found = list(pool.map(lambda store, b=batch, m=meeting: outcome(store, b, m), stores))
             assert found == ([after + 4] * 2 if after < 16 else ["Refused"] * 2)
-            counts.append(use_today(stores[0], "lines"))
+            counts.append(use_today(stores[0]))
     assert counts == [4, 8, 12, 16, 16, 16, 16, 16] and have(stores[1]) == 16
 
 
-def test_resets_that_reach_two_workers_at_once_are_counted_once_and_never_beyond_the_limit(
-    open_store: Callable[[], CompanionStore], monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(line_quota, "MOST_EPOCHS", 5)
-    stores = [open_store(), open_store()]
-    board = board_with(stores[0], 1, LineQuota())
-    board.sync()
-    counts: list[int] = []
-
-    def greet(store: CompanionStore, hello: Hello, meeting: threading.Barrier) -> bool:
-        meeting.wait(20)
-        try:
-            store.greet(hello, board.now)
-        except (Refused, Stale):
-            return False
-        return True
-
-    with ThreadPoolExecutor(2) as pool:
-        for number in range(1, 9):
-            board.logs["journal"].epoch += 1_000_000
-            board.link, board.n = board.link + 1, 1
-            hello = Hello(board.name, board.sender(), 60, {log: board.logs[log].state for log in LOGS}, 0)
-            meeting = threading.Barrier(2)
-            assert any(pool.map(lambda s, h=hello, m=meeting: greet(s, h, m), stores)) == (number <= 5)
-            counts.append(use_today(stores[0], "epochs"))
-    assert counts == [1, 2, 3, 4, 5, 5, 5, 5]
-
-
-def use_today(store: CompanionStore, column: str) -> int:
+def use_today(store: CompanionStore) -> int:
     """What was counted of the board, which sends on one day only."""
-    sql = f"SELECT {column} FROM device_use WHERE device = 'kitchen'"
+    sql = "SELECT lines FROM device_use WHERE device = 'kitchen'"
     ((count,),) = store.database.read(lambda rows: rows.run(sql))
     return count

@@ -14,16 +14,15 @@ from unittest.mock import patch
 
 import psycopg
 import pytest
-from pgvector.psycopg import register_vector
 
 from engram import log_line
-from engram_host.companion.store import _TABLES, CompanionStore, choose_store, removal
-from engram_host.companion.store import postgres as postgres_store
+from engram_host.companion.store import CompanionStore, choose_store, removal
 from engram_host.companion.store.boards.status import BoardStatus
-from engram_host.companion.store.page.types import BoardQuery
-from engram_host.companion.store.postgres import COPIED_LINES, PostgresRows
+from engram_host.companion.store.boards.table import BoardQuery
+from engram_host.companion.store.database import tables_with
+from engram_host.companion.store.postgres import PostgresRows
 from engram_host.companion.store.sqlite import SqliteRows
-from engram_host.companion.types import LineBatch, LineQuota, NoteSpan, RetentionLimits, SeqRange
+from engram_host.companion.types import NoteSpan, RetentionLimits, SeqRange
 from filled_boards import (
     EPOCH,
     IDENTITY,
@@ -46,11 +45,8 @@ SENT = 10_000
 OF_A_BOARD = re.compile(r"\b(device|name|folder|mid|digest|number)\b")
 """One of these columns has to be in an index's condition: of a board, or of a row."""
 
-PARTIAL = {"damaged_lines", "lines_crc_device_log_epoch_seq_idx"}
+PARTIAL = {"damaged_lines"}
 """Indexes of few rows: of lines that were found damaged."""
-
-OF_A_TRANSACTION = {"new_lines"}
-"""Tables that have only the rows of the transaction that made them."""
 
 A_ROW_A_BOARD = {"devices", "logs", "board_status", "senses", "sense_copies"}
 """Tables with some rows for each board: lists of all boards read these as a whole."""
@@ -83,8 +79,6 @@ def filled(postgres: PostgresServer) -> Iterator[Filled]:
             closing(open_filled(postgres.at(name), BOARDS, LINES, LINES)) as store,
             psycopg.connect(postgres.at(name), autocommit=True) as connection,
         ):
-            register_vector(connection)
-            connection.execute(postgres_store._NEW_LINES)
             yield Filled(store, connection)
         admin.execute(f"DROP DATABASE {name}".encode())
 
@@ -99,14 +93,6 @@ def send_lines(board: FilledBoard):
     board.send("journal", turns[LINES:])
 
 
-def send_many_lines_at_once(board: FilledBoard):
-    board.greet()
-    lines = list(turn_lines(LINES + 3 * COPIED_LINES))[LINES:]
-    span = SeqRange(board.device, "journal", EPOCH, LINES, lines[-1][0])
-    (have,) = board.store.store_batches([LineBatch(board.sender, span, lines)], NOW, LineQuota())
-    assert have == span.to
-
-
 def send_archived_and_changed_lines(board: FilledBoard):
     store, name = board.store, board.device
     archive = [("seq", LINES + 1), ("op", "archive"), ("id", "m3"), ("at", NOW), ("was", 3)]
@@ -115,11 +101,11 @@ def send_archived_and_changed_lines(board: FilledBoard):
     board.send("records", [records[9], records[11]])
     board.next["records"] = LINES + 2
     board.greet(rewrites=1)
-    store.is_same(board.sender, SeqRange(name, "records", EPOCH, 0, LINES + 1), LINES, "00000000")
+    store.replication.is_same(board.sender, SeqRange(name, "records", EPOCH, 0, LINES + 1), LINES, "00000000")
     for log in ("records", "journal"):
-        store.mark_agreed(board.sender, name, log, EPOCH, 1)
-    store.promise_lines(board.sender, name, "records", EPOCH, [4], "00000000")
-    store.resolve_archive(board.sender, name, EPOCH, range(0), NOW)
+        store.replication.mark_agreed(board.sender, name, log, EPOCH, 1)
+    store.replication.promise_lines(board.sender, name, "records", EPOCH, [4], "00000000")
+    store.replication.resolve_archive(board.sender, name, EPOCH, range(0), NOW)
 
 
 def reset_and_go_back(board: FilledBoard):
@@ -132,19 +118,19 @@ def reset_and_go_back(board: FilledBoard):
 def send_notes_senses_and_status(board: FilledBoard):
     board.greet()
     board.put_note(9, "# lamp\n\nthe lamp is new\n")
-    board.store.compare_notes(board.sender, NoteSpan(board.device, EPOCH, "", "", ()), NOW)
+    board.store.notes.compare_notes(board.sender, NoteSpan(board.device, EPOCH, "", "", ()), NOW)
     board.put_senses(4, 6)
-    board.store.put_status(board.sender, board.device, BoardStatus(run=2), NOW)
+    board.store.status.put_status(board.sender, board.device, BoardStatus(run=2), NOW)
 
 
 def converse(board: FilledBoard):
     board.greet()
     board.converse("new")
-    board.store.cancel_conversation(board.device, "waits", NOW)
-    board.store.conversation_after(board.device, "new", 0)
-    board.store.conversations(board.device, 50)
-    board.store.conversations(board.device, 50, before=1 << 40)
-    board.store.conversations(board.device, 50, room="chat:1")
+    board.store.conversations.cancel_conversation(board.device, "waits", NOW)
+    board.store.conversations.conversation_after(board.device, "new", 0)
+    board.store.conversations.conversations(board.device, 50)
+    board.store.conversations.conversations(board.device, 50, before=1 << 40)
+    board.store.conversations.conversations(board.device, 50, room="chat:1")
 
 
 # --- what people and searches read
@@ -152,34 +138,33 @@ def converse(board: FilledBoard):
 
 def update_an_index(board: FilledBoard):
     store, name = board.store, board.device
-    version = store.device(name).version
+    version = store.boards.device(name).version
     for after in (0, version - 3):
-        store.changes(name, after)
-        store.vectors(name, IDENTITY, after)
+        store.boards.changes(name, after)
+        store.vectors.vectors(name, IDENTITY, after)
     board.put_vectors(range(1, 20))
-    store.cached(IDENTITY, [b"%032d" % 1, b"%032d" % 2])
-    store.note_sources([name])
+    store.vectors.cached(IDENTITY, [b"%032d" % 1, b"%032d" % 2])
+    store.notes.note_sources([name])
 
 
 def look_through_a_board(board: FilledBoard):
     store, name = board.store, board.device
-    assert len(list(store.lines(SeqRange(name, "journal", EPOCH, 0, 1 << 40)))) == LINES
-    assert store.lines_at(name, "records", EPOCH, [4, 5, 6])
-    store.archived(name)
-    store.archived_seqs(name)
-    assert store.events(name) and store.set_aside_lines(name)
-    assert store.senses_of(name) and store.slots_known(name, 1) and store.sense_events(name)
-    store.reading_rows(name, 1, 0, 0, 1 << 40)
-    assert store.note_names(name)
-    store.note_lines(name, "2026-01-01.md", "owner")
-    store.board_status(name)
-    store.board_days(name, 0)
-    store.board_row(name)
+    assert len(list(store.boards.lines(SeqRange(name, "journal", EPOCH, 0, 1 << 40)))) == LINES
+    assert store.boards.lines_at(name, "records", EPOCH, [4, 5, 6])
+    store.boards.archived(name)
+    store.boards.archived_seqs(name)
+    assert store.boards.events(name) and store.boards.set_aside_lines(name)
+    assert store.senses.senses_of(name) and store.senses.slots_known(name, 1) and store.senses.sense_events(name)
+    store.senses.reading_rows(name, 1, 0, 0, 1 << 40)
+    assert store.notes.note_names(name)
+    store.notes.note_lines(name, "2026-01-01.md", "owner")
+    store.status.board_status(name)
+    store.status.board_days(name, 0)
+    store.boards.board_row(name)
 
 
 PATHS = (
     send_lines,
-    send_many_lines_at_once,
     send_archived_and_changed_lines,
     reset_and_go_back,
     send_notes_senses_and_status,
@@ -195,24 +180,8 @@ def test_what_is_done_for_a_board_reads_its_rows_only(filled: Filled, path: Call
     found = list(filled.scans_of(lambda: path(board)))
     assert found
     assert [
-        (scan, sql)
-        for sql, scan in found
-        if not OF_A_BOARD.search(scan.condition)
-        and re.sub(r"_\d+_", "_", scan.index) not in PARTIAL
-        and scan.table not in OF_A_TRANSACTION
+        (scan, sql) for sql, scan in found if not OF_A_BOARD.search(scan.condition) and scan.index not in PARTIAL
     ] == []
-
-
-def test_copied_lines_are_compared_with_known_ones_by_their_key(filled: Filled):
-    board = FilledBoard(filled.store, f"board-{1 + len(PATHS)}", LINES, LINES, SENT)
-    with recorded_statements(PostgresRows) as recorded:
-        send_many_lines_at_once(board)
-    (copied,) = (sql for sql in recorded.statements if "FROM new_lines" in sql)
-    ((plans,),) = filled.connection.execute(f"EXPLAIN (FORMAT JSON) {copied}".encode()).fetchall()
-    plan = plans[0]["Plan"]
-    assert (plan["Node Type"], plan["Relation Name"]) == ("ModifyTable", "lines")
-    assert (plan["Conflict Resolution"], plan["Conflict Arbiter Indexes"]) == ("UPDATE", ["lines_pkey"])
-    assert [scan.table for scan in scans(filled.connection, copied, ())] == ["new_lines"]
 
 
 @in_one_case("path", PATHS)
@@ -223,7 +192,7 @@ def test_sqlite_reads_the_rows_of_a_board_only(tmp_path: Path, path: Callable[[F
         with recorded_statements(SqliteRows) as recorded:
             path(FilledBoard(store, TEMPLATE, LINES, LINES, SENT))
         assert recorded.statements
-        tables = {f"SCAN {name}" for name in _TABLES}
+        tables = {f"SCAN {name}" for name in tables_with()}
         whole = [
             (detail, sql)
             for sql, values in recorded.statements.items()
@@ -239,29 +208,28 @@ def test_sqlite_reads_the_rows_of_a_board_only(tmp_path: Path, path: Callable[[F
 def test_lists_of_boards_read_no_table_of_what_boards_sent(filled: Filled):
     def look():
         store = filled.store
-        assert store.sources() and store.devices_after("board-5", 100) and store.count_devices()
-        store.heard_times()
-        store.list_boards(BoardQuery())
-        store.gauges()
-        store.lasting_events()
-        store.senses_of_boards()
-        store.boards_with_messages()
-        store.count_waiting()
-        store.newest_conversation()
-        store.pushes_after(0, 10)
-        store.unfinished_conversations("x", NOW + DAY, 10)
-        store.damaged()
+        assert store.boards.sources() and store.boards.devices_after("board-5", 100)
+        store.boards.heard_times()
+        store.boards.list_boards(BoardQuery())
+        store.health.gauges()
+        store.senses.lasting_events()
+        store.senses.senses_of_boards()
+        store.conversations.boards_with_messages()
+        store.conversations.newest_conversation()
+        store.conversations.pushes_after(0, 10)
+        store.conversations.unfinished_conversations("x", NOW + DAY, 10)
+        store.boards.damaged()
 
     assert _whole_tables(filled, look) <= A_ROW_A_BOARD
 
 
-def test_expiry_reads_no_table_of_what_boards_sent_but_for_the_lines_set_aside(filled: Filled):
+def test_expiry_reads_no_table_of_what_boards_sent(filled: Filled):
     def sweep():
         with patch.object(removal, "_AT_ONCE", 20):
-            filled.store.expire(RetentionLimits(365, 1 << 28, 365, 730, 1 << 28), NOW)
-        filled.store.end_old_conversations(0, 0, "too late", NOW + DAY)
+            filled.store.removal.expire(RetentionLimits(365, 1 << 28, 365, 730, 1 << 28), NOW)
+        filled.store.conversations.end_old_conversations(0, 0, "too late", NOW + DAY)
 
-    assert _whole_tables(filled, sweep) <= A_ROW_A_BOARD | {"aside"}
+    assert _whole_tables(filled, sweep) <= A_ROW_A_BOARD | {"bridge_files", "gateway_use"}
 
 
 def _whole_tables(filled: Filled, work: Callable[[], None]) -> set[str]:

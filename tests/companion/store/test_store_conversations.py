@@ -1,14 +1,13 @@
 """Messages to boards in the database: offered until they are answered, answered once, bounded, and gone in the end."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
 from engram.config import SECRETS
 from engram_host.companion.errors import MessageIdTaken, Refused, TooManyWaiting, UnknownConversation, UnknownDevice
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.conversations import table
 from engram_host.companion.store.conversations.table import DONE_KEPT, MOST_BEGUN, MOST_UNNAMED, Reply
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.types import (
@@ -38,21 +37,23 @@ def kitchen(store: CompanionStore) -> CompanionStore:
 
 
 def hello(store: CompanionStore, sender: Sender, device: str = "kitchen") -> None:
-    store.greet(Hello(device, sender, 0, {name: LogState(7, 1, 1, 0) for name in LOGS}), NOW)
+    store.replication.greet(Hello(device, sender, 0, {name: LogState(7, 1, 1, 0) for name in LOGS}), NOW)
 
 
 def add(store: CompanionStore, mid: str = "a", text: str = "hi", principal: str = "ann"):
-    return store.add_conversation("kitchen", Said(mid, principal, text, "phone"), LIMITS, NOW)
+    return store.conversations.add_conversation("kitchen", Said(mid, principal, text, "phone"), LIMITS, NOW)
 
 
 def reply(
     store: CompanionStore, mid: str, offer: int, k: int, *texts: str, end: bool = False, kind: PieceKind = "text"
 ):
-    return store.add_reply(BOARD, "kitchen", mid, Reply(offer, k, [(kind, text) for text in texts], end), LIMITS, NOW)
+    return store.conversations.add_reply(
+        BOARD, "kitchen", mid, Reply(offer, k, [(kind, text) for text in texts], end), LIMITS, NOW
+    )
 
 
 def read(store: CompanionStore, mid: str = "a", after: int = 0) -> tuple[str, list[tuple[str, str]]]:
-    found, pieces = store.conversation_after("kitchen", mid, after)
+    found, pieces = store.conversations.conversation_after("kitchen", mid, after)
     return found.state, [(piece.kind, piece.text) for piece in pieces]
 
 
@@ -64,15 +65,15 @@ def test_a_secret_that_somebody_typed_is_removed_with_the_end_of_its_message(
     kitchen: CompanionStore, name: str, end: str
 ):
     said = Said("a", "owner", f"/setting  {name} sk-42 and more", "phone", is_command=True)
-    kitchen.add_conversation("kitchen", said, LIMITS, NOW)
+    kitchen.conversations.add_conversation("kitchen", said, LIMITS, NOW)
     if end == "answer":
-        offered = kitchen.next_message(BOARD, "kitchen", NOW)
+        offered = kitchen.conversations.next_message(BOARD, "kitchen", NOW)
         assert offered and offered.said == said, "the board is given it"
         reply(kitchen, "a", 1, 1, "x", end=True)
     else:
-        kitchen.cancel_conversation("kitchen", "a", NOW)
-    assert kitchen.conversation("kitchen", "a").said.text == f"/setting {name}"
-    repeated = kitchen.add_conversation("kitchen", said, LIMITS, NOW)
+        kitchen.conversations.cancel_conversation("kitchen", "a", NOW)
+    assert kitchen.conversations.conversation("kitchen", "a").said.text == f"/setting {name}"
+    repeated = kitchen.conversations.add_conversation("kitchen", said, LIMITS, NOW)
     assert not repeated.is_open, "it is the same message when it comes again"
 
 
@@ -94,30 +95,36 @@ def test_what_sets_no_secret_is_shown_as_it_is(said: Said):
 
 def test_a_message_goes_from_waiting_to_done(kitchen: CompanionStore):
     assert add(kitchen).state == "waiting"
-    offered = kitchen.next_message(BOARD, "kitchen", NOW)
+    offered = kitchen.conversations.next_message(BOARD, "kitchen", NOW)
     assert offered and (offered.said.text, offered.offers) == ("hi", 1)
-    assert not kitchen.mark_taken(BOARD, "kitchen", "a", "t3", NOW)
-    assert kitchen.conversation("kitchen", "a").state == "taken" and kitchen.conversation("kitchen", "a").turn == "t3"
+    assert not kitchen.conversations.mark_taken(BOARD, "kitchen", "a", "t3", NOW)
+    assert (
+        kitchen.conversations.conversation("kitchen", "a").state == "taken"
+        and kitchen.conversations.conversation("kitchen", "a").turn == "t3"
+    )
     assert not reply(kitchen, "a", 1, 1, "Hel", "lo")
     assert read(kitchen) == ("answering", [("text", "Hel"), ("text", "lo")])
     assert not reply(kitchen, "a", 1, 2, "!", end=True)
     assert read(kitchen, after=2) == ("done", [("text", "!")])
-    assert kitchen.next_message(BOARD, "kitchen", NOW) is None and kitchen.count_waiting() == 0
+    assert (
+        kitchen.conversations.next_message(BOARD, "kitchen", NOW) is None
+        and not kitchen.conversations.boards_with_messages()
+    )
 
 
 def test_messages_are_offered_in_their_order_and_again_until_they_are_answered(kitchen: CompanionStore):
     add(kitchen, "a")
     add(kitchen, "b")
-    offers = [kitchen.next_message(BOARD, "kitchen", NOW) for _ in range(2)]
+    offers = [kitchen.conversations.next_message(BOARD, "kitchen", NOW) for _ in range(2)]
     assert [(each.said.mid, each.offers) for each in offers if each] == [("a", 1), ("a", 2)]
     reply(kitchen, "a", 2, 1, "x", end=True)
-    offered = kitchen.next_message(BOARD, "kitchen", NOW)
+    offered = kitchen.conversations.next_message(BOARD, "kitchen", NOW)
     assert offered and offered.said.mid == "b"
 
 
 def test_what_comes_twice_or_late_changes_nothing(kitchen: CompanionStore):
     add(kitchen)
-    kitchen.next_message(BOARD, "kitchen", NOW)
+    kitchen.conversations.next_message(BOARD, "kitchen", NOW)
     for _ in range(2):
         reply(kitchen, "a", 1, 1, "Hel")
     reply(kitchen, "a", 1, 2, "lo")
@@ -130,9 +137,9 @@ def test_what_comes_twice_or_late_changes_nothing(kitchen: CompanionStore):
 
 def test_an_answer_that_starts_again_takes_the_place_of_the_first_one(kitchen: CompanionStore):
     add(kitchen)
-    kitchen.next_message(BOARD, "kitchen", NOW)
+    kitchen.conversations.next_message(BOARD, "kitchen", NOW)
     reply(kitchen, "a", 1, 1, "Hel", "lo")
-    kitchen.next_message(BOARD, "kitchen", NOW)
+    kitchen.conversations.next_message(BOARD, "kitchen", NOW)
     reply(kitchen, "a", 2, 1, "Hello", end=True)
     assert not reply(kitchen, "a", 1, 2, "late")
     assert read(kitchen) == ("done", [("again", ""), ("text", "Hello")])
@@ -149,20 +156,22 @@ def test_a_board_that_has_not_said_hello_is_given_nothing(kitchen: CompanionStor
     add(kitchen)
     for sender in (Sender("other", 3, 9), Sender("b1", 4, 1)):
         with pytest.raises(Refused):
-            kitchen.next_message(sender, "kitchen", NOW)
+            kitchen.conversations.next_message(sender, "kitchen", NOW)
         with pytest.raises(Refused):
-            kitchen.add_reply(sender, "kitchen", "a", Reply(1, 1, [("text", "x")], True), LIMITS, NOW)
+            kitchen.conversations.add_reply(sender, "kitchen", "a", Reply(1, 1, [("text", "x")], True), LIMITS, NOW)
         with pytest.raises(Refused):
-            kitchen.add_push(sender, "kitchen", Said("push:1", "", "x", "phone"), NOW)
+            kitchen.conversations.add_push(sender, "kitchen", Said("push:1", "", "x", "phone"), NOW)
     assert read(kitchen) == ("waiting", [])
 
 
 def test_a_board_is_given_its_own_messages_only(kitchen: CompanionStore):
     hello(kitchen, Sender("b2", 1, 1), "garden")
     add(kitchen)
-    assert kitchen.next_message(Sender("b2", 1, 1), "garden", NOW) is None
-    assert kitchen.add_reply(Sender("b2", 1, 1), "garden", "a", Reply(1, 1, [("text", "x")], True), LIMITS, NOW)
-    assert read(kitchen) == ("waiting", []) and kitchen.boards_with_messages() == {"kitchen"}
+    assert kitchen.conversations.next_message(Sender("b2", 1, 1), "garden", NOW) is None
+    assert kitchen.conversations.add_reply(
+        Sender("b2", 1, 1), "garden", "a", Reply(1, 1, [("text", "x")], True), LIMITS, NOW
+    )
+    assert read(kitchen) == ("waiting", []) and kitchen.conversations.boards_with_messages() == {"kitchen"}
 
 
 # --- cancelling, and what never ends
@@ -170,35 +179,35 @@ def test_a_board_is_given_its_own_messages_only(kitchen: CompanionStore):
 
 def test_what_the_board_has_not_got_is_cancelled_at_once(kitchen: CompanionStore):
     add(kitchen)
-    assert kitchen.cancel_conversation("kitchen", "a", NOW).state == "cancelled"
-    assert kitchen.next_message(BOARD, "kitchen", NOW) is None
+    assert kitchen.conversations.cancel_conversation("kitchen", "a", NOW).state == "cancelled"
+    assert kitchen.conversations.next_message(BOARD, "kitchen", NOW) is None
 
 
 def test_a_board_is_told_to_stop_and_has_the_last_word(kitchen: CompanionStore):
     add(kitchen)
-    kitchen.next_message(BOARD, "kitchen", NOW)
+    kitchen.conversations.next_message(BOARD, "kitchen", NOW)
     reply(kitchen, "a", 1, 1, "Hel")
-    assert kitchen.cancel_conversation("kitchen", "a", NOW).state == "answering"
-    assert kitchen.mark_taken(BOARD, "kitchen", "a", "t3", NOW) and reply(kitchen, "a", 1, 2, "lo")
+    assert kitchen.conversations.cancel_conversation("kitchen", "a", NOW).state == "answering"
+    assert kitchen.conversations.mark_taken(BOARD, "kitchen", "a", "t3", NOW) and reply(kitchen, "a", 1, 2, "lo")
     assert reply(kitchen, "a", 1, 3, "cancelled", end=True, kind="problem")
     assert read(kitchen)[0] == "cancelled"
 
 
 def test_a_cancelled_message_is_not_offered_again(kitchen: CompanionStore):
     add(kitchen)
-    kitchen.next_message(BOARD, "kitchen", NOW)
-    kitchen.cancel_conversation("kitchen", "a", NOW)
-    assert kitchen.next_message(BOARD, "kitchen", NOW) is None and read(kitchen)[0] == "cancelled"
+    kitchen.conversations.next_message(BOARD, "kitchen", NOW)
+    kitchen.conversations.cancel_conversation("kitchen", "a", NOW)
+    assert kitchen.conversations.next_message(BOARD, "kitchen", NOW) is None and read(kitchen)[0] == "cancelled"
 
 
 def offer(store: CompanionStore, times: int = 1, *, is_named: bool) -> bool:
     """Give a board its message so often; whether it was given it each time. It names it, then begins again as after a crash."""
     for _ in range(times):
-        if not store.next_message(BOARD, "kitchen", NOW):
+        if not store.conversations.next_message(BOARD, "kitchen", NOW):
             return False
         if is_named:
-            store.mark_taken(BOARD, "kitchen", "a", "t3", NOW)
-            store.mark_taken(BOARD, "kitchen", "a", "t3", NOW)
+            store.conversations.mark_taken(BOARD, "kitchen", "a", "t3", NOW)
+            store.conversations.mark_taken(BOARD, "kitchen", "a", "t3", NOW)
     return True
 
 
@@ -213,9 +222,9 @@ def test_offers_that_the_board_never_named_do_not_count_as_begun(kitchen: Compan
     add(kitchen)
     assert offer(kitchen, 5 * MOST_BEGUN, is_named=False)
     assert offer(kitchen, MOST_BEGUN - 1, is_named=True) and offer(kitchen, 5 * MOST_BEGUN, is_named=False)
-    reply(kitchen, "a", kitchen.conversation("kitchen", "a").offers, 1, "Hello", end=True)
+    reply(kitchen, "a", kitchen.conversations.conversation("kitchen", "a").offers, 1, "Hello", end=True)
     assert read(kitchen) == ("done", [("text", "Hello")])
-    assert kitchen.conversation("kitchen", "a").begun == MOST_BEGUN
+    assert kitchen.conversations.conversation("kitchen", "a").begun == MOST_BEGUN
 
 
 def test_a_message_that_the_board_never_names_is_given_up_later_and_with_its_own_reason(kitchen: CompanionStore):
@@ -231,14 +240,14 @@ def test_a_message_that_the_board_never_names_is_given_up_later_and_with_its_own
 def test_what_waits_too_long_is_undeliverable_and_what_is_done_goes(kitchen: CompanionStore):
     add(kitchen, "a")
     add(kitchen, "b")
-    kitchen.next_message(BOARD, "kitchen", NOW)
+    kitchen.conversations.next_message(BOARD, "kitchen", NOW)
     reply(kitchen, "a", 1, 1, "x", end=True)
-    assert kitchen.end_old_conversations(NOW, NOW, "too old", NOW + 1) == []
-    assert kitchen.end_old_conversations(NOW + 1, NOW, "too old", NOW + 1) == [("kitchen", "b")]
+    assert kitchen.conversations.end_old_conversations(NOW, NOW, "too old", NOW + 1) == []
+    assert kitchen.conversations.end_old_conversations(NOW + 1, NOW, "too old", NOW + 1) == [("kitchen", "b")]
     assert read(kitchen, "b") == ("undeliverable", [("problem", "too old")])
-    kitchen.end_old_conversations(0, NOW + 1, "too old", NOW + 2)
+    kitchen.conversations.end_old_conversations(0, NOW + 1, "too old", NOW + 2)
     with pytest.raises(UnknownConversation):
-        kitchen.conversation("kitchen", "a")
+        kitchen.conversations.conversation("kitchen", "a")
     assert read(kitchen, "b")[0] == "undeliverable"
 
 
@@ -264,7 +273,7 @@ def test_the_bytes_that_wait_have_a_bound(kitchen: CompanionStore):
 
 def test_a_long_answer_is_cut_and_says_so(kitchen: CompanionStore):
     add(kitchen)
-    kitchen.next_message(BOARD, "kitchen", NOW)
+    kitchen.conversations.next_message(BOARD, "kitchen", NOW)
     reply(kitchen, "a", 1, 1, "x" * 40, "y" * 40, "z")
     reply(kitchen, "a", 1, 2, "more", end=True)
     state, pieces = read(kitchen)
@@ -275,20 +284,24 @@ def test_the_answered_messages_of_a_board_have_a_bound(kitchen: CompanionStore, 
     assert DONE_KEPT >= 100
     monkeypatch.setattr("engram_host.companion.store.conversations.table.DONE_KEPT", 2)
     for number in range(5):
-        kitchen.add_push(BOARD, "kitchen", Said(f"push:{number}", "", "it rains", "phone"), NOW)
-    kitchen.end_old_conversations(0, 0, "too old", NOW)
-    assert [each.said.mid for each in kitchen.conversations("kitchen", 10)] == ["push:4", "push:3"]
+        kitchen.conversations.add_push(BOARD, "kitchen", Said(f"push:{number}", "", "it rains", "phone"), NOW)
+    kitchen.conversations.end_old_conversations(0, 0, "too old", NOW)
+    assert [each.said.mid for each in kitchen.conversations.conversations("kitchen", 10)] == ["push:4", "push:3"]
 
 
 def test_a_room_in_which_much_is_answered_drives_out_nothing_of_another_one(
     kitchen: CompanionStore, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("engram_host.companion.store.conversations.table.DONE_KEPT", 2)
-    kitchen.add_push(BOARD, "kitchen", Said("push:chat", "", "hello", "page"), NOW)
+    kitchen.conversations.add_push(BOARD, "kitchen", Said("push:chat", "", "hello", "page"), NOW)
     for number in range(5):
-        kitchen.add_push(BOARD, "kitchen", Said(f"push:{number}", "", "stored", "import"), NOW)
-    kitchen.end_old_conversations(0, 0, "too old", NOW)
-    assert [each.said.mid for each in kitchen.conversations("kitchen", 10)] == ["push:4", "push:3", "push:chat"]
+        kitchen.conversations.add_push(BOARD, "kitchen", Said(f"push:{number}", "", "stored", "import"), NOW)
+    kitchen.conversations.end_old_conversations(0, 0, "too old", NOW)
+    assert [each.said.mid for each in kitchen.conversations.conversations("kitchen", 10)] == [
+        "push:4",
+        "push:3",
+        "push:chat",
+    ]
 
 
 # --- lists, and what the board begins
@@ -303,29 +316,30 @@ def test_no_push_becomes_visible_after_one_with_a_higher_number(
     seen: list[int] = []
 
     def push_garden() -> None:
-        garden.add_push(garden_board, "garden", Said("push:1:t1", "", "it rains", "phone"), NOW)
+        garden.conversations.add_push(garden_board, "garden", Said("push:1:t1", "", "it rains", "phone"), NOW)
 
     other = threading.Thread(target=push_garden)
 
-    def pause(_rows: Rows, device: str, _kept: int) -> None:
-        if device == "kitchen":  # its row is written and not committed yet
+    def pause(_rows: Rows, _table: str, _where: str, values: Sequence[str], _most: int) -> int:
+        if values == ("kitchen",):  # its row is written and not committed yet
             other.start()
             other.join(0.3)
-            seen.extend(number for number, *_ in reader.pushes_after(0, 10))
+            seen.extend(number for number, *_ in reader.conversations.pushes_after(0, 10))
+        return 0
 
-    monkeypatch.setattr(table, "remove_oldest_pushes", pause)
-    kitchen.add_push(BOARD, "kitchen", Said("push:7:t1", "", "it rains", "phone"), NOW)
+    monkeypatch.setattr(Rows, "keep_newest", pause)
+    kitchen.conversations.add_push(BOARD, "kitchen", Said("push:7:t1", "", "it rains", "phone"), NOW)
     other.join(SECONDS)
-    seen.extend(number for number, *_ in reader.pushes_after(max(seen, default=0), 10))
+    seen.extend(number for number, *_ in reader.conversations.pushes_after(max(seen, default=0), 10))
     assert len(seen) == 2
 
 
 def test_a_push_is_kept_once(kitchen: CompanionStore):
     for _ in range(2):
-        kitchen.add_push(BOARD, "kitchen", Said("push:7:t3", "", "it rains", "phone"), NOW)
-    (found,) = kitchen.conversations("kitchen", 10, room="phone")
+        kitchen.conversations.add_push(BOARD, "kitchen", Said("push:7:t3", "", "it rains", "phone"), NOW)
+    (found,) = kitchen.conversations.conversations("kitchen", 10, room="phone")
     assert (found.is_push, found.state, found.said.text) == (True, "done", "it rains")
-    assert kitchen.conversations("kitchen", 10, room="other") == []
+    assert kitchen.conversations.conversations("kitchen", 10, room="other") == []
 
 
 def test_what_a_board_says_by_itself_has_a_bound_and_drives_out_no_message(
@@ -334,12 +348,12 @@ def test_what_a_board_says_by_itself_has_a_bound_and_drives_out_no_message(
     monkeypatch.setattr("engram_host.companion.store.conversations.table.PUSHES_KEPT", 3)
     add(kitchen, "open")
     hello(kitchen, Sender("b2", 1, 1), "garden")
-    kitchen.add_push(Sender("b2", 1, 2), "garden", Said("push:1:t1", "", "it rains here", "phone"), NOW)
+    kitchen.conversations.add_push(Sender("b2", 1, 2), "garden", Said("push:1:t1", "", "it rains here", "phone"), NOW)
     for number in range(6):
-        kitchen.add_push(BOARD, "kitchen", Said(f"push:{number}", "", "it rains", "phone"), NOW)
-    kept = [each.said.mid for each in kitchen.conversations("kitchen", 10)]
+        kitchen.conversations.add_push(BOARD, "kitchen", Said(f"push:{number}", "", "it rains", "phone"), NOW)
+    kept = [each.said.mid for each in kitchen.conversations.conversations("kitchen", 10)]
     assert kept == ["push:5", "push:4", "push:3", "open"]
-    assert [each.said.mid for each in kitchen.conversations("garden", 10)] == ["push:1:t1"]
+    assert [each.said.mid for each in kitchen.conversations.conversations("garden", 10)] == ["push:1:t1"]
 
 
 def test_a_board_that_is_not_known_is_told_nothing(store: CompanionStore):
@@ -349,10 +363,10 @@ def test_a_board_that_is_not_known_is_told_nothing(store: CompanionStore):
 
 def test_an_erased_board_leaves_no_message(kitchen: CompanionStore):
     add(kitchen)
-    kitchen.next_message(BOARD, "kitchen", NOW)
+    kitchen.conversations.next_message(BOARD, "kitchen", NOW)
     reply(kitchen, "a", 1, 1, "Hello")
-    kitchen.erase_board("kitchen")
+    kitchen.removal.erase_board("kitchen")
     hello(kitchen, BOARD)
     with pytest.raises(UnknownConversation):
-        kitchen.conversation("kitchen", "a")
+        kitchen.conversations.conversation("kitchen", "a")
     assert add(kitchen).state == "waiting" and read(kitchen)[1] == []

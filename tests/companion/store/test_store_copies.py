@@ -186,7 +186,7 @@ class Boards(RuleBasedStateMachine):
 
     @rule(limit=st.integers(1, 7))
     def follow(self, limit: int):
-        for change in self.store.changes(self.board.name, self.version, limit):
+        for change in self.store.boards.changes(self.board.name, self.version, limit):
             assert change.version > self.version
             self.version = change.version
             self.meanings.pop((change.log, change.seq), None)
@@ -202,27 +202,27 @@ class Boards(RuleBasedStateMachine):
             for (log, seq), line in self.seen.items()
             if seq in seqs
         ]
-        self.store.put_vectors(self.board.name, IDENTITY, vectors, self.version)
+        self.store.vectors.put_vectors(self.board.name, IDENTITY, vectors, self.version)
 
     @invariant()
     def vectors_are_of_lines_that_are_there(self):
         lines = {(log, seq): line for log, seq, line in self.present()}
-        for _, one in self.store.vectors(self.board.name, IDENTITY, 0):
+        for _, one in self.store.vectors.vectors(self.board.name, IDENTITY, 0):
             assert lines[one.log, one.seq][-16:] == one.digest
 
     def present(self) -> list[Line]:
-        changes = self.store.changes(self.board.name, 0, 1 << 20)
+        changes = self.store.boards.changes(self.board.name, 0, 1 << 20)
         return [(change.log, change.seq, change.line) for change in changes if change.line is not None]
 
     def everywhere(self) -> set[Line]:
         """What the store has in any epoch, or aside."""
         everything: set[Line] = {
-            (one.log, one.seq, one.line) for one in self.store.set_aside_lines(self.board.name, 1 << 20)
+            (one.log, one.seq, one.line) for one in self.store.boards.set_aside_lines(self.board.name, 1 << 20)
         }
         for log in LOGS:
             for epoch in self.epochs:
                 span = SeqRange(self.board.name, log, epoch, 0, 1 << 20)
-                everything |= {(log, seq, line) for seq, line in self.store.lines(span)}
+                everything |= {(log, seq, line) for seq, line in self.store.boards.lines(span)}
         return everything
 
     def teardown(self):
@@ -241,14 +241,14 @@ class Boards(RuleBasedStateMachine):
         extra = {line for line in present if line[1] >= self.board.logs[line[0]].oldest} - self.on_board()
         assert self.on_board() <= set(present)
         assert extra <= self.damaged
-        device = self.store.device(self.board.name)
+        device = self.store.boards.device(self.board.name)
         for name, log in self.board.logs.items():
             assert device.logs[name] == log.state
             assert device.have[name] == log.next - 1
 
     def reader_has_seen_all(self):
         while self.version < max(
-            (change.version for change in self.store.changes(self.board.name, self.version)), default=0
+            (change.version for change in self.store.boards.changes(self.board.name, self.version)), default=0
         ):
             self.follow(100)
         assert self.seen == {(log, seq): line for log, seq, line in self.present()}

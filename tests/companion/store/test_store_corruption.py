@@ -200,10 +200,7 @@ def _emptied(data: bytes) -> bytes:
 def test_no_table_of_postgres_that_is_damaged_loses_anything_without_a_sentence(
     sound_server: SoundServer, harm: Callable[[bytes], bytes]
 ):
-    tables = [
-        name for name in sound_server.files if name.startswith("lines_") and name.removeprefix("lines_").isdecimal()
-    ]
-    for name in extent(list(sound_server.files), tables[:1]):
+    for name in extent(list(sound_server.files), ["lines"]):
         trial = sound_server.trial.again(sound_server.trial.url)
         sound_server.server.start_with(sound_server.files[name], harm)
         trial.play()

@@ -29,14 +29,14 @@ DISK_MB = 2
 
 
 def have(store: CompanionStore, board: PlainBoard) -> int:
-    return store.device(board.name).have["journal"]
+    return store.boards.device(board.name).have["journal"]
 
 
 def whole(store: CompanionStore, board: PlainBoard) -> bool:
     """Whether the copy has each line up to its `have`, and no other."""
     lines: dict[int, bytes | None] = {}
     version = 0
-    while changes := store.changes(board.name, version):
+    while changes := store.boards.changes(board.name, version):
         version = changes[-1].version
         lines |= {change.seq: change.line for change in changes}
     return lines == dict(board.logs["journal"].between(0, have(store, board)))
@@ -109,8 +109,7 @@ def test_a_full_server_takes_no_part_of_a_batch_and_goes_on_when_there_is_room(
 ):
     with psycopg.connect(store_url, autocommit=True) as connection:
         connection.execute(f"CREATE TABLESPACE small LOCATION '{small_disk}'".encode())
-        for part in range(16):
-            connection.execute(f"ALTER TABLE lines_{part} SET TABLESPACE small".encode())
+        connection.execute("ALTER TABLE lines SET TABLESPACE small")
     board = PlainBoard(store)
     try:
         assert isinstance(fill(board), StoreFull)
@@ -187,11 +186,6 @@ def test_a_password_that_cannot_be_read_is_not_shown():
     assert "zzcret" not in str(caught.value) and caught.value.name == "store.url"
 
 
-def test_auto_is_the_server_that_is_configured_else_a_file(tmp_path: Path):
-    assert choose_store("auto", "postgresql://there").database.dialect == "postgres"  # type: ignore[attr-defined]
-    assert choose_store("auto", "", tmp_path).database.path == tmp_path / "companion.db"  # type: ignore[attr-defined]
-
-
 def test_a_file_is_nobody_elses_to_read(tmp_path: Path):
     database = SqliteDatabase(tmp_path / "folder" / "companion.db")
     store = CompanionStore(database)
@@ -204,7 +198,7 @@ def test_a_file_is_nobody_elses_to_read(tmp_path: Path):
 def test_a_store_that_was_closed_is_reported(store: CompanionStore):
     store.close()
     with pytest.raises(StoreUnavailable, match="closed"):
-        store.get("a")
+        store.values.get("a")
 
 
 # --- what is killed
@@ -277,9 +271,9 @@ from engram_host.companion.store import open_store
 url, device, board, epoch = sys.argv[1:]
 lines = list(enumerate(sys.stdin.buffer.read().splitlines(keepends=True), 1))
 store = open_store(url)
-have, n = store.device(device).have["journal"], 1
+have, n = store.boards.device(device).have["journal"], 1
 while have < len(lines):
     span = SeqRange(device, "journal", int(epoch), have, min(have + 7, len(lines)))
-    (have,) = store.store_batches([LineBatch(Sender(board, 1, 1), span, lines[have:have + 7])], 1_000_000)
+    (have,) = store.replication.store_batches([LineBatch(Sender(board, 1, 1), span, lines[have:have + 7])], 1_000_000)
     print(have, flush=True)
 """

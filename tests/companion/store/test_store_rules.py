@@ -30,7 +30,7 @@ def synced(store: CompanionStore, lines: int = 10, **names: str) -> PlainBoard:
 
 def present(store: CompanionStore, board: PlainBoard) -> dict[int, bytes]:
     """The copy of its journal."""
-    changes = store.changes(board.name, 0)
+    changes = store.boards.changes(board.name, 0)
     return {change.seq: change.line for change in changes if change.log == "journal" and change.line is not None}
 
 
@@ -38,7 +38,7 @@ def present(store: CompanionStore, board: PlainBoard) -> dict[int, bytes]:
 def test_an_id_with_signs_that_cannot_be_shown_is_refused(store: CompanionStore, board: str):
     with pytest.raises(Refused, match="cannot be shown"):
         PlainBoard(store, board=board).sync()
-    assert store.devices() == []
+    assert store.boards.devices() == []
 
 
 def test_lines_before_a_hello_are_refused(store: CompanionStore):
@@ -75,8 +75,8 @@ def test_a_second_board_with_the_name_gets_an_error_that_says_what_to_do(store: 
     with pytest.raises(Refused, match=both) as refusal:
         other.sync()
     assert 0 < refusal.value.again <= SILENCE_SECONDS
-    assert store.device("kitchen").board == "board-1"
-    assert str(refusal.value) in store.events(board.name)[0][1]
+    assert store.boards.device("kitchen").board == "board-1"
+    assert str(refusal.value) in store.boards.events(board.name)[0][1]
 
 
 def test_a_refusal_that_repeats_itself_is_one_event(store: CompanionStore):
@@ -84,7 +84,7 @@ def test_a_refusal_that_repeats_itself_is_one_event(store: CompanionStore):
     for _ in range(3):
         with pytest.raises(Refused):
             PlainBoard(store, board="board-2").sync()
-    assert len(store.events("kitchen")) == 2
+    assert len(store.boards.events("kitchen")) == 2
 
 
 def test_a_second_board_takes_the_name_of_one_that_is_silent(store: CompanionStore):
@@ -92,7 +92,7 @@ def test_a_second_board_takes_the_name_of_one_that_is_silent(store: CompanionSto
     other = PlainBoard(store, board="board-2")
     other.now += SILENCE_SECONDS
     other.sync()
-    assert store.device("kitchen").board == "board-2"
+    assert store.boards.device("kitchen").board == "board-2"
 
 
 def test_a_name_is_not_kept_by_a_moment_that_is_still_to_come(store: CompanionStore):
@@ -100,7 +100,7 @@ def test_a_name_is_not_kept_by_a_moment_that_is_still_to_come(store: CompanionSt
     board.now += 1 << 30
     board.sync()
     PlainBoard(store, board="board-2").sync()
-    assert store.device("kitchen").board == "board-2"
+    assert store.boards.device("kitchen").board == "board-2"
 
 
 def test_a_hello_that_comes_twice_is_answered_twice(store: CompanionStore):
@@ -135,12 +135,14 @@ def test_oldest_lines_that_a_board_has_lost_outlast_a_compaction(store: Companio
     board.sync()
     board.logs[log].compact({7}, set())
     board.sync()
-    copied = dict(store.lines(SeqRange(board.name, log, board.logs[log].epoch, 0, 10)))
-    aside = {one.seq: one.line for one in store.set_aside_lines(board.name)}
+    copied = dict(store.boards.lines(SeqRange(board.name, log, board.logs[log].epoch, 0, 10)))
+    aside = {one.seq: one.line for one in store.boards.set_aside_lines(board.name)}
     # A turn leaves for want of room, a record does not.
     assert (copied if log == "journal" else aside).items() >= lost.items()
     assert 7 not in copied and 7 not in aside
-    told = [text for _, text in store.events(board.name) if "has lost its records before line 5: 4 lines" in text]
+    told = [
+        text for _, text in store.boards.events(board.name) if "has lost its records before line 5: 4 lines" in text
+    ]
     assert len(told) == (log == "records")
 
 
@@ -151,7 +153,7 @@ def test_after_a_compaction_the_oldest_records_are_not_taken_for_lost(store: Com
     board.logs["records"].compact({1, 2, 3, 4}, set())
     board.logs["records"].drop_oldest(4)
     board.sync()
-    assert store.set_aside_lines(board.name) == []
+    assert store.boards.set_aside_lines(board.name) == []
 
 
 def test_a_span_that_begins_beyond_the_copy_is_answered_with_where_to_go_on(store: CompanionStore):
@@ -167,7 +169,7 @@ def test_a_span_that_partly_overlaps_the_copy_is_taken(store: CompanionStore):
     board.hello()
     assert board.send("journal", 7, 15) == 15
     assert present(store, board) == board.logs["journal"].lines
-    assert not store.set_aside_lines(board.name)
+    assert not store.boards.set_aside_lines(board.name)
 
 
 def test_a_bad_batch_does_not_spoil_the_others(store: CompanionStore):
@@ -177,10 +179,10 @@ def test_a_bad_batch_does_not_spoil_the_others(store: CompanionStore):
         board.hello()
     batches = [board.batch("journal", 3, 5) for board in boards]
     batches[1].lines.reverse()
-    first, second, third = store.store_batches(batches, 1)
+    first, second, third = store.replication.store_batches(batches, 1)
     assert (first, third) == (5, 5)
     assert isinstance(second, Refused)
-    assert store.device("board-1").have["journal"] == 3
+    assert store.boards.device("board-1").have["journal"] == 3
 
 
 def test_a_former_epoch_is_kept_and_not_among_the_changes(store: CompanionStore):
@@ -189,20 +191,20 @@ def test_a_former_epoch_is_kept_and_not_among_the_changes(store: CompanionStore)
     board.logs["journal"] = PlainLog()
     board.sync()
     assert present(store, board) == {}
-    assert dict(store.lines(SeqRange(board.name, "journal", former.epoch, 0, 100))) == former.lines
+    assert dict(store.boards.lines(SeqRange(board.name, "journal", former.epoch, 0, 100))) == former.lines
 
 
 def test_vectors_of_an_epoch_that_is_back_come_again(store: CompanionStore):
     board = synced(store)
     former = board.logs["journal"]
-    store.put_vectors(board.name, IDENTITY, [vector(3)])
-    version = store.device(board.name).version
+    store.vectors.put_vectors(board.name, IDENTITY, [vector(3)])
+    version = store.boards.device(board.name).version
     board.logs["journal"] = PlainLog()
     board.sync()
-    assert store.vectors(board.name, IDENTITY, 0) == []
+    assert store.vectors.vectors(board.name, IDENTITY, 0) == []
     board.logs["journal"] = former
     board.sync()
-    assert [one.seq for _, one in store.vectors(board.name, IDENTITY, version)] == [3]
+    assert [one.seq for _, one in store.vectors.vectors(board.name, IDENTITY, version)] == [3]
 
 
 def vector(seq: int) -> StoredVector:
@@ -211,34 +213,36 @@ def vector(seq: int) -> StoredVector:
 
 def test_a_vector_comes_back_as_it_was(store: CompanionStore):
     board = synced(store)
-    store.put_vectors(board.name, IDENTITY, [vector(2)])
-    ((_, found),) = store.vectors(board.name, IDENTITY, 0)
+    store.vectors.put_vectors(board.name, IDENTITY, [vector(2)])
+    ((_, found),) = store.vectors.vectors(board.name, IDENTITY, 0)
     assert found.vector.dtype == np.float32
     assert np.array_equal(found.vector, vector(2).vector)
-    assert np.array_equal(store.cached(IDENTITY, [vector(2).digest, b"x" * 16])[vector(2).digest], vector(2).vector)
+    assert np.array_equal(
+        store.vectors.cached(IDENTITY, [vector(2).digest, b"x" * 16])[vector(2).digest], vector(2).vector
+    )
 
 
 def test_a_vector_of_a_line_that_changed_since_it_was_read_is_not_kept(store: CompanionStore):
     board = synced(store)
-    seen = store.device(board.name).version
+    seen = store.boards.device(board.name).version
     board.logs["journal"].compact(set(), {4})
     board.sync()
-    store.put_vectors(board.name, IDENTITY, [vector(4), vector(5), vector(99)], seen)
-    assert [one.seq for _, one in store.vectors(board.name, IDENTITY, 0)] == [5]
+    store.vectors.put_vectors(board.name, IDENTITY, [vector(4), vector(5), vector(99)], seen)
+    assert [one.seq for _, one in store.vectors.vectors(board.name, IDENTITY, 0)] == [5]
 
 
 def test_dropping_vectors_leaves_those_of_the_identity(store: CompanionStore):
     board = synced(store)
     other = Identity("other", 3, 1)
-    store.put_vectors(board.name, IDENTITY, [vector(1), vector(2)])
-    store.put_vectors(board.name, other, [vector(1)])
-    assert store.drop_vectors(other) == 2
-    assert len(store.vectors(board.name, other, 0)) == 1
+    store.vectors.put_vectors(board.name, IDENTITY, [vector(1), vector(2)])
+    store.vectors.put_vectors(board.name, other, [vector(1)])
+    assert store.vectors.drop_vectors(other) == 2
+    assert len(store.vectors.vectors(board.name, other, 0)) == 1
 
 
 def test_a_name_that_was_never_here_is_unknown(store: CompanionStore):
     with pytest.raises(UnknownDevice):
-        store.device("nobody")
+        store.boards.device("nobody")
 
 
 def test_events_of_a_device_are_bounded(store: CompanionStore, monkeypatch: pytest.MonkeyPatch):
@@ -248,7 +252,7 @@ def test_events_of_a_device_are_bounded(store: CompanionStore, monkeypatch: pyte
         board.logs["journal"] = PlainLog()
         board.logs["journal"].append(lines)
         board.sync()
-    assert ["line 4" in text for _, text in store.events(board.name)] == [True, False, False]
+    assert ["line 4" in text for _, text in store.boards.events(board.name)] == [True, False, False]
 
 
 def test_many_workers_take_lines_of_the_same_boards_at_once(open_store: Callable[[], CompanionStore]):
@@ -264,7 +268,7 @@ def test_many_workers_take_lines_of_the_same_boards_at_once(open_store: Callable
             for after in range(0, 200, 10):
                 # Each in another order: who did not lock in one order would wait for ever.
                 order = boards[turn:] + boards[:turn]
-                store.store_batches([board.batch("journal", after, after + 10) for board in order], 1)
+                store.replication.store_batches([board.batch("journal", after, after + 10) for board in order], 1)
         except BaseException as error:  # noqa: BLE001 - shown by the test
             problems.append(error)
 
@@ -276,7 +280,7 @@ def test_many_workers_take_lines_of_the_same_boards_at_once(open_store: Callable
     assert problems == []
     for board in boards:
         assert present(stores[0], board) == board.logs["journal"].lines
-        versions = [change.version for change in stores[0].changes(board.name, 0)]
+        versions = [change.version for change in stores[0].boards.changes(board.name, 0)]
         assert len(versions) == len(set(versions)) == 200
 
 
@@ -289,8 +293,8 @@ def test_workers_that_start_at_once_make_one_schema(store_url: str, open_store: 
     for thread in threads:
         thread.join(60)
     assert len(stores) == WORKERS
-    stores[0].put("a", "b")
-    assert stores[-1].get("a") == "b"
+    stores[0].values.put("a", "b")
+    assert stores[-1].values.get("a") == "b"
 
 
 def test_a_line_of_the_largest_size_is_kept_as_it_is(store: CompanionStore):
@@ -298,23 +302,25 @@ def test_a_line_of_the_largest_size_is_kept_as_it_is(store: CompanionStore):
     board.hello()
     line = log_line.encode([("seq", 1), ("text", "x" * (log_line.MAX_LINE - 100))])
     span = SeqRange(board.name, "journal", board.logs["journal"].epoch, 0, 1)
-    assert store.store_batches([LineBatch(Sender(board.board, board.link, 1), span, [(1, line)])], 1) == [1]
-    assert dict(store.lines(span)) == {1: line}
+    assert store.replication.store_batches([LineBatch(Sender(board.board, board.link, 1), span, [(1, line)])], 1) == [1]
+    assert dict(store.boards.lines(span)) == {1: line}
 
 
 def test_lines_are_read_by_their_seqs_and_those_that_are_not_there_are_left_out(store: CompanionStore):
     board = synced(store)
     log = board.logs["journal"]
-    assert store.lines_at(board.name, "journal", log.epoch, [7, 40, 3]) == {3: log.lines[3], 7: log.lines[7]}
+    assert store.boards.lines_at(board.name, "journal", log.epoch, [7, 40, 3]) == {3: log.lines[3], 7: log.lines[7]}
 
 
 def test_a_board_has_the_time_zone_of_its_last_greeting(store: CompanionStore):
     board, rule = synced(store), "CET-1CEST,M3.5.0,M10.5.0/3"
     logs: dict[LogName, LogState] = {log: board.logs[log].state for log in LOGS}
     for link, zone in enumerate((BoardZone(60, rule), BoardZone(-300)), board.link + 1):
-        store.greet(Hello(board.name, Sender(board.board, link, 1), zone.standard, logs, rule=zone.rule), board.now)
-        row = store.board_row(board.name)
-        assert store.device(board.name).zone == zone and row and row.zone == zone
+        store.replication.greet(
+            Hello(board.name, Sender(board.board, link, 1), zone.standard, logs, rule=zone.rule), board.now
+        )
+        row = store.boards.board_row(board.name)
+        assert store.boards.device(board.name).zone == zone and row and row.zone == zone
 
 
 def test_a_late_hello_of_the_same_connection_is_passed_over(store: CompanionStore):
@@ -323,7 +329,7 @@ def test_a_late_hello_of_the_same_connection_is_passed_over(store: CompanionStor
     board.link -= 1
     late = Hello(board.name, Sender(board.board, board.link + 1, 1), 60, {"journal": PlainLog().state})
     with pytest.raises(Stale):
-        store.greet(late, board.now)
+        store.replication.greet(late, board.now)
     assert len(present(store, board)) == 10
 
 
@@ -331,7 +337,7 @@ def test_a_late_hello_is_passed_over_by_a_worker_whose_second_began_earlier(stor
     board = synced(store)
     late = Hello(board.name, Sender(board.board, board.link, 1), 60, {"journal": PlainLog().state})
     with pytest.raises(Stale):
-        store.greet(late, board.now - 1)
+        store.replication.greet(late, board.now - 1)
     assert len(present(store, board)) == 10
 
 
@@ -340,8 +346,10 @@ def test_a_flash_that_counts_connections_again_is_believed_after_a_silence(store
     board = synced(store)
     board.put_flash((board.logs, flash[1]))
     with pytest.raises(Stale):
-        store.greet(Hello(board.name, Sender(board.board, 0, 1), 60, {}), board.now)
-    told = store.greet(Hello(board.name, Sender(board.board, 0, 1), 60, {}), board.now + SILENCE_SECONDS).events
+        store.replication.greet(Hello(board.name, Sender(board.board, 0, 1), 60, {}), board.now)
+    told = store.replication.greet(
+        Hello(board.name, Sender(board.board, 0, 1), 60, {}), board.now + SILENCE_SECONDS
+    ).events
     assert any("older or an empty one" in sentence for sentence in told)
 
 

@@ -22,13 +22,15 @@ def fleet(companion: Companion) -> Iterator[Companion]:
     logs: dict[LogName, LogState] = {"records": LogState(7, 1, 1, 0), "journal": LogState(7, 1, 1, 0)}
     with opened_store(companion.home) as store:
         for number in range(BOARDS):
-            store.greet(Hello(f"fleet-{number:04}", Sender(f"f{number}", 3, 9), 0, logs), 1_795_000_000 - number)
+            store.replication.greet(
+                Hello(f"fleet-{number:04}", Sender(f"f{number}", 3, 9), 0, logs), 1_795_000_000 - number
+            )
     yield companion
 
 
 def test_a_stranger_is_let_in_with_the_keyboard(companion: Companion, tab: Tab):
     with opened_store(companion.home) as store:
-        store.add_code(PairingRequest("QHJ4WXTK", "telegram:501", EVIL, int(time.time())))
+        store.people.add_code(PairingRequest("QHJ4WXTK", "telegram:501", EVIL, int(time.time())))
     tab.open(f"{companion.url}/people")
     assert EVIL in tab.text("main") and tab.run("document.querySelectorAll('main img').length") == 0
     tab.fill("#name-QHJ4WXTK", "ann")

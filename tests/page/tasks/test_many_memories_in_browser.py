@@ -30,9 +30,9 @@ def memories(companion: Companion) -> Iterator[str]:
         for seq in range(1, MEMORIES + 1)
     ]
     with opened_store(companion.home) as store:
-        store.greet(Hello(DEVICE, sender, 0, logs), now)
+        store.replication.greet(Hello(DEVICE, sender, 0, logs), now)
         batch = LineBatch(sender, SeqRange(DEVICE, "records", epoch, 0, MEMORIES), lines)
-        assert store.store_batches([batch], now) == [MEMORIES]
+        assert store.replication.store_batches([batch], now) == [MEMORIES]
     yield f"{companion.url}/boards/{DEVICE}/memories"
 
 

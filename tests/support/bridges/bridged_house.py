@@ -12,18 +12,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from companion_store import media_of, replication_of
 from engram_host.companion.bridges.network import Chat, Features, Incoming
 from engram_host.companion.conversations import bridge_host, delivery, file_imports, notices
 from engram_host.companion.conversations import service as conversations
-from engram_host.companion.conversations.bridge_engine import BridgeEngine, EngineSettings
+from engram_host.companion.conversations.bridge_commands import BridgeCommands
+from engram_host.companion.conversations.bridge_engine import BridgeEngine
 from engram_host.companion.conversations.bridge_host import AttachedBridge
 from engram_host.companion.conversations.people import AdmissionRules, PeopleService
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.media.files import MediaFiles
-from engram_host.companion.media.service import MediaService
-from engram_host.companion.replication.protocol import MessageDispatcher, Replication
-from engram_host.companion.settings import ChatSettings, MediaSettings, media_limits
+from engram_host.companion.replication.protocol import MessageDispatcher
+from engram_host.companion.settings import ChatSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import Sender
@@ -99,7 +99,8 @@ class House:
         self._rules = rules
         self._boards = boards
         self._more = more
-        self.settings = EngineSettings(CHAT)
+        self.chat = CHAT
+        self.reach: tuple[str, ...] = ()
         self.steps = Steps()
         network.step = self.steps
         self.boards: dict[str, TalkingBoard] = {}
@@ -115,21 +116,36 @@ class House:
         self.store = self._open_store()
         self._guard(self.store)
         supervisor = Supervisor()
-        self.service = ConversationService(self.store, CHAT, supervisor)
+        self.service = ConversationService(
+            boards=self.store.boards,
+            conversations=self.store.conversations,
+            settings=CHAT,
+            supervisor=supervisor,
+        )
         nothing: Any = None
-        replication = Replication(self.store, lambda: None, supervisor)
+        replication = replication_of(self.store, supervisor)
         self.dispatcher = MessageDispatcher(replication, nothing, nothing, nothing, self.service.answer_board)
-        self.people = PeopleService(self.store, self._rules, on_approved=self.service.wake_pushes)
+        self.people = PeopleService(self.store.people, self._rules, on_approved=self.service.wake_pushes)
         self.media = None
         if self._media_home:
-            self.media = MediaService(self.store, MediaFiles(self._media_home), media_limits(MediaSettings()))
-        parts = self.store, self.service, self.people, self.settings, supervisor
-        self.engine = BridgeEngine(*parts, self.media)
+            self.media = media_of(self.store, self._media_home)
+        store = self.store
+        self.engine = BridgeEngine(
+            boards=store.boards,
+            bridges=store.bridges,
+            deliveries=store.deliveries,
+            conversations=self.service,
+            people=self.people,
+            commands=BridgeCommands(people=store.people, deliveries=store.deliveries, conversations=self.service),
+            chat=self.chat,
+            supervisor=supervisor,
+            media=self.media,
+        )
         self.service.start()
         self.engine.start()
         for name in self._boards:
             await self.start_board(name)
-        self.host: AttachedBridge = self.engine.attach("home", "net", self.network)
+        self.host: AttachedBridge = self.engine.attach("home", "net", self.network, self.reach)
         self.host.connected("engram")
 
     async def start_board(self, name: str) -> None:
@@ -221,22 +237,22 @@ class House:
     async def wait_until_delivered(self) -> None:
         """Wait until no chat is owed anything."""
         await wait_until_async(
-            lambda: f"still owed: {self.store.open_deliveries('home')}",
-            lambda: not self.host.owed and not self.store.open_deliveries("home"),
+            lambda: f"still owed: {self.store.deliveries.open_deliveries('home')}",
+            lambda: not self.host.owed and not self.store.deliveries.open_deliveries("home"),
             30,
         )
 
     async def wait_until_known(self) -> None:
         """Wait until it is kept of each message that was sent that it has arrived."""
         await wait_until_async(
-            lambda: f"still being sent: {self.store.open_deliveries('home')}",
-            lambda: not any(each.shown.is_sending for each in self.store.open_deliveries("home")),
+            lambda: f"still being sent: {self.store.deliveries.open_deliveries('home')}",
+            lambda: not any(each.shown.is_sending for each in self.store.deliveries.open_deliveries("home")),
         )
 
     async def restart_engine(self) -> None:
         """Let the bridge go and come again, as when its runner starts it again."""
         await self.engine.detach("home")
-        self.host = self.engine.attach("home", "net", self.network)
+        self.host = self.engine.attach("home", "net", self.network, self.reach)
         self.host.connected("engram")
 
     def open_another(self) -> CompanionStore:

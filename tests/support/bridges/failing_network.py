@@ -187,7 +187,7 @@ class RecordingEngine:
             raise self.refuses
         self.forgotten.append(bridge)
 
-    def attach(self, bridge: str, kind: str, network: Network) -> BridgeHost:
+    def attach(self, bridge: str, kind: str, network: Network, boards: Sequence[str] = ()) -> BridgeHost:
         assert bridge not in self.attached, bridge
         self.attached[bridge] = network
         return RecordingSide(self, bridge)

@@ -97,21 +97,21 @@ class Town:
 
     def approve_all(self, home: Path) -> None:
         """Write into a companion's database who was approved, and in which groups boards answer."""
-        store = open_store(folder=home)
+        store = open_store(f"sqlite:///{home}/companion.db")
         now = int(time.time())
         try:
             known: set[str] = set()
             for account in self.accounts:
                 ref = f"{account.network}:{account.peer.id}"
                 if account.person in known:
-                    store.link_person(account.person, ref, now)
+                    store.people.link_person(account.person, ref, now)
                 else:
-                    store.add_code(PairingRequest(f"{account.person.upper()}"[-8:], ref, account.person, now))
-                    store.approve_person(ref, account.person, now)
+                    store.people.add_code(PairingRequest(f"{account.person.upper()}"[-8:], ref, account.person, now))
+                    store.people.approve_person(ref, account.person, now)
                     known.add(account.person)
             for name, network in NETWORKS.items():
                 group = network.group_of(self.servers[name], self.of(name)[0].peer)
-                store.set_group(f"{name}:{group}", "mention")
+                store.people.set_group(f"{name}:{group}", "mention")
         finally:
             store.close()
 

@@ -62,7 +62,7 @@ def audit_log(home: Path, **variables: str) -> "list[AuditEntry]":
     from engram_host.cli.access import opened_store
 
     with mock.patch.dict(os.environ, variables), opened_store(home) as (store, _):
-        return store.audit(1000)
+        return store.audit.audit(1000)
 
 
 def _all(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:

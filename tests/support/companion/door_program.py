@@ -33,9 +33,19 @@ class Program:
 
     def start(self) -> None:
         self.supervisor = Supervisor()
-        self.conversations = ConversationService(self.store, ChatSettings(), self.supervisor)
-        self.people = PeopleService(self.store, self.rules, now=lambda: self.now)
-        pushes = DoorPushes(self.store, self.conversations, self.people)
+        self.conversations = ConversationService(
+            boards=self.store.boards,
+            conversations=self.store.conversations,
+            settings=ChatSettings(),
+            supervisor=self.supervisor,
+        )
+        self.people = PeopleService(self.store.people, self.rules, now=lambda: self.now)
+        pushes = DoorPushes(
+            messages=self.store.conversations,
+            values=self.store.values,
+            conversations=self.conversations,
+            people=self.people,
+        )
         self.door = MqttDoor(self.conversations, self.people, pushes, self.supervisor, Lease(LEASE))
 
     def resume(self) -> None:

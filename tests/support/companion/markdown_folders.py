@@ -31,7 +31,7 @@ def read_into(
     progress = FolderProgress()
     listing = list_files(place, settings.most_files)
     assert listing is not None
-    indexer = FolderIndexer(store, settings, threading.Event())
+    indexer = FolderIndexer(store.folders, settings, threading.Event())
     assert indexer.bring_up_to_date(place, listing, progress, lambda: look(progress))
     return progress
 

@@ -8,13 +8,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from companion_store import replication_of
 from engram.clock import Clock
 from engram.link import messages
 from engram.senses.senses import Sense, Senses
-from engram_host.companion.replication.protocol import MessageDispatcher, Replication
+from engram_host.companion.replication.protocol import MessageDispatcher
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.replica import NO_QUOTA
-from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import LineQuota
 from sending import Sent
 
@@ -127,6 +127,6 @@ def posted_to(store: CompanionStore, quota: LineQuota = NO_QUOTA) -> Callable[[s
     async def nothing(device: str, head: Any) -> list[bytes]:
         return []
 
-    replication = Replication(store, lambda: None, Supervisor(), quota=quota)
+    replication = replication_of(store, quota=quota)
     dispatcher = MessageDispatcher(replication, nothing, nothing, nothing, nothing)
     return lambda device, data: b"".join(asyncio.run(dispatcher.answers(device, data)))

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 _END_OTHERS = (
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = 'postgres'"
 )
-_RELATIONS = (
-    "SELECT relname, relkind, relispartition, reltablespace FROM pg_class WHERE relnamespace = 'public'::regnamespace"
-)
+_RELATIONS = "SELECT relname, relkind, reltablespace FROM pg_class WHERE relnamespace = 'public'::regnamespace"
 
 
 @dataclass(frozen=True)
@@ -28,14 +26,13 @@ class Schema:
 
     @property
     def tables(self) -> list[str]:
-        """Those that lines are deleted from: a partition's go with its table's."""
-        kinds = ((name, kind) for name, kind, is_partition, _ in self.relations if not is_partition)
-        return sorted(name for name, kind in kinds if kind in ("r", "p") and name != "migrations")
+        """Those that lines are deleted from."""
+        return sorted(name for name, kind, _ in self.relations if kind == "r" and name != "migrations")
 
     @property
     def sequences(self) -> list[str]:
         """Those that count."""
-        return sorted(name for name, kind, _, _ in self.relations if kind == "S")
+        return sorted(name for name, kind, _ in self.relations if kind == "S")
 
 
 def _schema(connection: Any) -> Schema | None:

@@ -1,6 +1,5 @@
 """Records the statements that a store executes, and asks its database how it reads the tables for each."""
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -73,11 +72,8 @@ def scans_whatever_the_values(connection: "psycopg.Connection[Any]", sql: str) -
     return list(_scans(plans[0]["Plan"]))
 
 
-_PARTITION = re.compile(r"_\d+$")
-
-
 def _scans(plan: dict[str, Any], table: str = "") -> Iterator[Scan]:
-    table = _PARTITION.sub("", plan.get("Relation Name", table))
+    table = plan.get("Relation Name", table)
     kind = plan["Node Type"]
     if kind in ("Seq Scan", "Index Scan", "Index Only Scan", "Bitmap Index Scan"):
         yield Scan(table, plan.get("Index Name", ""), plan.get("Index Cond", ""))

@@ -121,7 +121,7 @@ class TalkingBoard:
         self.link += 1
         sender = Sender("b1", self.link, 1)
         state: dict[LogName, LogState] = {name: LogState(7, 1, 1, 0) for name in LOGS}
-        await asyncio.to_thread(self.store.greet, Hello(self.device, sender, 0, state), 1_795_000_000)
+        await asyncio.to_thread(self.store.replication.greet, Hello(self.device, sender, 0, state), 1_795_000_000)
         self.way = FaultyWay(self.device, self._answer, self._chance, self.wait_seconds)
         self.exchange = Rpc("b1", self.way)
         self.exchange.n = 1

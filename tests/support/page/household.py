@@ -165,9 +165,9 @@ def fill_household(companion: CompanionProcess, now: int, write: Write = plainly
 
 def _greet_absent_board(home: Path, now: int, write: Write) -> None:
     """A board that has not been here for two days, and has more than is copied."""
-    store = open_store(folder=home)
+    store = open_store(f"sqlite:///{home}/companion.db")
     states: Any = {"records": LogState(1, 1, 8, 0), "journal": LogState(1, 1, 15, 0)}
-    store.greet(Hello("greenhouse", Sender(write("name", "b3"), 1, 1), ZONE, states), now - 2 * DAY)
+    store.replication.greet(Hello("greenhouse", Sender(write("name", "b3"), 1, 1), ZONE, states), now - 2 * DAY)
     store.close()
 
 
@@ -289,8 +289,8 @@ def _add_people(companion: CompanionProcess, now: int, write: Write) -> None:
     post("approve", who="xmpp:tom@example.org", name="tom")
     post("block", who="irc:" + write("file", "salesman").replace(" ", "-"))
     post("groups", id=write("file", "telegram:-2002").replace(" ", "-"), mode="mention")
-    store = open_store(folder=companion.home)
-    store.add_code(PairingRequest("K7QM2P", "telegram:1003", write("name", "Lena from next door"), now - 300))
+    store = open_store(f"sqlite:///{companion.home}/companion.db")
+    store.people.add_code(PairingRequest("K7QM2P", "telegram:1003", write("name", "Lena from next door"), now - 300))
     store.close()
 
 

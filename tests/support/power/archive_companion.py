@@ -21,14 +21,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from companion_store import embedding_of, replication_of, search_of
 from engram import log_line
 from engram_host.companion.conversations.service import ConversationService
-from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.entries.reader import LogCopy
 from engram_host.companion.recovery.saving import save_backup
-from engram_host.companion.replication.protocol import MessageDispatcher, Replication
-from engram_host.companion.search_service import SearchService
-from engram_host.companion.settings import ChatSettings, EmbeddingSettings, SearchSettings
+from engram_host.companion.replication.protocol import MessageDispatcher
+from engram_host.companion.settings import ChatSettings, SearchSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.database import Result
 from engram_host.companion.store.queries import Rows
@@ -76,20 +75,25 @@ class Companion:
         self.store = CompanionStore(self.file)
         self.store.open()
         supervisor = Supervisor()
-        searching = SearchService(
+        searching = search_of(
             self.store,
             SearchSettings(index_megabytes=16, meaning=False),
-            EmbeddingService(self.store, EmbeddingSettings(provider="none"), supervisor),
+            embedding_of(self.store, supervisor=supervisor),
             clock=lambda: NOW,
         )
-        self.replication = Replication(self.store, lambda: None, supervisor, clock=lambda: NOW)
+        self.replication = replication_of(self.store, supervisor, clock=lambda: NOW)
         self.replication.start()
         self.dispatch = MessageDispatcher(
             self.replication,
             searching.answer_board,
             searching.answer_get,
             searching.answer_file,
-            ConversationService(self.store, ChatSettings(), supervisor).answer_board,
+            ConversationService(
+                boards=self.store.boards,
+                conversations=self.store.conversations,
+                settings=ChatSettings(),
+                supervisor=supervisor,
+            ).answer_board,
         )
 
     async def close(self) -> None:
@@ -103,15 +107,15 @@ class Companion:
             case "said":
                 return " ".join(each.hex() for each in await self.dispatch.answers(DEVICE, bytes.fromhex(told)))
             case "archived":
-                held = [log_line.decode(line) for _, line in self.store.archived(DEVICE, 0, _MOST_LISTED)]
+                held = [log_line.decode(line) for _, line in self.store.boards.archived(DEVICE, 0, _MOST_LISTED)]
                 return json.dumps([[int(fields["id"][1:]), fields["content"]] for fields in held])
             case "states":
-                copy = LogCopy(self.store, self.store.device(DEVICE), "records", NOW)
+                copy = LogCopy(self.store.boards, self.store.boards.device(DEVICE), "records", NOW)
                 entries = [entry for entry in copy.oldest_first() if entry.state != "superseded"]
                 return json.dumps(sorted([entry.line["content"], entry.state] for entry in entries))
             case "turns":
-                held = self.store.lines(
-                    SeqRange(DEVICE, "journal", self.store.device(DEVICE).logs["journal"].epoch, 0, 1 << 31)
+                held = self.store.boards.lines(
+                    SeqRange(DEVICE, "journal", self.store.boards.device(DEVICE).logs["journal"].epoch, 0, 1 << 31)
                 )
                 found = [log_line.decode(line) for _, line in held]
                 return json.dumps([" ".join(fields["text"].split(" ", 2)[:2]) for fields in found if "text" in fields])

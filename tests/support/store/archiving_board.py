@@ -54,7 +54,7 @@ class ArchivingBoard(PlainBoard):
 
         def make():
             sender = self.sender()
-            return lambda: self.store.promise_lines(sender, self.name, RECORDS, epoch, seqs, crc)
+            return lambda: self.store.replication.promise_lines(sender, self.name, RECORDS, epoch, seqs, crc)
 
         count = self._ask(make)
         assert isinstance(count, int)
@@ -92,7 +92,7 @@ class ArchivingBoard(PlainBoard):
 
     def compact_records(self) -> None:
         """As the board's own: what the companion was not told of stays."""
-        have = self.store.device(self.name).have[RECORDS] if self.is_known else 0
+        have = self.store.boards.device(self.name).have[RECORDS] if self.is_known else 0
         telling = [seq for seq, line in self.log.lines.items() if b'"op":"archive"' in line or b'"scopes"' in line]
         pending = any(seq > have for seq in telling)
         self.durable_seq = max([seq for seq in telling if seq <= have], default=self.durable_seq)
@@ -118,21 +118,25 @@ class ArchivingBoard(PlainBoard):
 
         def make():
             sender = self.sender()
-            return lambda: self.store.resolve_archive(sender, self.name, epoch, held, self.now)
+            return lambda: self.store.replication.resolve_archive(sender, self.name, epoch, held, self.now)
 
         count = self._ask(make)
         assert isinstance(count, int)
         return count
 
+    def engine(self) -> SearchEngine:
+        """A search by words on the companion's store."""
+        boards, vectors = self.store.boards, self.store.vectors
+        return SearchEngine(boards, vectors, IndexCache(boards, vectors))
+
     def check(self) -> None:
         """The companion has what is live and what is archived, each once, and nothing that went."""
-        held = {log_line.decode(line)["id"]: line for _, line in self.store.archived(self.name, 0, 1000)}
+        held = {log_line.decode(line)["id"]: line for _, line in self.store.boards.archived(self.name, 0, 1000)}
         assert held == {f"m{number}": line for number, line in self.archived.items()}
-        assert self.hello().archived == self.store.count_archived() == len(self.archived)
-        engine = SearchEngine(self.store, IndexCache(self.store))
-        found = ids(engine.search(asked("tea", self.name, limit=100, log="records", use_meaning=False)))
+        assert self.hello().archived == self.store.health.gauges()["engram_archived_records"] == len(self.archived)
+        found = ids(self.engine().search(asked("tea", self.name, limit=100, log="records", use_meaning=False)))
         assert sorted(found) == sorted(f"m{number}" for number in {**self.live, **self.archived})
-        copy = LogCopy(self.store, self.store.device(self.name), RECORDS, 2)
+        copy = LogCopy(self.store.boards, self.store.boards.device(self.name), RECORDS, 2)
         states = {entry.id: entry.state for entry in copy.oldest_first() if entry.state != "superseded"}
         assert states == {f"m{number}": "live" for number in self.live} | {
             f"m{number}": "archived" for number in self.archived

@@ -54,16 +54,16 @@ class Trial:
         plain.sync()
         self.boards = [archiving, plain]
         vectors = [StoredVector("journal", seq, b"d" * 16, np.ones(8, np.float32)) for seq in range(1, TURNS)]
-        store.put_vectors("hall", IDENTITY, vectors)
-        store.add_token(tokens.stored_token("hall", tokens.new_token()))
-        store.add_operator_token(OperatorToken("ops", b"o" * 32, True, 1, 0))
-        store.replace_token(tokens.stored_token("hall", tokens.new_token()), 1 << 31)
+        store.vectors.put_vectors("hall", IDENTITY, vectors)
+        store.tokens.add_token(tokens.stored_token("hall", tokens.new_token()))
+        store.tokens.add_operator_token(OperatorToken("ops", b"o" * 32, True, 1, 0))
+        store.tokens.replace_token(tokens.stored_token("hall", tokens.new_token()), 1 << 31)
         for number in range(4):
-            store.add_audit(AuditEntry(number, "ops", f"GET /v1/devices/{number}", "allowed", "127.0.0.1"))
-        store.put("note", "kept")
-        store.begin_call(1, "hall", 10, {"all": GatewayUse(9, 9)})
+            store.audit.add_audit(AuditEntry(number, "ops", f"GET /v1/devices/{number}", "allowed", "127.0.0.1"))
+        store.values.put("note", "kept")
+        store.gateway.begin_call(1, "hall", 10, {"all": GatewayUse(9, 9)})
         passages = tuple(StoredPassage(f"passage {number}", "", number, number) for number in range(1, 9))
-        store.put_files("folder:x/notes", [NewFile("a.md", "s", "d", 1, "all", passages)], 1)
+        store.folders.put_files("folder:x/notes", [NewFile("a.md", "s", "d", 1, "all", passages)], 1)
         store.close()
 
     def again(self, url: str) -> "Trial":
@@ -102,30 +102,30 @@ class Trial:
 
     def _note_told(self, store: CompanionStore) -> None:
         try:
-            self.said += [lines.sentence for lines in store.damaged()]
-            self.said += store.damaged_rows()
+            self.said += [lines.sentence for lines in store.boards.damaged()]
             for board in self.boards:
-                self.said += [text for _, text in store.events(board.name, 1000)]
+                self.said += [text for _, text in store.boards.events(board.name, 1000)]
         except CompanionError as problem:
             self.said.append(str(problem))
 
     def _uses(self, store: CompanionStore) -> Iterable[Callable[[], object]]:
-        yield lambda: store.probe()
-        yield lambda: store.sources()
-        yield lambda: self.access(store)
-        yield lambda: store.get("note")
-        yield lambda: store.gateway_used(1)
-        yield lambda: store.stamps("folder:x/notes")
-        yield lambda: store.count_archived()
+        yield lambda: store.health.probe()
+        yield lambda: store.boards.sources()
+        yield lambda: [store.tokens.tokens(), store.tokens.operator_tokens(), store.audit.audit(100)]
+        yield lambda: store.values.get("note")
+        yield lambda: store.gateway.gateway_used(1)
+        yield lambda: store.folders.stamps("folder:x/notes")
         for board in self.boards:
             name = board.name
-            yield lambda name=name: store.events(name)
-            yield lambda name=name: store.set_aside_lines(name)
-            yield lambda name=name: store.archived(name)
-            yield lambda name=name: store.vectors(name, IDENTITY, 0)
+            yield lambda name=name: store.boards.events(name)
+            yield lambda name=name: store.boards.set_aside_lines(name)
+            yield lambda name=name: store.boards.archived(name)
+            yield lambda name=name: store.vectors.vectors(name, IDENTITY, 0)
             for log in LOGS:
-                yield lambda name=name, log=log: list(LogCopy(store, store.device(name), log, 0).oldest_first())
-        yield lambda: store.check()
+                yield lambda name=name, log=log: list(
+                    LogCopy(store.boards, store.boards.device(name), log, 0).oldest_first()
+                )
+        yield lambda: store.health.check()
         for board in self.boards:
             yield board.sync
 
@@ -135,19 +135,14 @@ class Trial:
         """Note what the sound database has."""
         store = self._open()
         self._before = {board.name: self.lines(store, board) for board in self.boards}
-        self._access = self.access(store)
         store.close()
-
-    def access(self, store: CompanionStore) -> list[object]:
-        """Who may come, and who did what."""
-        return [*store.tokens(), *sorted(store.former_tokens(1)), *store.operator_tokens(), *store.audit(100)]
 
     def lines(self, store: CompanionStore, board: PlainBoard) -> dict[tuple[LogName, int], bytes]:
         """All lines of a board's present copies, those of its archive included."""
         found: dict[tuple[LogName, int], bytes] = {}
         for log in LOGS:
             span = SeqRange(board.name, log, board.logs[log].epoch, 0, log_line.MAX_SEQ)
-            found |= {(log, seq): line for seq, line in store.lines(span, archived=True)}
+            found |= {(log, seq): line for seq, line in store.boards.lines(span, archived=True)}
         return found
 
     def lost(self) -> list[str]:
@@ -162,8 +157,6 @@ class Trial:
                 now = self.lines(store, board)
                 before = self._before[board.name]
                 missing += [f"{board.name} {key}" for key, line in before.items() if now.get(key) != line]
-            access = self.access(store)
-            missing += [str(each) for each in self._access if each not in access]
             return missing
         except CompanionError as problem:
             return [str(problem)]

@@ -29,7 +29,7 @@ class Board:
             "records": LogState(5, 1, 1, 0),
             "journal": LogState(5, 1, len(self.texts) + 1, 0),
         }
-        self.store.greet(Hello(self.device, self.sender(), zone, logs, rule=rule), NOW)
+        self.store.replication.greet(Hello(self.device, self.sender(), zone, logs, rule=rule), NOW)
 
     def sender(self):
         self.n += 1
@@ -43,12 +43,12 @@ class Board:
             for seq in range(after + 1, len(self.texts) + 1)
         ]
         span = SeqRange(self.device, "journal", 5, after, len(self.texts))
-        assert self.store.store_batches([LineBatch(self.sender(), span, lines)], NOW) == [len(self.texts)]
+        assert self.store.replication.store_batches([LineBatch(self.sender(), span, lines)], NOW) == [len(self.texts)]
 
     def rewrite(self, seq, text):
         self.texts[seq - 1] = text
         span = SeqRange(self.device, "journal", 5, seq - 1, seq)
-        self.store.store_batches(
+        self.store.replication.store_batches(
             [LineBatch(self.sender(), span, [(seq, log_line.encode([("seq", seq), ("text", text)]))])], NOW
         )
 
@@ -91,4 +91,5 @@ def text_of(device, change):
 
 
 def make(store, embedder=None, **more):
-    return EmbeddingIndexer(store, embedder or Embedder(), text_of, KEY, **more)
+    parts = {"embedder": embedder or Embedder(), "text_of": text_of, "key_version": KEY, **more}
+    return EmbeddingIndexer(boards=store.boards, values=store.values, vectors=store.vectors, **parts)

@@ -47,7 +47,9 @@ class NotingBoard(PlainBoard):
         """Say which notes there are of a span; the places of those that the store lacks."""
         entries = tuple(self._entry(file) for file in names)
         span = NoteSpan(self.name, self.epoch, after, to, entries)
-        lacks, self.state = self._ask(self._message(lambda sender: self.store.compare_notes(sender, span, self.now)))  # type: ignore[misc]
+        lacks, self.state = self._ask(
+            self._message(lambda sender: self.store.notes.compare_notes(sender, span, self.now))
+        )  # type: ignore[misc]
         return lacks
 
     def _entry(self, file: str) -> NoteEntry:
@@ -62,7 +64,7 @@ class NotingBoard(PlainBoard):
             return
         told = self.name, self.epoch, file, self.notes[file]
         self.state = self._ask(  # type: ignore[assignment]
-            self._message(lambda sender: self.store.put_note(sender, *told, self.now, self.quota))
+            self._message(lambda sender: self.store.notes.put_note(sender, *told, self.now, self.quota))
         )
 
     def _message(self, call: Callable[..., object]) -> Callable[[], Callable[[], object]]:
@@ -77,13 +79,13 @@ def shown(store: CompanionStore, name: str = "kitchen") -> dict[str, list[str]]:
     """What a search may find of a board's notes: their lines, by "file" of those that it has and "left file" of others."""
     found: dict[str, list[str]] = {}
     for prefix, mark in ((NOTES, ""), (LEFT_NOTES, "left ")):
-        if not [device for device in store.sources() if device.name == prefix + name]:
+        if not [device for device in store.boards.sources() if device.name == prefix + name]:
             continue
-        for path, *_ in store.stamps(prefix + name):
-            file = store.file(prefix + name, path)
+        for path, *_ in store.folders.stamps(prefix + name):
+            file = store.folders.file(prefix + name, path)
             assert file
-            epoch = store.device(prefix + name).logs["records"].epoch
-            lines = store.lines_at(prefix + name, "records", epoch, [seq for seq, _, _ in file.places])
+            epoch = store.boards.device(prefix + name).logs["records"].epoch
+            lines = store.boards.lines_at(prefix + name, "records", epoch, [seq for seq, _, _ in file.places])
             assert len(lines) == len(file.places)
             found[mark + path] = [lines[seq].decode() for seq, _, _ in file.places]
     return found
@@ -93,11 +95,14 @@ def found_notes(
     store: CompanionStore, query: str, caller, boards: tuple[str, ...] = ("kitchen",)
 ) -> list[tuple[str, str]]:
     """(citation, text) of the lines of notes that a search by words finds."""
-    sources = store.note_sources(boards)
+    sources = store.notes.note_sources(boards)
     if not sources:
         return []
     request = asked(query, *sources, caller=caller, use_meaning=False)
-    result = with_citations(store, SearchEngine(store, IndexCache(store)).search(request))
+    result = with_citations(
+        store.folders,
+        SearchEngine(store.boards, store.vectors, IndexCache(store.boards, store.vectors)).search(request),
+    )
     return sorted((hit.citation, hit.text) for hit in result.hits)
 
 

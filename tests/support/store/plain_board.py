@@ -120,7 +120,7 @@ class PlainBoard:
 
     def _hello(self) -> Callable[[], object]:
         hello = Hello(self.name, self.sender(), 60, {log: self.logs[log].state for log in LOGS}, self.durable_seq)
-        return lambda: self.store.greet(hello, self.now)
+        return lambda: self.store.replication.greet(hello, self.now, self.quota)
 
     def _sync_log(self, name: LogName, held: HeldLog) -> None:
         log = self.logs[name]
@@ -143,11 +143,11 @@ class PlainBoard:
     def _is_same(self, name: LogName, after: int, to: int) -> Callable[[], object]:
         batch = self.batch(name, after, to)
         crc = digest(line for _, line in batch.lines)
-        return lambda: self.store.is_same(batch.sender, batch.span, len(batch.lines), crc)
+        return lambda: self.store.replication.is_same(batch.sender, batch.span, len(batch.lines), crc)
 
     def _agree(self, name: LogName, epoch: int, rewrites: int) -> Callable[[], object]:
         sender = self.sender()
-        return lambda: self.store.mark_agreed(sender, self.name, name, epoch, rewrites)
+        return lambda: self.store.replication.mark_agreed(sender, self.name, name, epoch, rewrites)
 
     def batch(self, name: LogName, after: int, to: int) -> LineBatch:
         log = self.logs[name]
@@ -163,7 +163,7 @@ class PlainBoard:
         return lambda: self._taken(batch)
 
     def _taken(self, batch: LineBatch) -> int:
-        (outcome,) = self.store.store_batches([batch], self.now, self.quota)
+        (outcome,) = self.store.replication.store_batches([batch], self.now, self.quota)
         if isinstance(outcome, (Refused, Stale)):
             raise outcome
         return outcome

@@ -143,12 +143,12 @@ def embed_all(store: SearchStore, device: str) -> None:
 def engine_of(store: SearchStore, with_meaning: bool = False) -> SearchEngine:
     """A search with indexes of its own."""
     embed = (lambda query: QueryVector(IDENTITY, vector_of(query))) if with_meaning else None
-    return SearchEngine(store, IndexCache(store), embed)
+    return SearchEngine(store, store, IndexCache(store, store), embed)
 
 
 def search_with(store: SearchStore, cache: IndexCache) -> SearchEngine:
     """A search by words and meaning over the indexes of a cache."""
-    return SearchEngine(store, cache, lambda query: QueryVector(IDENTITY, vector_of(query)))
+    return SearchEngine(store, store, cache, lambda query: QueryVector(IDENTITY, vector_of(query)))
 
 
 def asked(query: str, *devices: str, **options: Any) -> SearchRequest:

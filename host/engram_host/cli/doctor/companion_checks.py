@@ -18,7 +18,7 @@ from engram_host.companion.folders.sources import folder_sources, list_files
 from engram_host.companion.settings import Settings, database_file
 from engram_host.companion.store.damage import COUNTS, DamagedLines
 from engram_host.companion.store.database import bundled_migrations
-from engram_host.companion.store.sql.vacuum import LONG_SECONDS, VacuumState, read_vacuum_state
+from engram_host.companion.store.sql.vacuum import vacuum_problems
 from engram_host.companion.types import FOLDER
 from engram_host.wording import counted, format_time
 
@@ -86,7 +86,7 @@ def _sqlite(path: Path) -> Iterator[Finding]:
     if verdict != "ok":
         yield wrong("database", f"{path}: {verdict}", IF_DAMAGED)
         return
-    yield _of_schema(f"{path}", "sqlite", applied)
+    yield _of_schema(f"{path}", applied)
     for lines in damaged:
         advice = "run `engram serve`: it asks the boards for them."
         if lines.lost:
@@ -120,35 +120,21 @@ def _postgres(url: str) -> Iterator[Finding]:
 
     try:
         with psycopg.connect(url, connect_timeout=int(_CONNECT_SECONDS)) as connection:
-            if not connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchall():
-                yield wrong("database", "PostgreSQL without pgvector", "install the extension pgvector, 0.7 or newer.")
-                return
             there = connection.execute("SELECT to_regclass('migrations')").fetchall()[0][0]
             applied: list[Any] = (
                 connection.execute("SELECT number, checksum FROM migrations").fetchall() if there else []
             )
-            state = read_vacuum_state(lambda sql: connection.execute(sql.encode()).fetchall())
+            problems = vacuum_problems(lambda sql: connection.execute(sql.encode()).fetchall())
     except psycopg.Error as error:
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
         yield wrong("database", f"PostgreSQL: {first}", "check that it runs, and check store.url.")
         return
-    yield _of_schema("PostgreSQL", "postgres", applied)
-    yield from _vacuum(state)
+    yield _of_schema("PostgreSQL", applied)
+    yield from (wrong("vacuum", "PostgreSQL's VACUUM is behind", problem) for problem in problems)
 
 
-def _vacuum(state: VacuumState) -> Iterator[Finding]:
-    for problem in state.problems:
-        yield wrong("vacuum", state.summary, problem)
-    if state.open_seconds >= LONG_SECONDS:
-        hours = counted(state.open_seconds // 3600, "hour", "hours")
-        advice = "VACUUM removes nothing that went since then: see pg_stat_activity for the program, and let it end."
-        yield watch("vacuum", f"{state.summary}; a transaction has been open for {hours}", advice)
-    elif not state.problems:
-        yield well("vacuum", state.summary)
-
-
-def _of_schema(name: str, dialect: str, applied: list[Any]) -> Finding:
-    steps = {step.number: step.checksum for step in bundled_migrations(dialect)}
+def _of_schema(name: str, applied: list[Any]) -> Finding:
+    steps = {step.number: step.checksum for step in bundled_migrations()}
     if any(steps.get(number) != checksum for number, checksum in applied):
         return wrong(
             "database", f"{name} was made by another version of Engram", "update Engram, or name another database."

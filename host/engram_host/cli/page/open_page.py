@@ -32,8 +32,8 @@ def open_page(
     from engram_host.companion.auth.sessions import make_sign_in_path
 
     with opened_store(context.home) as (store, _):
-        address = url + make_sign_in_path(store, token_digest(operator_token(context.home)), is_local=False)
-        note_command(store, "page")
+        address = url + make_sign_in_path(store.sessions, token_digest(operator_token(context.home)), is_local=False)
+        note_command(store.audit, "page")
     if context.json:
         output.print_json({"page": address})
         return

@@ -168,11 +168,11 @@ def _set_lost_lines_aside(settings: "Settings") -> int:
     store = choose_store(store_url(settings.store, settings.home))
     try:
         store.open()
-        store.check()
-        lines = store.set_lost_aside(int(time.time()))
+        store.health.check()
+        lines = store.health.set_lost_aside(int(time.time()))
         if lines:
             count = counted(lines, "damaged line", "damaged lines")
-            note_command(store, f"repair, {count} set aside")
+            note_command(store.audit, f"repair, {count} set aside")
     finally:
         store.close()
     return lines
@@ -203,7 +203,7 @@ def note_quietly(settings: "Settings", action: str) -> None:
     store = choose_store(store_url(settings.store, settings.home))
     try:
         store.database.connect()
-        note_command(store, action)
+        note_command(store.audit, action)
     except StoreUnavailable as problem:
         typer.echo(f"not in the audit log: {problem}", err=True)
     finally:

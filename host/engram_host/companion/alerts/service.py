@@ -6,8 +6,9 @@ import time
 
 from engram_host.companion.alerts.apprise_address import URLS, read_addresses
 from engram_host.companion.alerts.outbox import ALERT_PROBLEMS, AlertOutbox, CoolDown
-from engram_host.companion.alerts.watch import AlertWatch, Watched
+from engram_host.companion.alerts.watch import AlertSources, AlertWatch
 from engram_host.companion.auth.secrets import SecretStore
+from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.processes.leases import Lease
 from engram_host.companion.settings import AlertSettings
@@ -25,9 +26,15 @@ class AlertService:
     """Sends alerts between start() and stop()."""
 
     def __init__(
-        self, store: Watched, settings: AlertSettings, secrets: SecretStore, supervisor: Supervisor, lease: Lease
+        self,
+        *,
+        sources: AlertSources,
+        settings: AlertSettings,
+        secrets: SecretStore,
+        supervisor: Supervisor,
+        lease: Lease,
     ):
-        self._store = store
+        self._sources = sources
         self._settings = settings
         self._secrets = secrets
         self._supervisor = supervisor
@@ -72,13 +79,16 @@ class AlertService:
         except SettingError:
             return False  # the new start says so
 
-    @property
     def flash_percent(self) -> int:
         """Bound from which a board's flash is nearly full; 0 disables the warning."""
         return self._settings.flash_percent
 
     def wake(self) -> None:
         self._changed.set()
+
+    def note_request(self, request: PairingRequest) -> None:
+        """Look at once for a stranger with a new code."""
+        self.wake()
 
     def problems(self) -> list[str]:
         return [*([self._problem] if self._problem else []), *(self._outbox.problems if self._outbox else [])]
@@ -100,7 +110,7 @@ class AlertService:
             self._outbox.take_over(outbox)
             self._watch, self._former = watch.with_settings(self._settings), None
         else:
-            self._watch = AlertWatch(self._store, self._settings, int(time.time()))
+            self._watch = AlertWatch(self._sources, self._settings, int(time.time()))
         while True:
             await self._look(self._watch, self._outbox)
             await self._outbox.send()

@@ -6,13 +6,17 @@ Findings count as sent once keep() is called, across restarts; others are found 
 import json
 import time
 from collections.abc import Iterator
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 from engram_host.companion.alerts.board_warnings import ROOM_AGAIN_PERCENT, flash_warning, is_nearly_full
 from engram_host.companion.alerts.outbox import Alert
-from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.settings import AlertSettings
-from engram_host.companion.store.boards.status import percent
+from engram_host.companion.store.boards.status import BoardStatusTable, percent
+from engram_host.companion.store.boards.table import BoardTable
+from engram_host.companion.store.bridges.people import PeopleTable
+from engram_host.companion.store.conversations.table import ConversationTable
+from engram_host.companion.store.values import ValueTable
 
 NOTE = "alerts"  # note with the sent alerts
 PUSHES_AT_ONCE = 50
@@ -20,37 +24,30 @@ PUSH_CHARACTERS = 500  # characters of a board's message in an alert
 _CLOCK = "%Y-%m-%d %H:%M"
 
 
-class Watched(Protocol):
-    """Parts of the store that a check needs; calls block."""
+@dataclass(frozen=True)
+class AlertSources:
+    """Tables that a check reads; calls block."""
 
-    def get(self, name: str) -> str: ...
-
-    def put(self, name: str, value: str) -> None: ...
-
-    def heard_times(self) -> dict[str, int]: ...
-
-    def flash_uses(self) -> dict[str, tuple[int, int]]: ...
-
-    def pushes_after(self, number: int, limit: int) -> list[tuple[int, str, str]]: ...
-
-    def newest_conversation(self) -> int: ...
-
-    def pairing_requests(self, now: int) -> list[PairingRequest]: ...
+    boards: BoardTable
+    conversations: ConversationTable
+    people: PeopleTable
+    status: BoardStatusTable
+    values: ValueTable
 
 
 class AlertWatch:
     """Finds new alerts since the last check."""
 
-    def __init__(self, store: Watched, settings: AlertSettings, started: int):
+    def __init__(self, sources: AlertSources, settings: AlertSettings, started: int):
         """`started` is the time from which boards can be heard (Unix seconds): none is away before it."""
-        self._store = store
+        self._sources = sources
         self._settings = settings
         self._started = started
         self._told: dict[str, Any] | None = None
         self._is_kept = True
 
     def with_settings(self, settings: AlertSettings) -> "AlertWatch":
-        made = AlertWatch(self._store, settings, self._started)
+        made = AlertWatch(self._sources, settings, self._started)
         made._told, made._is_kept = self._told, self._is_kept
         return made
 
@@ -65,23 +62,23 @@ class AlertWatch:
     def keep(self) -> None:
         """Mark all findings as sent, for good; may raise StoreUnavailable."""
         if not self._is_kept:
-            self._store.put(NOTE, json.dumps(self._told))
+            self._sources.values.put(NOTE, json.dumps(self._told))
             self._is_kept = True
 
     def _load(self, now: int) -> dict[str, Any]:
         """Load the sent alerts; at first, boards already away and earlier messages count as sent."""
-        kept = self._store.get(NOTE)
+        kept = self._sources.values.get(NOTE)
         if kept:
             return json.loads(kept)
-        away = [name for name, heard in self._store.heard_times().items() if self._is_away(heard, now)]
-        return {"away": dict.fromkeys(away, 0), "push": self._store.newest_conversation(), "codes": []}
+        away = [name for name, heard in self._sources.boards.heard_times().items() if self._is_away(heard, now)]
+        return {"away": dict.fromkeys(away, 0), "push": self._sources.conversations.newest_conversation(), "codes": []}
 
     def _is_away(self, heard: int, now: int) -> bool:
         return bool(self._settings.away_minutes) and now - heard >= self._settings.away_minutes * 60
 
     def _boards(self, told: dict[str, Any], now: int) -> Iterator[Alert]:
         away: dict[str, int] = told["away"]
-        times = self._store.heard_times() if self._settings.away_minutes else {}
+        times = self._sources.boards.heard_times() if self._settings.away_minutes else {}
         for name, heard in times.items():
             if self._is_away(heard, now):
                 if name not in away and now - self._started >= self._settings.away_minutes * 60:
@@ -96,7 +93,7 @@ class AlertWatch:
     def _flashes(self, told: dict[str, Any]) -> Iterator[Alert]:
         full: list[str] = told.setdefault("full", [])  # notes of before have none
         bound = self._settings.flash_percent
-        uses = self._store.flash_uses() if bound else {}
+        uses = self._sources.status.flash_uses() if bound else {}
         for name, (used, size) in uses.items():
             part = percent(used, size)
             if name not in full and is_nearly_full(part, bound):
@@ -109,7 +106,7 @@ class AlertWatch:
         told["full"] = [name for name in full if name in uses]  # without boards that were erased
 
     def _requests(self, told: dict[str, Any], now: int) -> Iterator[Alert]:
-        requests = self._store.pairing_requests(now) if self._settings.pairing else []
+        requests = self._sources.people.pairing_requests(now) if self._settings.pairing else []
         for each in requests:
             if each.code not in told["codes"]:
                 who = f"{each.name} ({each.ref})" if each.name else each.ref
@@ -119,9 +116,9 @@ class AlertWatch:
 
     def _pushes(self, told: dict[str, Any]) -> Iterator[Alert]:
         if not self._settings.pushes:
-            told["push"] = self._store.newest_conversation()
+            told["push"] = self._sources.conversations.newest_conversation()
             return
-        for number, device, said in self._store.pushes_after(told["push"], PUSHES_AT_ONCE):
+        for number, device, said in self._sources.conversations.pushes_after(told["push"], PUSHES_AT_ONCE):
             told["push"] = number
             yield Alert(f"push {number}", f"{device} says", f"{device} says", said[:PUSH_CHARACTERS])
 

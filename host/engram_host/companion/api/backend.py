@@ -28,7 +28,8 @@ from engram_host.companion.replication.protocol import MessageDispatcher, Replic
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.senses.service import ReadingService
 from engram_host.companion.settings import Settings
-from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.boards.table import BoardTable
+from engram_host.companion.store.tokens import AuditTable
 from engram_host.companion.supervisor import Supervisor
 
 KEPT_SECONDS = 1.0
@@ -90,7 +91,8 @@ class StoreLook:
 class Backend(Protocol):
     """Companion as routes and views need it; implemented by CompanionApp."""
 
-    store: CompanionStore
+    boards: BoardTable
+    audit: AuditTable
     settings: Settings
     access: HttpAccess
     look: StoreLook

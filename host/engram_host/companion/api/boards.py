@@ -18,9 +18,8 @@ from engram_host.companion.overview.service import (
     BoardPage,
     BoardSummary,
 )
-from engram_host.companion.store.boards.status import BoardDay
-from engram_host.companion.store.boards.status_table import STATUS_DAYS_KEPT
-from engram_host.companion.store.page.types import BoardQuery, BoardSort
+from engram_host.companion.store.boards.status import STATUS_DAYS_KEPT, BoardDay
+from engram_host.companion.store.boards.table import BoardQuery, BoardSort
 from engram_host.companion.types import Conversation
 
 

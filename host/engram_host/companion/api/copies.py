@@ -16,7 +16,7 @@ from engram_host.companion.api.backend import Backend
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires
 from engram_host.companion.entries.reader import EntryPage, LogCopy, ReadEntry, export_lines
 from engram_host.companion.memories.types import EntryHistory
-from engram_host.companion.store.replica import MOST_NUMBER, ReplicaReader
+from engram_host.companion.store.boards.table import MOST_NUMBER, BoardTable
 from engram_host.companion.store.row_types import fields_of
 from engram_host.companion.types import DEVICE_NAME, Device, LogName, SeqRange
 
@@ -63,9 +63,9 @@ class AsideLine(LogLine):
 
 def add_copy_routes(app: FastAPI, companion: Backend) -> None:
     """Add the routes of boards' copies, and of boards' own messages."""
-    store, room = companion.store, asyncio.Semaphore(MOST_AT_ONCE)
-    _add_line_routes(app, store)
-    _add_export_route(app, store, room)
+    boards, room = companion.boards, asyncio.Semaphore(MOST_AT_ONCE)
+    _add_line_routes(app, boards)
+    _add_export_route(app, boards, room)
 
     @app.post(
         "/v1/devices/{device}/messages",
@@ -108,7 +108,7 @@ def add_copy_routes(app: FastAPI, companion: Backend) -> None:
             return is_in_time and "gone" not in entry.line and speaker in ("", entry.line.get("who"))
 
         async with room:
-            return await asyncio.to_thread(lambda: _copy(store, device, log).newest(fits, state, limit))
+            return await asyncio.to_thread(lambda: _copy(boards, device, log).newest(fits, state, limit))
 
     @app.get("/v1/devices/{device}/entries/{entry}")
     async def entry(
@@ -132,24 +132,24 @@ async def read_body(request: Request, most: int) -> bytes | None:
     return bytes(data)
 
 
-def _add_line_routes(app: FastAPI, store: ReplicaReader) -> None:
+def _add_line_routes(app: FastAPI, boards: BoardTable) -> None:
     @app.get("/v1/devices")
     async def devices(
         after: Annotated[str, Query(max_length=64, description="the name to go on after")] = "", limit: _Limit = 100
     ) -> list[Device]:
         """Boards that have been here, by name, with the state of their copies."""
-        return await asyncio.to_thread(store.devices_after, after, limit)
+        return await asyncio.to_thread(boards.devices_after, after, limit)
 
     @app.get("/v1/devices/{device}")
     async def one_device(device: DeviceName) -> Device:
         """One board."""
-        return await asyncio.to_thread(store.device, device)
+        return await asyncio.to_thread(boards.device, device)
 
     @app.get("/v1/devices/{device}/events")
     async def events(device: DeviceName, limit: _Limit = 100) -> list[tuple[int, str]]:
         """Events of a board's copies, newest first: when in Unix seconds, and a sentence."""
-        await asyncio.to_thread(store.device, device)
-        return await asyncio.to_thread(store.events, device, limit)
+        await asyncio.to_thread(boards.device, device)
+        return await asyncio.to_thread(boards.events, device, limit)
 
     @app.get("/v1/devices/{device}/lines")
     async def lines(
@@ -159,13 +159,13 @@ def _add_line_routes(app: FastAPI, store: ReplicaReader) -> None:
         limit: _Limit = 100,
     ) -> list[LogLine]:
         """The lines of a board's log after a seq, as the board wrote them."""
-        return await asyncio.to_thread(_read_lines, store, device, log, after, limit)
+        return await asyncio.to_thread(_read_lines, boards, device, log, after, limit)
 
     @app.get("/v1/devices/{device}/archive")
     async def archive(device: DeviceName, after: _After = 0, limit: _Limit = 100) -> list[LogLine]:
         """The memories that the board has archived here, as it wrote them, by the seq of the line."""
-        await asyncio.to_thread(store.device, device)
-        found = await asyncio.to_thread(store.archived, device, after, limit)
+        await asyncio.to_thread(boards.device, device)
+        found = await asyncio.to_thread(boards.archived, device, after, limit)
         return [LogLine(seq, fields) for seq, line in found if (fields := fields_of(line))]
 
     @app.get("/v1/devices/{device}/aside")
@@ -175,17 +175,17 @@ def _add_line_routes(app: FastAPI, store: ReplicaReader) -> None:
         limit: _Limit = 100,
     ) -> list[AsideLine]:
         """Lines set aside from a board's copies, newest first: the board lost or replaced them."""
-        await asyncio.to_thread(store.device, device)
-        found = await asyncio.to_thread(store.set_aside_lines, device, limit, before)
+        await asyncio.to_thread(boards.device, device)
+        found = await asyncio.to_thread(boards.set_aside_lines, device, limit, before)
         return [
             AsideLine(one.seq, fields_of(one.line), one.number, one.at, one.why, one.log, one.epoch) for one in found
         ]
 
 
-def _read_lines(store: ReplicaReader, name: str, log: LogName, after: int, limit: int) -> list[LogLine]:
-    device = store.device(name)
+def _read_lines(boards: BoardTable, name: str, log: LogName, after: int, limit: int) -> list[LogLine]:
+    device = boards.device(name)
     found: list[LogLine] = []
-    for seq, line in store.lines(SeqRange(name, log, device.logs[log].epoch, after, log_line.MAX_SEQ)):
+    for seq, line in boards.lines(SeqRange(name, log, device.logs[log].epoch, after, log_line.MAX_SEQ)):
         if fields := fields_of(line):
             found.append(LogLine(seq, fields))
         if len(found) == limit:
@@ -193,14 +193,14 @@ def _read_lines(store: ReplicaReader, name: str, log: LogName, after: int, limit
     return found
 
 
-def _copy(store: ReplicaReader, device: str, log: LogName) -> LogCopy:
-    return LogCopy(store, store.device(device), log, int(time.time()))
+def _copy(boards: BoardTable, device: str, log: LogName) -> LogCopy:
+    return LogCopy(boards, boards.device(device), log, int(time.time()))
 
 
 # --- export
 
 
-def _add_export_route(app: FastAPI, store: ReplicaReader, room: asyncio.Semaphore) -> None:
+def _add_export_route(app: FastAPI, boards: BoardTable, room: asyncio.Semaphore) -> None:
     exports = asyncio.Semaphore(MOST_EXPORTS)
 
     @app.get(
@@ -218,7 +218,7 @@ def _add_export_route(app: FastAPI, store: ReplicaReader, room: asyncio.Semaphor
         await exports.acquire()
         try:
             async with room:
-                copy = await asyncio.to_thread(_copy, store, device, "records")
+                copy = await asyncio.to_thread(_copy, boards, device, "records")
             # A stream of lines, not a model: an export has no limit, and is written while it is read.
             return _Export(_export_pieces(copy, archived), exports, f"{device}.jsonl")
         except BaseException:

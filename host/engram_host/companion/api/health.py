@@ -116,7 +116,7 @@ def _add_operator_routes(app: FastAPI, companion: Backend) -> None:
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> list[AuditEntry]:
         """Actions of operators, newest first."""
-        return await asyncio.to_thread(companion.store.audit, limit, before)
+        return await asyncio.to_thread(companion.audit.audit, limit, before)
 
     # Readers may end their own sessions, too, as on the page.
     @app.delete("/v1/page/sessions", openapi_extra=requires(Role.OPERATOR, reads=True))

@@ -11,8 +11,8 @@ from engram_host.companion.api.copies import BINARY, DeviceName, read_body
 from engram_host.companion.auth.middleware import Role, requires
 from engram_host.companion.media.content import ENDINGS
 from engram_host.companion.media.service import MediaService
-from engram_host.companion.store.media.table import StoredMedia
-from engram_host.companion.store.replica import MOST_NUMBER
+from engram_host.companion.store.boards.table import MOST_NUMBER
+from engram_host.companion.store.media import StoredMedia
 
 MOST_BODY = 64 << 20
 """Limit of a request body, whatever media.megabytes allows."""

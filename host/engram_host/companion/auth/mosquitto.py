@@ -25,7 +25,7 @@ CHECKER = "mqtt.checker"
 
 
 class Notes(Protocol):
-    """Named values in the database, as in NoteTable."""
+    """Named values in the database, as in ValueTable."""
 
     def get(self, name: str) -> str: ...
 

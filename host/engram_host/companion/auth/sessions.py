@@ -14,8 +14,7 @@ from typing import Protocol
 from engram_host.companion.auth.identity import ApiCaller, CallerLookup
 from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN, new_token, token_digest
 from engram_host.companion.bridge_types import Person
-from engram_host.companion.store.page.sessions import PageSessionTable
-from engram_host.companion.store.page.types import PageCode, PageSession
+from engram_host.companion.store.tokens import PageCode, PageSession, PageSessionTable
 
 COOKIE = "engram_session"
 CSRF_HEADER = "x-csrf-token"

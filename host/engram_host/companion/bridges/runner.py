@@ -73,9 +73,6 @@ class BridgeRunner:
         for each in bridges:
             check_bridge(each)
 
-    def boards_of(self, name: str) -> tuple[str, ...]:
-        return self._wanted[name].boards if name in self._wanted else ()
-
     def boards_of_networks(self, networks: Collection[str]) -> tuple[str, ...] | None:
         """Return the boards that people of some networks reach, by name; None for all."""
         reached = [each.boards for each in self._wanted.values() if each.is_on and each.network in networks]

@@ -7,7 +7,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -55,8 +55,8 @@ class Engine(Protocol):
         """Remove all data of a former bridge; may raise StoreUnavailable."""
         ...
 
-    def attach(self, bridge: str, kind: str, network: Network) -> BridgeHost:
-        """Connect a bridge's network to the engine, and return its host."""
+    def attach(self, bridge: str, kind: str, network: Network, boards: Sequence[str] = ()) -> BridgeHost:
+        """Connect a bridge's network to the engine, and return its host; it reaches all boards if none are named."""
         ...
 
     async def detach(self, bridge: str) -> None: ...
@@ -144,7 +144,8 @@ class RunningBridge:
         await asyncio.to_thread(load_network, kind)
         network = make_network(kind, values)
         await self._engine.claim(name, account_of(self.settings))
-        host = CountedHost(self._engine.attach(name, kind, CountedNetwork(network, self._traffic)), self._traffic)
+        counted = CountedNetwork(network, self._traffic)
+        host = CountedHost(self._engine.attach(name, kind, counted, self.settings.boards), self._traffic)
         host.on_connected = self._on_connected
         self._starts += 1
         # A separate task, so that a library that cancels its task does not cancel this one.

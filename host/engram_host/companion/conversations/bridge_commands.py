@@ -15,7 +15,7 @@ from engram_host.companion.bridges.network import Incoming, MenuCommand
 from engram_host.companion.conversations.routing import GREETING, Spoken, refusal
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.errors import CompanionError, StoreUnavailable
-from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.bridges.deliveries import DeliveryTable
 from engram_host.companion.store.bridges.people import PeopleTable
 from engram_host.wording import counted, listed
 
@@ -47,8 +47,16 @@ def menu() -> list[MenuCommand]:
 class BridgeCommands:
     """Runner of the bridge commands."""
 
-    def __init__(self, store: CompanionStore, conversations: ConversationService, now: Callable[[], float] = time.time):
-        self._store = store
+    def __init__(
+        self,
+        *,
+        people: PeopleTable,
+        deliveries: DeliveryTable,
+        conversations: ConversationService,
+        now: Callable[[], float] = time.time,
+    ):
+        self._people = people
+        self._deliveries = deliveries
         self._conversations = conversations
         self._now = now
 
@@ -77,7 +85,7 @@ class BridgeCommands:
         clock = _Clock(self._now)
 
         def answer() -> str:
-            people = _BoardPeople(self._store, clock)
+            people = _BoardPeople(self._people, clock)
             inbox = SimpleNamespace(deliveries=SimpleNamespace(push=lambda *_: None))  # whom they let in is told below
             board = SimpleNamespace(clock=clock, find_people=lambda: people, inbox=inbox)
             return "\n".join(run(board, caller, rest))
@@ -92,7 +100,7 @@ class BridgeCommands:
     async def board(self, place: ChatPlace, ref: str, room: str, rest: str, boards: Sequence[str]) -> str:
         name = rest.removeprefix("@").lower()
         if not name:
-            chosen = await asyncio.to_thread(self._store.chosen_board, place)
+            chosen = await asyncio.to_thread(self._deliveries.chosen_board, place)
             return (
                 f"{chosen} answers in this chat."
                 if chosen
@@ -100,14 +108,14 @@ class BridgeCommands:
             )
         if name not in boards:
             return f"There is no board {name[:32]} here. {self.boards(boards)}"
-        await asyncio.to_thread(self._store.choose_board, place, ref, room, name, int(self._now()))
+        await asyncio.to_thread(self._deliveries.choose_board, place, ref, room, name, int(self._now()))
         return f"{name} answers in this chat from now on."
 
     def boards(self, boards: Sequence[str]) -> str:
         return f"The boards are {listed(list(boards))}." if boards else "No board has connected to this companion yet."
 
     async def cancel(self, place: ChatPlace, caller: Caller) -> str:
-        found = await asyncio.to_thread(self._store.open_answers, place)
+        found = await asyncio.to_thread(self._deliveries.open_answers, place)
         own = [(device, mid) for device, mid, who in found if caller.principal in (who, OWNER.principal)]
         count = 0
         for device, mid in own:
@@ -134,43 +142,43 @@ class _Clock:
 
 
 class _BoardPeople:
-    def __init__(self, store: PeopleTable, clock: _Clock):
-        self._store = store
+    def __init__(self, table: PeopleTable, clock: _Clock):
+        self._people = table
         self._clock = clock
 
     @property
     def people(self) -> list[dict[str, Any]]:
-        return [_as_board(person) for person in self._store.people()]
+        return [_as_board(person) for person in self._people.people()]
 
     @property
     def groups(self) -> dict[str, str]:
-        return dict(self._store.groups())
+        return dict(self._people.groups())
 
     def waiting(self) -> list[tuple[str, str, str, int]]:
-        return [_stranger(request) for request in self._store.pairing_requests(self._clock.now())]
+        return [_stranger(request) for request in self._people.pairing_requests(self._clock.now())]
 
     def stranger(self, ref: str) -> tuple[str, str, str, int] | None:
         return next((each for each in self.waiting() if ref.upper() == each[0] or ref == each[1]), None)
 
     def has_owner(self) -> bool:
-        return any(person.is_owner for person in self._store.people())
+        return any(person.is_owner for person in self._people.people())
 
     def approve(self, ref: str, name: str) -> dict[str, Any]:
-        return _as_board(self._store.approve_person(ref, name, self._clock.now()))
+        return _as_board(self._people.approve_person(ref, name, self._clock.now()))
 
     def block(self, ref: str) -> dict[str, Any]:
-        return _as_board(self._store.block_person(ref, self._clock.now()))
+        return _as_board(self._people.block_person(ref, self._clock.now()))
 
     def remove(self, ref: str) -> dict[str, Any]:
-        return _as_board(self._store.remove_person(ref))
+        return _as_board(self._people.remove_person(ref))
 
     def link(self, ref: str, other: str) -> dict[str, Any]:
         if ref == OWNER.principal and not self.has_owner():
-            return _as_board(self._store.make_owner(other))
-        return _as_board(self._store.link_person(ref, other, self._clock.now()))
+            return _as_board(self._people.make_owner(other))
+        return _as_board(self._people.link_person(ref, other, self._clock.now()))
 
     def set_group(self, ref: str, mode: str) -> None:
-        self._store.set_group(ref, mode)
+        self._people.set_group(ref, mode)
 
 
 def _as_board(person: Person) -> dict[str, Any]:

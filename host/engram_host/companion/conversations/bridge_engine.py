@@ -1,6 +1,6 @@
 """Conversations over bridges: admission, the board of a chat, and pending deliveries.
 
-engine = BridgeEngine(store, conversations, people, settings, supervisor)
+engine = BridgeEngine(boards=..., bridges=..., deliveries=..., conversations=..., ...)
 engine.start()
 host = engine.attach("home", "matrix", network)      # a bridge's runner calls network.run(host)
 await engine.detach("home")
@@ -10,8 +10,7 @@ await engine.stop()
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 from engram_host.companion.bridges.network import Network
 from engram_host.companion.conversations.bridge_commands import BridgeCommands
@@ -22,7 +21,9 @@ from engram_host.companion.conversations.wakers import wait_for_event
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.media.service import MediaService
 from engram_host.companion.settings import ChatSettings
-from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.boards.table import BoardTable
+from engram_host.companion.store.bridges.deliveries import DeliveryTable
+from engram_host.companion.store.bridges.table import BridgeTable
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 
 _log = logging.getLogger("engram.bridges")
@@ -35,33 +36,31 @@ _DAY_SECONDS = 86400
 _HOUR_SECONDS = 3600
 
 
-@dataclass(frozen=True)
-class EngineSettings:
-    """Delivery retention, and a function that returns a bridge's boards (none: all boards)."""
-
-    chat: ChatSettings = field(default_factory=ChatSettings)
-    boards_of: Callable[[str], Sequence[str]] = lambda bridge: ()
-
-
 class BridgeEngine:
     """Conversations over all bridges; runs between start() and stop()."""
 
     def __init__(
         self,
-        store: CompanionStore,
+        *,
+        boards: BoardTable,
+        bridges: BridgeTable,
+        deliveries: DeliveryTable,
         conversations: ConversationService,
         people: PeopleService,
-        settings: EngineSettings,
+        commands: BridgeCommands,
+        chat: ChatSettings,
         supervisor: Supervisor,
         media: MediaService | None = None,
     ):
-        self._store = store
+        self._boards = boards
+        self._bridges = bridges
+        self._deliveries = deliveries
         self._conversations = conversations
         self._people = people
-        self._settings = settings
+        self._chat = chat
         self._supervisor = supervisor
         self._media = media
-        self._commands = BridgeCommands(store, conversations)
+        self._commands = commands
         self._attached: dict[str, AttachedBridge] = {}
         self._task: BackgroundTask | None = None
         self._wake = asyncio.Event()
@@ -77,20 +76,30 @@ class BridgeEngine:
 
     async def claim(self, bridge: str, account: str) -> None:
         """Set a bridge's account, removing data of a former one. Raise StoreUnavailable."""
-        if await asyncio.to_thread(self._store.claim_bridge, bridge, account):
+        if await asyncio.to_thread(self._bridges.claim_bridge, bridge, account):
             _log.info("the bridge %s has another account: what was kept of the former one is removed", bridge)
 
     async def forget(self, bridge: str) -> None:
-        await asyncio.to_thread(self._store.forget_bridge, bridge)
+        await asyncio.to_thread(self._bridges.forget_bridge, bridge)
 
-    def attach(self, bridge: str, kind: str, network: Network) -> AttachedBridge:
-        """Attach a bridge and return its host; detach it first if it is attached already."""
+    def attach(self, bridge: str, kind: str, network: Network, boards: Sequence[str] = ()) -> AttachedBridge:
+        """Attach a bridge, to all boards if none are named, and return its host; detach it first if it is attached."""
         if bridge in self._attached:
             raise ValueError(f"the bridge {bridge} is attached already")
-        boards = self._settings.boards_of(bridge)
-        parts = self._store, self._conversations, self._people, self._commands
         attached = AttachedBridge(
-            bridge, kind, network, boards, *parts, self._settings.chat, self._wake_up, self._media
+            bridge=bridge,
+            kind=kind,
+            network=network,
+            board_names=boards,
+            boards=self._boards,
+            bridges=self._bridges,
+            deliveries=self._deliveries,
+            conversations=self._conversations,
+            people=self._people,
+            commands=self._commands,
+            chat=self._chat,
+            on_connected=self._wake_up,
+            media=self._media,
         )
         self._attached[bridge] = attached
         return attached
@@ -126,7 +135,7 @@ class BridgeEngine:
     async def _take_pushes(self) -> None:
         while True:
             names = list(self._attached)
-            added, notices = await asyncio.to_thread(self._store.add_pushes, names, int(time.time()))
+            added, notices = await asyncio.to_thread(self._deliveries.add_pushes, names, int(time.time()))
             for delivery in (*added, *notices):
                 if attached := self._attached.get(delivery.place.bridge):
                     attached.deliver(delivery)
@@ -134,11 +143,10 @@ class BridgeEngine:
                 return
 
     async def _expire(self) -> None:
-        now, chat = int(time.time()), self._settings.chat
+        now, chat = int(time.time()), self._chat
         kept = chat.kept_hours * _HOUR_SECONDS
         # A push's delivery outlives the push, which would count as new without it.
         since = now - chat.waiting_days * _DAY_SECONDS - kept, now - kept - _HOUR_SECONDS
-        dropped = await asyncio.to_thread(self._store.expire_deliveries, *since, now)
-        await asyncio.to_thread(self._store.expire_chat_files, now - _DAY_SECONDS)
+        dropped = await asyncio.to_thread(self._deliveries.expire_deliveries, *since, now)
         if dropped:
             _log.warning("answers that could not be delivered were dropped: %d", len(dropped))

@@ -26,7 +26,9 @@ from engram_host.companion.conversations.wakers import Wakers, wait_for_event
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.media.service import MediaService
 from engram_host.companion.settings import ChatSettings, conversation_limits
-from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.boards.table import BoardTable
+from engram_host.companion.store.bridges.deliveries import DeliveryTable
+from engram_host.companion.store.bridges.table import BridgeTable
 from engram_host.companion.supervisor import describe_error
 from engram_host.companion.types import Conversation, Said
 
@@ -56,11 +58,14 @@ class AttachedBridge:
 
     def __init__(
         self,
+        *,
         bridge: str,
         kind: str,
         network: Network,
-        boards: Sequence[str],
-        store: CompanionStore,
+        board_names: Sequence[str],
+        boards: BoardTable,
+        bridges: BridgeTable,
+        deliveries: DeliveryTable,
         conversations: ConversationService,
         people: PeopleService,
         commands: BridgeCommands,
@@ -71,13 +76,15 @@ class AttachedBridge:
         self._bridge = bridge
         self._kind = kind
         self._network = network
+        self._board_names = board_names
         self._boards = boards
-        self._store = store
+        self._bridges = bridges
+        self._deliveries = deliveries
         self._conversations = conversations
         self._people = people
         self._commands = commands
         signs = network.features.command_signs
-        self._keeper = MessageKeeper(store, conversations, conversation_limits(chat), signs)
+        self._keeper = MessageKeeper(deliveries, conversations, conversation_limits(chat), signs)
         self._on_connected = on_connected
         self._menu = menu()
         self._back = Wakers()
@@ -87,7 +94,7 @@ class AttachedBridge:
         self._calls: set[asyncio.Task[Any]] = set()
         self._outlets = Outlets(network, self._calls)
         self._notices = Notices(bridge, people, self._outlets, self._begin, self._wait_to_retry, network.features)
-        self._files = FileImports(store, conversations, self._begin, self.deliver, self._may_import)
+        self._files = FileImports(bridges, conversations, self._begin, self.deliver, self._may_import)
         self._media = AttachedMedia(bridge, media)
         self._is_stopping = False
         self._user = ""
@@ -120,7 +127,7 @@ class AttachedBridge:
 
     async def _receive(self, message: Incoming) -> None:
         mid = message_id(self._bridge, message, self._user)
-        if await asyncio.to_thread(self._store.is_known, mid):
+        if await asyncio.to_thread(self._deliveries.is_known, mid):
             return
         await self.note_members(message.chat)
         kept = None
@@ -143,9 +150,9 @@ class AttachedBridge:
 
     async def note_members(self, chat: Chat) -> None:
         """Drop deliveries to a private chat that became a group. Raise StoreUnavailable."""
-        if not chat.is_group or not await asyncio.to_thread(self._store.is_kept_as_private, self._bridge, chat.id):
+        if not chat.is_group or not await asyncio.to_thread(self._deliveries.is_kept_as_private, self._bridge, chat.id):
             return
-        dropped = await asyncio.to_thread(self._store.note_group, self._bridge, chat.id, int(time.time()))
+        dropped = await asyncio.to_thread(self._deliveries.note_group, self._bridge, chat.id, int(time.time()))
         _log.info("a private chat of the bridge %s is a group now: %d that it was owed dropped", self._bridge, dropped)
 
     def connected(self, account: str) -> None:
@@ -155,13 +162,14 @@ class AttachedBridge:
         self._on_connected()
 
     async def claim(self, account: str) -> None:
-        self._user = await asyncio.to_thread(self._store.claim_user, self._bridge, account)
+        await asyncio.to_thread(self._bridges.claim_user, self._bridge, account)
+        self._user = account
 
     async def load_mark(self) -> str:
-        return await asyncio.to_thread(self._store.bridge_mark, self._bridge)
+        return await asyncio.to_thread(self._bridges.bridge_mark, self._bridge)
 
     async def save_mark(self, mark: str) -> None:
-        await asyncio.to_thread(self._store.save_bridge_mark, self._bridge, mark)
+        await asyncio.to_thread(self._bridges.save_bridge_mark, self._bridge, mark)
 
     # --- for the engine
 
@@ -229,9 +237,7 @@ class AttachedBridge:
         return added is not None
 
     async def _known_boards(self) -> list[str]:
-        if self._boards:
-            return list(self._boards)
-        return await asyncio.to_thread(self._store.board_names)
+        return list(self._board_names) or list(await asyncio.to_thread(self._boards.heard_times))
 
     async def _answer_of_import(self, spoken: Spoken, caller: Caller, owed: Delivery, board: str) -> str:
         if spoken.command == "import" and board:
@@ -251,7 +257,7 @@ class AttachedBridge:
         return await self._keeper.keep(owed, replace(said, forwarded=message.forwarded, quoted=message.quoted), board)
 
     async def _default_board(self, place: ChatPlace, boards: Sequence[str]) -> str:
-        chosen = await asyncio.to_thread(self._store.chosen_board, place)
+        chosen = await asyncio.to_thread(self._deliveries.chosen_board, place)
         if chosen in boards:
             return chosen
         return boards[0] if len(boards) == 1 else ""
@@ -260,9 +266,9 @@ class AttachedBridge:
 
     async def _resume(self) -> None:
         try:
-            for delivery in await asyncio.to_thread(self._store.open_deliveries, self._bridge):
+            for delivery in await asyncio.to_thread(self._deliveries.open_deliveries, self._bridge):
                 self.deliver(delivery)
-            for file in await asyncio.to_thread(self._store.open_imports, self._bridge):
+            for file in await asyncio.to_thread(self._bridges.open_imports, self._bridge):
                 self._files.resume(file)
         except StoreUnavailable as problem:
             _log.warning("what chats are owed is not known: %s", problem)
@@ -307,7 +313,7 @@ class AttachedBridge:
         return True
 
     async def _end(self, delivery: Delivery, end: DeliveryEnd) -> None:
-        await asyncio.to_thread(self._store.end_delivery, delivery.number, end, int(time.time()))
+        await asyncio.to_thread(self._deliveries.end_delivery, delivery.number, end, int(time.time()))
 
     async def _deliver(self, delivery: Delivery, *, is_new: bool) -> None:
         place = delivery.place
@@ -318,7 +324,7 @@ class AttachedBridge:
                 try:
                     current = delivery
                     if not is_new:
-                        current = await asyncio.to_thread(self._store.open_delivery, delivery.number)
+                        current = await asyncio.to_thread(self._deliveries.open_delivery, delivery.number)
                     is_new = False
                     if current is None:
                         return
@@ -332,11 +338,11 @@ class AttachedBridge:
             self._outlets.release(chat.id)
 
     def _deliverer(self, delivery: Delivery, outlet: Outlet) -> Deliverer:
-        services = self._store, self._conversations, outlet, self._network.features
+        services = self._deliveries, self._conversations, outlet, self._network.features
         return Deliverer(*services, delivery, self._wait_to_retry, lambda: self._may_send(delivery), _tail_of)
 
     async def _may_send(self, delivery: Delivery) -> bool:
-        if await asyncio.to_thread(self._store.open_delivery, delivery.number) is None:
+        if await asyncio.to_thread(self._deliveries.open_delivery, delivery.number) is None:
             return False
         return await self._people.may_hear(self._bridge, self._kind, delivery.place, delivery.ref)
 

@@ -22,7 +22,7 @@ from engram_host.companion.bridges.network import Attachment, FileFetch, Incomin
 from engram_host.companion.conversations.answers import Answer
 from engram_host.companion.conversations.service import ConversationService, Progress
 from engram_host.companion.errors import CompanionError, StoreUnavailable, TooManyWaiting, UnknownConversation
-from engram_host.companion.store.bridges.files import ChatFileTable
+from engram_host.companion.store.bridges.table import BridgeTable
 from engram_host.companion.supervisor import describe_error
 from engram_host.companion.types import Piece, Said
 from engram_host.transfer.reader import Line, MemoryFile
@@ -64,14 +64,14 @@ class FileImports:
 
     def __init__(
         self,
-        store: ChatFileTable,
+        bridges: BridgeTable,
         conversations: ConversationService,
         begin: Callable[[Coroutine[Any, Any, None]], object],
         deliver: Callable[[Delivery], None],
         may_go_on: Callable[[ChatFile], Awaitable[bool]],
         now: Callable[[], float] = time.time,
     ):
-        self._store = store
+        self._bridges = bridges
         self._conversations = conversations
         self._begin = begin
         self._deliver = deliver
@@ -108,7 +108,7 @@ class FileImports:
         if len(data) > MOST_BYTES:
             return too_long
         kept = ChatFile(place, _checked_name(file.name), data, int(self._now()))
-        if not await asyncio.to_thread(self._store.add_chat_file, kept):
+        if not await asyncio.to_thread(self._bridges.add_chat_file, kept):
             return f"{name} is not taken: another file of this chat is being imported, wait for its report."
         return f"{name} is kept ({len(data)} bytes): /import {kept.name} brings it in."
 
@@ -116,7 +116,7 @@ class FileImports:
         """Import a file of this chat; return a reply, or "" if only the board may have it."""
         if owed.place.is_group or not access.is_owner(caller):
             return ""
-        file = await asyncio.to_thread(self._store.chat_file, owed.place)
+        file = await asyncio.to_thread(self._bridges.chat_file, owed.place)
         if file is None or file.name != name:
             return ""
         if file.is_imported and file.mid != owed.mid:
@@ -125,7 +125,7 @@ class FileImports:
         if len(lines) > MOST_LINES:
             return f"{name} has {len(lines)} lines, and {MOST_LINES} are taken at most: send it in parts."
         file = replace(file, device=board, mid=owed.mid, message=owed.message, ref=owed.ref, room=caller.room)
-        if await asyncio.to_thread(self._store.begin_import, file):
+        if await asyncio.to_thread(self._bridges.begin_import, file):
             self.resume(file)
         return f"{board} is given {name}, {counted(len(lines), 'line', 'lines')}: its report follows. /cancel stops it."
 
@@ -133,7 +133,7 @@ class FileImports:
         """Stop a chat's import; return a reply, or "" if there is none."""
         if not access.is_owner(caller):
             return ""
-        file = await asyncio.to_thread(self._store.cancel_import, place)
+        file = await asyncio.to_thread(self._bridges.cancel_import, place)
         if file is None:
             return ""
         with contextlib.suppress(UnknownConversation):  # the board may have answered it just now
@@ -159,7 +159,7 @@ class FileImports:
                     _log.warning("an import waits: %s", problem, extra={"repeat": "imports"})
                 await asyncio.sleep(RETRY_SECONDS)
                 with contextlib.suppress(StoreUnavailable):
-                    current = await asyncio.to_thread(self._store.chat_file, file.place)
+                    current = await asyncio.to_thread(self._bridges.chat_file, file.place)
         finally:
             self._running.discard(file.mid)
 
@@ -171,7 +171,7 @@ class FileImports:
         # An import that fails by an unexpected error would stay open without a report.
         except Exception as error:  # noqa: BLE001
             _log.error("an import failed: %s", describe_error(error))
-            current = await asyncio.to_thread(self._store.chat_file, file.place)
+            current = await asyncio.to_thread(self._bridges.chat_file, file.place)
             if current and current.mid == file.mid:
                 await self._end(current, _saved_report(current), "Stopped: an error of the companion, see its log.")
 
@@ -185,7 +185,7 @@ class FileImports:
                 stopped = await self._give(file, mid, line, report)
             except (_CompanionStops, _ImportCancelled):
                 return
-            saved = await asyncio.to_thread(self._store.save_import, file, at, report.saved, mid)
+            saved = await asyncio.to_thread(self._bridges.save_import, file, at, report.saved, mid)
             if saved is None:
                 return  # it was cancelled, or its chat is a group now
             file = saved
@@ -247,7 +247,7 @@ class FileImports:
         raise _CompanionStops
 
     async def _check_uncancelled(self, file: ChatFile) -> None:
-        if not await asyncio.to_thread(self._store.is_being_imported, file):
+        if not await asyncio.to_thread(self._bridges.is_being_imported, file):
             raise _ImportCancelled
 
     async def _end(self, file: ChatFile, report: ImportReport, stopped: str) -> None:
@@ -257,7 +257,7 @@ class FileImports:
         text = "\n".join((f"{file.name}: {report.summary}", *problems, *report.notes, *([stopped] if stopped else [])))
         now = int(self._now())
         owed = Delivery(0, file.place, file.message, "", f"{file.mid}-r", text, now, ref=file.ref)
-        if added := await asyncio.to_thread(self._store.end_import, file, owed, now):
+        if added := await asyncio.to_thread(self._bridges.end_import, file, owed, now):
             self._deliver(added)
 
 

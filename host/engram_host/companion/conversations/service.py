@@ -19,8 +19,9 @@ from engram_host.companion.conversations.wakers import Wakers, wait_for_event
 from engram_host.companion.errors import StoreUnavailable, UnknownConversation
 from engram_host.companion.replication.messages import ConversationHead
 from engram_host.companion.settings import ChatSettings, conversation_limits
-from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.sql.notices import Notice
+from engram_host.companion.store.boards.table import BoardTable
+from engram_host.companion.store.conversations.table import ConversationTable
+from engram_host.companion.store.values import Notice
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import Conversation, Piece, Said, without_secret
 from engram_host.sentences import SentenceTable
@@ -89,13 +90,21 @@ Event = Progress | Piece | None
 class ConversationService:
     """Messages to boards and their answers; runs between start() and stop()."""
 
-    def __init__(self, store: CompanionStore, settings: ChatSettings, supervisor: Supervisor):
-        self._store = store
+    def __init__(
+        self,
+        *,
+        boards: BoardTable,
+        conversations: ConversationTable,
+        settings: ChatSettings,
+        supervisor: Supervisor,
+    ):
+        self._boards = boards
+        self._conversations = conversations
         self._settings = settings
         self._limits = conversation_limits(settings)
         self._supervisor = supervisor
         self._changed = Wakers()
-        self._boards = BoardSide(store, self._limits, self._changed)
+        self._board_side = BoardSide(conversations, self._limits, self._changed)
         self._task: BackgroundTask | None = None
         self._is_stopping = False
         self.followers = 0
@@ -105,7 +114,7 @@ class ConversationService:
 
     def release(self) -> None:
         self._is_stopping = True
-        self._boards.stop()
+        self._board_side.stop()
         self._changed.wake_all()
 
     async def stop(self) -> None:
@@ -114,7 +123,7 @@ class ConversationService:
             await self._task.stop()
 
     async def answer_board(self, device: str, head: ConversationHead, body: bytes) -> list[bytes]:
-        return await self._boards.answer(device, head, body)
+        return await self._board_side.answer(device, head, body)
 
     # --- for people
 
@@ -127,35 +136,37 @@ class ConversationService:
                 original = None
             if why := why_not_corrected(original, int(time.time())):
                 raise ArgumentError("edits", why)
-        found = await asyncio.to_thread(self._store.add_conversation, device, checked, self._limits, int(time.time()))
-        self._boards.wake(device)
+        found = await asyncio.to_thread(
+            self._conversations.add_conversation, device, checked, self._limits, int(time.time())
+        )
+        self._board_side.wake(device)
         return _shown(found)
 
     def take_notice(self, notice: Notice) -> None:
         if notice.kind == "board":
-            self._boards.wake(notice.device)
+            self._board_side.wake(notice.device)
         elif notice.kind == "message":
             self._changed.wake((notice.device, notice.mid))
         elif notice.kind == "pushed":
             self._changed.wake(PUSHED)
         elif notice.kind == "":
-            self._boards.wake_all()
+            self._board_side.wake_all()
             self._changed.wake_all()
 
     def wake_pushes(self) -> None:
         self._changed.wake(PUSHED)
 
     def wake_board(self, device: str) -> None:
-        self._boards.wake(device)
+        self._board_side.wake(device)
 
     async def cancel(self, device: str, mid: str) -> Conversation:
-        found = await asyncio.to_thread(self._store.cancel_conversation, device, mid, int(time.time()))
-        self._boards.wake(device)
+        found = await asyncio.to_thread(self._conversations.cancel_conversation, device, mid, int(time.time()))
+        self._board_side.wake(device)
         self._changed.wake((device, mid))
         return _shown(found)
 
     async def find(self, device: str, mid: str) -> Conversation:
-        return _shown(await asyncio.to_thread(self._store.conversation, device, mid))
+        return _shown(await asyncio.to_thread(self._conversations.conversation, device, mid))
 
     async def _found(self, device: str, mid: str) -> Conversation | None:
         try:
@@ -166,12 +177,12 @@ class ConversationService:
     async def unfinished(self, prefix: str, seconds: int, limit: int) -> list[Conversation]:
         """Return messages by id prefix: open ones, then those that ended within some seconds."""
         since = int(time.time()) - seconds
-        return await asyncio.to_thread(self._store.unfinished_conversations, prefix, since, limit)
+        return await asyncio.to_thread(self._conversations.unfinished_conversations, prefix, since, limit)
 
     async def list_messages(self, device: str, limit: int, before: int = 0, room: str = "") -> list[Conversation]:
         """Return messages and pushes, newest first. Raise UnknownDevice."""
-        await asyncio.to_thread(self._store.device, device)
-        found = await asyncio.to_thread(self._store.conversations, device, limit, before, room)
+        await asyncio.to_thread(self._boards.device, device)
+        found = await asyncio.to_thread(self._conversations.conversations, device, limit, before, room)
         return [_shown(each) for each in found]
 
     def waiting_for_pushes(self) -> AbstractContextManager[asyncio.Event]:
@@ -187,7 +198,7 @@ class ConversationService:
     def _exchange(self, device: str, mid: str) -> Exchange:
         answer = Answer()
         while True:
-            found, pieces = self._store.conversation_after(device, mid, answer.last)
+            found, pieces = self._conversations.conversation_after(device, mid, answer.last)
             answer.add(pieces)
             if not pieces:
                 return Exchange(_shown(found), answer)
@@ -218,7 +229,7 @@ class ConversationService:
         state, told = "", ""
         heard = time.monotonic()
         while not self._is_stopping:
-            found, pieces = await asyncio.to_thread(self._store.conversation_after, device, mid, after)
+            found, pieces = await asyncio.to_thread(self._conversations.conversation_after, device, mid, after)
             found = _shown(found)
             if found.state != state and found.is_open:
                 yield Progress(found)
@@ -245,9 +256,9 @@ class ConversationService:
 
     async def _why_waiting(self, found: Conversation) -> tuple[str, bool]:
         now = int(time.time())
-        if await asyncio.to_thread(self._store.is_behind_another, found, now - BUSY_SECONDS):
+        if await asyncio.to_thread(self._conversations.is_behind_another, found, now - BUSY_SECONDS):
             return WAITING.say("behind", board=found.device), False
-        silence = now - (await asyncio.to_thread(self._store.device, found.device)).heard
+        silence = now - (await asyncio.to_thread(self._boards.device, found.device)).heard
         if silence > HEARD_SECONDS:
             return WAITING.say("away", board=found.device), True
         if found.unnamed > 1:
@@ -263,9 +274,11 @@ class ConversationService:
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             try:
-                if self._boards.listening:
-                    for device in await asyncio.to_thread(self._store.boards_with_messages) & self._boards.listening:
-                        self._boards.wake(device)
+                if self._board_side.listening:
+                    for device in (
+                        await asyncio.to_thread(self._conversations.boards_with_messages) & self._board_side.listening
+                    ):
+                        self._board_side.wake(device)
                 if time.monotonic() - expired > _EXPIRE_SECONDS:
                     await self._expire()
                     expired = time.monotonic()
@@ -276,7 +289,7 @@ class ConversationService:
         now, settings = int(time.time()), self._settings
         why = f"the board did not answer within {counted(settings.waiting_days, 'day', 'days')}: say it again."
         since = now - settings.waiting_days * _DAY_SECONDS, now - settings.kept_hours * _HOUR_SECONDS
-        for key in await asyncio.to_thread(self._store.end_old_conversations, *since, why, now):
+        for key in await asyncio.to_thread(self._conversations.end_old_conversations, *since, why, now):
             self._changed.wake(key)
 
 

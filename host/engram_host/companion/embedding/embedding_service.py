@@ -17,7 +17,9 @@ from engram_host.companion.errors import EmbedderError, EmbedderUnavailable
 from engram_host.companion.processes.leases import Lease
 from engram_host.companion.search.engine import QueryVector
 from engram_host.companion.settings import EmbeddingSettings
-from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.boards.table import BoardTable
+from engram_host.companion.store.values import ValueTable
+from engram_host.companion.store.vectors import VectorTable
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import Change, Device
 from engram_host.companion.vector_types import Identity
@@ -40,7 +42,12 @@ REMOTE = ("openai", "gemini")
 
 
 def make_embedder(
-    settings: EmbeddingSettings, store: CompanionStore, key_version: int, graphs: Path | None = None
+    settings: EmbeddingSettings,
+    *,
+    values: ValueTable,
+    vectors: VectorTable,
+    key_version: int,
+    graphs: Path | None = None,
 ) -> CachedEmbedder | FallbackEmbedder | NoEmbedder:
     """The embedder of these settings, for an index of texts of `key_version`. Nothing is loaded or asked yet.
 
@@ -57,7 +64,7 @@ def make_embedder(
         from engram_host.companion.embedding.local_models import local_embedders
 
         links += local_embedders(names, settings.threads, graphs)
-    made = read_index(store).made
+    made = read_index(values).made
     chain = FallbackEmbedder(
         links,
         (made.model, made.dimensions) if made else None,
@@ -65,7 +72,7 @@ def make_embedder(
         rebuild=settings.rebuild,
         rebuild_after_seconds=settings.rebuild_after_seconds,
     )
-    return CachedEmbedder(chain, store, key_version, queries=settings.cache_size) if settings.cache else chain
+    return CachedEmbedder(chain, vectors, key_version, queries=settings.cache_size) if settings.cache else chain
 
 
 def _provider(settings: EmbeddingSettings) -> str:
@@ -100,13 +107,13 @@ def _remote(settings: EmbeddingSettings, provider: str) -> Embedder:
     return _openai(settings)
 
 
-def make_jobs(settings: EmbeddingSettings, store: CompanionStore) -> "BatchJobs | None":
+def make_jobs(settings: EmbeddingSettings, values: ValueTable) -> "BatchJobs | None":
     """Batch jobs for large back-fills, None unless they are set and the remote service is OpenAI's or like it."""
     if not settings.batch_jobs or _provider(settings) != "openai":
         return None
     from engram_host.companion.embedding.batch import BatchJobs
 
-    return BatchJobs(_openai(settings), store)
+    return BatchJobs(_openai(settings), values)
 
 
 def _openai(settings: EmbeddingSettings) -> "OpenAiEmbedder":
@@ -181,7 +188,10 @@ class EmbeddingService:
 
     def __init__(
         self,
-        store: CompanionStore,
+        *,
+        boards: BoardTable,
+        values: ValueTable,
+        vectors: VectorTable,
         settings: EmbeddingSettings,
         supervisor: Supervisor,
         failed: Callable[[str], None] = lambda work: None,
@@ -193,16 +203,18 @@ class EmbeddingService:
         `failed("index")` and `failed("query")` are called when no vector was made; from the
         loop's thread.
         """
-        self._embedder = make_embedder(settings, store, KEY_VERSION, graphs)
+        self._embedder = make_embedder(settings, values=values, vectors=vectors, key_version=KEY_VERSION, graphs=graphs)
         self._is_off = isinstance(self._embedder, NoEmbedder)
-        self._jobs = make_jobs(settings, store)
+        self._jobs = make_jobs(settings, values)
         self._backlog = EmbeddingIndexer(
-            store,
-            self._embedder,
-            text_of_change,
-            KEY_VERSION,
-            self._jobs,
-            settings.batch_least,
+            boards=boards,
+            values=values,
+            vectors=vectors,
+            embedder=self._embedder,
+            text_of=text_of_change,
+            key_version=KEY_VERSION,
+            jobs=self._jobs,
+            jobs_least=settings.batch_least,
             failed=lambda: failed("index"),
             lease=lease,
         )

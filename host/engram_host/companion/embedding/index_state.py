@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass, field
 
-from engram_host.companion.store.vectors import NoteTable
+from engram_host.companion.store.values import ValueTable
 from engram_host.companion.vector_types import Identity
 
 _INDEX = "embedding.index"
@@ -90,7 +90,7 @@ class IndexPosition:
             self.gaps[:2] = [(first, last)]
 
 
-def read_index(notes: NoteTable) -> IndexState:
+def read_index(notes: ValueTable) -> IndexState:
     """What the index is made with."""
     note = notes.get(_INDEX)
     if not note:
@@ -99,12 +99,12 @@ def read_index(notes: NoteTable) -> IndexState:
     return IndexState(Identity(*found["made"]), found["replaces"])
 
 
-def write_index(notes: NoteTable, made: Identity, replaces: str) -> None:
+def write_index(notes: ValueTable, made: Identity, replaces: str) -> None:
     """Keep that."""
     notes.put(_INDEX, json.dumps({"made": [made.model, made.dimensions, made.key], "replaces": replaces}))
 
 
-def read_position(notes: NoteTable, device: str, identity: Identity, zone: int = 0) -> IndexPosition:
+def read_position(notes: ValueTable, device: str, identity: Identity, zone: int = 0) -> IndexPosition:
     """How far a device's lines are; nowhere if the note is of another identity, or of another zone."""
     note = notes.get(_POSITION + device)
     if note:
@@ -114,7 +114,7 @@ def read_position(notes: NoteTable, device: str, identity: Identity, zone: int =
     return IndexPosition(str(identity), zone)
 
 
-def write_position(notes: NoteTable, device: str, position: IndexPosition) -> None:
+def write_position(notes: ValueTable, device: str, position: IndexPosition) -> None:
     """Keep that."""
     found = {"identity": position.identity, "zone": position.zone, "top": position.top, "gaps": position.open}
     notes.put(_POSITION + device, json.dumps(found))

@@ -30,7 +30,9 @@ from engram_host.companion.embedding.index_state import (
 )
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, StoreUnavailable
 from engram_host.companion.processes.leases import Lease
-from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.boards.table import BoardTable
+from engram_host.companion.store.values import ValueTable
+from engram_host.companion.store.vectors import VectorTable
 from engram_host.companion.types import Change, Device
 from engram_host.companion.vector_types import Identity, StoredVector, Vector, text_digest
 
@@ -78,7 +80,10 @@ class EmbeddingIndexer:
 
     def __init__(
         self,
-        store: CompanionStore,
+        *,
+        boards: BoardTable,
+        values: ValueTable,
+        vectors: VectorTable,
         embedder: Embedder,
         text_of: TextOf,
         key_version: int,
@@ -91,7 +96,9 @@ class EmbeddingIndexer:
         `jobs`, one at a time, while newer lines are embedded directly. `failed` is called each time that the embedder made
         no vector. Without a `lease` no other process keeps the index.
         """
-        self._store = store
+        self._boards = boards
+        self._values = values
+        self._vectors = vectors
         self._embedder = embedder
         self._text_of = text_of
         self._key_version = key_version
@@ -164,7 +171,7 @@ class EmbeddingIndexer:
             raise
         identity = Identity(self._embedder.model, self._embedder.dimensions, self._key_version)
         is_keeper = self._is_keeper()
-        index = await asyncio.to_thread(read_index, self._store)
+        index = await asyncio.to_thread(read_index, self._values)
         if is_keeper and index.made != identity:
             index = await self._begin_index(identity, index)
         self._follow(identity, index)
@@ -173,7 +180,7 @@ class EmbeddingIndexer:
             await self._drop_ended_job(identity)
             await self._end_job()  # the keeper takes it up from its notes; here it would write beside that one
             return False
-        devices = await asyncio.to_thread(self._store.sources)
+        devices = await asyncio.to_thread(self._boards.sources)
         self._positions = await asyncio.to_thread(self._read_positions, devices, identity)
         self._total = sum(device.version for device in devices)  # not before them, or all would seem done meanwhile
         await self._drop_ended_job(identity)
@@ -185,8 +192,8 @@ class EmbeddingIndexer:
                 if not await self._close_gap(device, identity, position):
                     return True
         if index.replaces and not any(position.open for position in self._positions.values()):
-            await asyncio.to_thread(self._store.drop_vectors, identity)
-            await asyncio.to_thread(write_index, self._store, identity, "")
+            await asyncio.to_thread(self._vectors.drop_vectors, identity)
+            await asyncio.to_thread(write_index, self._values, identity, "")
             self._follow(identity, IndexState(identity))
         return has_worked
 
@@ -213,7 +220,7 @@ class EmbeddingIndexer:
             known = self._positions.get(device.name)
             is_other = known is None or (known.identity, known.zone) != (str(identity), device.zone.standard)
             if known is None or is_other or known.top > device.version:
-                known = read_position(self._store, device.name, identity, device.zone.standard)
+                known = read_position(self._values, device.name, identity, device.zone.standard)
             known.extend_to(device.version)
             positions[device.name] = known
         return positions
@@ -221,7 +228,7 @@ class EmbeddingIndexer:
     async def _begin_index(self, identity: Identity, before: IndexState) -> IndexState:
         """Begin an index of another identity; the first of all replaces none."""
         replaces = str(before.made) if before.made else ""
-        await asyncio.to_thread(write_index, self._store, identity, replaces)
+        await asyncio.to_thread(write_index, self._values, identity, replaces)
         return IndexState(identity, replaces)
 
     def _follow(self, identity: Identity, index: IndexState) -> None:
@@ -250,14 +257,14 @@ class EmbeddingIndexer:
                 return False
             part = lines[start : start + TEXTS_AT_ONCE]
             began = time.monotonic()
-            vectors = await self._vectors([text for _, text in part])
+            vectors = await self._embed([text for _, text in part])
             count = await self._put(device, identity, part, vectors, gap)
             self._count(count, time.monotonic() - began)
             if not self._is_keeper():
                 return False
         position.close_gap(gap)
         if lines:  # else it is cheap to look again
-            await asyncio.to_thread(write_position, self._store, device.name, position)
+            await asyncio.to_thread(write_position, self._values, device.name, position)
         return True
 
     def _is_for_jobs(self, device: Device, identity: Identity, position: IndexPosition) -> bool:
@@ -279,7 +286,7 @@ class EmbeddingIndexer:
         """Close a gap by a batch job, which may take a day."""
         try:
             lines = await asyncio.to_thread(self._texts, device, gap)
-            known = await asyncio.to_thread(self._store.cached, identity, [text_digest(text) for _, text in lines])
+            known = await asyncio.to_thread(self._vectors.cached, identity, [text_digest(text) for _, text in lines])
             new = list(dict.fromkeys(text for _, text in lines if text_digest(text) not in known))
             answers = dict(zip(new, await jobs.embed_many(f"{device.name}.{identity}", new), strict=True))
             vectors = [self._answered(known.get(text_digest(text), answers.get(text))) for _, text in lines]
@@ -289,7 +296,7 @@ class EmbeddingIndexer:
             raise
         position.lent = None
         if self._positions.get(device.name) is position:
-            await asyncio.to_thread(write_position, self._store, device.name, position)
+            await asyncio.to_thread(write_position, self._values, device.name, position)
 
     def _answered(self, answer: Vector | EmbedderRefused | None) -> Vector | None:
         """A job's answer for a text; a refusal is noted."""
@@ -334,17 +341,17 @@ class EmbeddingIndexer:
             for (change, text), vector in zip(lines, vectors, strict=True)
             if vector is not None
         ]
-        await asyncio.to_thread(self._store.put_vectors, device.name, identity, stored, gap[1])
+        await asyncio.to_thread(self._vectors.put_vectors, device.name, identity, stored, gap[1])
         return len(stored)
 
     def _texts(self, device: Device, gap: Gap) -> list[tuple[Change, str]]:
         """The lines of a gap that have a text, newest first."""
         after, to = gap
-        changes = [change for change in self._store.changes(device.name, after, to - after) if change.version <= to]
+        changes = [change for change in self._boards.changes(device.name, after, to - after) if change.version <= to]
         texts = [(change, self._text_of(device, change)) for change in reversed(changes) if change.line is not None]
         return [(change, text) for change, text in texts if text]
 
-    async def _vectors(self, texts: Sequence[str]) -> list[Vector | None]:
+    async def _embed(self, texts: Sequence[str]) -> list[Vector | None]:
         """The vectors of texts; None for one that the embedder refuses although it works, found by halving."""
         try:
             vectors = await self._embedder.embed(texts, "passage")
@@ -353,7 +360,7 @@ class EmbeddingIndexer:
                 raise
             if len(texts) > 1:
                 half = len(texts) // 2
-                return await self._vectors(texts[:half]) + await self._vectors(texts[half:])
+                return await self._embed(texts[:half]) + await self._embed(texts[half:])
             await self._embedder.embed([_PROBE], "passage")  # raises if it is not this text that is wrong
             self._tell_refused(refused)
             return [None]

@@ -19,7 +19,7 @@ from engram.store.types import FORGOTTEN
 from engram.transfer import jsonl
 from engram_host.companion.entries.embedding_text import describe_line
 from engram_host.companion.entries.lifecycle import EntryState, EntryStates, state_name
-from engram_host.companion.store.replica import ReplicaReader
+from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.row_types import fields_of
 from engram_host.companion.types import Device, LogName, SeqRange
 
@@ -49,7 +49,7 @@ class EntryPage:
 class LogCopy:
     """One log of a board; any call may raise StoreUnavailable."""
 
-    def __init__(self, store: ReplicaReader, device: Device, log: LogName, now: int):
+    def __init__(self, store: BoardTable, device: Device, log: LogName, now: int):
         """`now`, in Unix seconds, decides which entries have expired."""
         self.device = device
         self._store = store
@@ -115,13 +115,13 @@ class LogCopy:
         return read_lines(self._store, self.device, self._log, list(seqs))
 
 
-def archived_seqs(store: ReplicaReader, device: Device, log: LogName) -> set[int]:
+def archived_seqs(store: BoardTable, device: Device, log: LogName) -> set[int]:
     """Return the seqs of a board's archive, which has memories only; may raise StoreUnavailable."""
     return set(store.archived_seqs(device.name)) if log == "records" else set()
 
 
 def copied_lines(
-    store: ReplicaReader, device: Device, log: LogName, parse: Callable[[bytes], dict[str, Any]]
+    store: BoardTable, device: Device, log: LogName, parse: Callable[[bytes], dict[str, Any]]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (seq, fields) of each readable line of a log or of its archive once; may raise StoreUnavailable."""
     state = device.logs.get(log)
@@ -137,14 +137,14 @@ def copied_lines(
             yield seq, fields
 
 
-def _archived_lines(store: ReplicaReader, device: str) -> Iterator[tuple[int, bytes]]:
+def _archived_lines(store: BoardTable, device: str) -> Iterator[tuple[int, bytes]]:
     after = 0
     while part := store.archived(device, after, _ARCHIVED_AT_ONCE):
         yield from part
         after = part[-1][0]
 
 
-def read_lines(store: ReplicaReader, device: Device, log: LogName, seqs: Sequence[int]) -> dict[int, dict[str, Any]]:
+def read_lines(store: BoardTable, device: Device, log: LogName, seqs: Sequence[int]) -> dict[int, dict[str, Any]]:
     """Return the readable lines among `seqs`, archived ones too; may raise StoreUnavailable."""
     state = device.logs.get(log)
     found = store.lines_at(device.name, log, state.epoch, seqs, archived=True) if state else {}

@@ -15,7 +15,7 @@ from engram.store.types import FORGOTTEN, LIVE
 from engram_host.companion.entries.embedding_text import describe_line
 from engram_host.companion.entries.lifecycle import EntryStates, state_name
 from engram_host.companion.entries.reader import archived_seqs, copied_lines
-from engram_host.companion.store.replica import ReplicaReader
+from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.types import Device, LogName
 
 Found = TypeVar("Found")
@@ -38,7 +38,7 @@ _Version = tuple[int, int, int, int, Sequence[str], Sequence[str]]
 """Number, session, time, expiry (0: never), tags, notes; a tuple, as named ones are 3 times slower."""
 
 
-def scan_entries(store: ReplicaReader, device: Device, log: LogName, now: int) -> Iterator[ScannedEntry]:
+def scan_entries(store: BoardTable, device: Device, log: LogName, now: int) -> Iterator[ScannedEntry]:
     """Yield the entries that were not forgotten, by latest line; may raise StoreUnavailable."""
     archived = archived_seqs(store, device, log)
     versions: dict[int, _Version] = {}

@@ -15,7 +15,7 @@ from engram_host.companion.errors import FileUnreadable
 from engram_host.companion.folder_settings import FoldersSettings
 from engram_host.companion.folders import chunks
 from engram_host.companion.folders.sources import MOST_PROBLEMS, FileContents, FolderSource, Listing, decoded, read_file
-from engram_host.companion.store.markdown_files import FolderTables
+from engram_host.companion.store.markdown_files import FolderTable
 from engram_host.companion.types import NewFile, StoredPassage
 
 FILES_AT_ONCE = 32
@@ -50,7 +50,7 @@ class FolderProgress:
 class FolderIndexer:
     """Indexes files into a store; `stop` ends it after the current transaction."""
 
-    def __init__(self, store: FolderTables, settings: FoldersSettings, stop: threading.Event):
+    def __init__(self, store: FolderTable, settings: FoldersSettings, stop: threading.Event):
         self._store = store
         self._settings = settings
         self._stop = stop

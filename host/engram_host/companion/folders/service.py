@@ -22,7 +22,8 @@ from engram_host.companion.folders.sources import FolderSource, Listing, decoded
 from engram_host.companion.folders.watcher import Folder, FolderWatcher
 from engram_host.companion.processes.leases import Lease
 from engram_host.companion.search.request import Hit, SearchResult
-from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.boards.table import BoardTable
+from engram_host.companion.store.markdown_files import FolderTable
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import FOLDER
 from engram_host.wording import counted
@@ -69,7 +70,9 @@ class FolderService:
 
     def __init__(
         self,
-        store: CompanionStore,
+        *,
+        boards: BoardTable,
+        folders: FolderTable,
         settings: FoldersSettings,
         home: Path,
         supervisor: Supervisor,
@@ -77,7 +80,8 @@ class FolderService:
         taken: Callable[[], None] = lambda: None,
     ):
         """`taken` is called when there are new passages. Raise SettingError for invalid settings."""
-        self._store = store
+        self._boards = boards
+        self._folders = folders
         self._settings = settings
         self._taken = taken
         self._is_used = bool(settings.paths or settings.memory)
@@ -87,7 +91,7 @@ class FolderService:
         self._by_device = {one.place.device: one for one in self.standings}
         self._stop = threading.Event()
         self._is_ending = False
-        self._indexer = FolderIndexer(store, settings, self._stop)
+        self._indexer = FolderIndexer(folders, settings, self._stop)
         self._watch: FolderWatcher | None = None
         self._supervisor = supervisor
         self._task: BackgroundTask | None = None
@@ -187,9 +191,9 @@ class FolderService:
             self._loop.call_soon_threadsafe(self._taken)
 
     def _purge(self) -> None:
-        for device in self._store.sources():
+        for device in self._boards.sources():
             if device.name.startswith(f"{FOLDER}{self._companion}:") and device.name not in self._by_device:
-                self._store.drop_folder(device.name)
+                self._folders.drop_folder(device.name)
 
     # --- answering
 
@@ -213,7 +217,7 @@ class FolderService:
             _refuse(caller, wanted)
         there = [one.place.device for one in self._chosen(caller, names) if one.state != "not there"]
         # Each search calls this, and most companions have no folder: then nothing is read.
-        known = {device.name for device in self._store.sources()} if there else set[str]()
+        known = {device.name for device in self._boards.sources()} if there else set[str]()
         return tuple(name for name in there if name in known)
 
     def _chosen(self, caller: Caller, names: Collection[str] | None) -> list[FolderState]:
@@ -260,7 +264,7 @@ class FolderService:
         return shown == "on" or (shown == "auto" and not caller.group)
 
     def _with_citation(self, place: FolderSource, hit: Hit, query: str) -> Hit | None:
-        file = self._store.file(place.device, hit.path)
+        file = self._folders.file(place.device, hit.path)
         first = next((first for seq, first, _ in file.places if seq == hit.seq), 0) if file else 0
         if not first:
             return None

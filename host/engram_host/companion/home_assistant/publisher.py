@@ -14,7 +14,8 @@ from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.home_assistant.discovery import device_messages, discovery_prefix
 from engram_host.companion.processes.leases import Lease
 from engram_host.companion.settings import MqttSettings
-from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.senses.table import SenseTable
+from engram_host.companion.store.values import ValueTable
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 
 _log = logging.getLogger("engram.home_assistant")
@@ -47,13 +48,16 @@ class HomeAssistantPublisher:
 
     def __init__(
         self,
-        store: CompanionStore,
+        *,
+        senses: SenseTable,
+        values: ValueTable,
         prefix: str,
         supervisor: Supervisor,
         lease: Lease,
         look_seconds: float = LOOK_SECONDS,
     ):
-        self._store = store
+        self._senses = senses
+        self._values = values
         self._prefix = prefix
         self._supervisor = supervisor
         self._lease = lease
@@ -111,8 +115,8 @@ class HomeAssistantPublisher:
 
     def _wanted(self) -> dict[str, str]:
         found: dict[str, str] = {}
-        events = self._store.lasting_events()
-        for device, senses in self._store.senses_of_boards().items():
+        events = self._senses.lasting_events()
+        for device, senses in self._senses.senses_of_boards().items():
             found |= device_messages(self._prefix, device, senses, events.get(device, ()))
             if len(found) > MOST_TOPICS:
                 _log.warning("not all senses are published: there are too many", extra={"repeat": "too many senses"})
@@ -120,7 +124,7 @@ class HomeAssistantPublisher:
         return found
 
     def _noted(self) -> set[str]:
-        return set(json.loads(self._store.get(_TOPICS) or "[]"))
+        return set(json.loads(self._values.get(_TOPICS) or "[]"))
 
     def _note(self, topics: set[str]) -> None:
-        self._store.put(_TOPICS, json.dumps(sorted(topics)))
+        self._values.put(_TOPICS, json.dumps(sorted(topics)))

@@ -22,7 +22,8 @@ from engram_host.companion.conversations.service import MOST_CHARACTERS
 from engram_host.companion.entries.reader import LogCopy
 from engram_host.companion.errors import REFUSALS, ImportRefused
 from engram_host.companion.imports.files import ImportLine, Outcome
-from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.board_notes import NoteFileTable
+from engram_host.companion.store.boards.table import BoardTable
 from engram_host.transfer.formats import Fields
 from engram_host.transfer.reader import MemoryFile
 from engram_host.transfer.report import IMPORT, import_command
@@ -56,11 +57,11 @@ class Preview:
         return dict(Counter(line.outcome for line in self.lines))
 
 
-def preview_import(store: CompanionStore, device: str, name: str, data: bytes, now: int) -> Preview:
+def preview_import(boards: BoardTable, notes: NoteFileTable, device: str, name: str, data: bytes, now: int) -> Preview:
     """Preview a file for the board's owner; raises UnknownDevice, ImportRefused or StoreUnavailable."""
-    copy = LogCopy(store, store.device(device), "records", now)
+    copy = LogCopy(boards, boards.device(device), "records", now)
     source = MemoryFile(name, data)
-    board = _Board(copy, store, now)
+    board = _Board(copy, notes, now)
     lines: list[ImportLine] = []
     for number, found in source.lines():
         if len(lines) == MOST_LINES:
@@ -72,11 +73,11 @@ def preview_import(store: CompanionStore, device: str, name: str, data: bytes, n
 
 
 class _Board:
-    def __init__(self, copy: LogCopy, store: CompanionStore, now: int):
+    def __init__(self, copy: LogCopy, notes: NoteFileTable, now: int):
         self._records = CopiedRecords(copy)
         self._clock = CopiedClock(now, spare=1 << 30)
         name = copy.device.name
-        self._texts = CopiedTexts(lambda file: store.note_lines(name, file, OWNER.principal))
+        self._texts = CopiedTexts(lambda file: notes.note_lines(name, file, OWNER.principal))
         self.unknown: dict[str, None] = {}
         self._notes: Counter[str] = Counter()
 

@@ -29,7 +29,8 @@ from engram_host.companion.errors import (
 from engram_host.companion.imports.files import ImportFiles, ImportLine, ImportStatus
 from engram_host.companion.imports.preview import preview_import
 from engram_host.companion.processes.leases import Lease
-from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.board_notes import NoteFileTable
+from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import ConversationState, Piece, Said
 from engram_host.sentences import SentenceTable
@@ -92,14 +93,17 @@ class ImportService:
 
     def __init__(
         self,
-        store: CompanionStore,
+        *,
+        boards: BoardTable,
+        notes: NoteFileTable,
         conversations: ConversationService,
         home: Path,
         supervisor: Supervisor,
         lease: Lease,
         clock: Callable[[], float] = time.time,
     ):
-        self._store = store
+        self._boards = boards
+        self._notes = notes
         self._conversations = conversations
         self._files = ImportFiles(home)
         self._lease = lease
@@ -132,7 +136,7 @@ class ImportService:
 
     async def list_imports(self, device: str) -> list[ImportStatus]:
         """List a board's imports, newest first; raises UnknownDevice or StoreUnavailable."""
-        await asyncio.to_thread(self._store.device, device)
+        await asyncio.to_thread(self._boards.device, device)
         return [status for status in await asyncio.to_thread(self._files.list_imports) if status.device == device]
 
     async def lines(self, device: str, import_id: str, outcome: str, offset: int, limit: int) -> ImportLines:
@@ -155,7 +159,7 @@ class ImportService:
 
     def _preview(self, device: str, name: str, data: bytes) -> ImportStatus:
         now = int(self._clock())
-        found = preview_import(self._store, device, name, data, now)
+        found = preview_import(self._boards, self._notes, device, name, data, now)
         if not found.lines:
             raise ImportRefused(REFUSALS.say("import_empty"))
         status = ImportStatus(secrets.token_hex(8), device, name[:200], now, changed=now)

@@ -5,7 +5,7 @@ A reference stands in a turn or a memory, such as "[photo, media/0123456789abcde
 
 import re
 
-from engram_host.companion.store.media.table import PREFIX
+from engram_host.companion.store.media import PREFIX
 
 _BEGINNINGS = (
     (b"\xff\xd8\xff", "image/jpeg"),

@@ -9,8 +9,8 @@ from engram.memory.access import Caller
 from engram_host.companion.errors import MediaRefused, UnknownMedia
 from engram_host.companion.media.content import ids_in, type_of
 from engram_host.companion.media.files import MediaFiles, name_of
-from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.media.table import StoredMedia, media_id
+from engram_host.companion.store.boards.table import BoardTable
+from engram_host.companion.store.media import MediaTable, StoredMedia, media_id
 from engram_host.companion.types import MediaLimits
 
 MOST_NAMED = 400
@@ -21,12 +21,15 @@ class MediaService:
 
     def __init__(
         self,
-        store: CompanionStore,
+        *,
+        boards: BoardTable,
+        media: MediaTable,
         files: MediaFiles,
         limits: MediaLimits,
         clock: Callable[[], float] = time.time,
     ):
-        self._store = store
+        self._boards = boards
+        self._media = media
         self._files = files
         self.limits = limits
         self._clock = clock
@@ -44,10 +47,10 @@ class MediaService:
             raise MediaRefused("media_type", types=", ".join(sorted(self.limits.types)))
         sha, scope = name_of(data), access.own_scope(caller)
         new = StoredMedia(device, media_id(sha, scope), sha, found, len(data), scope, int(self._clock()))
-        self._store.device(device)  # before its bytes are written
+        self._boards.device(device)  # before its bytes are written
         with self._files.locked():
             self._files.write(sha, data)
-            kept, gone = self._store.keep_media(new, self.limits)
+            kept, gone = self._media.keep_media(new, self.limits)
             self._files.remove(gone)
         return kept
 
@@ -61,7 +64,7 @@ class MediaService:
 
     async def find(self, device: str, media: str, caller: Caller | None = None) -> StoredMedia:
         """Return media that `caller` may see (None sees all), or raise UnknownMedia."""
-        found = await asyncio.to_thread(self._store.find_media, device, media)
+        found = await asyncio.to_thread(self._media.find_media, device, media)
         if caller is not None and not access.may_see(caller, found.scope):
             raise UnknownMedia(media)
         return found
@@ -75,8 +78,8 @@ class MediaService:
 
     async def list(self, device: str, limit: int, before: int) -> list[StoredMedia]:
         def read() -> list[StoredMedia]:
-            self._store.device(device)
-            return self._store.list_media(device, limit, before)
+            self._boards.device(device)
+            return self._media.list_media(device, limit, before)
 
         return await asyncio.to_thread(read)
 
@@ -84,23 +87,23 @@ class MediaService:
         """Delete media even if something refers to it; raise UnknownMedia if there is none."""
 
         def remove() -> None:
-            self.forget_now([self._store.find_media(device, media)])
+            self.forget_now([self._media.find_media(device, media)])
 
         await asyncio.to_thread(remove)
 
     def forget_now(self, media: Iterable[StoredMedia]) -> None:
         """Delete media, and their files unless others share them; blocks."""
         with self._files.locked():
-            self._files.remove(self._store.forget_media(list(media)))
+            self._files.remove(self._media.forget_media(list(media)))
 
     def sweep(self) -> int:
         """Remove files without a row and return how many; blocks."""
-        return self._files.sweep(self._store.media_files)
+        return self._files.sweep(self._media.media_files)
 
     async def named_in(self, device: str, texts: Iterable[str], caller: Caller | None = None) -> dict[str, StoredMedia]:
         """Return the media that texts refer to and `caller` may see, by id."""
         ids = list(dict.fromkeys(each for text in texts for each in ids_in(text)))[:MOST_NAMED]
         if not ids:
             return {}
-        found = await asyncio.to_thread(self._store.known_media, device, ids)
+        found = await asyncio.to_thread(self._media.known_media, device, ids)
         return {name: each for name, each in found.items() if caller is None or access.may_see(caller, each.scope)}

@@ -16,8 +16,8 @@ from engram_host.companion.entries.reader import LogCopy
 from engram_host.companion.errors import MediaRefused, StoreUnavailable, UnknownDevice
 from engram_host.companion.media.content import ids_in_line
 from engram_host.companion.media.service import MediaService
-from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.media.table import StoredMedia
+from engram_host.companion.store.boards.table import BoardTable
+from engram_host.companion.store.media import MediaTable, StoredMedia
 from engram_host.companion.store.row_types import fields_of
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import Device
@@ -44,14 +44,17 @@ class MediaUpkeep:
 
     def __init__(
         self,
-        store: CompanionStore,
-        media: MediaService,
+        *,
+        boards: BoardTable,
+        media: MediaTable,
+        service: MediaService,
         waiting_days: int,
         supervisor: Supervisor,
         clock: Callable[[], float] = time.time,
     ):
-        self._store = store
+        self._boards = boards
         self._media = media
+        self._service = service
         self._unused_seconds = (waiting_days + 1) * _DAY_SECONDS
         self._supervisor = supervisor
         self._clock = clock
@@ -88,28 +91,28 @@ class MediaUpkeep:
 
     def look(self, *, with_files: bool = True) -> None:
         """Delete expired media; blocks, and may raise StoreUnavailable or MediaRefused."""
-        for name in self._store.boards_with_media():
+        for name in self._media.boards_with_media():
             try:
-                self._look_at(self._store.device(name))
+                self._look_at(self._boards.device(name))
             except UnknownDevice:
                 continue  # it was erased meanwhile
-        if with_files and (count := self._media.sweep()):
+        if with_files and (count := self._service.sweep()):
             _log.info("files of photos and sounds that nothing had: %d removed", count)
 
     def _look_at(self, device: Device) -> None:
         now = int(self._clock())
-        media = {each.id: each for each in self._store.list_media(device.name, _MOST)}
+        media = {each.id: each for each in self._media.list_media(device.name, _MOST)}
         used, kept = set[str](), set(media)
         if self._has_changed(device, now):
             used, kept = self._named(device, media)
-            self._store.note_used_media([media[each] for each in used if not media[each].used], now)
+            self._media.note_used_media([media[each] for each in used if not media[each].used], now)
         gone = [
             each
             for each in media.values()
             if (each.id not in kept if each.used or each.id in used else each.at < now - self._unused_seconds)
         ]
         if gone:
-            self._media.forget_now(gone)
+            self._service.forget_now(gone)
             _log.info("photos and sounds of %s that nothing names: %d removed", device.name, len(gone))
 
     def _has_changed(self, device: Device, now: int) -> bool:
@@ -118,7 +121,7 @@ class MediaUpkeep:
             self._seen[device.name] = device.generation, device.version, now
             return True
         has_changed = False
-        while changes := self._store.changes(device.name, version, _CHANGES_AT_ONCE):
+        while changes := self._boards.changes(device.name, version, _CHANGES_AT_ONCE):
             version = changes[-1].version
             has_changed |= any(
                 each.line is None or any(mark in each.line for mark in (*_FORGETTING, b"media/")) for each in changes
@@ -129,7 +132,7 @@ class MediaUpkeep:
     def _named(self, device: Device, media: dict[str, StoredMedia]) -> tuple[set[str], set[str]]:
         used, kept = set[str](), set[str]()
         copies: dict[str, LogCopy] = {}
-        for mention in self._store.media_mentions(device.name):
+        for mention in self._media.media_mentions(device.name):
             fields = fields_of(mention.line)
             named = {
                 each
@@ -144,7 +147,7 @@ class MediaUpkeep:
                 kept |= named
                 continue
             if mention.log not in copies:
-                copies[mention.log] = LogCopy(self._store, device, mention.log, int(self._clock()))
+                copies[mention.log] = LogCopy(self._boards, device, mention.log, int(self._clock()))
             number = describe_line(mention.log, fields, device.zone.standard).number
             if copies[mention.log].has_entry(number):
                 kept |= named

@@ -29,7 +29,7 @@ from engram_host.companion.search.indexes.columns import NONE
 from engram_host.companion.search.indexes.index import PINNED, DeviceIndex
 from engram_host.companion.search.indexes.record_turns import turns_of
 from engram_host.companion.search.tokenizer import query_terms, term_id
-from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.types import Device, LogName
 
 MOST_SCOPES = 100
@@ -46,8 +46,8 @@ Mask = NDArray[np.bool_]
 class MemoryBrowser:
     """Memory queries; each call may raise UnknownDevice and StoreUnavailable."""
 
-    def __init__(self, store: CompanionStore, indexes: IndexCache, clock: Callable[[], float] = time.time):
-        self._store = store
+    def __init__(self, boards: BoardTable, indexes: IndexCache, clock: Callable[[], float] = time.time):
+        self._boards = boards
         self._indexes = indexes
         self._clock = clock
         self._archives = KeptOfBoards[NDArray[np.int64]](_ARCHIVES_KEPT)
@@ -88,7 +88,7 @@ class MemoryBrowser:
             numbers, seqs = index.rows.column("number")[rows].tolist(), index.rows.column("seq")[rows].tolist()
             states = [found.state(row) for row in rows.tolist()]
             scopes = sorted(text[1:] for text in index.scopes.texts)[:MOST_SCOPES]
-        lines = read_lines(self._store, device, "records", seqs)
+        lines = read_lines(self._boards, device, "records", seqs)
         entries = (
             ReadEntry(f"m{number}", state, lines[seq])
             for number, seq, state in zip(numbers, seqs, states, strict=True)
@@ -99,7 +99,7 @@ class MemoryBrowser:
     def _archived(self, device: Device) -> NDArray[np.int64]:
         """Return the seqs of archived memories, cached until something changes."""
         key = (device.name, device.generation, device.version)
-        return self._archives.get(key, lambda: np.array(self._store.archived_seqs(device.name), np.int64))
+        return self._archives.get(key, lambda: np.array(self._boards.archived_seqs(device.name), np.int64))
 
     # --- one
 
@@ -129,7 +129,7 @@ class MemoryBrowser:
         chain: EntryState | None = state
         while chain and len(seen) < _MOST_CHAIN and len(found) <= MOST_VERSIONS:
             seqs = [*reversed(chain.versions)][: MOST_VERSIONS + 1 - len(found)]
-            lines = read_lines(self._store, device, "records", seqs)
+            lines = read_lines(self._boards, device, "records", seqs)
             found += [lines[seq] for seq in seqs if seq in lines]
             seen.add(chain.versions[0])
             older = _number_of(found[-1].get("supersedes")) if found else NONE
@@ -144,7 +144,7 @@ class MemoryBrowser:
         seqs = turns_of(line)
         with index.lock:
             there = [seq for seq in seqs if _is_there(index.entry_state("journal", seq))]
-        lines = read_lines(self._store, device, "journal", there)
+        lines = read_lines(self._boards, device, "journal", there)
         copied = device.have["journal"]
         return tuple(SourceTurn(f"t{seq}", lines.get(seq), seq > copied) for seq in seqs)
 
@@ -178,7 +178,7 @@ class MemoryBrowser:
                     state = index.entry_state(log, number) if number != NONE else None
                     if state and state.state != FORGOTTEN:
                         states[each] = state
-            lines = read_lines(self._store, device, log, [state.latest for state in states.values()])
+            lines = read_lines(self._boards, device, log, [state.latest for state in states.values()])
             for each, state in states.items():
                 if line := lines.get(state.latest):
                     found[each] = ReadEntry(each, _state_name(state, line, away, now), line)

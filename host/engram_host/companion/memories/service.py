@@ -16,7 +16,7 @@ from engram_host.companion.memories.sessions import SessionBrowser, TurnBrowser
 from engram_host.companion.memories.types import MemoryQuery
 from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.search.request import MOST_QUERY, SearchResult
-from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.supervisor import Supervisor
 
 MOST_SIMILAR = 12
@@ -35,17 +35,18 @@ class MemoryServices:
 
     def __init__(
         self,
-        store: CompanionStore,
+        *,
+        boards: BoardTable,
         indexes: IndexCache,
         search: Search,
         conversations: ConversationService,
         supervisor: Supervisor,
     ):
-        self.browser = MemoryBrowser(store, indexes)
+        self.browser = MemoryBrowser(boards, indexes)
         self.changes = MemoryChanges(conversations, self.browser, supervisor)
         self.trash = TrashReader(conversations)
-        self.sessions = SessionBrowser(store, indexes)
-        self.turns = TurnBrowser(store, indexes)
+        self.sessions = SessionBrowser(boards, indexes)
+        self.turns = TurnBrowser(boards, indexes)
         self.exchanges = ExchangeMemories(self.browser, self.sessions, self.changes)
         self._search = search
 

@@ -15,7 +15,7 @@ from engram_host.companion.search.indexes import columns
 from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.search.indexes.columns import NONE
 from engram_host.companion.search.indexes.index import DeviceIndex
-from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.types import Device
 from engram_host.time_zones import BoardZone, day_date, day_number
 
@@ -40,8 +40,8 @@ class SessionSummary:
 class SessionBrowser:
     """Session queries; each call may raise UnknownDevice and StoreUnavailable."""
 
-    def __init__(self, store: CompanionStore, indexes: IndexCache):
-        self._store = store
+    def __init__(self, boards: BoardTable, indexes: IndexCache):
+        self._boards = boards
         self._indexes = indexes
 
     async def newest(self, device: str, scope: str, limit: int) -> list[SessionSummary]:
@@ -69,7 +69,7 @@ class SessionBrowser:
         return [SessionSummary(sid, titles.get(sid, ""), turns, at) for sid, turns, at, _ in found]
 
     def _titles(self, device: Device, firsts: dict[str, int]) -> dict[str, str]:
-        lines = read_lines(self._store, device, "journal", [*map(_own_line, firsts), *firsts.values()])
+        lines = read_lines(self._boards, device, "journal", [*map(_own_line, firsts), *firsts.values()])
         titles: dict[str, str] = {}
         for sid, first in firsts.items():
             given = lines.get(_own_line(sid), {}).get("title", "")
@@ -140,8 +140,8 @@ class TurnsByDay:
 class TurnBrowser:
     """Turn queries; each call may raise UnknownDevice and StoreUnavailable."""
 
-    def __init__(self, store: CompanionStore, indexes: IndexCache):
-        self._store = store
+    def __init__(self, boards: BoardTable, indexes: IndexCache):
+        self._boards = boards
         self._indexes = indexes
 
     async def by_day(
@@ -164,7 +164,7 @@ class TurnBrowser:
             of_day = np.sort(rows.column("seq")[chosen[days == day_number(day)]]) if day else np.zeros(0, np.int64)
         end = max(0, len(of_day) - offset)
         seqs = of_day[max(0, end - limit) : end].tolist()
-        lines = read_lines(self._store, device, "journal", seqs)
+        lines = read_lines(self._boards, device, "journal", seqs)
         turns = tuple(ReadEntry(f"t{seq}", "live", lines[seq]) for seq in seqs if "text" in lines.get(seq, ()))
         newest = zip(map(day_date, found[::-1].tolist()), counts[::-1].tolist(), strict=True)
         return TurnsByDay(tuple(newest)[:MOST_DAYS], day, turns, device.zone, len(of_day))

@@ -17,7 +17,8 @@ from typing import Any
 from engram.memory import line_meaning
 from engram_host.companion.entries.reader import read_lines
 from engram_host.companion.entries.scan import KeptOfBoards, scan_entries
-from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.board_notes import NoteFileTable
+from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.types import Device, LogName
 from engram_host.time_zones import BoardZone, day_date, day_number
 
@@ -157,8 +158,9 @@ class _Index:
 class BoardJournal:
     """Reads the days of boards."""
 
-    def __init__(self, store: CompanionStore):
-        self._store = store
+    def __init__(self, boards: BoardTable, notes: NoteFileTable):
+        self._boards = boards
+        self._notes = notes
         self._kept = KeptOfBoards[_Index](MOST_KEPT)
 
     async def days(self, name: str, first: date, days: int) -> Days:
@@ -180,15 +182,15 @@ class BoardJournal:
         return BoardFigures(dict(index.counts), index.turns, marks, tuple(index.tags.most_common(MOST_TAGS)))
 
     def _days(self, name: str, first: int, days: int) -> Days:
-        device = self._store.device(name)
-        index, notes = self._index(device), self._notes(name)
+        device = self._boards.device(name)
+        index, notes = self._index(device), self._read_notes(name)
         known = sorted(index.days.keys() | notes.keys())
         marks = tuple(index.mark(day, len(notes.get(day, ()))) for day in known if first <= day < first + days)
         return Days(device.zone, marks, day_date(known[0]) if known else None, day_date(known[-1]) if known else None)
 
     def _day(self, name: str, day: int, principal: str, offset: int, limit: int, note_line: int) -> Day:
-        device = self._store.device(name)
-        index, notes = self._index(device), self._notes(name)
+        device = self._boards.device(name)
+        index, notes = self._index(device), self._read_notes(name)
         order = index.entries(day).ordered_turns()
         made = index.of_notes.get(f"{day_date(day)}.md", array("q"))
         # Memories distilled from a note are listed with it.
@@ -214,15 +216,15 @@ class BoardJournal:
         )
 
     def _place_of_turn(self, name: str, number: int) -> tuple[date, int] | None:
-        index = self._index(self._store.device(name))
+        index = self._index(self._boards.device(name))
         for day, entries in index.days.items():
             if number in entries.turns[1::2]:
                 return day_date(day), entries.ordered_turns().index(number)
         return None
 
-    def _notes(self, name: str) -> dict[int, list[str]]:
+    def _read_notes(self, name: str) -> dict[int, list[str]]:
         found: dict[int, list[str]] = {}
-        for note in self._store.note_names(name):
+        for note in self._notes.note_names(name):
             with contextlib.suppress(ValueError):  # MEMORY.md is of no day
                 found.setdefault(day_number(date.fromisoformat(note.name.removesuffix(".md"))), []).append(
                     note.principal
@@ -230,7 +232,7 @@ class BoardJournal:
         return found
 
     def _note(self, name: str, file: str, principal: str, first: int) -> DayNote:
-        lines = self._store.note_lines(name, file, principal) or []
+        lines = self._notes.note_lines(name, file, principal) or []
         if lines and not lines[-1]:
             lines.pop()  # what stands behind the last line's end
         shown = tuple(lines[first - 1 : first - 1 + MOST_NOTE_LINES])
@@ -251,22 +253,22 @@ class BoardJournal:
 
     def _lines(self, device: Device, log: LogName, seqs: Sequence[int]) -> list[tuple[int, dict[str, Any]]]:
         """Read the readable lines, in the order of the seqs."""
-        found = read_lines(self._store, device, log, seqs)
+        found = read_lines(self._boards, device, log, seqs)
         return [(seq, found[seq]) for seq in seqs if seq in found]
 
     def _index(self, device: Device) -> _Index:
         """Return the index, rebuilt for a changed copy or a new hour, since memories expire."""
         now = int(time.time())
         key = (device.name, device.generation, device.version, device.zone, now // 3600)
-        return self._kept.get(key, lambda: _read_index(self._store, device, now))
+        return self._kept.get(key, lambda: _read_index(self._boards, device, now))
 
 
-def _read_index(store: CompanionStore, device: Device, now: int) -> _Index:
+def _read_index(boards: BoardTable, device: Device, now: int) -> _Index:
     index = _Index()
-    for entry in scan_entries(store, device, "journal", now):
+    for entry in scan_entries(boards, device, "journal", now):
         index.add_to(device.zone.day_of(entry.at)).turns.extend((entry.session, entry.seq))
         index.turns += 1
-    for entry in scan_entries(store, device, "records", now):
+    for entry in scan_entries(boards, device, "records", now):
         index.add_to(device.zone.day_of(entry.at)).memories.append(entry.seq)
         index.counts[entry.state] += 1
         for note in dict.fromkeys(entry.notes):

@@ -18,9 +18,10 @@ from engram_host.companion.memories.types import MemoryPage, MemoryQuery
 from engram_host.companion.search.request import SearchResult
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.senses.service import POINTS, Level, ReadingService, Series
-from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.media.table import StoredMedia
-from engram_host.companion.store.page.types import BoardQuery
+from engram_host.companion.store.boards.table import BoardQuery, BoardTable
+from engram_host.companion.store.bridges.people import PeopleTable
+from engram_host.companion.store.media import StoredMedia
+from engram_host.companion.store.senses.table import SenseTable
 from engram_host.companion.store.senses.types import StoredSense
 from engram_host.companion.types import Device
 from engram_host.time_zones import BoardZone
@@ -45,14 +46,19 @@ class PersonalMemory:
 
     def __init__(
         self,
-        store: CompanionStore,
+        *,
+        boards: BoardTable,
+        people: PeopleTable,
+        senses: SenseTable,
         search: SearchService,
         memories: MemoryServices,
         media: MediaService,
         readings: ReadingService,
         reach: Reach,
     ):
-        self._store = store
+        self._boards = boards
+        self._people = people
+        self._senses = senses
         self._search = search
         self._memories = memories
         self._media = media
@@ -60,7 +66,7 @@ class PersonalMemory:
         self._reach = reach
 
     async def boards(self, principal: str) -> list[str]:
-        return await asyncio.to_thread(self._boards, principal)
+        return await asyncio.to_thread(self._reached, principal)
 
     async def memories(self, principal: str, device: str, offset: int, limit: int) -> MemoryPage:
         """Return visible, current memories, newest first."""
@@ -100,7 +106,7 @@ class PersonalMemory:
         return [sense for sense in found if _may_see(principal, sense)]
 
     async def boards_with_senses(self, principal: str, boards: Collection[str]) -> set[str]:
-        found = await asyncio.to_thread(self._store.senses_of_boards)
+        found = await asyncio.to_thread(self._senses.senses_of_boards)
         return {name for name in boards if any(_may_see(principal, sense) for sense in found.get(name, ()))}
 
     async def series(
@@ -122,10 +128,10 @@ class PersonalMemory:
 
     async def device(self, principal: str, device: str) -> Device:
         await asyncio.to_thread(self._check_reached, principal, device)
-        return await asyncio.to_thread(self._store.device, device)
+        return await asyncio.to_thread(self._boards.device, device)
 
     async def zone(self, device: str) -> BoardZone:
-        return (await asyncio.to_thread(self._store.device, device)).zone
+        return (await asyncio.to_thread(self._boards.device, device)).zone
 
     async def search(self, principal: str, query: str) -> SearchResult | None:
         """Return visible hits on all reachable boards; None if there are no boards."""
@@ -136,17 +142,17 @@ class PersonalMemory:
         options: dict[str, Any] = {"query": query, "limit": HITS, "expand": False, "rerank": False}
         return await self._search.search(_caller(principal), devices=boards, **options)
 
-    def _boards(self, principal: str) -> list[str]:
-        person = self._store.person_of(principal)
+    def _reached(self, principal: str) -> list[str]:
+        person = self._people.person_of(principal)
         if person is None or person.is_blocked:
             return []
         reached = self._reach.boards_of_networks(_networks(person))
         if reached is None:
-            return [row.name for row in self._store.list_boards(BoardQuery(limit=MOST_BOARDS))[1]]
-        return [name for name in reached if self._store.board_row(name)][:MOST_BOARDS]
+            return [row.name for row in self._boards.list_boards(BoardQuery(limit=MOST_BOARDS))[1]]
+        return [name for name in reached if self._boards.board_row(name)][:MOST_BOARDS]
 
     def _check_reached(self, principal: str, name: str) -> None:
-        person = self._store.person_of(principal)
+        person = self._people.person_of(principal)
         reached = self._reach.boards_of_networks(_networks(person)) if person and not person.is_blocked else ()
         if reached is not None and name not in reached:
             raise UnknownDevice(name)

@@ -11,10 +11,10 @@ from engram_host.companion.alerts.board_warnings import board_warnings
 from engram_host.companion.conversations.service import HEARD_SECONDS
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.overview.journal import BoardFigures, BoardJournal
-from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.boards.status import BoardDay, ToldStatus
+from engram_host.companion.store.board_notes import NoteFileTable
+from engram_host.companion.store.boards.status import BoardDay, BoardStatusTable, ToldStatus
+from engram_host.companion.store.boards.table import BoardQuery, BoardRow, BoardTable
 from engram_host.companion.store.line_quota import DAY_SECONDS
-from engram_host.companion.store.page.types import BoardQuery, BoardRow
 from engram_host.sentences import Sentence, SentenceTable
 from engram_host.time_zones import BoardZone
 
@@ -76,10 +76,18 @@ class BoardOverview:
 class BoardOverviews:
     """Reads lists and overviews of boards; each call may raise UnknownDevice and StoreUnavailable."""
 
-    def __init__(self, store: CompanionStore, flash_percent: Callable[[], int] = lambda: 0):
+    def __init__(
+        self,
+        *,
+        boards: BoardTable,
+        status: BoardStatusTable,
+        notes: NoteFileTable,
+        flash_percent: Callable[[], int] = lambda: 0,
+    ):
         """flash_percent() returns the bound of a nearly full flash, 0 for none."""
-        self._store = store
-        self.journal = BoardJournal(store)
+        self._boards = boards
+        self._status = status
+        self.journal = BoardJournal(boards, notes)
         self._flash_percent = flash_percent
 
     async def list(self, query: BoardQuery, state: BoardState | Literal[""] = "") -> BoardPage:
@@ -106,25 +114,25 @@ class BoardOverviews:
         if state:
             since = int(time.time()) - HEARD_SECONDS
             query = replace(query, **{"heard_since" if state == "connected" else "silent_since": since})
-        total, rows = self._store.list_boards(query)
+        total, rows = self._boards.list_boards(query)
         return BoardPage(total, self._summaries(rows))
 
     def _summary(self, name: str) -> BoardSummary:
-        row = self._store.board_row(name)
+        row = self._boards.board_row(name)
         if row is None:
             raise UnknownDevice(name)
         return self._summaries([row])[0]
 
     def _zones(self, names: Sequence[str]) -> dict[str, BoardZone]:
-        rows = (self._store.board_row(name) for name in names)
+        rows = (self._boards.board_row(name) for name in names)
         return {row.name: row.zone for row in rows if row}
 
     def _summaries(self, rows: Sequence[BoardRow]) -> tuple[BoardSummary, ...]:
         now = int(time.time())
         damaged = Counter[str]()
-        for lines in self._store.damaged():
+        for lines in self._boards.damaged():
             damaged[lines.device] += lines.count
-        statuses = self._store.statuses_of([row.name for row in rows])
+        statuses = self._status.statuses_of([row.name for row in rows])
         return tuple(self._summarize(row, statuses.get(row.name), damaged[row.name], now) for row in rows)
 
     def _summarize(self, row: BoardRow, told: ToldStatus | None, damaged: int, now: int) -> BoardSummary:
@@ -138,13 +146,13 @@ class BoardOverviews:
         board = self._summary(name)
         if board.told is None:
             board = replace(board, warnings=(*board.warnings, *board_warnings(None, 0)))
-        figures = self.journal.figures(self._store.device(name), days)
-        events = tuple(self._store.events(name, _EVENTS))
+        figures = self.journal.figures(self._boards.device(name), days)
+        events = tuple(self._boards.events(name, _EVENTS))
         return BoardOverview(board, figures, tuple(self._reports(name, days)), events)
 
     def _reports(self, name: str, days: int) -> Sequence[BoardDay]:
-        self._store.device(name)
-        return self._store.board_days(name, int(time.time()) // DAY_SECONDS - days + 1)
+        self._boards.device(name)
+        return self._status.board_days(name, int(time.time()) // DAY_SECONDS - days + 1)
 
 
 def find_warnings(row: BoardRow, damaged: int, now: int) -> tuple[Sentence, ...]:

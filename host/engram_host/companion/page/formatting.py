@@ -13,7 +13,7 @@ from markupsafe import Markup
 from starlette.exceptions import HTTPException
 
 from engram_host.companion.media.content import caption_of, ids_in
-from engram_host.companion.store.media.table import StoredMedia
+from engram_host.companion.store.media import StoredMedia
 from engram_host.time_zones import BoardZone, day_number
 
 Item = TypeVar("Item")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store.database import Database
-from engram_host.companion.store.sql.notices import Notice, parse_notice
+from engram_host.companion.store.values import Notice, parse_notice
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 
 _log = logging.getLogger("engram.notices")

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from engram_host.companion.errors import SettingError, StoreUnavailable
-from engram_host.companion.store.sql.notices import Notice, NoticeTable
+from engram_host.companion.store.values import Notice, ValueTable
 
 _log = logging.getLogger("engram.settings")
 
@@ -17,7 +17,7 @@ _log = logging.getLogger("engram.settings")
 class SettingsReload:
     """Reloads the settings here and in all other processes."""
 
-    def __init__(self, table: NoticeTable, reload: Callable[[], Awaitable[None]]):
+    def __init__(self, table: ValueTable, reload: Callable[[], Awaitable[None]]):
         """`reload` reads and applies the settings, or raises SettingError."""
         self._table = table
         self._reload = reload

@@ -141,7 +141,7 @@ def _is_same(one: Path, other: Path) -> bool:
 
 def check_backup(path: Path) -> None:
     """BadBackup if a file is no whole database of a companion, or one of a newer version. It is not changed."""
-    steps = {step.number: step.checksum for step in bundled_migrations("sqlite")}
+    steps = {step.number: step.checksum for step in bundled_migrations()}
     try:
         with _opened(path, "ro") as database:
             ((verdict,),) = database.execute("PRAGMA quick_check(1)").fetchall()

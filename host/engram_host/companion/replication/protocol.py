@@ -36,7 +36,10 @@ from engram_host.companion.replication.messages import (
 from engram_host.companion.replication.messages import (
     decode as decode_any_version,
 )
-from engram_host.companion.store.replica import NO_QUOTA, ReplicaWriter
+from engram_host.companion.store.board_notes import NoteFileTable
+from engram_host.companion.store.boards.status import BoardStatusTable
+from engram_host.companion.store.replica import NO_QUOTA, ReplicationTable
+from engram_host.companion.store.senses.table import SenseTable
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import (
     LOGS,
@@ -104,14 +107,21 @@ class Replication:
 
     def __init__(
         self,
-        store: ReplicaWriter,
+        *,
+        replication: ReplicationTable,
+        notes: NoteFileTable,
+        senses: SenseTable,
+        status: BoardStatusTable,
         taken: Callable[[], None],
         supervisor: Supervisor,
         metrics: Metrics | None = None,
         quota: LineQuota = NO_QUOTA,
-        clock=time.time,
+        clock: Callable[[], float] = time.time,
     ):
-        self._store = store
+        self._replication = replication
+        self._notes = notes
+        self._senses = senses
+        self._status = status
         self._quota = quota
         self._taken = taken
         self._clock = clock
@@ -173,17 +183,17 @@ class Replication:
                 return _answer("have", head, log=batch.span.log, epoch=batch.span.epoch, have=have)
             case "check":
                 span = read_span(device, head)
-                same = await asyncio.to_thread(self._store.is_same, sender, span, head["count"], head["digest"])
+                same = await asyncio.to_thread(self._replication.is_same, sender, span, head["count"], head["digest"])
                 return _answer("same" if same else "differs", head)
             case "agreed":
                 log, epoch, rewrites = head["log"], head["epoch"], head["rewrites"]
-                await asyncio.to_thread(self._store.mark_agreed, sender, device, log, epoch, rewrites)
+                await asyncio.to_thread(self._replication.mark_agreed, sender, device, log, epoch, rewrites)
                 return _answer("same", head)
             case "keep":
                 return await self._promise(device, sender, head)
             case "holds":
                 held = sender, device, head["epoch"], range(head["first"], head["last"] + 1), int(self._clock())
-                count = await asyncio.to_thread(self._store.resolve_archive, *held)
+                count = await asyncio.to_thread(self._replication.resolve_archive, *held)
                 self._taken()
                 return _answer("kept", head, count=count)
             case _:
@@ -195,17 +205,17 @@ class Replication:
         match head["op"]:
             case "notes" | "note":
                 said = sender, device, head, bytes(body), now, self._quota
-                lacks, state = await asyncio.to_thread(note_messages.take, self._store, *said)
+                lacks, state = await asyncio.to_thread(note_messages.take, self._notes, *said)
                 self._taken()
                 return _answer("noted", head, lacks=lacks, state=state)
             case "senses" | "readings":
                 said = sender, device, head, bytes(body), now, self._quota
-                held = await asyncio.to_thread(sense_messages.take, self._store, *said)
+                held = await asyncio.to_thread(sense_messages.take, self._senses, *said)
                 have = [list(newest) for newest in held.newest]
                 return _answer("perceived", head, have=have, state=held.state)
             case "status":
                 told = sender, device, status_messages.read_status(head), now
-                await asyncio.to_thread(self._store.put_status, *told)
+                await asyncio.to_thread(self._status.put_status, *told)
                 return _answer("received", head, cancel=False)
 
     async def _greet(self, device: str, sender: Sender, head: HelloHead) -> bytes:
@@ -216,7 +226,7 @@ class Replication:
         if not self._greetings.enter():
             raise _Busy
         try:
-            welcome = await asyncio.to_thread(self._store.greet, hello, int(self._clock()))
+            welcome = await asyncio.to_thread(self._replication.greet, hello, int(self._clock()), self._quota)
         finally:
             self._greetings.leave()
         for sentence in welcome.events:
@@ -234,7 +244,7 @@ class Replication:
 
     async def _promise(self, device: str, sender: Sender, head: KeepHead) -> bytes:
         log, epoch, seqs, digest = head["log"], head["epoch"], head["seqs"], head["digest"]
-        count = await asyncio.to_thread(self._store.promise_lines, sender, device, log, epoch, seqs, digest)
+        count = await asyncio.to_thread(self._replication.promise_lines, sender, device, log, epoch, seqs, digest)
         return _answer("kept", head, count=count)
 
     async def _take(self, batch: LineBatch) -> int:
@@ -255,7 +265,7 @@ class Replication:
             try:
                 began, now = time.monotonic(), int(self._clock())
                 batches = [each.batch for each in together]
-                outcomes = await asyncio.to_thread(self._store.store_batches, batches, now, self._quota)
+                outcomes = await asyncio.to_thread(self._replication.store_batches, batches, now, self._quota)
                 self._metrics.observe_write(time.monotonic() - began)
             except StoreUnavailable as problem:
                 _log.error("%s", problem)

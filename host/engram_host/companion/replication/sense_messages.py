@@ -14,7 +14,7 @@ from engram_host.companion.replication.messages import (
     ReadingsHead,
     SensesHead,
 )
-from engram_host.companion.store.senses.events import SenseTables
+from engram_host.companion.store.senses.table import SenseTable
 from engram_host.companion.store.senses.types import (
     SPANS,
     HeldReadings,
@@ -36,7 +36,7 @@ _MOST_PARTS = 64
 
 
 def take(
-    store: SenseTables,
+    store: SenseTable,
     sender: Sender,
     device: str,
     head: SensesHead | ReadingsHead,

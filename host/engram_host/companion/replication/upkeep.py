@@ -10,7 +10,7 @@ from typing import Protocol
 
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.processes.leases import Lease
-from engram_host.companion.store.removal import ExpiryTable
+from engram_host.companion.store.removal import RemovalTable
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import RetentionLimits
 
@@ -28,7 +28,7 @@ EXPIRE_EVERY_SECONDS = 3600.0
 class ExpirySweep:
     """A background task that lets a store expire what is older, or more, than `limits`."""
 
-    def __init__(self, store: ExpiryTable, limits: RetentionLimits, supervisor: Supervisor, lease: Lease):
+    def __init__(self, store: RemovalTable, limits: RetentionLimits, supervisor: Supervisor, lease: Lease):
         self._store = store
         self._limits = limits
         self._supervisor = supervisor
@@ -55,7 +55,7 @@ class ExpirySweep:
                 _log.warning("what is to be removed by its age stays for now: %s", problem)
             else:
                 if removed:
-                    _log.info("lines removed by age or size: %d", removed)
+                    _log.info("rows removed by age or size: %d", removed)
             pause = EXPIRE_EVERY_SECONDS
 
 

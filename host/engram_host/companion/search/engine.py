@@ -12,7 +12,7 @@ from engram_host.companion.search.indexes.columns import NONE
 from engram_host.companion.search.indexes.index import DeviceIndex
 from engram_host.companion.search.ranking import Ranking, find_terms
 from engram_host.companion.search.request import REASONS, SearchRequest, SearchResult
-from engram_host.companion.search.vector_search import QueryVector
+from engram_host.companion.search.vector_search import QueryVector, VectorSource
 from engram_host.companion.types import Device, LogName
 
 EmbedQuery = Callable[[str], QueryVector]
@@ -22,8 +22,9 @@ EmbedQuery = Callable[[str], QueryVector]
 class SearchEngine:
     """Search over the boards of a store; calls block and are thread-safe."""
 
-    def __init__(self, store: LineSource, cache: IndexCache, embed: EmbedQuery | None = None):
-        self._store = store
+    def __init__(self, lines: LineSource, vectors: VectorSource, cache: IndexCache, embed: EmbedQuery | None = None):
+        self._lines = lines
+        self._vectors = vectors
         self._cache = cache
         self._embed = embed
 
@@ -35,9 +36,9 @@ class SearchEngine:
         found = [self._cache.get(name, query.identity if query else None) for name in request.devices]
         with _held(found):
             terms = find_terms(request, [index.zone for index, _ in found])
-            ranking = Ranking(self._store, request, found, query, terms)
+            ranking = Ranking(self._vectors, request, found, query, terms)
             candidates = ranking.candidates
-            hits = HitReader(self._store, request).read(map(ranking.found, candidates))
+            hits = HitReader(self._lines, request).read(map(ranking.found, candidates))
             degraded = ranking.degraded or degraded
             why_empty = "" if hits else ranking.why_empty(degraded)
         left = len(candidates) - min(len(hits), request.depth)
@@ -68,7 +69,7 @@ class SearchEngine:
             seq, expires = (int(index.rows.column(name)[row]) for name in ("seq", "expires"))
         if 0 < expires <= now:
             return b""
-        line = self._store.lines_at(device, log, known.logs[log].epoch, [seq], archived=True).get(seq, b"")
+        line = self._lines.lines_at(device, log, known.logs[log].epoch, [seq], archived=True).get(seq, b"")
         return line if line and shown_fields(line, caller) else b""
 
     def _query_vector(self, request: SearchRequest) -> tuple[QueryVector | None, str]:

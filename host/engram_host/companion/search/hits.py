@@ -15,14 +15,13 @@ from engram_host.companion.search.confidence import parts_shown, value_of, with_
 from engram_host.companion.search.fusion import mmr_order
 from engram_host.companion.search.ranking import Found
 from engram_host.companion.search.request import Hit, SearchRequest
-from engram_host.companion.search.vector_search import VectorSource
 from engram_host.companion.types import LogName
 
 Line = dict[str, Any] | None
 
 
-class LineSource(VectorSource, Protocol):
-    """Source of lines and vectors for the hits."""
+class LineSource(Protocol):
+    """Source of lines for the hits."""
 
     def lines_at(
         self, device: str, log: LogName, epoch: int, seqs: Sequence[int], archived: bool = False
@@ -34,8 +33,8 @@ class LineSource(VectorSource, Protocol):
 class HitReader:
     """Reader of one search's hits."""
 
-    def __init__(self, store: LineSource, request: SearchRequest):
-        self._store = store
+    def __init__(self, lines: LineSource, request: SearchRequest):
+        self._source = lines
         self._request = request
         self._lines: dict[tuple[str, LogName, int], Line] = {}
 
@@ -69,7 +68,7 @@ class HitReader:
                 unread.setdefault((one.device.name, one.log), []).append(one)
         for (name, log), wanted in unread.items():
             epoch = wanted[0].device.logs[log].epoch
-            lines = self._store.lines_at(name, log, epoch, [one.seq for one in wanted], archived=True)
+            lines = self._source.lines_at(name, log, epoch, [one.seq for one in wanted], archived=True)
             for one in wanted:
                 there = one.seq in lines
                 self._lines[one.key] = shown_fields(lines[one.seq], self._request.caller) if there else None

@@ -76,13 +76,13 @@ class Ranking:
 
     def __init__(
         self,
-        store: VectorSource,
+        vectors: VectorSource,
         request: SearchRequest,
         found: Sequence[tuple[DeviceIndex, Device]],
         query: QueryVector | None,
         terms: QueryTerms,
     ):
-        self._store = store
+        self._vectors = vectors
         self._request = request
         self._devices = [device for _, device in found]
         self._seen = [filters.visible_rows(index, request) for index, _ in found]
@@ -153,7 +153,7 @@ class Ranking:
         query = self._query
         if query is None:
             return None
-        exact = ExactVectors(self._store, query.identity, self._devices)
+        exact = ExactVectors(self._vectors, query.identity, self._devices)
 
         def scan() -> VectorScores:
             return vector_search.vector_scores(self._seen, query.vector, query.unrelated, exact)

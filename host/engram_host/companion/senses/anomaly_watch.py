@@ -10,7 +10,8 @@ import time
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.processes.leases import Lease
 from engram_host.companion.senses.anomalies import AnomalyFinder
-from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.boards.table import BoardTable
+from engram_host.companion.store.senses.table import SenseTable
 from engram_host.companion.store.senses.types import MINUTES, StoredSense
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 
@@ -28,8 +29,9 @@ _DAY = 1440
 class AnomalyWatch:
     """Checks new readings between start() and stop()."""
 
-    def __init__(self, store: CompanionStore, supervisor: Supervisor, lease: Lease):
-        self._store = store
+    def __init__(self, *, boards: BoardTable, senses: SenseTable, supervisor: Supervisor, lease: Lease):
+        self._boards = boards
+        self._senses = senses
         self._supervisor = supervisor
         self._lease = lease
         self._finders: dict[tuple[str, int], AnomalyFinder] = {}
@@ -48,7 +50,7 @@ class AnomalyWatch:
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             try:
-                boards = await asyncio.to_thread(self._store.senses_of_boards)
+                boards = await asyncio.to_thread(self._senses.senses_of_boards)
                 there = {(device, sense.key) for device, senses in boards.items() for sense in senses}
                 self._finders = {sense: finder for sense, finder in self._finders.items() if sense in there}
                 for device, senses in boards.items():
@@ -62,11 +64,11 @@ class AnomalyWatch:
         newest = min(sense.at, now) // 60
         finder = self._finders.get((device, sense.key))
         if finder is None:
-            offset = self._store.device(device).zone.offset_minutes(now)
+            offset = self._boards.device(device).zone.offset_minutes(now)
             finder = self._finders[device, sense.key] = AnomalyFinder(offset, newest - LEARNED_DAYS * _DAY)
         if newest <= finder.seen:
             return
-        for row in self._store.reading_rows(device, sense.key, MINUTES, finder.seen + 1, newest):
+        for row in self._senses.reading_rows(device, sense.key, MINUTES, finder.seen + 1, newest):
             finder.add(row)
-        self._store.put_anomalies(device, sense.key, finder.found, newest)
+        self._senses.put_anomalies(device, sense.key, finder.found, newest)
         finder.found = [anomaly for anomaly in finder.found if not anomaly.end]

@@ -11,8 +11,8 @@ from typing import Literal
 
 from engram.memory import access
 from engram_host.companion.errors import UnknownSense
-from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.senses.parts import fold, fuller
+from engram_host.companion.store.boards.table import BoardTable
+from engram_host.companion.store.senses.table import SenseTable
 from engram_host.companion.store.senses.types import (
     DAYS,
     FOLDED,
@@ -22,6 +22,8 @@ from engram_host.companion.store.senses.types import (
     Row,
     StoredEvent,
     StoredSense,
+    fold,
+    fuller,
 )
 from engram_host.companion.types import Device
 from engram_host.time_zones import BoardZone
@@ -66,25 +68,26 @@ class Series:
 class ReadingService:
     """Queries on readings; may raise UnknownDevice, UnknownSense or StoreUnavailable."""
 
-    def __init__(self, store: CompanionStore):
-        self._store = store
+    def __init__(self, boards: BoardTable, senses: SenseTable):
+        self._boards = boards
+        self._senses = senses
 
     async def device(self, name: str) -> Device:
-        return await asyncio.to_thread(self._store.device, name)
+        return await asyncio.to_thread(self._boards.device, name)
 
     async def senses(self, device: str) -> list[StoredSense]:
-        return await asyncio.to_thread(self._senses, device)
+        return await asyncio.to_thread(self._list, device)
 
-    def _senses(self, device: str) -> list[StoredSense]:
-        self._store.device(device)
-        return self._store.senses_of(device)
+    def _list(self, device: str) -> list[StoredSense]:
+        self._boards.device(device)
+        return self._senses.senses_of(device)
 
     async def events(self, device: str, name: str, since: int, until: int, limit: int) -> list[StoredEvent]:
         return await asyncio.to_thread(self._events, device, name, since, until, limit)
 
     def _events(self, device: str, name: str, since: int, until: int, limit: int) -> list[StoredEvent]:
         key = self.find(device, name).key if name else 0
-        return self._store.sense_events(device, key, since, until, limit)
+        return self._senses.sense_events(device, key, since, until, limit)
 
     async def series(
         self, device: str, name: str, since: int, until: int, level: Level | None = None, most: int = POINTS
@@ -97,7 +100,7 @@ class ReadingService:
         days = (until - since) / _DAY_SECONDS
         first = 0 if days <= _MINUTE_DAYS else 1 if days <= _HOUR_DAYS else 2
         wanted = [LEVELS.index(level)] if level else range(first, len(LEVELS))
-        zone = self._store.device(device).zone
+        zone = self._boards.device(device).zone
         found: list[Row] = []
         at = wanted[0]
         for at in wanted:
@@ -107,25 +110,25 @@ class ReadingService:
                 break
         step, merged = _thinned(found, most)
         points = [_point(sense, row, _start(zone, at, row.slot)) for row in merged]
-        events = self._store.sense_events(device, sense.key, since, until)
+        events = self._senses.sense_events(device, sense.key, since, until)
         return Series(sense, LEVELS[at], step, points, events)
 
     def find(self, device: str, name: str) -> StoredSense:
         """Return the sense of a name, ignoring case and spacing, or raise UnknownSense."""
         key = access.tag(name)
-        for sense in self._senses(device):
+        for sense in self._list(device):
             if access.tag(sense.name) == key:
                 return sense
         raise UnknownSense(name)
 
     def rows(self, device: str, sense: StoredSense, level: int, since: int, until: int) -> list[Row]:
-        zone = self._store.device(device).zone
+        zone = self._boards.device(device).zone
         if level == DAYS:
             return self._days(device, sense, zone, since, until)
         first, last = -(-since // SECONDS[level]), (until - 1) // SECONDS[level]
-        found = self._store.reading_rows(device, sense.key, level, first, last)
+        found = self._senses.reading_rows(device, sense.key, level, first, last)
         if level == HOURS:
-            folded = self._store.reading_rows(device, sense.key, FOLDED, first, last)
+            folded = self._senses.reading_rows(device, sense.key, FOLDED, first, last)
             return list(fuller(_by_slot(folded), _by_slot(found)).values())
         return found
 
@@ -142,9 +145,9 @@ class ReadingService:
     ) -> Iterator[tuple[StoredSense, Point]]:
         """Yield all points of a sense between two moments, read part by part; blocks."""
         sense = self.find(device, name)
-        zone = self._store.device(device).zone
+        zone = self._boards.device(device).zone
         at = LEVELS.index(level)
-        known = self._store.slots_known(device, sense.key)
+        known = self._senses.slots_known(device, sense.key)
         spans = [
             (known[each][0] * SECONDS[each], (known[each][1] + 1) * SECONDS[each])
             for each in _FINEST[at]

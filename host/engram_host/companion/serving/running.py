@@ -58,7 +58,7 @@ class RunningCompanion:
         url = f"{self.web.scheme}://{in_url(reachable_host(self.web.host))}:{self.web.port}"
         if not access.requires_tokens:
             return f"{url}/"
-        return url + make_sign_in_path(self.app.store, access.callers.operator, is_local=True)
+        return url + make_sign_in_path(self.app.store.sessions, access.callers.operator, is_local=True)
 
     def banner(self, seconds: float, page: str) -> list[str]:
         """What a person is shown after a start that took some seconds; `page` is how the page is opened."""
@@ -104,16 +104,31 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
         stack.enter_context(lock_home(home, alone=database_file(settings) is not None))
         store = await asyncio.to_thread(open_store, store_url(settings.store, settings.home))
         stack.push_async_callback(asyncio.to_thread, store.close)
-        has_devices = bool(await asyncio.to_thread(store.tokens))
+        has_devices = bool(await asyncio.to_thread(store.tokens.tokens))
         check_exposure(settings.security, http, has_devices=has_devices)
         metrics = Metrics()
         supervisor = Supervisor(metrics.task_failed)
-        graphs = settings.home / GRAPHS
         leases = LeaseKeeper(store.database, supervisor)
         embedding = EmbeddingService(
-            store, settings.embedding, supervisor, metrics.embedder_failed, graphs, leases.lease(EMBEDDING_LEASE)
+            boards=store.boards,
+            values=store.values,
+            vectors=store.vectors,
+            settings=settings.embedding,
+            supervisor=supervisor,
+            failed=metrics.embedder_failed,
+            graphs=settings.home / GRAPHS,
+            lease=leases.lease(EMBEDDING_LEASE),
         )
-        app = CompanionApp(settings, store, embedding, operator, key, metrics, supervisor, leases)
+        app = CompanionApp(
+            settings=settings,
+            store=store,
+            embedding=embedding,
+            operator=operator,
+            gateway_key=key,
+            metrics=metrics,
+            supervisor=supervisor,
+            leases=leases,
+        )
         async with app.running():
             web = WebServer(_web_app(app), listen(http), http.host, supervisor, find_connection_limit(), tls)
             await web.start()

@@ -18,7 +18,7 @@ from engram.link import messages
 from engram.memory import access, principal_files
 from engram.memory.texts.notes import MEMORY, is_note
 from engram_host.companion.errors import Refused
-from engram_host.companion.store.database import DatabaseTable, reads, reads_once, writes
+from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.line_quota import DayUse
 from engram_host.companion.store.markdown_files import drop_folder_rows, drop_kept_files, put_file, save_folder
 from engram_host.companion.store.queries import Rows
@@ -99,7 +99,7 @@ class NoteFileTable(DatabaseTable):
         notes.save()
         return note_state(rows, device, epoch)
 
-    @reads_once
+    @reads
     def note_lines(self, rows: Rows, device: str, name: str, principal: str) -> list[str] | None:
         if name != MEMORY and not is_note(name):
             return None
@@ -114,7 +114,7 @@ class NoteFileTable(DatabaseTable):
         sql = "SELECT file FROM note_files WHERE device = ? AND replaced = 0"
         return sorted(note_name(file) for (file,) in rows.run(sql, (device,)))
 
-    @reads_once
+    @reads
     def note_sources(self, rows: Rows, devices: Sequence[str], only_left: bool = False) -> list[str]:
         """Return the search sources of boards' notes, without those from before a reset."""
         prefixes = (LEFT_NOTES,) if only_left else (NOTES, LEFT_NOTES)
@@ -236,7 +236,7 @@ class _BoardNotes:
         content, crc = bytes(found[0]), self._known[file][0]
         if crc32(content) != crc:
             return False
-        self._rows.run(f"UPDATE note_files SET is_left = (1 = {int(is_left)}) WHERE {_ONE}", where)
+        self._rows.run(f"UPDATE note_files SET is_left = ? WHERE {_ONE}", (is_left, *where))
         self._known[file] = (crc, is_left)
         self._folders[not is_left].drop(file)
         self._folders[is_left].put(self._new_file(file, content))
@@ -257,14 +257,11 @@ class _BoardNotes:
         if file not in self._known and sum(not is_left for _, is_left in self._known.values()) >= MOST_FILES:
             raise Refused(_FAULT.format(f"the board has more than {MOST_FILES} notes"), _HOUR)
         use = DayUse(self._rows, [self._device], self._now)
-        if problem := use.line_refusal(self._device, quota):
+        if problem := use.refusal(self._device, quota):
             raise problem
-        self._rows.run(
-            "INSERT INTO note_files (device, epoch, file, crc, is_left, replaced, content) VALUES (?, ?, ?, ?, (1 = 0), 0, ?) "
-            "ON CONFLICT (device, epoch, file) DO UPDATE SET crc = excluded.crc, is_left = excluded.is_left, "
-            "content = excluded.content",
-            (self._device, self._epoch, file, crc, content),
-        )
+        key = {"device": self._device, "epoch": self._epoch, "file": file}
+        values = {**key, "crc": crc, "is_left": False, "replaced": 0, "content": content}
+        self._rows.upsert("note_files", ", ".join(key), values)
         self._rows.let_go |= file in self._known
         self._known[file] = (crc, False)
         self._folders[True].drop(file)

@@ -2,27 +2,20 @@
 
 Each line ends with its own check, so any read detects damage and marks the line by an empty `crc`. The next hello then asks
 for a full comparison, and the board sends the line again.
-
-Rows of tokens and of the audit log end with a crc32 of their values, so that damage neither widens a token's rights nor
-falsifies an entry.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
-from zlib import crc32
 
 from engram_host.companion.store.boards.copy_events import EVENTS
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DAMAGED_ASIDE, LogRow, is_intact, line_bytes
-from engram_host.companion.store.sql.statements import OF_COPY
+from engram_host.companion.store.sql.dialect import OF_COPY, chunks, in_list
 from engram_host.companion.types import FOLDER, LogName
 from engram_host.wording import counted
 
 MARKED = "lines.crc = '' AND lines.line IS NOT NULL"
-
-_AT_ONCE = 500
 
 Found = tuple[str, LogName, int, int]
 """A damaged line: (board, log, epoch, seq)."""
@@ -63,7 +56,7 @@ def mark_damaged(rows: Rows, found: Iterable[Found], now: int) -> list[str]:
     for key, seqs in sorted(by_copy.items()):
         device, log, _ = key
         rows.lock([device])
-        marked = [seq for start in range(0, len(seqs), _AT_ONCE) for seq in _mark(rows, key, seqs[start:][:_AT_ONCE])]
+        marked = [seq for part in chunks(seqs) for seq in _mark(rows, key, part)]
         if not marked:
             continue
         if device.startswith(FOLDER):
@@ -76,8 +69,8 @@ def mark_damaged(rows: Rows, found: Iterable[Found], now: int) -> list[str]:
 
 
 def _mark(rows: Rows, key: tuple[str, LogName, int], seqs: Sequence[int]) -> list[int]:
-    condition, values = rows.condition_in("seq", seqs)
-    where = f"{OF_COPY} AND {condition} AND line IS NOT NULL AND crc <> ''"
+    some, values = in_list(seqs)
+    where = f"{OF_COPY} AND seq {some} AND line IS NOT NULL AND crc <> ''"
     found = rows.run(f"SELECT seq, crc, line FROM lines WHERE {where}", (*key, *values))
     marked = [seq for seq, crc, line in found if not is_intact(seq, crc, line_bytes(line))]
     rows.run_many(f"UPDATE lines SET crc = '' WHERE {OF_COPY} AND seq = ?", [(*key, seq) for seq in marked])
@@ -135,97 +128,3 @@ def set_lost_aside(rows: Rows, now: int) -> int:
         rows.remove_lines(device, copy, [seq], now)
         rows.save_devices([device])
     return len(found)
-
-
-# --- rows of tokens and of the audit log
-
-
-@dataclass(frozen=True)
-class CheckedTable:
-    """Checked columns and key of a table, names of its rows, and the remedy for a damaged row."""
-
-    columns: str
-    key: str
-    one: str
-    many: str
-    remedy: str
-
-
-CHECKED = {
-    "device_tokens": CheckedTable(
-        "device, digest, mosquitto, made",
-        "device",
-        "board's token",
-        "boards' tokens",
-        "it is refused: give the board a new one with `engram device rotate NAME`",
-    ),
-    "former_tokens": CheckedTable(
-        "device, digest, ends",
-        "device",
-        "board's former token",
-        "boards' former tokens",
-        "it is refused, as it would be soon anyway",
-    ),
-    "operator_tokens": CheckedTable(
-        "name, digest, is_read_only, made, ends",
-        "name",
-        "operator's token",
-        "operators' tokens",
-        "it is refused: remove it and add another with `engram token`",
-    ),
-    "people": CheckedTable(
-        "principal, name, is_blocked",
-        "principal",
-        "person",
-        "people",
-        "they are not answered: approve them again with `engram people`",
-    ),
-    "people_ids": CheckedTable(
-        "ref, principal",
-        "ref",
-        "network account of a person",
-        "network accounts of people",
-        "it is a stranger's: approve it again with `engram people`",
-    ),
-    "chat_groups": CheckedTable(
-        "ref, is_always",
-        "ref",
-        "group of a network",
-        "groups of networks",
-        "it is closed: open it again with `engram people group`",
-    ),
-    "audit": CheckedTable(
-        "at, who, action, outcome, address, number",
-        "number",
-        "entry of the audit log",
-        "entries of the audit log",
-        "a backup may still have it whole",
-    ),
-}
-
-
-def row_check(values: Sequence[Any]) -> int:
-    """Return the crc32 of a row's values, which are numbers, texts or bytes."""
-    crc = 0
-    for value in values:
-        data = bytes(value) if isinstance(value, bytes | memoryview) else str(value).encode()
-        crc = crc32(data, crc32(b"%d:" % len(data), crc))
-    return crc
-
-
-def is_sound(row: Sequence[Any]) -> bool:
-    """True if a row matches its check, which is its last value."""
-    return row[-1] == row_check(row[:-1])
-
-
-def damaged_rows(rows: Rows) -> list[str]:
-    """Return a sentence for each table with damaged rows."""
-    found: list[str] = []
-    rows.read_by_index()
-    for name, table in CHECKED.items():
-        sql = f"SELECT {table.columns}, crc FROM {name} ORDER BY {table.key}"
-        count = sum(not is_sound(row) for row in rows.run(sql))
-        if count:
-            verb = "is" if count == 1 else "are"
-            found.append(f"{counted(count, table.one, table.many)} in the database {verb} damaged: {table.remedy}.")
-    return found

@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import logging
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -41,11 +42,17 @@ class Migration:
         return hashlib.sha256(self.sql.encode()).hexdigest()[:16]
 
 
-def bundled_migrations(dialect: str) -> list[Migration]:
-    """Return the migrations of `sqlite` or `postgres`, in order."""
-    folder = resources.files("engram_host.companion.store") / "migrations" / dialect
+def bundled_migrations() -> list[Migration]:
+    """Return the migrations in order, written for SQLite."""
+    folder = resources.files("engram_host.companion.store") / "migrations"
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
     return [_parse_migration(file.name, file.read_text(encoding="utf-8")) for file in files]
+
+
+def tables_with(column: str = "") -> list[str]:
+    """Return the names of the tables that have a column, or of all."""
+    made = re.findall(r"CREATE TABLE (\w+) \((.*?)\n\)", "".join(step.sql for step in bundled_migrations()), re.DOTALL)
+    return [name for name, body in made if not column or f"\n    {column} " in body]
 
 
 def _parse_migration(file: str, sql: str) -> Migration:
@@ -62,7 +69,7 @@ def apply_next(rows: Rows, steps: Sequence[Migration], now: int) -> str:
     if not missing:
         return ""
     migration = missing[0]
-    rows.script(migration.sql)
+    rows.script(rows.translated(migration.sql))
     values = (migration.number, migration.name, migration.checksum, now)
     rows.run("INSERT INTO migrations (number, name, checksum, at) VALUES (?, ?, ?, ?)", values)
     return f"the database has schema {migration.number} now ({migration.name})."
@@ -113,8 +120,6 @@ class Database(ABC):
 
     name = ""
 
-    dialect = ""
-
     if_damaged = IF_DAMAGED
 
     is_shared = False
@@ -158,7 +163,7 @@ class Database(ABC):
 
     @abstractmethod
     def write(self, work: Callable[[Rows], Result]) -> Result:
-        """Run `work` in one durable transaction; StoreUnavailable means that nothing of it happened."""
+        """Run `work` in one durable transaction; StoreUnavailable if it failed, or its outcome is unknown."""
 
     @abstractmethod
     def read(self, work: Callable[[Rows], Result]) -> Result:
@@ -168,13 +173,9 @@ class Database(ABC):
     def scrub(self) -> list[str]:
         """Rewrite the files without removed bytes, doubling disk use; return places that may keep some."""
 
-    def read_once(self, work: Callable[[Rows], Result]) -> Result:
-        """Run `work` of a single SELECT, possibly without a transaction; may raise StoreUnavailable."""
-        return self.read(work)
-
     def migrate(self) -> list[str]:
         """Migrate the schema or wait for a process that does; return a sentence for each migration."""
-        steps = bundled_migrations(self.dialect)
+        steps = bundled_migrations()
         done: list[str] = []
         while sentence := self._migrate_once(steps):
             done.append(sentence)
@@ -229,18 +230,6 @@ def reads(
     @functools.wraps(method)
     def call(self: AnyTable, *args: Options.args, **options: Options.kwargs) -> Result:
         return _run(self.database, self.database.read, lambda rows: method(self, rows, *args, **options))
-
-    return call
-
-
-def reads_once(
-    method: Callable[Concatenate[AnyTable, Rows, Options], Result],
-) -> Callable[Concatenate[AnyTable, Options], Result]:
-    """Run a method with one independent SELECT, without a transaction where that is faster."""
-
-    @functools.wraps(method)
-    def call(self: AnyTable, *args: Options.args, **options: Options.kwargs) -> Result:
-        return _run(self.database, self.database.read_once, lambda rows: method(self, rows, *args, **options))
 
     return call
 

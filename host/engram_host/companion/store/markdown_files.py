@@ -11,16 +11,16 @@ from engram import log_line
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
+from engram_host.companion.store.sql.dialect import chunks
 from engram_host.companion.types import KeptFile, NewFile, StoredPassage
 
 _MOST_EPOCH = 1 << 30
-_AT_ONCE = 500
 
 Places = list[tuple[int, int, int]]
 _Said = tuple[str, str]
 
 
-class FolderTables(DatabaseTable):
+class FolderTable(DatabaseTable):
     """Files of Markdown folders; each folder is stored like a board."""
 
     @reads
@@ -150,8 +150,8 @@ def _matched(
 
 def _lines(rows: Rows, copy: LogRow, seqs: Sequence[int]) -> dict[int, tuple[_Said, str, int]]:
     found: dict[int, tuple[_Said, str, int]] = {}
-    for start in range(0, len(seqs), _AT_ONCE):
-        for seq, data in rows.lines_at(copy, seqs[start : start + _AT_ONCE]):
+    for part in chunks(seqs):
+        for seq, data in rows.lines_at(copy, part):
             line = log_line.decode(data)
             found[seq] = ((line["heading"], line["content"]), line["scope"], line["created"])
     return found
@@ -172,9 +172,6 @@ def _line(seq: int, file: NewFile, passage: StoredPassage, at: int) -> bytes:
 
 
 def _save_file(rows: Rows, folder: str, file: NewFile, places: Places) -> None:
-    rows.run(
-        "INSERT INTO files (folder, path, stamp, digest, problem, passages, places) VALUES (?, ?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT (folder, path) DO UPDATE SET stamp = excluded.stamp, digest = excluded.digest, "
-        "problem = excluded.problem, passages = excluded.passages, places = excluded.places",
-        (folder, file.path, file.stamp, file.digest, file.problem, len(places), json.dumps(places)),
-    )
+    known = {"stamp": file.stamp, "digest": file.digest, "problem": file.problem}
+    found = {"passages": len(places), "places": json.dumps(places)}
+    rows.upsert("files", "folder, path", {"folder": folder, "path": file.path, **known, **found})

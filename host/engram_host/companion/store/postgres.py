@@ -1,4 +1,4 @@
-"""PostgreSQL with pgvector: a row lock per board, several processes on one database."""
+"""PostgreSQL: a row lock per board, several processes on one database."""
 
 import random
 import threading
@@ -8,34 +8,18 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from engram_host.companion.errors import IF_POSTGRES_DAMAGED, SettingError, StoreBusy, StoreFull, StoreUnavailable
-from engram_host.companion.store.database import Database, Result
+from engram_host.companion.store.database import Database, Result, tables_with
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.removal import OF_DEVICE
-from engram_host.companion.store.sql.notices import CHANNEL
-from engram_host.companion.store.sql.statements import LINE_COLUMNS, ON_KNOWN_LINE
-from engram_host.companion.store.sql.vacuum import read_vacuum_state
-from engram_host.companion.vector_types import Vector
+from engram_host.companion.store.sql.vacuum import vacuum_problems
+from engram_host.companion.store.values import CHANNEL
 from engram_host.extras import install_command
 
 try:
     import psycopg
-    from pgvector import Vector as PgVector
-    from pgvector.psycopg import register_vector
     from psycopg import errors
-    from psycopg.types import TypeInfo
-    from psycopg.types.string import ByteaBinaryLoader
 
     from engram_host.companion.store.sql.postgres_session import PostgresLocks, advisory_locks, hear_notices
-    from engram_host.companion.store.sql.postgres_transaction import (
-        READ,
-        WRITE,
-        ConnectionLost,
-        is_committed,
-        run_transaction,
-    )
 except ImportError as error:
     raise SettingError(
         "store.url", f"asks for PostgreSQL: {install_command('postgres')} brings what it needs."
@@ -43,15 +27,13 @@ except ImportError as error:
 
 CONNECTIONS = 8
 
-CONNECTION_SECONDS = 3600.0
-"""Seconds of use: an old temporary table keeps the server from forgetting old transactions."""
-
 WAIT_SECONDS = 10
 """Seconds to wait for a free connection or a lock; half of them to connect to the server."""
 
 TRIES = 6
 
-_VECTOR_HEAD = 4
+_WRITE = b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+_READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 _LOOK_SECONDS = 60.0
 
@@ -60,51 +42,36 @@ _SCHEMA_LOCK = 0x656E6772
 
 _OPTIONS = f"-c synchronous_commit=on -c lock_timeout={WAIT_SECONDS}s -c idle_in_transaction_session_timeout=60s"
 
-_REWRITTEN = tuple(table.encode() for table in (*OF_DEVICE, "devices", "notes"))
 _COLUMNS = """
     SELECT convert_to(quote_ident(attname), 'UTF8'), convert_to(format_type(atttypid, atttypmod), 'UTF8') FROM pg_attribute
-    LEFT JOIN pg_partitioned_table ON partrelid = attrelid
-    WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND attnum <> ALL (coalesce(partattrs, ''))
+    WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped
 """
 _SAME_TYPE = b"ALTER TABLE %b ALTER COLUMN %b TYPE %b"
 _SERVER_LOG = "PostgreSQL's write-ahead log, its archive and its replicas, until the server has recycled them."
 
-_TRY_AGAIN = (errors.SerializationFailure, errors.DeadlockDetected)
+
+class ConnectionLost(psycopg.OperationalError):
+    """A connection that broke before COMMIT, so that nothing has happened."""
+
+
+_TRY_AGAIN = (errors.SerializationFailure, errors.DeadlockDetected, ConnectionLost)
 _DAMAGED = (errors.DataCorrupted, errors.IndexCorrupted)
 _SAYS_DAMAGED = ("could not open file", "could not read block", "invalid memory alloc", "chunk")
 
 _SETTINGS = (
     errors.InsufficientPrivilege,
     errors.FeatureNotSupported,
-    errors.UndefinedFile,
     errors.ReadOnlySqlTransaction,
 )
 
-
-COPIED_LINES = 50
-"""Least lines for COPY; below that, its three statements cost more than they save."""
-
-_LINE_TYPES = ("text", "text", "int8", "int8", "int8", "int8", "text", "bytea")
-_NEW_LINES = (
-    b"CREATE TEMPORARY TABLE IF NOT EXISTS new_lines (device TEXT, log TEXT, epoch BIGINT, seq BIGINT, version BIGINT, "
-    b"received BIGINT, crc TEXT, line BYTEA) ON COMMIT DELETE ROWS"
+_DIALECT = (
+    (" INTEGER PRIMARY KEY AUTOINCREMENT", " BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
+    (" INTEGER", " BIGINT"),
+    (" BLOB", " BYTEA"),
+    (") WITHOUT ROWID;", ");"),
 )
-_COPY_LINES = f"COPY new_lines ({LINE_COLUMNS}) FROM STDIN (FORMAT BINARY)".encode()
-_PUT_NEW_LINES = f"INSERT INTO lines ({LINE_COLUMNS}) SELECT {LINE_COLUMNS} FROM new_lines {ON_KNOWN_LINE}"
-
-
-def distinct_lines(lines: Sequence[tuple[Any, ...]]) -> Iterator[Sequence[tuple[Any, ...]]]:
-    """Yield runs of lines with distinct keys, in order: one INSERT takes no row twice."""
-    seen: set[tuple[Any, ...]] = set()
-    start = 0
-    for at, line in enumerate(lines):
-        key = line[:4]
-        if key in seen:
-            yield lines[start:at]
-            start = at
-            seen.clear()
-        seen.add(key)
-    yield lines[start:]
+_VACUUMED_SOON = ("lines", "vectors", "aside", "files", "note_files")
+"""Tables whose forgotten rows leave the files soon, not only when a fifth of them has changed."""
 
 
 class PostgresRows(Rows):
@@ -118,9 +85,6 @@ class PostgresRows(Rows):
         super().__init__()
         self._cursor = connection.cursor(binary=True)
 
-    def condition_in(self, column: str, numbers: Sequence[int]) -> tuple[str, Sequence[Any]]:
-        return f"{column} = ANY (?::int8[])", [[*map(int, numbers)]]
-
     def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         cursor = self._cursor.execute(_marked(sql), values)
         return cursor.fetchall() if cursor.description else []
@@ -131,31 +95,17 @@ class PostgresRows(Rows):
         elif rows:
             self._cursor.executemany(_marked(sql), rows)
 
-    def upsert_lines(self, lines: Sequence[tuple[Any, ...]]) -> None:
-        """Copy many lines via a temporary table, which is three times as fast."""
-        if len(lines) < COPIED_LINES:
-            super().upsert_lines(lines)
-            return
-        self._cursor.execute(_NEW_LINES)
-        for number, part in enumerate(distinct_lines(lines)):
-            if number:
-                # Not TRUNCATE, which would leave dead rows in the server's catalog.
-                self._cursor.execute(b"DELETE FROM new_lines")
-            with self._cursor.copy(_COPY_LINES) as copy:
-                copy.set_types(_LINE_TYPES)
-                for line in part:
-                    copy.write_row(line)
-            self.run(_PUT_NEW_LINES)
+    def translated(self, schema: str) -> str:
+        for one, other in _DIALECT:
+            schema = schema.replace(one, other)
+        soon = "autovacuum_vacuum_threshold = 1, autovacuum_vacuum_scale_factor = 0"
+        return schema + "".join(f"\nALTER TABLE {table} SET ({soon});" for table in _VACUUMED_SOON)
 
     def script(self, sql: str) -> None:
         self._cursor.connection.execute(sql.encode())
 
     def count(self, sql: str, values: Sequence[Any] = ()) -> int:
         return self._cursor.execute(_marked(sql), values).rowcount
-
-    def read_by_index(self) -> None:
-        for way in ("seqscan", "bitmapscan", "sort"):
-            self.run(f"SET LOCAL enable_{way} = off")
 
     def lock_schema(self) -> None:
         self.run("SELECT pg_advisory_xact_lock(?)", (_SCHEMA_LOCK,))
@@ -167,12 +117,30 @@ class PostgresRows(Rows):
         ((size,),) = self.run("SELECT pg_database_size(current_database())")
         return size
 
-    def pack(self, vector: Vector) -> PgVector:
-        return PgVector(vector)
 
-    def unpack_all(self, values: Sequence[bytes]) -> Vector:
-        of_bytes = np.frombuffer(b"".join(values), np.uint8).reshape(len(values), -1)
-        return of_bytes[:, _VECTOR_HEAD:].view(">f4").astype(np.float32)
+def _run(connection: "psycopg.Connection[Any]", begin: bytes, work: Callable[[Rows], Result]) -> Result:
+    is_ending = False
+    try:
+        connection.execute(begin)
+        rows = PostgresRows(connection)
+        result = work(rows)
+        rows.flush()
+        is_ending = True
+        connection.execute("COMMIT")
+    except BaseException as error:
+        _roll_back(connection)
+        if connection.closed and isinstance(error, psycopg.Error) and not is_ending:
+            raise ConnectionLost(*error.args) from error
+        raise
+    return result
+
+
+def _roll_back(connection: "psycopg.Connection[Any]") -> None:
+    try:
+        if not connection.closed:
+            connection.execute("ROLLBACK")
+    except psycopg.Error:
+        connection.close()
 
 
 @lru_cache(256)
@@ -184,7 +152,6 @@ class PostgresDatabase(Database):
     """A database on a PostgreSQL server; connections recover from its restarts."""
 
     name = "PostgreSQL"
-    dialect = "postgres"
     if_damaged = IF_POSTGRES_DAMAGED
     is_shared = True
 
@@ -193,16 +160,9 @@ class PostgresDatabase(Database):
         self._free = threading.BoundedSemaphore(CONNECTIONS)
         self._guard = threading.Lock()
         self._idle: list[psycopg.Connection[Any]] = []
-        self._made: dict[psycopg.Connection[Any], float] = {}  # open connections by creation time
         self._is_open = False
         self._next_look = 0.0
         self._vacuum_problems: list[str] = []
-
-    def migrate(self) -> list[str]:
-        done = super().migrate()
-        # Connections from before the migration do not know the vector type yet.
-        self._drop_idle()
-        return done
 
     def connect(self) -> None:
         self._is_open = True
@@ -213,26 +173,26 @@ class PostgresDatabase(Database):
 
     def write(self, work: Callable[[Rows], Result]) -> Result:
         self.require_undamaged()
-        return self._transaction(WRITE, work)
+        return self._transaction(_WRITE, work)
 
     def read(self, work: Callable[[Rows], Result]) -> Result:
-        return self._transaction(READ, work)
+        return self._transaction(_READ, work)
 
     def warnings(self) -> list[str]:
         if time.monotonic() >= self._next_look:
             self._next_look = time.monotonic() + _LOOK_SECONDS
-            self._vacuum_problems = self.read(lambda rows: read_vacuum_state(rows.run).problems)
+            self._vacuum_problems = self.read(lambda rows: vacuum_problems(rows.run))
         return self._vacuum_problems
 
     def scrub(self) -> list[str]:
         """Rewrite the tables and the planner's statistics, which contain column values."""
         try:
             with self._connection() as connection:
-                for table in _REWRITTEN:
-                    for column, kind in connection.execute(_COLUMNS, (table.decode(),)).fetchall():
+                for table in tables_with():
+                    for column, kind in connection.execute(_COLUMNS, (table,)).fetchall():
                         # Setting a column's type drops its statistics; ANALYZE keeps those of an empty table.
-                        connection.execute(_SAME_TYPE % (table, column, kind))
-                    connection.execute(b"VACUUM (FULL, ANALYZE) " + table)
+                        connection.execute(_SAME_TYPE % (table.encode(), column, kind))
+                    connection.execute(b"VACUUM (FULL, ANALYZE) " + table.encode())
                 connection.execute(b"VACUUM (FULL) pg_catalog.pg_statistic")
         except psycopg.Error as error:
             raise self._problem(error) from error
@@ -244,23 +204,15 @@ class PostgresDatabase(Database):
     def advisory_locks(self) -> "AbstractAsyncContextManager[PostgresLocks]":
         return advisory_locks(self._url)
 
-    def read_once(self, work: Callable[[Rows], Result]) -> Result:
-        return self._transaction(b"", work)
-
     def _transaction(self, begin: bytes, work: Callable[[Rows], Result]) -> Result:
-        """Retry a transaction on a conflict, and once after a lost connection unless it was committed."""
-        lost: ConnectionLost | None = None
+        """Repeat a transaction that a conflict or a lost connection kept from its COMMIT."""
         for again in reversed(range(TRIES)):
             try:
                 with self._connection() as connection:
-                    if lost and lost.number and is_committed(connection, lost.number):
-                        return lost.result
-                    return run_transaction(connection, begin, PostgresRows(connection), work)
+                    return _run(connection, begin, work)
             except psycopg.Error as error:
-                found = error if isinstance(error, ConnectionLost) and not lost else None
-                if not again or not (found or isinstance(error, _TRY_AGAIN)):
+                if not again or not isinstance(error, _TRY_AGAIN):
                     raise self._problem(error) from error
-                lost = lost or found
                 time.sleep(random.uniform(0, 0.05))
         raise AssertionError("a transaction ends or fails")
 
@@ -295,34 +247,21 @@ class PostgresDatabase(Database):
             raise SettingError(
                 "store.url", problem + "signs such as % and / in a password written %25 and %2F."
             ) from None
-        if vector := TypeInfo.fetch(connection, "vector"):
-            register_vector(connection)
-            connection.adapters.register_loader(vector.oid, ByteaBinaryLoader)  # many are unpacked at once
-        with self._guard:
-            self._made[connection] = time.monotonic()
         return connection
 
     def _give_back(self, connection: "psycopg.Connection[Any]") -> None:
         if connection.closed:
-            self._forget([connection])
             self._drop_idle()
             return
         with self._guard:
-            is_old = time.monotonic() - self._made.get(connection, 0.0) > CONNECTION_SECONDS
-            if self._is_open and not is_old:
-                self._idle.append(connection)
-                return
-        self._forget([connection])
+            self._idle.append(connection)
+        if not self._is_open:
+            self._drop_idle()
 
     def _drop_idle(self) -> None:
         with self._guard:
             idle, self._idle = self._idle, []
-        self._forget(idle)
-
-    def _forget(self, connections: "Sequence[psycopg.Connection[Any]]") -> None:
-        for connection in connections:
-            with self._guard:
-                self._made.pop(connection, None)
+        for connection in idle:
             connection.close()
 
     def _problem(self, error: psycopg.Error) -> Exception:
@@ -343,8 +282,7 @@ class PostgresDatabase(Database):
             )
         if isinstance(error, _SETTINGS):
             return StoreUnavailable(
-                f"PostgreSQL refuses what the companion needs ({said}): give it a database of its own to write to, in which "
-                "somebody who may has run CREATE EXTENSION vector."
+                f"PostgreSQL refuses what the companion needs ({said}): give it a database of its own to write to."
             )
         if isinstance(error, (psycopg.OperationalError, psycopg.InternalError)):
             return StoreUnavailable(f"PostgreSQL cannot be used now ({said}): look whether it runs, and at store.url.")

@@ -1,8 +1,4 @@
-"""Row operations of one transaction: statements that several tables share, and those of a dialect.
-
-SQL is written once, in the common subset of SQLite and PostgreSQL, here or with the table that needs it. A dialect adds
-execution, locking and the format of vectors. Parameters are written `?`.
-"""
+"""Row operations of one transaction that several tables share."""
 
 import secrets
 from collections.abc import Iterable, Sequence
@@ -18,8 +14,7 @@ from engram_host.companion.store.row_types import (
     is_intact,
     line_bytes,
 )
-from engram_host.companion.store.sql.dialect import SqlStatements
-from engram_host.companion.store.sql.statements import LINE_COLUMNS, OF_COPY, ON_KNOWN_LINE, padded, placeholders
+from engram_host.companion.store.sql.dialect import LINE_COLUMNS, OF_COPY, SqlStatements, chunks, in_list
 from engram_host.companion.types import FOLDER, LogName
 
 EVENTS_KEPT = 1000
@@ -27,8 +22,14 @@ EVENTS_KEPT = 1000
 _DEVICE = "name, board, link, n, heard, zone, version, generation, rule"
 _LOG = "device, log, epoch, is_present, have, oldest, next, rewrites, agreed, replaced"
 _GENERATION_BITS = 48
-_NAMES_AT_ONCE = 500
 
+_PUT_LINE = (
+    f"INSERT INTO lines ({LINE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
+    "ON CONFLICT (device, log, epoch, seq) DO UPDATE SET version = excluded.version, received = excluded.received, "
+    "crc = excluded.crc, line = excluded.line, beyond = excluded.beyond, archive = "
+    # A resent damaged line keeps its archive mark.
+    "CASE WHEN lines.crc = '' AND lines.line IS NOT NULL AND excluded.line IS NOT NULL THEN lines.archive ELSE 0 END"
+)
 _OP = b'"op":"archive"'
 
 
@@ -43,21 +44,18 @@ class Rows(SqlStatements):
 
     def flush(self) -> None:
         if self._waiting:
-            rows, self._waiting = self._waiting, []
-            self.upsert_lines(rows)
-
-    def upsert_lines(self, lines: Sequence[tuple[Any, ...]]) -> None:
-        self.run_many(f"INSERT INTO lines ({LINE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) {ON_KNOWN_LINE}", lines)
+            lines, self._waiting = self._waiting, []
+            self.run_many(_PUT_LINE, lines)
 
     # --- boards and their copies
 
     def lock(self, names: Iterable[str]) -> dict[str, DeviceRow]:
         """Lock the rows of boards in the order of names, so that two transactions never deadlock."""
-        wanted = padded(sorted(set(names)))
-        if not wanted:
+        some, values = in_list(sorted(set(names)))
+        if not values:
             return {}
-        sql = f"SELECT {_DEVICE} FROM devices WHERE name IN ({placeholders(wanted)}) ORDER BY name{self.for_update}"
-        return {row[0]: DeviceRow(*row) for row in self.run(sql, wanted)}
+        sql = f"SELECT {_DEVICE} FROM devices WHERE name {some} ORDER BY name{self.for_update}"
+        return {row[0]: DeviceRow(*row) for row in self.run(sql, values)}
 
     def lock_or_make(self, name: str) -> DeviceRow:
         known = self.lock([name])
@@ -84,21 +82,17 @@ class Rows(SqlStatements):
         sql = f"SELECT {_DEVICE} FROM devices WHERE {where} ORDER BY name LIMIT ?"
         return [DeviceRow(*row) for row in self.run(sql, (name, FOLDER, limit))]
 
-    def copies(self, device: str, log: LogName) -> list[LogRow]:
-        return [
-            as_log_row(row) for row in self.run(f"SELECT {_LOG} FROM logs WHERE device = ? AND log = ?", (device, log))
-        ]
-
-    def copies_of_board(self, device: str) -> list[LogRow]:
-        return [as_log_row(row) for row in self.run(f"SELECT {_LOG} FROM logs WHERE device = ?", (device,))]
+    def copies(self, device: str, log: LogName | None = None) -> list[LogRow]:
+        """Return the copies of a board's logs, or of one log."""
+        found = map(as_log_row, self.run(f"SELECT {_LOG} FROM logs WHERE device = ?", (device,)))
+        return [copy for copy in found if log in (None, copy.log)]
 
     def present_copies(self, names: Iterable[str]) -> dict[tuple[str, LogName], LogRow]:
-        wanted = sorted(set(names))
         found: dict[tuple[str, LogName], LogRow] = {}
-        for start in range(0, len(wanted), _NAMES_AT_ONCE):
-            part = padded(wanted[start : start + _NAMES_AT_ONCE])
-            sql = f"SELECT {_LOG} FROM logs WHERE is_present AND device IN ({placeholders(part)})"
-            found |= {(row.device, row.log): row for row in map(as_log_row, self.run(sql, part))}
+        for part in chunks(sorted(set(names))):
+            some, values = in_list(part)
+            sql = f"SELECT {_LOG} FROM logs WHERE is_present AND device {some}"
+            found |= {(row.device, row.log): row for row in map(as_log_row, self.run(sql, values))}
         return found
 
     def all_copies(self) -> list[LogRow]:
@@ -157,8 +151,8 @@ class Rows(SqlStatements):
             return []
         self.flush()
         having = "" if archived else " AND NOT beyond"
-        condition, values = self.condition_in("seq", seqs)
-        where = f"{OF_COPY} AND {condition} AND line IS NOT NULL{having}"
+        some, values = in_list(seqs)
+        where = f"{OF_COPY} AND seq {some} AND line IS NOT NULL{having}"
         found = self.run(f"SELECT seq, crc, line FROM lines WHERE {where} ORDER BY seq", (*copy.key, *values))
         return self.intact(copy, ((seq, crc, line_bytes(line)) for seq, crc, line in found))
 
@@ -219,8 +213,9 @@ class Rows(SqlStatements):
     def mark_all(self, copy: LogRow, marks: Sequence[int], mark: int, only_on_board: bool = False) -> None:
         self.flush()
         having = " AND NOT beyond" if only_on_board else ""
-        where = f"{OF_COPY} AND archive IN ({placeholders(marks)}) AND line IS NOT NULL{having}"
-        self.run(f"UPDATE lines SET archive = ? WHERE {where}", (mark, *copy.key, *marks))
+        some, values = in_list(marks)
+        where = f"{OF_COPY} AND archive {some} AND line IS NOT NULL{having}"
+        self.run(f"UPDATE lines SET archive = ? WHERE {where}", (mark, *copy.key, *values))
 
     def has_marked(self, copy: LogRow, mark: int) -> bool:
         self.flush()
@@ -267,14 +262,12 @@ class Rows(SqlStatements):
         self.flush()
         epochs = {copy.device: copy.epoch for copy in copies}
         found: dict[str, set[int]] = {}
-        wanted = sorted(epochs)
-        for start in range(0, len(wanted), _NAMES_AT_ONCE):
-            part = padded(wanted[start : start + _NAMES_AT_ONCE])
-            # The second condition is that of the index.
-            where = f"device IN ({placeholders(part)}) AND log = 'records' AND archive > 0 AND archive <> 0"
-            for device, epoch, number in self.run(
-                f"SELECT DISTINCT device, epoch, archive FROM lines WHERE {where}", part
-            ):
+        for part in chunks(sorted(epochs)):
+            some, values = in_list(part)
+            # The last condition is that of the index.
+            where = f"device {some} AND log = 'records' AND archive > 0 AND archive <> 0"
+            sql = f"SELECT DISTINCT device, epoch, archive FROM lines WHERE {where}"
+            for device, epoch, number in self.run(sql, values):
                 if epochs[device] == epoch:
                     found.setdefault(device, set()).add(number)
         return found
@@ -302,12 +295,8 @@ class Rows(SqlStatements):
     def add_event(self, device: str, at: int, text: str) -> None:
         if [text] == [known for _, known in self.events(device, 1)]:
             return
-        self.run("INSERT INTO events (device, at, text) VALUES (?, ?, ?)", (device, at, text))
-        self.run(
-            "DELETE FROM events WHERE device = ? AND number <= "
-            "(SELECT number FROM events WHERE device = ? ORDER BY number DESC LIMIT 1 OFFSET ?)",
-            (device, device, EVENTS_KEPT),
-        )
+        self.insert("events", {"device": device, "at": at, "text": text})
+        self.keep_newest("events", "device = ?", (device,), EVENTS_KEPT)
 
     def events(self, device: str, limit: int) -> list[tuple[int, str]]:
         """Return (Unix seconds, sentence), newest first."""

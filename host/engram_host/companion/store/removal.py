@@ -1,228 +1,74 @@
-"""Expiry of former epochs, set-aside lines, turns and notes by age or size; and erasure of a board."""
+"""Removal: of what is older or larger than the limits, in small transactions; and of a board with all that it sent."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.store.boards.copy_events import EVENTS
-from engram_host.companion.store.boards.status_table import STATUS_DAYS_KEPT
-from engram_host.companion.store.database import DatabaseTable, reads, writes
+from engram_host.companion.store.database import DatabaseTable, reads, tables_with, writes
 from engram_host.companion.store.line_quota import DAY_SECONDS
 from engram_host.companion.store.markdown_files import drop_folder_rows
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.senses.expiry import OLD_MINUTES, drop_lost_sense, drop_much_read
-from engram_host.companion.store.sql.statements import OF_COPY
-from engram_host.companion.types import LEFT_NOTES, NOTES, LogName, RetentionLimits
+from engram_host.companion.store.row_types import LogRow
+from engram_host.companion.store.senses.table import drop_senses
+from engram_host.companion.store.senses.types import MINUTES
+from engram_host.companion.store.sql.dialect import OF_COPY
+from engram_host.companion.types import LEFT_NOTES, NOTES, RetentionLimits
 
-USE_DAYS_KEPT = 400
+COUNT_DAYS_KEPT = 400
+"""Days of the counts of boards, quotas and the gateway."""
 
 _AT_ONCE = 2000
 
-_BOARDS_AT_ONCE = 200
+_MOST_BLOCKS = 20_000
 
 _LEAVING = {"store.former_days": -1, "store.former_megabytes": -2}
 """Mark in `replaced` of copies whose removal has begun, so that it resumes after an interruption."""
 
-_Copy = tuple[str, LogName, int]
+_OLD_TURNS = f"{OF_COPY} AND seq < ? AND line IS NOT NULL AND received < ?"
 
 
-class ExpiryTable(DatabaseTable):
-    """Removes data beyond the retention limits."""
+@dataclass(frozen=True)
+class _Aged:
+    """Rows that go by their age: their key, and a condition on an indexed column with one parameter."""
 
-    def expire(self, limits: RetentionLimits, now: int) -> int:
-        """Remove data beyond `limits` in small transactions; return the lines removed, or StoreUnavailable."""
-        self._note_replaced(now)
-        today = now // DAY_SECONDS
-        self._drop_older("device_use", "day, device", "day < ?", today - USE_DAYS_KEPT, "day")
-        self._drop_older("board_days", "device, day", "day < ?", today - STATUS_DAYS_KEPT, "day")
-        removed = 0
-        for copy, why in self._former_to_drop(limits, now):
-            while part := self._drop_former(copy, why, now):
-                removed += part
-        removed += self._drop_aside(limits, now)
-        if limits.former_days:
-            before = now - limits.former_days * DAY_SECONDS
-            where = "replaced > 0 AND replaced < ?"
-            self._drop_older("note_files", "device, epoch, file", where, before, "replaced")
-        self._drop_readings(limits, now)
-        if limits.turn_days:
-            before = now - limits.turn_days * DAY_SECONDS
-            for name in self._boards_with_old_turns(before):
-                while part := self._drop_turns(name, before, now):
-                    removed += part
-        return removed
-
-    @writes
-    def _note_replaced(self, rows: Rows, now: int) -> None:
-        rows.run("UPDATE logs SET replaced = ? WHERE NOT is_present AND replaced = 0", (now,))
-
-    def _drop_older(self, table: str, key: str, where: str, than: int, order: str) -> int:
-        removed = 0
-        while part := self._drop_some(table, key, where, (than,), order):
-            removed += part
-        return removed
-
-    @writes
-    def _drop_some(self, rows: Rows, table: str, key: str, where: str, values: Sequence[Any], order: str) -> int:
-        count = rows.delete_some(table, key, where, values, _AT_ONCE, order)
-        rows.let_go |= bool(count)
-        return count
-
-    @reads
-    def _former_to_drop(self, rows: Rows, limits: RetentionLimits, now: int) -> list[tuple[_Copy, str]]:
-        sql = (
-            "SELECT device, log, epoch, replaced, (SELECT coalesce(sum(length(line)), 0) FROM lines WHERE "
-            "lines.device = logs.device AND lines.log = logs.log AND lines.epoch = logs.epoch) "
-            "FROM logs WHERE NOT is_present ORDER BY device, replaced DESC, epoch DESC"
-        )
-        if not (limits.former_days or limits.former_bytes):
-            return []
-        reasons = {mark: why for why, mark in _LEAVING.items()}
-        oldest = now - limits.former_days * DAY_SECONDS
-        sizes: dict[str, int] = {}
-        found: list[tuple[_Copy, str]] = []
-        for device, log, epoch, replaced, size in rows.run(sql):
-            sizes[device] = sizes.get(device, 0) + size
-            if replaced in reasons:
-                found.append(((device, log, epoch), reasons[replaced]))
-            elif limits.former_days and replaced < oldest:
-                found.append(((device, log, epoch), "store.former_days"))
-            elif limits.former_bytes and sizes[device] > limits.former_bytes:
-                found.append(((device, log, epoch), "store.former_megabytes"))
-        return found
-
-    @writes
-    def _drop_former(self, rows: Rows, key: _Copy, why: str, now: int) -> int:
-        """Remove the last lines of a copy and return how many; the rest stays a valid shorter copy."""
-        device, log, epoch = key
-        rows.lock([device])
-        copy = next((copy for copy in rows.copies(device, log) if copy.epoch == epoch), None)
-        if copy is None or copy.is_present:
-            return 0  # the board came back to it meanwhile
-        if copy.replaced != _LEAVING[why]:
-            ((count,),) = rows.run(f"SELECT count(*) FROM lines WHERE {OF_COPY} AND line IS NOT NULL", key)
-            rows.add_event(device, now, EVENTS.say("former_removed", log=log, n=count, why=why))
-        found = rows.run(f"SELECT seq FROM lines WHERE {OF_COPY} ORDER BY seq DESC LIMIT ?", (*key, _AT_ONCE))
-        first = found[-1][0] if found else 0
-        for table in ("vectors", "lines"):
-            rows.run(f"DELETE FROM {table} WHERE {OF_COPY} AND seq >= ?", (*key, first))
-        if len(found) < _AT_ONCE:
-            rows.run(f"DELETE FROM logs WHERE {OF_COPY}", key)
-        else:
-            copy.replaced, copy.have = _LEAVING[why], min(copy.have, first - 1)
-            rows.save_logs([copy])
-        rows.let_go = True
-        return len(found)
-
-    def _drop_aside(self, limits: RetentionLimits, now: int) -> int:
-        count = 0
-        if limits.former_days:
-            count += self._drop_older("aside", "number", "at < ?", now - limits.former_days * DAY_SECONDS, "at")
-        if limits.former_bytes:
-            sizes = "sum(length(line)) OVER (ORDER BY number DESC) AS size"
-            beyond = f"SELECT number FROM (SELECT number, {sizes} FROM aside WHERE device = ?) AS sized WHERE size > ?"
-            for device in self._boards_with_much_aside(limits.former_bytes):
-                values = (device, limits.former_bytes)
-                while part := self._drop_some("aside", "number", f"number IN ({beyond})", values, "number"):
-                    count += part
-        return count
-
-    @reads
-    def _boards_with_much_aside(self, rows: Rows, most: int) -> list[str]:
-        return [
-            name
-            for (name,) in rows.run("SELECT device FROM aside GROUP BY device HAVING sum(length(line)) > ?", (most,))
-        ]
-
-    def _drop_readings(self, limits: RetentionLimits, now: int) -> None:
-        if limits.former_days:
-            while self._drop_lost_sense(now - limits.former_days * DAY_SECONDS):
-                pass
-        if limits.reading_days:
-            first = now // DAY_SECONDS - limits.reading_days
-            self._drop_older("sense_parts", "device, sense, level, part", OLD_MINUTES, first, "part")
-        board = ""
-        while boards := self._boards_with_senses(board):
-            for board in boards:
-                while self._drop_much_read(board, limits.reading_bytes):
-                    pass
-
-    @writes
-    def _drop_lost_sense(self, rows: Rows, before: int) -> bool:
-        return drop_lost_sense(rows, before)
-
-    @reads
-    def _boards_with_senses(self, rows: Rows, after: str) -> list[str]:
-        sql = "SELECT device FROM sense_copies WHERE device > ? ORDER BY device LIMIT ?"
-        return [name for (name,) in rows.run(sql, (after, _BOARDS_AT_ONCE))]
-
-    @writes
-    def _drop_much_read(self, rows: Rows, device: str, most: int) -> int:
-        return drop_much_read(rows, device, most, _AT_ONCE)
-
-    def _boards_with_old_turns(self, before: int) -> Iterator[str]:
-        board = ""
-        while boards := self._boards_with_journals(board, before):
-            yield from (name for name, has_old in boards if has_old)
-            board = boards[-1][0]
-
-    @reads
-    def _boards_with_journals(self, rows: Rows, after: str, before: int) -> list[tuple[str, bool]]:
-        # One board at a time: a single query would scan all lines.
-        sql = (
-            "SELECT device, epoch, oldest FROM logs WHERE is_present AND log = 'journal' AND device > ? AND oldest > 1 "
-            "ORDER BY device LIMIT ?"
-        )
-        one = f"SELECT 1 FROM lines {_OLD_TURNS}"
-        found = rows.run(sql, (after, _BOARDS_AT_ONCE))
-        return [
-            (name, bool(rows.run(one, (name, "journal", epoch, oldest, before, 1)))) for name, epoch, oldest in found
-        ]
-
-    @writes
-    def _drop_turns(self, rows: Rows, name: str, before: int, now: int) -> int:
-        device = rows.lock([name]).get(name)
-        copy = rows.present_copies([name]).get((name, "journal"))
-        if device is None or copy is None:
-            return 0
-        found = rows.run(f"SELECT seq FROM lines {_OLD_TURNS}", (*copy.key, copy.oldest, before, _AT_ONCE))
-        rows.remove_lines(device, copy, [seq for (seq,) in found], now)
-        rows.save_devices([device])
-        rows.let_go |= bool(found)
-        return len(found)
+    table: str
+    key: str
+    where: str
+    column: str
 
 
-_OLD_TURNS = f"WHERE {OF_COPY} AND seq < ? AND line IS NOT NULL AND received < ? ORDER BY seq LIMIT ?"
-
-
-# --- erasing a board
-
-OF_DEVICE = (
-    "lines",
-    "vectors",
-    "aside",
-    "events",
-    "logs",
-    "device_tokens",
-    "former_tokens",
-    "gateway_use",
-    "device_use",
-    "note_files",
-    "conversations",
-    "conversation_pieces",
-    "bridge_deliveries",
-    "bridge_files",
-    "board_status",
-    "board_days",
-    "senses",
-    "sense_copies",
-    "sense_blocks",
-    "sense_parts",
-    "sense_events",
-    "media",
+_COUNTS = (
+    _Aged("device_use", "day, device", "day < ?", "day"),
+    _Aged("gateway_use", "day, device", "day < ?", "day"),
+    _Aged("board_days", "device, day", "day < ?", "day"),
 )
-"""Tables of one board's rows, by column `device`; `devices` has one row of each."""
+_FORMER = (
+    _Aged("aside", "number", "at < ?", "at"),
+    _Aged("note_files", "device, epoch, file", "replaced > 0 AND replaced < ?", "replaced"),
+)
+_FILES = _Aged("bridge_files", "bridge, chat, thread", "device = '' AND at < ?", "at")
+_READINGS = _Aged("sense_parts", "device, sense, level, part", f"level = {MINUTES} AND part < ?", "part")
+
+
+@dataclass(frozen=True)
+class _Sized:
+    """Rows of a board that go by their size: their key, the size of each, and the order of those that stay."""
+
+    table: str
+    key: str
+    size: str
+    order: str
+
+
+_ASIDE = _Sized("aside", "number", "length(line)", "ORDER BY number DESC")
+_PARTS = _Sized(
+    "sense_parts",
+    "device, sense, level, part",
+    "size",
+    f"ORDER BY CASE level WHEN {MINUTES} THEN 0 ELSE 1 END DESC, part DESC, sense",
+)
+_BLOCKS = _Sized("sense_blocks", "device, epoch, level, seq, block_check", "1", "PARTITION BY level ORDER BY seq DESC")
 
 _NOTES = "name = ? OR name LIKE ?"
 
@@ -240,8 +86,111 @@ class BoardContents:
     notes: int = 0
 
 
-class ErasureTable(DatabaseTable):
-    """Counts and erases the data of one board."""
+class RemovalTable(DatabaseTable):
+    """Removes what the limits do not keep, and boards."""
+
+    def expire(self, limits: RetentionLimits, now: int) -> int:
+        """Remove data beyond `limits` in small transactions; return the rows removed, or StoreUnavailable."""
+        self._note_replaced(now)
+        removed = 0
+        for rule, before in _aged(limits, now):
+            while part := self._drop_aged(rule, before):
+                removed += part
+        if limits.former_days:
+            while self._drop_lost_sense(now - limits.former_days * DAY_SECONDS):
+                pass
+        for copy, why in self._former_to_drop(limits, now):
+            while part := self._drop_former(copy, why, now):
+                removed += part
+        for board in self._boards():
+            while part := self._drop_of_board(board, limits, now):
+                removed += part
+        return removed
+
+    @writes
+    def _note_replaced(self, rows: Rows, now: int) -> None:
+        rows.run("UPDATE logs SET replaced = ? WHERE NOT is_present AND replaced = 0", (now,))
+
+    @writes
+    def _drop_aged(self, rows: Rows, rule: _Aged, before: int) -> int:
+        count = rows.delete_some(rule.table, rule.key, rule.where, (before,), _AT_ONCE, rule.column)
+        rows.let_go |= bool(count)
+        return count
+
+    @writes
+    def _drop_lost_sense(self, rows: Rows, before: int) -> bool:
+        found = rows.run("SELECT device, key FROM senses WHERE replaced > 0 AND replaced < ? LIMIT 1", (before,))
+        for device, key in found:
+            drop_senses(rows, device, [key])
+        return bool(found)
+
+    @reads
+    def _former_to_drop(self, rows: Rows, limits: RetentionLimits, now: int) -> list[tuple[LogRow, str]]:
+        sql = (
+            "SELECT device, log, epoch, replaced, (SELECT coalesce(sum(length(line)), 0) FROM lines WHERE "
+            "lines.device = logs.device AND lines.log = logs.log AND lines.epoch = logs.epoch) "
+            "FROM logs WHERE NOT is_present ORDER BY device, replaced DESC, epoch DESC"
+        )
+        if not (limits.former_days or limits.former_bytes):
+            return []
+        reasons = {mark: why for why, mark in _LEAVING.items()}
+        oldest = now - limits.former_days * DAY_SECONDS
+        sizes: dict[str, int] = {}
+        found: list[tuple[LogRow, str]] = []
+        for device, log, epoch, replaced, size in rows.run(sql):
+            sizes[device] = sizes.get(device, 0) + size
+            why = reasons.get(replaced, "")
+            if not why and limits.former_days and replaced < oldest:
+                why = "store.former_days"
+            elif not why and limits.former_bytes and sizes[device] > limits.former_bytes:
+                why = "store.former_megabytes"
+            if why:
+                found.append((LogRow(device, log, epoch), why))
+        return found
+
+    @writes
+    def _drop_former(self, rows: Rows, former: LogRow, why: str, now: int) -> int:
+        """Remove the last lines of a copy and return how many; the rest stays a valid shorter copy."""
+        rows.lock([former.device])
+        copy = next((copy for copy in rows.copies(former.device, former.log) if copy.epoch == former.epoch), None)
+        if copy is None or copy.is_present:
+            return 0  # the board came back to it meanwhile
+        if copy.replaced != _LEAVING[why]:
+            ((count,),) = rows.run(f"SELECT count(*) FROM lines WHERE {OF_COPY} AND line IS NOT NULL", copy.key)
+            rows.add_event(copy.device, now, EVENTS.say("former_removed", log=copy.log, n=count, why=why))
+        found = rows.run(f"SELECT seq FROM lines WHERE {OF_COPY} ORDER BY seq DESC LIMIT ?", (*copy.key, _AT_ONCE))
+        first = found[-1][0] if found else 0
+        for table in ("vectors", "lines"):
+            rows.run(f"DELETE FROM {table} WHERE {OF_COPY} AND seq >= ?", (*copy.key, first))
+        if len(found) < _AT_ONCE:
+            rows.run(f"DELETE FROM logs WHERE {OF_COPY}", copy.key)
+        else:
+            copy.replaced, copy.have = _LEAVING[why], min(copy.have, first - 1)
+            rows.save_logs([copy])
+        rows.let_go = True
+        return len(found)
+
+    @reads
+    def _boards(self, rows: Rows) -> list[str]:
+        return [name for (name,) in rows.run("SELECT name FROM devices ORDER BY name")]
+
+    @writes
+    def _drop_of_board(self, rows: Rows, name: str, limits: RetentionLimits, now: int) -> int:
+        count = 0
+        for rule, most in ((_ASIDE, limits.former_bytes), (_PARTS, limits.reading_bytes), (_BLOCKS, _MOST_BLOCKS)):
+            sized = (
+                f"SELECT {rule.key}, sum({rule.size}) OVER ({rule.order}) AS total FROM {rule.table} WHERE device = ?"
+            )
+            beyond = f"SELECT {rule.key} FROM ({sized}) AS sized WHERE total > ? LIMIT {_AT_ONCE}"
+            if most:
+                sql = f"DELETE FROM {rule.table} WHERE device = ? AND ({rule.key}) IN ({beyond})"
+                count += rows.count(sql, (name, name, most))
+        if limits.turn_days:
+            count += _drop_turns(rows, name, now - limits.turn_days * DAY_SECONDS, now)
+        rows.let_go |= bool(count)
+        return count
+
+    # --- a board
 
     @reads
     def board_contents(self, rows: Rows, name: str) -> BoardContents:
@@ -252,7 +201,7 @@ class ErasureTable(DatabaseTable):
         """Erase a board and its token; bytes stay in the files until scrub(). May raise UnknownDevice."""
         rows.lock([name])
         found = _contents(rows, name)
-        for table in OF_DEVICE:
+        for table in tables_with("device"):
             rows.run(f"DELETE FROM {table} WHERE device = ?", (name,))
         rows.run("DELETE FROM devices WHERE name = ?", (name,))
         for folder in ("", NOTES, LEFT_NOTES):
@@ -261,6 +210,30 @@ class ErasureTable(DatabaseTable):
             rows.run(f"DELETE FROM notes WHERE {_NOTES}", _note_names(folder + name))
         rows.let_go = True
         return found
+
+
+def _aged(limits: RetentionLimits, now: int) -> Iterator[tuple[_Aged, int]]:
+    """Yield rules with their bounds, which are days or seconds."""
+    today = now // DAY_SECONDS
+    yield from ((rule, today - COUNT_DAYS_KEPT) for rule in _COUNTS)
+    yield _FILES, now - DAY_SECONDS
+    if limits.former_days:
+        yield from ((rule, now - limits.former_days * DAY_SECONDS) for rule in _FORMER)
+    if limits.reading_days:
+        yield _READINGS, today - limits.reading_days
+
+
+def _drop_turns(rows: Rows, name: str, before: int, now: int) -> int:
+    """Remove turns that have left their board."""
+    device = rows.lock([name]).get(name)
+    copy = rows.present_copies([name]).get((name, "journal"))
+    if device is None or copy is None:
+        return 0
+    sql = f"SELECT seq FROM lines WHERE {_OLD_TURNS} ORDER BY seq LIMIT ?"
+    found = rows.run(sql, (*copy.key, copy.oldest, before, _AT_ONCE))
+    rows.remove_lines(device, copy, [seq for (seq,) in found], now)
+    rows.save_devices([device])
+    return len(found)
 
 
 def _contents(rows: Rows, name: str) -> BoardContents:

@@ -15,7 +15,7 @@ from engram_host.companion.store.damage import damaged_seqs, has_damaged
 from engram_host.companion.store.line_quota import DayUse
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
-from engram_host.companion.store.sql.statements import OF_COPY
+from engram_host.companion.store.sql.dialect import OF_COPY
 from engram_host.companion.types import HeldLog, Hello, LineBatch, LineQuota, LogName, LogState, Sender
 
 HELLO_FIRST = "say hello first."
@@ -237,7 +237,7 @@ class BatchWriter:
             else:
                 old, damaged = {}, set[int]()
             change = _difference(copy, old, batch, damaged)
-            if refused := self._use.line_refusal(device.name, self._quota) if change.come else None:
+            if refused := self._use.refusal(device.name, self._quota) if change.come else None:
                 self._rows.add_event(device.name, self._now, str(refused))
                 return refused
             self._use.add(device.name, len(change.come), sum(len(line) for _, line in change.come))

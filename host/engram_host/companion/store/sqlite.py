@@ -10,12 +10,9 @@ from pathlib import Path
 from queue import Empty, LifoQueue
 from typing import Any
 
-import numpy as np
-
 from engram_host.companion.errors import StoreBusy, StoreDamaged, StoreFull, StoreUnavailable
 from engram_host.companion.store.database import Database, Result
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.vector_types import Vector
 
 DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
@@ -55,7 +52,7 @@ _SAYS_DAMAGED = ("Could not decode to UTF-8", "already exists")
 
 
 class SqliteRows(Rows):
-    """Rows on one connection of SQLite; a vector is little-endian float32."""
+    """Rows on one connection of SQLite."""
 
     def __init__(self, connection: sqlite3.Connection):
         super().__init__()
@@ -85,18 +82,11 @@ class SqliteRows(Rows):
         ((each,),) = self.run("PRAGMA page_size")
         return pages * each
 
-    def pack(self, vector: Vector) -> bytes:
-        return np.asarray(vector, "<f4").tobytes()
-
-    def unpack_all(self, values: Sequence[bytes]) -> Vector:
-        return np.frombuffer(b"".join(values), "<f4").reshape(len(values), -1).astype(np.float32)
-
 
 class SqliteDatabase(Database):
     """A database file, on a local disk; several processes may use it."""
 
     name = "SQLite"
-    dialect = "sqlite"
 
     def __init__(self, path: Path | str):
         self.path = Path(path)

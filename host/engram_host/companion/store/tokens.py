@@ -1,23 +1,20 @@
-"""Tokens, the audit log, and daily usage of the gateway."""
+"""Tokens, browser sessions, the audit log, and daily usage of the gateway."""
 
 import hmac
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from engram_host.companion.store.damage import CHECKED, damaged_rows, is_sound, row_check
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.sql.dialect import columns_of, read_row, row_values
 from engram_host.companion.types import AuditEntry, DeviceToken, GatewayUse, OperatorToken
-
-DAYS_KEPT = 400
 
 ENTRIES_KEPT = 10000
 
 ALL = ""
 
-_TOKEN, _FORMER, _OPERATOR, _ENTRY = (
-    CHECKED[name].columns for name in ("device_tokens", "former_tokens", "operator_tokens", "audit")
-)
+_TOKEN, _OPERATOR = columns_of(DeviceToken), columns_of(OperatorToken)
 
 
 class TokenTable(DatabaseTable):
@@ -25,9 +22,7 @@ class TokenTable(DatabaseTable):
 
     @writes
     def add_token(self, rows: Rows, token: DeviceToken) -> bool:
-        values = (token.device, token.digest, token.mosquitto, token.made)
-        sql = f"INSERT INTO device_tokens ({_TOKEN}, crc) VALUES (?, ?, ?, ?, ?) ON CONFLICT (device) DO NOTHING"
-        rows.run(sql, (*values, row_check(values)))
+        rows.insert("device_tokens", row_values(token), "ON CONFLICT (device) DO NOTHING")
         return _device_of(rows, token.digest) == token.device  # true also for a repeat
 
     @writes
@@ -37,13 +32,10 @@ class TokenTable(DatabaseTable):
         if is_new:
             rows.run("DELETE FROM former_tokens WHERE device = ?", (token.device,))
         if is_new and former_ends:
-            for (digest,) in rows.run("SELECT digest FROM device_tokens WHERE device = ?", (token.device,)):
-                former = (token.device, bytes(digest), former_ends)
-                sql = f"INSERT INTO former_tokens ({_FORMER}, crc) VALUES (?, ?, ?, ?)"
-                rows.run(sql, (*former, row_check(former)))
-        values = (token.device, token.digest, token.mosquitto, token.made)
-        sql = "UPDATE device_tokens SET digest = ?, mosquitto = ?, made = ?, crc = ? WHERE device = ?"
-        return rows.count(sql, (*values[1:], row_check(values), token.device)) == 1
+            former = "SELECT device, digest, ? FROM device_tokens WHERE device = ?"
+            rows.run(f"INSERT INTO former_tokens (device, digest, ends) {former}", (former_ends, token.device))
+        sql = "UPDATE device_tokens SET digest = ?, mosquitto = ?, made = ? WHERE device = ?"
+        return rows.count(sql, (token.digest, token.mosquitto, token.made, token.device)) == 1
 
     @writes
     def remove_token(self, rows: Rows, device: str) -> bool:
@@ -55,27 +47,21 @@ class TokenTable(DatabaseTable):
         return [DeviceToken(*row) for row in rows.run(f"SELECT {_TOKEN} FROM device_tokens ORDER BY device")]
 
     @reads
-    def damaged_rows(self, rows: Rows) -> list[str]:
-        return damaged_rows(rows)
-
-    @reads
     def former_tokens(self, rows: Rows, now: int) -> dict[str, int]:
         return dict(rows.run("SELECT device, ends FROM former_tokens WHERE ends > ?", (now,)))
 
     @reads
     def device_of(self, rows: Rows, digest: bytes, now: int = 0) -> str:
         """Return the board of a token by SHA-256, a former one if still valid `now`; "" if none."""
-        return _device_of(rows, digest) or (_former_device_of(rows, digest, now) if now else "")
+        former = rows.run("SELECT device, digest FROM former_tokens WHERE digest = ? AND ends > ?", (digest, now))
+        return _device_of(rows, digest) or (_holder(former, digest) if now else "")
 
     # --- operators
 
     @writes
     def add_operator_token(self, rows: Rows, token: OperatorToken) -> bool:
-        values = (token.name, token.digest, int(token.is_read_only), token.made, token.ends)
-        sql = f"INSERT INTO operator_tokens ({_OPERATOR}, crc) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING"
-        rows.run(sql, (*values, row_check(values)))
-        kept = _operator_of(rows, token.digest)
-        return kept is not None and kept.name == token.name  # true also for a repeat
+        rows.insert("operator_tokens", row_values(token), "ON CONFLICT (name) DO NOTHING")
+        return _holder(_operators(rows, token.digest), token.digest) == token.name  # true also for a repeat
 
     @writes
     def remove_operator_token(self, rows: Rows, name: str) -> bool:
@@ -83,41 +69,120 @@ class TokenTable(DatabaseTable):
 
     @reads
     def operator_tokens(self, rows: Rows) -> list[OperatorToken]:
-        return [_operator(row) for row in rows.run(f"SELECT {_OPERATOR} FROM operator_tokens ORDER BY name")]
+        found = rows.run(f"SELECT {_OPERATOR} FROM operator_tokens ORDER BY name")
+        return [read_row(OperatorToken, row) for row in found]
 
     @reads
     def operator_of(self, rows: Rows, digest: bytes, now: int) -> OperatorToken | None:
         """Return the operator token of a SHA-256, None if it is unknown or has ended `now`."""
-        token = _operator_of(rows, digest)
+        found = _operators(rows, digest)
+        token = read_row(OperatorToken, found[0]) if _holder(found, digest) else None
         return None if token and token.ends and token.ends <= now else token
 
 
 def _device_of(rows: Rows, digest: bytes) -> str:
-    return _holder(rows.run(f"SELECT {_TOKEN}, crc FROM device_tokens WHERE digest = ?", (digest,)), digest)
+    return _holder(rows.run("SELECT device, digest FROM device_tokens WHERE digest = ?", (digest,)), digest)
 
 
-def _former_device_of(rows: Rows, digest: bytes, now: int) -> str:
-    sql = f"SELECT {_FORMER}, crc FROM former_tokens WHERE digest = ? AND ends > ?"
-    return _holder(rows.run(sql, (digest, now)), digest)
+def _operators(rows: Rows, digest: bytes) -> list[tuple[Any, ...]]:
+    return rows.run(f"SELECT {_OPERATOR} FROM operator_tokens WHERE digest = ?", (digest,))
 
 
-def _holder(found: Iterable[Sequence[Any]], digest: bytes) -> str:
-    sound = (row for row in found if is_sound(row))
-    return next((device for device, kept, *_ in sound if hmac.compare_digest(bytes(kept), digest)), "")
+def _holder(found: Sequence[Sequence[Any]], digest: bytes) -> str:
+    """Return the name in a row that has a digest, compared in constant time."""
+    return next((name for name, kept, *_ in found if hmac.compare_digest(kept, digest)), "")
 
 
-def _operator_of(rows: Rows, digest: bytes) -> OperatorToken | None:
-    sound = filter(is_sound, rows.run(f"SELECT {_OPERATOR}, crc FROM operator_tokens WHERE digest = ?", (digest,)))
-    found = (_operator(row[:-1]) for row in sound)
-    return next((token for token in found if hmac.compare_digest(token.digest, digest)), None)
+# --- sessions of browsers
 
 
-def _operator(row: Sequence[Any]) -> OperatorToken:
-    name, digest, is_read_only, made, ends = row
-    return OperatorToken(name, bytes(digest), bool(is_read_only), made, ends)
+@dataclass(frozen=True)
+class PageSession:
+    """A stored session; `digest` is its cookie's SHA-256, `token` that of its token or empty."""
+
+    digest: bytes = field(repr=False)
+    token: bytes = field(repr=False)
+    is_read_only: bool
+    made: int
+    used: int
+    ends: int
+    principal: str = ""
+    """Person whose page it is; "" for an operator's."""
 
 
-DAMAGED = "damaged"
+@dataclass(frozen=True)
+class PageCode:
+    """A stored one-time code of a sign-in link; with `is_local` it works on this computer only."""
+
+    digest: bytes = field(repr=False)
+    token: bytes = field(repr=False)
+    is_local: bool
+    ends: int
+    principal: str = ""
+
+
+MOST_SESSIONS = 1000
+
+MOST_CODES = 100
+
+
+class PageSessionTable(DatabaseTable):
+    """Sessions and codes of the page, by digest."""
+
+    @writes
+    def add_session(self, rows: Rows, session: PageSession) -> None:
+        rows.insert("page_sessions", row_values(session), "ON CONFLICT (digest) DO NOTHING")
+        rows.run("DELETE FROM page_sessions WHERE ends <= ?", (session.made,))
+        kept = "SELECT digest FROM page_sessions ORDER BY used DESC, digest LIMIT ?"
+        rows.run(f"DELETE FROM page_sessions WHERE digest NOT IN ({kept})", (MOST_SESSIONS,))
+
+    @reads
+    def page_session(self, rows: Rows, digest: bytes, now: int) -> PageSession | None:
+        """Return the session by its cookie's SHA-256, None if it is unknown or has ended `now`."""
+        sql = f"SELECT {columns_of(PageSession)} FROM page_sessions WHERE digest = ?"
+        found = [read_row(PageSession, row) for row in rows.run(sql, (digest,))]
+        return next((each for each in found if hmac.compare_digest(each.digest, digest) and each.ends > now), None)
+
+    @writes
+    def mark_session_used(self, rows: Rows, digest: bytes, now: int) -> None:
+        rows.run("UPDATE page_sessions SET used = ? WHERE digest = ? AND used < ?", (now, digest, now))
+
+    @writes
+    def end_session(self, rows: Rows, digest: bytes) -> bool:
+        return rows.count("DELETE FROM page_sessions WHERE digest = ?", (digest,)) == 1
+
+    @writes
+    def end_sessions_of(self, rows: Rows, token: bytes) -> int:
+        """Delete the sessions and links of a token, by SHA-256; return the number of sessions."""
+        rows.run("DELETE FROM page_codes WHERE token = ?", (token,))
+        return rows.count("DELETE FROM page_sessions WHERE token = ?", (token,))
+
+    @writes
+    def add_page_code(self, rows: Rows, code: PageCode, now: int) -> None:
+        rows.run("DELETE FROM page_codes WHERE ends <= ?", (now,))
+        kept = "SELECT digest FROM page_codes ORDER BY ends DESC, digest LIMIT ?"
+        rows.run(f"DELETE FROM page_codes WHERE digest NOT IN ({kept})", (MOST_CODES - 1,))
+        rows.insert("page_codes", row_values(code), "ON CONFLICT (digest) DO NOTHING")
+
+    @writes
+    def take_page_code(
+        self, rows: Rows, digest: bytes, now: int, *, is_local: bool, may_be_persons: bool = True
+    ) -> PageCode | None:
+        """Use a code up, or return None; one that this client may not use stays valid."""
+        where = "WHERE digest = ? AND ends > ? AND is_local <= ?" + ("" if may_be_persons else " AND principal = ''")
+        # Of two concurrent uses, one gets the row.
+        sql = f"DELETE FROM page_codes {where} RETURNING {columns_of(PageCode)}"
+        found = rows.run(sql, (digest, now, int(is_local)))
+        return read_row(PageCode, found[0]) if found else None
+
+
+def end_pages_of(rows: Rows, principal: str) -> None:
+    """Delete the sessions and links of a person's page."""
+    for table in ("page_sessions", "page_codes"):
+        rows.run(f"DELETE FROM {table} WHERE principal = ?", (principal,))
+
+
+# --- the audit log
 
 
 class AuditTable(DatabaseTable):
@@ -125,24 +190,20 @@ class AuditTable(DatabaseTable):
 
     @writes
     def add_audit(self, rows: Rows, entry: AuditEntry) -> None:
-        values = (entry.at, entry.who, entry.action, entry.outcome, entry.address)
-        sql = "INSERT INTO audit (at, who, action, outcome, address, crc) VALUES (?, ?, ?, ?, ?, 0) RETURNING number"
-        ((number,),) = rows.run(sql, values)
-        rows.run("UPDATE audit SET crc = ? WHERE number = ?", (row_check((*values, number)), number))
-        sql = "DELETE FROM audit WHERE number <= (SELECT number FROM audit ORDER BY number DESC LIMIT 1 OFFSET ?)"
-        rows.run(sql, (ENTRIES_KEPT,))
+        values = row_values(entry)
+        del values["number"]
+        rows.insert("audit", values)
+        rows.keep_newest("audit", "number > 0", (), ENTRIES_KEPT)
 
     @reads
     def audit(self, rows: Rows, limit: int, before: int = 0) -> list[AuditEntry]:
-        """Return entries below `before`, newest first; damaged ones have the outcome DAMAGED."""
+        """Return entries below `before`, newest first."""
         where, values = ("WHERE number < ?", (before,)) if before else ("", ())
-        sql = f"SELECT {_ENTRY}, crc FROM audit {where} ORDER BY number DESC LIMIT ?"
-        return [_entry(row) for row in rows.run(sql, (*values, limit))]
+        sql = f"SELECT {columns_of(AuditEntry)} FROM audit {where} ORDER BY number DESC LIMIT ?"
+        return [AuditEntry(*row) for row in rows.run(sql, (*values, limit))]
 
 
-def _entry(row: Sequence[Any]) -> AuditEntry:
-    at, who, action, outcome, address, number, _ = row
-    return AuditEntry(at, who, action, outcome if is_sound(row) else DAMAGED, address, number)
+# --- the gateway
 
 
 class GatewayUseTable(DatabaseTable):
@@ -157,11 +218,8 @@ class GatewayUseTable(DatabaseTable):
         """Count a call and reserve tokens; return the limit reached, such as "device calls", else ""."""
         names = {"all": ALL, "device": device}
         for key in sorted(set(names.values())):  # in one order, so that two transactions never deadlock
-            rows.run(
-                "INSERT INTO gateway_use (day, device, calls, tokens) VALUES (?, ?, 0, 0) "
-                "ON CONFLICT (day, device) DO NOTHING",
-                (day, key),
-            )
+            values = {"day": day, "device": key, "calls": 0, "tokens": 0}
+            rows.insert("gateway_use", values, "ON CONFLICT (day, device) DO NOTHING")
             rows.run(f"SELECT calls FROM gateway_use WHERE day = ? AND device = ?{rows.for_update}", (day, key))
         there = _used(rows, day)
         for name, limit in limits.items():
@@ -171,7 +229,6 @@ class GatewayUseTable(DatabaseTable):
             if limit.tokens and use.tokens >= limit.tokens:
                 return f"{name} tokens"
         _add(rows, day, device, GatewayUse(1, tokens))
-        rows.run("DELETE FROM gateway_use WHERE day < ?", (day - DAYS_KEPT,))
         return ""
 
     @writes

@@ -13,7 +13,8 @@ from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.conversations.wakers import wait_for_event
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.conversations.table import ConversationTable
+from engram_host.companion.store.values import ValueTable
 
 _log = logging.getLogger("engram.conversations")
 
@@ -32,8 +33,16 @@ Publish = Callable[[str, bytes], Awaitable[None]]
 class DoorPushes:
     """Publishes pushes that neither a bridge's chat gets nor a blocked person would read."""
 
-    def __init__(self, store: CompanionStore, conversations: ConversationService, people: PeopleService):
-        self._store = store
+    def __init__(
+        self,
+        *,
+        messages: ConversationTable,
+        values: ValueTable,
+        conversations: ConversationService,
+        people: PeopleService,
+    ):
+        self._messages = messages
+        self._values = values
         self._conversations = conversations
         self._people = people
 
@@ -50,7 +59,7 @@ class DoorPushes:
 
     async def _publish_new(self, publish: Publish) -> None:
         mark = await asyncio.to_thread(self._first_mark)
-        while found := await asyncio.to_thread(self._store.pushes_for_programs, mark, AT_ONCE):
+        while found := await asyncio.to_thread(self._messages.pushes_for_programs, mark, AT_ONCE):
             for each in found:
                 if each.said.room in await self._people.silenced_rooms():
                     _log.info("a push of %s is not published: its room is blocked or closed", each.device)
@@ -58,9 +67,9 @@ class DoorPushes:
                 fields = {"push": each.said.mid, "room": each.said.room, "text": each.said.text, "at": each.at}
                 await publish(each.device, json.dumps(fields, ensure_ascii=False).encode())
             mark = found[-1].number
-            await asyncio.to_thread(self._store.put, MARK, str(mark))
+            await asyncio.to_thread(self._values.put, MARK, str(mark))
 
     def _first_mark(self) -> int:
-        if kept := self._store.get(MARK):
+        if kept := self._values.get(MARK):
             return int(kept)
-        return int(self._store.put_first(MARK, str(self._store.newest_conversation())))
+        return int(self._values.put_first(MARK, str(self._messages.newest_conversation())))

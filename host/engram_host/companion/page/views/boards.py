@@ -12,7 +12,7 @@ from engram_host.companion.overview.service import DAYS, MOST_DAYS, BoardOvervie
 from engram_host.companion.page.formatting import count_pages
 from engram_host.companion.page.page import Page, Views
 from engram_host.companion.page.plots import BarPlot, plot_days, split_days
-from engram_host.companion.store.page.types import BoardQuery, BoardSort
+from engram_host.companion.store.boards.table import BoardQuery, BoardSort
 from engram_host.time_zones import day_number
 
 AT_ONCE = 50

@@ -25,8 +25,8 @@ from engram_host.companion.memories.exchanges import NOTHING, ExchangeMemory
 from engram_host.companion.page.formatting import cut_html
 from engram_host.companion.page.page import Page, Views, is_part, redirect
 from engram_host.companion.page.views.memory_list import new_key
-from engram_host.companion.store.media.table import StoredMedia
-from engram_host.companion.store.page.types import BoardQuery
+from engram_host.companion.store.boards.table import BoardQuery
+from engram_host.companion.store.media import StoredMedia
 from engram_host.companion.types import Said
 
 ROOM = "page"

@@ -22,7 +22,7 @@ from engram_host.companion.page.formatting import (
     take_fitting,
 )
 from engram_host.companion.page.page import Page, Views, redirect
-from engram_host.companion.store.media.table import StoredMedia
+from engram_host.companion.store.media import StoredMedia
 
 _CUT_TURN, _CUT_WHOLE, _CUT_MEMORY, _CUT_LINE = 1500, 6000, 200, 400
 _TURNS_BYTES, _NOTE_BYTES, _MEMORIES_BYTES = 24000, 9000, 6000

@@ -21,12 +21,16 @@ _CHANGES_AT_ONCE = 2000
 _VECTORS_AT_ONCE = 1000
 
 
-class IndexSource(Protocol):
-    """Source of indexes; all is numbered by version, so that each asks only for what is new."""
+class ChangeSource(Protocol):
+    """Source of lines; all is numbered by version, so that an index asks only for what is new."""
 
     def device(self, name: str) -> Device: ...
 
     def changes(self, device: str, after: int, limit: int) -> Sequence[Change]: ...
+
+
+class StoredVectors(Protocol):
+    """Source of vectors, numbered as well."""
 
     def vectors(
         self, device: str, identity: Identity, after: int, limit: int
@@ -36,8 +40,9 @@ class IndexSource(Protocol):
 class IndexCache:
     """A thread-safe cache of current indexes; two callers of one index wait for each other."""
 
-    def __init__(self, store: IndexSource, most_bytes: int = MOST_BYTES):
-        self._store = store
+    def __init__(self, boards: ChangeSource, vectors: StoredVectors, most_bytes: int = MOST_BYTES):
+        self._boards = boards
+        self._vectors = vectors
         self._most_bytes = most_bytes
         self._lock = threading.Lock()
         self._indexes: OrderedDict[str, DeviceIndex] = OrderedDict()
@@ -50,7 +55,7 @@ class IndexCache:
         """Return a board's current index and the board; lock the index before use."""
         self._check_open()
         try:
-            device = self._store.device(name)
+            device = self._boards.device(name)
         except UnknownDevice:
             self._drop(name)
             raise
@@ -104,7 +109,7 @@ class IndexCache:
         is_new = not index.version
         while index.version < device.version:
             self._check_open()
-            changes = self._store.changes(device.name, index.version, _CHANGES_AT_ONCE)
+            changes = self._boards.changes(device.name, index.version, _CHANGES_AT_ONCE)
             index.apply(changes)
             if len(changes) < _CHANGES_AT_ONCE:
                 # The last change may be gone with its line, so the board's version counts.
@@ -116,7 +121,7 @@ class IndexCache:
         index.use_identity(identity)
         while index.vectors_seen < device.version:
             self._check_open()
-            vectors = self._store.vectors(device.name, identity, index.vector_version, _VECTORS_AT_ONCE)
+            vectors = self._vectors.vectors(device.name, identity, index.vector_version, _VECTORS_AT_ONCE)
             index.apply_vectors(vectors)
             if len(vectors) < _VECTORS_AT_ONCE:
                 index.vectors_seen = device.version  # each vector is a change of its board

@@ -43,16 +43,10 @@ EVENTS = SentenceTable(
             "{n} line of the {log} was found damaged in the database, the first is line {first}.",
             "{n} lines of the {log} were found damaged in the database, the first is line {first}.",
         ),
-        "quota_lines": "{board} has sent {sent} new lines today, and its quota is {quota} lines a day (store.device_lines). "
-        "The board keeps its lines; the companion takes them after midnight UTC.",
+        "quota_lines": "{board} has sent {sent} new lines today, and its quota is {quota} lines a day (store.device_lines); a "
+        "reset of a log counts as 2,000. The board keeps its lines; the companion takes them after midnight UTC.",
         "quota_bytes": "{board} has sent {sent} MB of new lines today, and its quota is {quota} MB a day "
         "(store.device_megabytes). The board keeps its lines; the companion takes them after midnight UTC.",
-        "quota_resets": (
-            "the logs of {board} were reset {n} time today, and {most} are taken: look what resets them. The board keeps its "
-            "lines; the companion takes them after midnight UTC.",
-            "the logs of {board} were reset {n} times today, and {most} are taken: look what resets them. The board keeps its "
-            "lines; the companion takes them after midnight UTC.",
-        ),
     },
 )
 """The database stores these sentences; ones from before a change of text stay in English."""

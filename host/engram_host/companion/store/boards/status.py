@@ -1,11 +1,17 @@
-"""Status of a board as it reports it: current values, and counts since its start."""
+"""Status of boards: the current values, counts since their start, and figures per day in UTC."""
 
 import json
-from dataclasses import dataclass, fields
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-TelegramState = Literal["off", "on", "away", "stopped"]
-TELEGRAM_STATES: tuple[TelegramState, ...] = ("off", "on", "away", "stopped")
+from engram_host.companion.store.database import DatabaseTable, reads, writes
+from engram_host.companion.store.line_quota import DAY_SECONDS
+from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.replication_rules import admit_sender
+from engram_host.companion.store.sql.dialect import columns_of, in_list
+from engram_host.companion.types import Sender
+
+TELEGRAM_STATES = ("off", "on", "away", "stopped")
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,6 @@ class BoardStatus:
         return self.model_problem or self.telegram_problem
 
 
-STATUS_FIELDS = tuple(field.name for field in fields(BoardStatus))
 COUNTS = ("turns", "failed", "calls", "tokens", "searches", "searches_empty", "errors")
 
 
@@ -84,9 +89,82 @@ class BoardDay:
     errors: int = 0
 
 
-DAY_FIELDS = tuple(field.name for field in fields(BoardDay))
-
-
 def percent(used: int, size: int) -> int | None:
     """Return the percentage used, rounded down, or None without a size."""
     return min(used, size) * 100 // size if size else None
+
+
+STATUS_DAYS_KEPT = 400
+
+MOST = (1 << 53) - 1
+"""Bound of a day's count: a hostile board cannot overflow a column."""
+
+_STATUS, _DAY = columns_of(BoardStatus), columns_of(BoardDay)
+
+
+class BoardStatusTable(DatabaseTable):
+    """Status and days of boards."""
+
+    @writes
+    def put_status(self, rows: Rows, sender: Sender, device: str, status: BoardStatus, now: int) -> None:
+        """Store a status and add its new counts to the day; may raise Refused or Stale."""
+        admit_sender(rows, sender, device)
+        before = _statuses(rows, "WHERE device = ?", (device,)).get(device)
+        rows.upsert("board_status", "device", {"device": device, "at": now, **vars(status)})
+        day = _grown(_day(rows, device, now // DAY_SECONDS), before.status if before else BoardStatus(), status)
+        rows.upsert("board_days", "device, day", {"device": device, **vars(day)})
+
+    @reads
+    def board_status(self, rows: Rows, device: str) -> ToldStatus | None:
+        return _statuses(rows, "WHERE device = ?", (device,)).get(device)
+
+    @reads
+    def board_statuses(self, rows: Rows, first: str = "", last: str = "") -> dict[str, ToldStatus]:
+        where, names = ("WHERE device BETWEEN ? AND ?", (first, last)) if first else ("", ())
+        return _statuses(rows, where, names)
+
+    @reads
+    def statuses_of(self, rows: Rows, names: Sequence[str]) -> dict[str, ToldStatus]:
+        some, values = in_list(names)
+        return _statuses(rows, f"WHERE device {some}", values) if values else {}
+
+    @reads
+    def board_days(self, rows: Rows, device: str, since: int) -> list[BoardDay]:
+        """Return the days of a board from `since` (days since 1970) on, without days that had no report."""
+        sql = f"SELECT {_DAY} FROM board_days WHERE device = ? AND day >= ? ORDER BY day"
+        return [BoardDay(*values) for values in rows.run(sql, (device, since))]
+
+    @reads
+    def flash_uses(self, rows: Rows) -> dict[str, tuple[int, int]]:
+        found = rows.run("SELECT device, flash, flash_size FROM board_status WHERE flash_size > 0 ORDER BY device")
+        return {device: (used, size) for device, used, size in found}
+
+
+def _statuses(rows: Rows, where: str, values: Sequence[str]) -> dict[str, ToldStatus]:
+    found = rows.run(f"SELECT device, at, {_STATUS} FROM board_status {where}", values)
+    return {device: ToldStatus(at, BoardStatus(*figures)) for device, at, *figures in found}
+
+
+def _day(rows: Rows, device: str, day: int) -> BoardDay:
+    for values in rows.run(f"SELECT {_DAY} FROM board_days WHERE device = ? AND day = ?", (device, day)):
+        return BoardDay(*values)
+    return BoardDay(day)
+
+
+def _grown(day: BoardDay, before: BoardStatus, now: BoardStatus) -> BoardDay:
+    return BoardDay(
+        day.day,
+        now.flash,
+        max(day.flash_most, now.flash),
+        now.flash_size,
+        now.records_bytes,
+        max(day.records_most, now.records_bytes),
+        now.memories,
+        now.kept_turns,
+        **{name: min(getattr(day, name) + _new(before, now, name), MOST) for name in COUNTS},
+    )
+
+
+def _new(before: BoardStatus, now: BoardStatus, name: str) -> int:
+    count, counted = getattr(now, name), getattr(before, name)
+    return max(0, count - counted) if before.run == now.run else count

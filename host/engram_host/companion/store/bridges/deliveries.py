@@ -18,8 +18,8 @@ from engram_host.companion.store.conversations.rows import (
 )
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.sql.statements import placeholders
-from engram_host.companion.types import FOLDER, ConversationLimits, Said
+from engram_host.companion.store.sql.dialect import in_list, read_row, row_values
+from engram_host.companion.types import ConversationLimits, Said
 
 MOST_OPEN_CHAT = 50
 """Open deliveries per chat; beyond that the oldest is dropped, and the chat gets a notice."""
@@ -31,11 +31,8 @@ MOST_CHATS = 5000
 _AT_ONCE = 500
 
 PLACE = "bridge = ? AND chat = ? AND thread = ?"
-_COLUMNS = (
-    "number, bridge, chat, thread, is_group, ref, message, device, mid, text, at, "
-    "messages, part, start, upto, digest, heading, sending, told"
-)
 _SHOWN = ("messages", "part", "start", "upto", "digest", "heading", "sending", "told")
+_COLUMNS = f"number, bridge, chat, thread, is_group, message, device, mid, text, at, {', '.join(_SHOWN)}, ref"
 
 
 class DeliveryTable(DatabaseTable):
@@ -84,28 +81,23 @@ class DeliveryTable(DatabaseTable):
     @writes
     def add_pushes(self, rows: Rows, bridges: Collection[str], now: int) -> tuple[list[Delivery], list[Delivery]]:
         """Queue new pushes of boards for chats; return these, and open texts that answer no message."""
-        some = placeholders([*bridges])
+        some, values = in_list(bridges)
         sql = (
             "SELECT device, mid, room, text, at FROM conversations c WHERE is_push = 1 AND EXISTS "
-            f"(SELECT 1 FROM bridge_chats WHERE bridge_chats.room = c.room AND bridge IN ({some})) AND NOT EXISTS "
+            f"(SELECT 1 FROM bridge_chats WHERE bridge_chats.room = c.room AND bridge {some}) AND NOT EXISTS "
             "(SELECT 1 FROM bridge_deliveries d WHERE d.mid = c.mid AND d.device = c.device) "
             f"ORDER BY number LIMIT {_AT_ONCE}"
         )
         added: list[Delivery] = []
-        for device, mid, room, text, at in rows.run(sql, (*bridges,)):
+        for device, mid, room, text, at in rows.run(sql, values):
             place, ref = _place_of_room(rows, room, device, bridges)
             if added_one := insert_delivery(rows, Delivery(0, place, "", device, mid, text, at, ref=ref), now):
                 added.append(added_one)
-        where = f"bridge IN ({some}) AND state = 'open' AND message = '' AND device = ''"
+        where = f"bridge {some} AND state = 'open' AND message = '' AND device = ''"
         sql = f"SELECT {_COLUMNS} FROM bridge_deliveries WHERE {where} ORDER BY number LIMIT {_AT_ONCE}"
-        return added, [_delivery(row) for row in rows.run(sql, (*bridges,))]
+        return added, [_delivery(row) for row in rows.run(sql, values)]
 
     # --- chats
-
-    @reads
-    def board_names(self, rows: Rows) -> list[str]:
-        sql = f"SELECT name FROM devices WHERE substr(name, 1, {len(FOLDER)}) <> ? ORDER BY name"
-        return [name for (name,) in rows.run(sql, (FOLDER,))]
 
     @reads
     def chosen_board(self, rows: Rows, place: ChatPlace) -> str:
@@ -172,9 +164,10 @@ class DeliveryTable(DatabaseTable):
     @writes
     def save_shown(self, rows: Rows, delivery: Delivery, shown: Shown, now: int, told_dropped: int = 0) -> bool:
         """Save an answer's progress and the dropped ones it reports; False if it is no longer open."""
-        names = ", ".join(f"{name} = ?" for name in (*_SHOWN, "changed"))
+        values = _shown(shown) | {"changed": now}
+        names = ", ".join(f"{name} = ?" for name in values)
         sql = f"UPDATE bridge_deliveries SET {names} WHERE number = ? AND state = 'open'"
-        if not rows.count(sql, (*_shown(shown), now, delivery.number)):
+        if not rows.count(sql, (*values.values(), delivery.number)):
             return False
         if told_dropped:
             sql = f"UPDATE bridge_chats SET dropped = dropped - ? WHERE {PLACE}"
@@ -201,11 +194,8 @@ class DeliveryTable(DatabaseTable):
             _drop(rows, each, now)
         gone = f"SELECT number FROM bridge_deliveries WHERE state <> 'open' AND changed < ? LIMIT {_AT_ONCE}"
         rows.let_go |= bool(rows.count(f"DELETE FROM bridge_deliveries WHERE number IN ({gone})", (ended_since,)))
-        place = "row_number() OVER (ORDER BY heard DESC, bridge, chat, thread) AS place"
-        ranked = f"SELECT bridge, chat, thread, {place} FROM bridge_chats"
-        sql = f"SELECT bridge, chat, thread FROM ({ranked}) AS ranked WHERE place > ? LIMIT {_AT_ONCE}"
-        for key in rows.run(sql, (MOST_CHATS,)):
-            rows.run(f"DELETE FROM bridge_chats WHERE {PLACE}", key)
+        kept = "SELECT bridge, chat, thread FROM bridge_chats ORDER BY heard DESC, bridge, chat, thread LIMIT ?"
+        rows.run(f"DELETE FROM bridge_chats WHERE (bridge, chat, thread) NOT IN ({kept})", (MOST_CHATS,))
         return [each.number for each in dropped]
 
 
@@ -216,6 +206,11 @@ def _is_known(rows: Rows, mid: str) -> bool:
 def place_key(place: ChatPlace) -> tuple[str, str, str]:
     """Return the values of PLACE."""
     return place.bridge, place.chat, place.thread
+
+
+def place_values(place: ChatPlace) -> dict[str, str]:
+    """Return a place by column."""
+    return {"bridge": place.bridge, "chat": place.chat, "thread": place.thread}
 
 
 def _touch_chat(rows: Rows, place: ChatPlace, ref: str, room: str, now: int, asked: str = "") -> None:
@@ -229,12 +224,12 @@ def _touch_chat(rows: Rows, place: ChatPlace, ref: str, room: str, now: int, ask
 
 
 def _place_of_room(rows: Rows, room: str, device: str, bridges: Collection[str]) -> tuple[ChatPlace, str]:
-    some = placeholders([*bridges])
+    some, values = in_list(bridges)
     sql = (
-        f"SELECT bridge, chat, thread, is_group, ref FROM bridge_chats WHERE room = ? AND bridge IN ({some}) "
+        f"SELECT bridge, chat, thread, is_group, ref FROM bridge_chats WHERE room = ? AND bridge {some} "
         "ORDER BY CASE WHEN asked = ? THEN 0 ELSE 1 END, heard DESC LIMIT 1"
     )
-    ((bridge, chat, thread, is_group, ref),) = rows.run(sql, (room, *bridges, device))
+    ((bridge, chat, thread, is_group, ref),) = rows.run(sql, (room, *values, device))
     return ChatPlace(bridge, chat, thread, bool(is_group)), "" if is_group else ref
 
 
@@ -242,9 +237,7 @@ def insert_delivery(rows: Rows, delivery: Delivery, now: int, state: str = "open
     """Insert a delivery and drop the oldest open ones beyond the limits; None if it exists."""
     place = delivery.place
     values: dict[str, Any] = {
-        "bridge": place.bridge,
-        "chat": place.chat,
-        "thread": place.thread,
+        **place_values(place),
         "is_group": int(place.is_group),
         "ref": delivery.ref,
         "message": delivery.message,
@@ -254,11 +247,9 @@ def insert_delivery(rows: Rows, delivery: Delivery, now: int, state: str = "open
         "state": state,
         "at": delivery.at,
         "changed": now,
-        **dict(zip(_SHOWN, _shown(delivery.shown), strict=True)),
+        **_shown(delivery.shown),
     }
-    marks = ", ".join("?" * len(values))
-    sql = f"INSERT INTO bridge_deliveries ({', '.join(values)}) VALUES ({marks}) ON CONFLICT DO NOTHING"
-    if not rows.count(sql, (*values.values(),)):
+    if not rows.insert("bridge_deliveries", values, "ON CONFLICT DO NOTHING"):
         return None  # another process has just inserted it
     key = (delivery.mid, delivery.device)
     ((number,),) = rows.run("SELECT number FROM bridge_deliveries WHERE mid = ? AND device = ?", key)
@@ -291,21 +282,13 @@ def _drop(rows: Rows, delivery: Delivery, now: int) -> None:
     rows.let_go = True
 
 
-def _shown(shown: Shown) -> tuple[Any, ...]:
-    return (
-        json.dumps(shown.messages),
-        shown.part,
-        shown.start,
-        shown.upto,
-        shown.digest,
-        shown.heading,
-        int(shown.is_sending),
-        int(shown.is_told),
-    )
+def _shown(shown: Shown) -> dict[str, Any]:
+    values = row_values(shown) | {"messages": json.dumps(shown.messages)}
+    return dict(zip(_SHOWN, values.values(), strict=True))
 
 
 def _delivery(row: Sequence[Any]) -> Delivery:
-    number, bridge, chat, thread, is_group, ref, message, device, mid, text, at, messages, *more = row
-    part, start, upto, digest, heading, sending, told = more
-    shown = Shown(tuple(json.loads(messages)), part, start, upto, digest, heading, bool(sending), bool(told))
-    return Delivery(number, ChatPlace(bridge, chat, thread, bool(is_group)), message, device, mid, text, at, shown, ref)
+    number, *place = row[:5]
+    messages, *shown = row[10:18]
+    shown = read_row(Shown, (tuple(json.loads(messages)), *shown))
+    return read_row(Delivery, (number, read_row(ChatPlace, place), *row[5:10], shown, row[18]))

@@ -21,11 +21,11 @@ from engram_host.companion.bridge_types import (
     principal_of,
 )
 from engram_host.companion.store.bridges.deliveries import insert_delivery
-from engram_host.companion.store.damage import CHECKED, is_sound, row_check
 from engram_host.companion.store.database import DatabaseTable, reads, writes
-from engram_host.companion.store.page.sessions import end_pages_of
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.sql.notices import Notice
+from engram_host.companion.store.sql.dialect import columns_of, read_row, row_values
+from engram_host.companion.store.tokens import end_pages_of
+from engram_host.companion.store.values import Notice
 
 MOST_PEOPLE = 1000
 
@@ -45,9 +45,7 @@ MOST_CLOSED = 1000
 
 _CLOSED = "people.closed."
 
-_LOCK = "INSERT INTO notes (name, value) VALUES ('people', '') ON CONFLICT (name) DO UPDATE SET value = excluded.value"
-_CODE = "code, ref, name, at, bridge, chat, is_sent"
-_PERSON, _ID, _GROUP = (CHECKED[name].columns for name in ("people", "people_ids", "chat_groups"))
+_PERSON = "principal, name, is_blocked"
 
 
 @dataclass(frozen=True)
@@ -87,10 +85,7 @@ class PeopleTable(DatabaseTable):
         waiting = [each for each in _waiting(rows, request.at) if each.network == request.network]
         if len(waiting) >= MOST_WAITING or any(request.ref == each.ref for each in waiting):
             return False
-        place = request.bridge, request.chat
-        values = (request.code, request.ref, request.name, request.at, *place, int(request.is_sent))
-        sql = f"INSERT INTO pairing_codes ({_CODE}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
-        return rows.count(sql, values) > 0
+        return rows.insert("pairing_codes", row_values(request), "ON CONFLICT DO NOTHING") > 0
 
     @writes
     def mark_code_sent(self, rows: Rows, code: str) -> None:
@@ -203,9 +198,7 @@ class PeopleTable(DatabaseTable):
         others = rows.run("SELECT count(*) FROM chat_groups WHERE ref <> ?", (ref,))[0][0]
         if others >= MOST_GROUPS:
             raise ArgumentError("group", f"there are {others}, as many as may be: set one to off first.")
-        values = (ref, int(mode == "always"))
-        rows.run("DELETE FROM chat_groups WHERE ref = ?", (ref,))
-        rows.run("INSERT INTO chat_groups (ref, is_always, crc) VALUES (?, ?, ?)", (*values, row_check(values)))
+        rows.upsert("chat_groups", "ref", {"ref": ref, "is_always": int(mode == "always")})
         rows.run("DELETE FROM notes WHERE name = ?", (_CLOSED + ref,))
 
 
@@ -213,13 +206,13 @@ def _note_closed(rows: Rows, ref: str) -> None:
     sql = "SELECT name, value FROM notes WHERE substr(name, 1, ?) = ?"
     closed = sorted(rows.run(sql, (len(_CLOSED), _CLOSED)), key=lambda row: int(row[1]))
     number = int(closed[-1][1]) + 1 if closed else 1
-    rows.run("INSERT INTO notes (name, value) VALUES (?, ?)", (_CLOSED + ref, str(number)))
+    rows.insert("notes", {"name": _CLOSED + ref, "value": str(number)})
     for name, _ in closed[: max(0, len(closed) + 1 - MOST_CLOSED)]:
         rows.run("DELETE FROM notes WHERE name = ?", (name,))
 
 
 def _lock(rows: Rows) -> None:
-    rows.run(_LOCK)
+    rows.upsert("notes", "name", {"name": "people", "value": ""})
 
 
 def _ended(now: int) -> tuple[int, int]:
@@ -227,48 +220,42 @@ def _ended(now: int) -> tuple[int, int]:
 
 
 def _waiting(rows: Rows, now: int) -> list[PairingRequest]:
-    sql = f"SELECT {_CODE} FROM pairing_codes WHERE at > ? AND at <= ? ORDER BY at, code"
-    return [
-        PairingRequest(code, ref, name, at, bool(is_sent), bridge, chat)
-        for code, ref, name, at, bridge, chat, is_sent in rows.run(sql, _ended(now))
-    ]
+    sql = f"SELECT {columns_of(PairingRequest)} FROM pairing_codes WHERE at > ? AND at <= ? ORDER BY at, code"
+    return [read_row(PairingRequest, row) for row in rows.run(sql, _ended(now))]
 
 
 def _people(rows: Rows) -> list[Person]:
-    found = rows.run(f"SELECT {_PERSON}, crc FROM people ORDER BY principal")
-    ids: dict[str, list[str]] = {principal: [] for principal, *_ in found}
-    for row in filter(is_sound, rows.run(f"SELECT {_ID}, crc FROM people_ids ORDER BY ref")):
-        ref, principal, _ = row
-        ids.get(principal, []).append(ref)
-    return [_person(row, ids[row[0]]) for row in found]
+    ids: dict[str, list[str]] = {}
+    for ref, principal in rows.run("SELECT ref, principal FROM people_ids ORDER BY ref"):
+        ids.setdefault(principal, []).append(ref)
+    found = rows.run(f"SELECT {_PERSON} FROM people ORDER BY principal")
+    return [_person(row, ids.get(row[0], ())) for row in found]
 
 
 def _person(row: Sequence[Any], ids: Iterable[str]) -> Person:
-    """Build a person from a row; one with a damaged row counts as blocked."""
-    principal, name, is_blocked, _ = row
-    return Person(principal, name, tuple(ids), bool(is_blocked) or not is_sound(row))
+    principal, name, is_blocked = row
+    return Person(principal, name, tuple(ids), bool(is_blocked))
 
 
 def _with_principal(rows: Rows, principal: str) -> Person | None:
-    found = rows.run(f"SELECT {_PERSON}, crc FROM people WHERE principal = ?", (principal,))
-    ids = rows.run(f"SELECT {_ID}, crc FROM people_ids WHERE principal = ? ORDER BY ref", (principal,))
-    return _person(found[0], [ref for ref, *_ in filter(is_sound, ids)]) if found else None
+    found = rows.run(f"SELECT {_PERSON} FROM people WHERE principal = ?", (principal,))
+    ids = rows.run("SELECT ref FROM people_ids WHERE principal = ? ORDER BY ref", (principal,))
+    return _person(found[0], [ref for (ref,) in ids]) if found else None
 
 
 def _with_id(rows: Rows, ref: str) -> Person | None:
-    found = rows.run(f"SELECT {_ID}, crc FROM people_ids WHERE ref = ?", (ref,))
-    return _with_principal(rows, found[0][1]) if found and is_sound(found[0]) else None
+    found = rows.run("SELECT principal FROM people_ids WHERE ref = ?", (ref,))
+    return _with_principal(rows, found[0][0]) if found else None
 
 
 def _groups(rows: Rows, where: str = "", values: Sequence[Any] = ()) -> dict[str, GroupMode]:
-    found = rows.run(f"SELECT {_GROUP}, crc FROM chat_groups {where} ORDER BY ref", values)
-    return {ref: "always" if is_always else "mention" for ref, is_always, _ in filter(is_sound, found)}
+    found = rows.run(f"SELECT ref, is_always FROM chat_groups {where} ORDER BY ref", values)
+    return {ref: "always" if is_always else "mention" for ref, is_always in found}
 
 
 def _save(rows: Rows, person: Person) -> Person:
-    values = (person.principal, person.name, int(person.is_blocked))
-    rows.run("DELETE FROM people WHERE principal = ?", (person.principal,))
-    rows.run(f"INSERT INTO people ({_PERSON}, crc) VALUES (?, ?, ?, ?)", (*values, row_check(values)))
+    values = {"principal": person.principal, "name": person.name, "is_blocked": int(person.is_blocked)}
+    rows.upsert("people", "principal", values)
     return _known(rows, person.principal)
 
 
@@ -326,9 +313,7 @@ def _known_or_new(rows: Rows, ref: str, name: str, now: int) -> Person:
 
 def _add_ids(rows: Rows, principal: str, ids: Iterable[str]) -> None:
     for ref in ids:
-        values = (ref, principal)
-        rows.run("DELETE FROM people_ids WHERE ref = ?", (ref,))
-        rows.run("INSERT INTO people_ids (ref, principal, crc) VALUES (?, ?, ?)", (*values, row_check(values)))
+        rows.upsert("people_ids", "ref", {"ref": ref, "principal": principal})
         _end_waiting(rows, ref)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from engram_host.companion.errors import REFUSALS, Refused, TooManyWaiting, UnknownConversation
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.replication_rules import HELLO_FIRST
+from engram_host.companion.store.sql.dialect import columns_of, read_row, row_values
 from engram_host.companion.types import (
     Conversation,
     ConversationLimits,
@@ -16,10 +17,7 @@ from engram_host.companion.types import (
     without_secret,
 )
 
-COLUMNS = (
-    "number, device, mid, principal, text, room, is_group, workspace, is_command, state, turn, at, changed, offers, "
-    "begun, unnamed, forwarded, quoted, edits, is_cancelled, is_push"
-)
+COLUMNS = f"number, device, {columns_of(Said)}, state, turn, at, changed, offers, begun, unnamed, is_cancelled, is_push"
 
 ONE = "device = ? AND mid = ?"
 OPEN = "state IN ('waiting', 'taken', 'answering')"
@@ -64,35 +62,8 @@ def insert_conversation(
     rows: Rows, device: str, said: Said, state: ConversationState, now: int, *, is_push: bool = False
 ) -> None:
     """Insert a message."""
-    values: dict[str, Any] = {
-        "device": device,
-        "mid": said.mid,
-        "principal": said.principal,
-        "room": said.room,
-        "is_group": int(said.is_group),
-        "workspace": said.workspace,
-        "is_command": int(said.is_command),
-        "is_push": int(is_push),
-        "text": said.text,
-        "forwarded": said.forwarded,
-        "quoted": said.quoted,
-        "edits": said.edits,
-        "state": state,
-        "turn": "",
-        "at": now,
-        "changed": now,
-        **dict.fromkeys(("offers", "begun", "unnamed", "attempt", "k", "is_cancelled"), 0),
-    }
-    sql = f"INSERT INTO conversations ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})"
-    rows.run(sql, (*values.values(),))
-
-
-def remove_oldest_pushes(rows: Rows, device: str, kept: int) -> None:
-    """Keep only the newest `kept` pushes of a board; these have no pieces."""
-    newest = "SELECT number FROM conversations WHERE device = ? AND is_push = 1 ORDER BY number DESC LIMIT 1 OFFSET ?"
-    if beyond := rows.run(newest, (device, kept)):
-        rows.run("DELETE FROM conversations WHERE device = ? AND is_push = 1 AND number <= ?", (device, beyond[0][0]))
-        rows.let_go = True
+    values = {"device": device, "state": state, "turn": "", "is_push": int(is_push), "at": now, "changed": now}
+    rows.insert("conversations", row_values(said) | values)
 
 
 def find_conversation(rows: Rows, device: str, mid: str) -> Conversation | None:
@@ -111,30 +82,7 @@ def known_conversation(rows: Rows, device: str, mid: str) -> Conversation:
 
 def as_conversation(row: Sequence[Any]) -> Conversation:
     """Parse a row of COLUMNS."""
-    (
-        number,
-        device,
-        mid,
-        principal,
-        text,
-        room,
-        is_group,
-        workspace,
-        is_command,
-        state,
-        turn,
-        at,
-        changed,
-        offers,
-        begun,
-        unnamed,
-        forwarded,
-        quoted,
-        edits,
-        *flags,
-    ) = row
-    said = Said(mid, principal, text, room, bool(is_group), workspace, bool(is_command), forwarded, quoted, edits)
-    return Conversation(number, device, said, state, turn, at, changed, offers, begun, unnamed, *map(bool, flags))
+    return read_row(Conversation, (*row[:2], read_row(Said, row[2:12]), *row[12:]))
 
 
 def begin_answer(rows: Rows, found: Conversation, offer: int) -> None:

@@ -28,12 +28,11 @@ from engram_host.companion.store.conversations.rows import (
     known_conversation,
     note_begun,
     offer_message,
-    remove_oldest_pushes,
 )
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.sql.notices import Notice
-from engram_host.companion.store.sql.statements import padded, placeholders
+from engram_host.companion.store.sql.dialect import chunks, in_list
+from engram_host.companion.store.values import Notice
 from engram_host.companion.types import (
     Conversation,
     ConversationLimits,
@@ -55,13 +54,6 @@ DONE_KEPT = 1000
 PUSHES_KEPT = 200
 
 _LATELY_SECONDS = 3600
-
-_BOARDS_AT_ONCE = 128
-
-_LOCK_PUSHES = (
-    "INSERT INTO notes (name, value) VALUES ('pushes', '') ON CONFLICT (name) DO UPDATE SET value = excluded.value"
-)
-"""Serializes pushes: readers resume after the highest number, so numbers must commit in order."""
 
 NEVER_ENDED = "the board began {} times to answer this and never came to an end: it is not given it any more."
 NEVER_BEGUN = "the board was given this {} times and never said that it had got it: it is not given it any more."
@@ -166,10 +158,6 @@ class ConversationTable(DatabaseTable):
         sql = f"SELECT 1 FROM conversations WHERE device = ? AND {OPEN} AND number < ? AND offers > 0 AND changed >= ? LIMIT 1"
         return bool(rows.run(sql, (found.device, found.number, since)))
 
-    @reads
-    def count_waiting(self, rows: Rows) -> int:
-        return rows.run(f"SELECT count(*) FROM conversations WHERE {OPEN}")[0][0]
-
     # --- for the board
 
     @writes
@@ -239,9 +227,11 @@ class ConversationTable(DatabaseTable):
         admit_board(rows, sender, device)
         if find_conversation(rows, device, said.mid):
             return
-        rows.run(_LOCK_PUSHES)
+        # Readers resume after the highest number, so numbers must commit in order.
+        rows.upsert("notes", "name", {"name": "pushes", "value": ""})
         insert_conversation(rows, device, said, "done", now, is_push=True)
-        remove_oldest_pushes(rows, device, PUSHES_KEPT)
+        # Pushes have no pieces.
+        rows.let_go |= bool(rows.keep_newest("conversations", "device = ? AND is_push = 1", (device,), PUSHES_KEPT))
         rows.notify(Notice("pushed").encode())
 
     # --- expiry
@@ -275,11 +265,10 @@ def _crowded_boards(rows: Rows, now: int) -> list[str]:
     sql = "SELECT DISTINCT device FROM conversations WHERE changed >= ? ORDER BY device"
     lately = [device for (device,) in rows.run(sql, (now - _LATELY_SECONDS,))]
     found: list[str] = []
-    for start in range(0, len(lately), _BOARDS_AT_ONCE):
-        part = padded(lately[start : start + _BOARDS_AT_ONCE])
-        where = f"WHERE device IN ({placeholders(part)})"
-        sql = f"SELECT device FROM conversations {where} GROUP BY device HAVING count(*) > ?"
-        found += [device for (device,) in rows.run(sql, (*part, DONE_KEPT))]
+    for part in chunks(lately):
+        some, values = in_list(part)
+        sql = f"SELECT device FROM conversations WHERE device {some} GROUP BY device HAVING count(*) > ?"
+        found += [device for (device,) in rows.run(sql, (*values, DONE_KEPT))]
     return found
 
 

@@ -3,29 +3,41 @@
 A block counts once by its level, seq and check, so repeats do no harm, nor does an older state of a flash or of this database.
 """
 
+import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from zlib import crc32
 
+from engram.link import messages
 from engram_host.companion.errors import Refused
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.line_quota import DayUse
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.replication_rules import admitted
-from engram_host.companion.store.senses.copies import LIST_FIRST_SECONDS, SenseCopy, held_readings, read_copy, save_copy
-from engram_host.companion.store.senses.parts import add_rows, decode_part, encode_part, fold
 from engram_host.companion.store.senses.types import (
     FOLDED,
     MINUTES,
     SPANS,
+    Anomaly,
     HeldReadings,
     Listed,
     ReadingBlock,
     Row,
     SenseList,
+    StoredEvent,
     StoredSense,
+    add_rows,
+    decode_part,
+    encode_part,
+    fold,
 )
+from engram_host.companion.store.sql.dialect import columns_of, row_values
 from engram_host.companion.types import LineQuota, Sender
 
 MOST_SENSES = 500
+
+LIST_FIRST_SECONDS = 5
 
 CLOCK_SECONDS = 600
 """Seconds that a board's clock may be ahead; later readings come from a wrong clock."""
@@ -34,7 +46,11 @@ PART_BYTES = 128
 """Least quota bytes of a written part, as its row takes about as much."""
 
 _LIST_FIRST = "the board's senses are not known here: it lists them again."
-_SENSE = "key, number, name, unit, decimals, at, value, shared"
+_SENSE = columns_of(StoredSense)
+_EVENT = "number, sense, kind, started, ended, line"
+
+ANOMALIES = ("unusual", "drift", "stuck", "silent")
+"""Kinds of anomalies; their events have numbers below 0."""
 
 
 class SenseTable(DatabaseTable):
@@ -71,7 +87,7 @@ class SenseTable(DatabaseTable):
             (device, block.epoch, block.level, block.seq, block.check),
         ):
             use = DayUse(rows, [device], now)
-            if problem := use.line_refusal(device, quota):
+            if problem := use.refusal(device, quota):
                 raise problem
             parts = 0
             for key, number in _present(rows, device):
@@ -116,6 +132,47 @@ class SenseTable(DatabaseTable):
         found = rows.run(sql, (device, sense))
         return {level: (first * SPANS[level], (last + 1) * SPANS[level] - 1) for level, first, last in found}
 
+    # --- anomalies
+
+    @writes
+    def put_anomalies(self, rows: Rows, device: str, sense: int, found: Sequence[Anomaly], newest: int) -> None:
+        """Store anomalies up to minute `newest`; open ones that are not found again end."""
+        copy = read_copy(rows, device)
+        if copy is None:
+            return
+        rows.run(
+            "UPDATE sense_events SET ended = ? WHERE device = ? AND sense = ? AND number < 0 AND ended = 0",
+            (newest * 60, device, sense),
+        )
+        for each in found:
+            number = -(each.start << 24 | sense << 2 | ANOMALIES.index(each.kind))
+            line = json.dumps({"value": each.value, "usual": each.usual})
+            key = {"device": device, "epoch": copy.epoch, "number": number}
+            times = {"started": each.start * 60, "ended": each.end * 60}
+            event = {**key, **times, "sense": sense, "kind": each.kind, "line": line}
+            rows.upsert("sense_events", "device, epoch, number", event)
+
+    @reads
+    def lasting_events(self, rows: Rows) -> dict[str, list[StoredEvent]]:
+        found: dict[str, list[StoredEvent]] = {}
+        sql = f"SELECT device, {_EVENT} FROM sense_events WHERE ended = 0 ORDER BY device, number"
+        for device, *row, line in rows.run(sql):
+            found.setdefault(device, []).append(_event(row, line))
+        return found
+
+    @reads
+    def sense_events(
+        self, rows: Rows, device: str, sense: int = 0, since: int = 0, until: int = 1 << 40, limit: int = 100
+    ) -> list[StoredEvent]:
+        """Return events of a board's present senses, or of one, that overlap a span, newest first."""
+        where = "AND sense = ?" if sense else "AND sense IN (SELECT key FROM senses WHERE device = ? AND replaced = 0)"
+        sql = (
+            f"SELECT {_EVENT} FROM sense_events WHERE device = ? AND started < ? AND (ended = 0 OR ended >= ?) {where} "
+            "ORDER BY started DESC, number DESC LIMIT ?"
+        )
+        found = rows.run(sql, (device, until, since, sense or device, limit))
+        return [_event(row, line) for *row, line in found]
+
 
 # --- the list
 
@@ -147,11 +204,10 @@ def _take_list(rows: Rows, device: str, said: SenseList, has_lost: bool, now: in
 
 
 def _insert(rows: Rows, device: str, key: int, epoch: int, sense: Listed) -> None:
-    rows.run(
-        "INSERT INTO senses (device, key, epoch, number, name, unit, decimals, made, replaced, at, value, shared) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, ?)",
-        (device, key, epoch, sense.number, sense.name, sense.unit, sense.decimals, sense.made, int(sense.is_shared)),
-    )
+    values = row_values(sense)
+    shared = values.pop("is_shared")
+    known = {"device": device, "key": key, "epoch": epoch, "shared": shared, "replaced": 0, "at": 0, "value": 0}
+    rows.insert("senses", values | known)
 
 
 def drop_senses(rows: Rows, device: str, keys: Iterable[int]) -> None:
@@ -160,6 +216,13 @@ def drop_senses(rows: Rows, device: str, keys: Iterable[int]) -> None:
         for table, column in (("senses", "key"), ("sense_parts", "sense"), ("sense_events", "sense")):
             rows.run(f"DELETE FROM {table} WHERE device = ? AND {column} = ?", (device, key))
         rows.let_go = True
+    _drop_former_blocks(rows, device)
+
+
+def _drop_former_blocks(rows: Rows, device: str) -> None:
+    """Forget the blocks of epochs that have no sense any more."""
+    known = "SELECT epoch FROM senses WHERE device = ? UNION SELECT epoch FROM sense_copies WHERE device = ?"
+    rows.run(f"DELETE FROM sense_blocks WHERE device = ? AND epoch NOT IN ({known})", (device,) * 3)
 
 
 def _present(rows: Rows, device: str) -> Sequence[tuple[int, int]]:
@@ -199,8 +262,58 @@ def _part(rows: Rows, device: str, key: int, level: int, part: int) -> dict[int,
 
 def _put_part(rows: Rows, device: str, key: int, level: int, part: int, found: dict[int, Row]) -> None:
     content = encode_part(found)
-    rows.run(
-        "INSERT INTO sense_parts (device, sense, level, part, size, content) VALUES (?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT (device, sense, level, part) DO UPDATE SET size = excluded.size, content = excluded.content",
-        (device, key, level, part, len(content), content),
-    )
+    place = {"device": device, "sense": key, "level": level, "part": part}
+    rows.upsert("sense_parts", ", ".join(place), {**place, "size": len(content), "content": content})
+
+
+# --- progress of the copy
+
+
+_COLUMNS = ("epoch", "next", "minute_seq", "minute_check", "hour_seq", "hour_check")
+_NOTHING = ((0, ""), (0, ""))
+
+
+@dataclass(frozen=True)
+class SenseCopy:
+    """A board's epoch, its next sense number, and (seq, check) of each level's newest block."""
+
+    epoch: int
+    next: int
+    newest: Sequence[tuple[int, str]] = _NOTHING
+
+
+def read_copy(rows: Rows, device: str) -> SenseCopy | None:
+    """Return the copy of a board's senses, or None."""
+    sql = f"SELECT {', '.join(_COLUMNS)} FROM sense_copies WHERE device = ?"
+    for epoch, following, *newest in rows.run(sql, (device,)):
+        return SenseCopy(epoch, following, tuple(zip(newest[::2], newest[1::2], strict=True)))
+    return None
+
+
+def save_copy(rows: Rows, device: str, copy: SenseCopy) -> None:
+    """Save the copy of a board's senses."""
+    values = (copy.epoch, copy.next, *(value for pair in copy.newest for value in pair))
+    rows.upsert("sense_copies", "device", {"device": device, **dict(zip(_COLUMNS, values, strict=True))})
+
+
+def held_readings(rows: Rows, device: str) -> HeldReadings:
+    """Return the newest blocks and the state of a board's senses."""
+    copy = read_copy(rows, device) or SenseCopy(0, 0)
+    sql = "SELECT number, name, unit, decimals, made FROM senses WHERE device = ? AND replaced = 0 ORDER BY number"
+    listed = [tuple(each) for each in rows.run(sql, (device,))]
+    check = crc32(repr((copy.epoch, copy.next, tuple(copy.newest), listed)).encode())
+    return HeldReadings(tuple(copy.newest), messages.shown(check))
+
+
+def sense_state(rows: Rows, device: str, epoch: int) -> str:
+    """Return 8 hexadecimal digits that change if any sense of a board is missing."""
+    copy = read_copy(rows, device)
+    return held_readings(rows, device).state if copy and copy.epoch == epoch else messages.shown(0)
+
+
+# --- anomalies
+
+
+def _event(row: Sequence[Any], line: str) -> StoredEvent:
+    number, sense, kind, started, ended = row
+    return StoredEvent(number, sense, kind, started, ended, json.loads(line))

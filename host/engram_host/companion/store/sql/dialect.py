@@ -1,15 +1,59 @@
-"""Statements that differ between the databases: execution, locks, vectors, notices and size."""
+"""SQL in one transaction: parts of statements that several tables share, and what differs between the databases.
+
+Statements are written once, in the common subset of SQLite and PostgreSQL, with parameters as `?`.
+"""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, TypeVar
 
-from engram_host.companion.store.sql.statements import padded, placeholders
-from engram_host.companion.vector_types import Vector
+OF_COPY = "device = ? AND log = ? AND epoch = ?"
+LINE_COLUMNS = "device, log, epoch, seq, version, received, crc, line"
+
+PRESENT = (
+    "JOIN logs ON logs.device = {0}.device AND logs.log = {0}.log AND logs.epoch = {0}.epoch AND logs.is_present "
+    "WHERE {0}.device = ? AND {0}.version > ?"
+)
+
+AT_ONCE = 500
+"""Values in one list of a statement, and rows read by one."""
+
+Value = TypeVar("Value")
+Kind = TypeVar("Kind")
+
+
+def in_list(values: Iterable[Value]) -> tuple[str, list[Value]]:
+    """Return `IN (?, ...)` and its values, repeated up to a power of two so that few statements are prepared."""
+    found = list(values)
+    count = 1 << (len(found) - 1).bit_length() if found else 0
+    return f"IN ({', '.join('?' * count)})", [*found, *found[-1:] * (count - len(found))]
+
+
+def chunks(values: Iterable[Value], size: int = AT_ONCE) -> Iterator[list[Value]]:
+    """Yield parts of at most `size` values."""
+    found = list(values)
+    return (found[start : start + size] for start in range(0, len(found), size))
+
+
+def columns_of(kind: type) -> str:
+    """Return the names of a dataclass's fields, as columns."""
+    return ", ".join(field.name for field in fields(kind))
+
+
+def read_row(kind: type[Kind], row: Sequence[Any]) -> Kind:
+    """Build a dataclass from the values of its fields; SQLite stores flags as numbers."""
+    pairs = zip(fields(kind), row, strict=True)  # pyright: ignore[reportArgumentType]
+    return kind(*(bool(value) if field.type is bool else value for field, value in pairs))
+
+
+def row_values(row: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass as values of its columns."""
+    return {name: int(value) if isinstance(value, bool) else value for name, value in vars(row).items()}
 
 
 class SqlStatements(ABC):
-    """Executes statements in one transaction; parameters are written `?`."""
+    """Executes statements in one transaction."""
 
     for_update = ""
     """Suffix of a SELECT that locks its rows; SQLite locks the whole database."""
@@ -30,25 +74,24 @@ class SqlStatements(ABC):
     def script(self, sql: str) -> None:
         """Execute several statements, without values."""
 
+    def translated(self, schema: str) -> str:
+        """Translate statements that make tables; these are written for SQLite."""
+        return schema
+
     @abstractmethod
     def count(self, sql: str, values: Sequence[Any] = ()) -> int:
         """Execute a statement and return the number of rows it changed."""
 
-    def condition_in(self, column: str, numbers: Sequence[int]) -> tuple[str, Sequence[Any]]:
-        """Return a condition for a column in a long list of numbers, and its values."""
-        values = padded(numbers)
-        return f"{column} IN ({placeholders(values)})", values
+    def insert(self, table: str, values: Mapping[str, Any], on_conflict: str = "") -> int:
+        """Insert a row; return 0 if a conflict kept it out."""
+        marks = ", ".join("?" * len(values))
+        sql = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks}) {on_conflict}"
+        return self.count(sql, (*values.values(),))
 
-    @abstractmethod
-    def pack(self, vector: Vector) -> Any:
-        """Encode a vector for the database."""
-
-    def unpack(self, value: Any) -> Vector:
-        return self.unpack_all([value])[0]
-
-    @abstractmethod
-    def unpack_all(self, values: Sequence[Any]) -> Vector:
-        """Decode vectors of one identity, a row each."""
+    def upsert(self, table: str, key: str, values: Mapping[str, Any]) -> None:
+        """Insert a row, or update the one with its key."""
+        kept = ", ".join(f"{name} = excluded.{name}" for name in values if name not in key.split(", "))
+        self.insert(table, values, f"ON CONFLICT ({key}) DO UPDATE SET {kept}")
 
     def delete_some(self, table: str, key: str, where: str, values: Sequence[Any], most: int, order: str) -> int:
         """Delete the first rows that match a condition, by an indexed column; return how many."""
@@ -56,9 +99,10 @@ class SqlStatements(ABC):
         wanted = f"SELECT {key} FROM {table} WHERE {where} ORDER BY {order} LIMIT {most}"
         return self.count(f"DELETE FROM {table} WHERE ({key}) IN ({wanted})", values)
 
-    def read_by_index(self) -> None:
-        """Force index scans in this transaction: an index still lists rows whose file was cut."""
-        return
+    def keep_newest(self, table: str, where: str, values: Sequence[Any], most: int) -> int:
+        """Delete rows of a condition that have not the `most` highest numbers; return how many."""
+        newest = f"SELECT number FROM {table} WHERE {where} ORDER BY number DESC LIMIT 1 OFFSET {most}"
+        return self.count(f"DELETE FROM {table} WHERE {where} AND number <= ({newest})", (*values, *values))
 
     def lock_schema(self) -> None:
         """Take the schema lock until the transaction ends (no-op on SQLite)."""

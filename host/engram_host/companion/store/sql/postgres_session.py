@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.store.sql.notices import CHANNEL
+from engram_host.companion.store.values import CHANNEL
 
 _CONNECT_SECONDS = 5
 

@@ -2,22 +2,20 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from engram_host.companion.errors import UnknownDevice, UnknownMedia
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import line_bytes
-from engram_host.companion.store.sql.statements import OF_COPY, placeholders
+from engram_host.companion.store.sql.dialect import AT_ONCE, OF_COPY, columns_of, in_list, row_values
 from engram_host.companion.types import LOGS, LogName, MediaLimits
 
 PREFIX = "media/"
 
 _ID_CHARS = 16
-_COLUMNS = "device, id, sha, type, size, scope, at, number, used"
 _MOST_NUMBER = (1 << 63) - 1
-_LINES_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -37,6 +35,9 @@ class StoredMedia:
     @property
     def reference(self) -> str:
         return PREFIX + self.id
+
+
+_COLUMNS = columns_of(StoredMedia)
 
 
 @dataclass(frozen=True)
@@ -62,49 +63,43 @@ class MediaTable(DatabaseTable):
         if not rows.lock([media.device]):
             raise UnknownDevice(media.device)
         ((number,),) = rows.run("SELECT coalesce(max(number), 0) + 1 FROM media WHERE device = ?", (media.device,))
-        values = (media.device, media.id, media.sha, media.type, media.size, media.scope, media.at, number)
-        rows.run(
-            f"INSERT INTO media ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0) "
-            "ON CONFLICT (device, id) DO UPDATE SET at = excluded.at, number = excluded.number, used = 0",
-            values,
-        )
-        sql = "SELECT id, sha, size FROM media WHERE device = ? ORDER BY number DESC"
-        total, beyond = 0, list[tuple[str, str]]()
-        for count, (each, sha, size) in enumerate(rows.run(sql, (media.device,)), 1):
-            total += size
-            if count > limits.board_count or total > limits.board_bytes:
-                beyond.append((each, sha))
-        _delete(rows, media.device, [each for each, _ in beyond])
-        return StoredMedia(*values), _without_row(rows, [sha for _, sha in beyond])
+        kept = replace(media, number=number, used=0)
+        rows.upsert("media", "device, id", row_values(kept))
+        newest = "OVER (ORDER BY number DESC)"
+        sized = f"SELECT id, count(*) {newest} AS place, sum(size) {newest} AS total FROM media WHERE device = ?"
+        beyond = f"SELECT id FROM ({sized}) AS sized WHERE place > ? OR total > ?"
+        sql = f"DELETE FROM media WHERE device = ? AND id IN ({beyond}) RETURNING sha"
+        gone = rows.run(sql, (media.device, media.device, limits.board_count, limits.board_bytes))
+        return kept, _unused_files(rows, gone)
 
     @reads
     def find_media(self, rows: Rows, device: str, media: str) -> StoredMedia:
         for row in rows.run(f"SELECT {_COLUMNS} FROM media WHERE device = ? AND id = ?", (device, media)):
-            return _media(row)
+            return StoredMedia(*row)
         raise UnknownMedia(media)
 
     @reads
     def list_media(self, rows: Rows, device: str, limit: int, before: int = _MOST_NUMBER) -> list[StoredMedia]:
         sql = f"SELECT {_COLUMNS} FROM media WHERE device = ? AND number < ? ORDER BY number DESC LIMIT ?"
-        return [_media(row) for row in rows.run(sql, (device, before, limit))]
+        return [StoredMedia(*row) for row in rows.run(sql, (device, before, limit))]
 
     @reads
     def known_media(self, rows: Rows, device: str, ids: Sequence[str]) -> dict[str, StoredMedia]:
-        if not ids:
-            return {}
-        sql = f"SELECT {_COLUMNS} FROM media WHERE device = ? AND id IN ({placeholders(ids)})"
-        return {each.id: each for each in map(_media, rows.run(sql, (device, *ids)))}
+        some, values = in_list(ids)
+        found = (
+            rows.run(f"SELECT {_COLUMNS} FROM media WHERE device = ? AND id {some}", (device, *values))
+            if values
+            else []
+        )
+        return {media.id: media for media in (StoredMedia(*row) for row in found)}
 
     @writes
     def forget_media(self, rows: Rows, media: Sequence[StoredMedia]) -> list[str]:
         """Delete media unless they were sent again since they were read."""
-        gone: list[str] = []
-        for each in media:
-            sql = "DELETE FROM media WHERE device = ? AND id = ? AND number = ?"
-            if rows.count(sql, (each.device, each.id, each.number)):
-                gone.append(each.sha)
-        rows.let_go |= bool(gone)
-        return _without_row(rows, gone)
+        sql = "DELETE FROM media WHERE device = ? AND id = ? AND number = ? RETURNING sha"
+        return _unused_files(
+            rows, [row for each in media for row in rows.run(sql, (each.device, each.id, each.number))]
+        )
 
     @writes
     def note_used_media(self, rows: Rows, media: Sequence[StoredMedia], now: int) -> None:
@@ -140,7 +135,7 @@ class MediaTable(DatabaseTable):
     def _mentions(self, rows: Rows, device: str, log: LogName, epoch: int, after: int) -> Sequence[tuple[Any, ...]]:
         where = f"{OF_COPY} AND seq > ? AND line IS NOT NULL AND {rows.contains}"
         sql = f"SELECT seq, received, line FROM lines WHERE {where} ORDER BY seq LIMIT ?"
-        return rows.run(sql, (device, log, epoch, after, PREFIX.encode(), _LINES_AT_ONCE))
+        return rows.run(sql, (device, log, epoch, after, PREFIX.encode(), AT_ONCE))
 
     @reads
     def _aside(self, rows: Rows, device: str) -> list[tuple[LogName, bytes]]:
@@ -148,15 +143,8 @@ class MediaTable(DatabaseTable):
         return [(log, line_bytes(line)) for log, line in rows.run(sql, (device, PREFIX.encode()))]
 
 
-def _delete(rows: Rows, device: str, ids: Sequence[str]) -> None:
-    for each in ids:
-        rows.run("DELETE FROM media WHERE device = ? AND id = ?", (device, each))
-    rows.let_go |= bool(ids)
-
-
-def _without_row(rows: Rows, shas: Sequence[str]) -> list[str]:
-    return [sha for sha in dict.fromkeys(shas) if not rows.run("SELECT 1 FROM media WHERE sha = ? LIMIT 1", (sha,))]
-
-
-def _media(row: Sequence[Any]) -> StoredMedia:
-    return StoredMedia(*row)
+def _unused_files(rows: Rows, gone: Sequence[tuple[Any, ...]]) -> list[str]:
+    """Return the files of deleted rows that no other row needs."""
+    rows.let_go |= bool(gone)
+    files = dict.fromkeys(sha for (sha,) in gone)
+    return [sha for sha in files if not rows.run("SELECT 1 FROM media WHERE sha = ? LIMIT 1", (sha,))]

@@ -1,9 +1,9 @@
-"""Notices: short messages between processes, sent with the transaction that they announce."""
+"""Named values; and notices: short messages between processes, sent with the transaction that they announce."""
 
 from dataclasses import dataclass
 from typing import Literal
 
-from engram_host.companion.store.database import DatabaseTable, reads_once, writes
+from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
 
 CHANNEL = "engram"
@@ -40,8 +40,21 @@ def parse_notice(payload: str) -> Notice:
 _SETTINGS_CHANGES = "settings.changes"
 
 
-class NoticeTable(DatabaseTable):
-    """Sends notices of changed settings."""
+class ValueTable(DatabaseTable):
+    """Named values that outlive a restart, such as the state of the index."""
+
+    @reads
+    def get(self, rows: Rows, name: str) -> str:
+        return _value(rows, name)
+
+    @writes
+    def put(self, rows: Rows, name: str, value: str) -> None:
+        rows.upsert("notes", "name", {"name": name, "value": value})
+
+    @writes
+    def put_first(self, rows: Rows, name: str, value: str) -> str:
+        rows.run("INSERT INTO notes (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", (name, value))
+        return _value(rows, name)
 
     @writes
     def notify_settings(self, rows: Rows) -> int:
@@ -54,7 +67,11 @@ class NoticeTable(DatabaseTable):
         rows.notify(Notice("settings").encode())
         return int(count)
 
-    @reads_once
+    @reads
     def settings_changes(self, rows: Rows) -> int:
-        found = rows.run("SELECT value FROM notes WHERE name = ?", (_SETTINGS_CHANGES,))
-        return int(found[0][0]) if found else 0
+        return int(_value(rows, _SETTINGS_CHANGES) or 0)
+
+
+def _value(rows: Rows, name: str) -> str:
+    found = rows.run("SELECT value FROM notes WHERE name = ?", (name,))
+    return found[0][0] if found else ""

@@ -1,21 +1,50 @@
-"""Files that the owner sent into chats for /import, one per chat, until a board has them."""
+"""Bridges: their accounts and positions in the networks' messages, and files for /import, one per chat."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from engram_host.companion.bridge_types import ChatFile, ChatPlace, Delivery
-from engram_host.companion.store.bridges.deliveries import PLACE, insert_delivery, place_key
+from engram_host.companion.store.bridges.deliveries import PLACE, insert_delivery, place_key, place_values
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
 
+MOST_MARK = 2000
+
 MOST_FILES = 32
 
-_COLUMNS = "bridge, chat, thread, name, data, at, device, mid, message, ref, room, answered, report"
+_TABLES = ("bridge_marks", "bridge_chats", "bridge_deliveries", "bridge_files")
+_FILE = ("name", "data", "at", "device", "mid", "message", "ref", "room", "answered", "report")
+_COLUMNS = f"bridge, chat, thread, {', '.join(_FILE)}"
 
 
-class ChatFileTable(DatabaseTable):
-    """Files for /import."""
+class BridgeTable(DatabaseTable):
+    """Accounts, marks and files of bridges."""
+
+    @reads
+    def bridge_mark(self, rows: Rows, bridge: str) -> str:
+        found = rows.run("SELECT mark FROM bridge_marks WHERE bridge = ?", (bridge,))
+        return found[0][0] if found else ""
+
+    @writes
+    def save_bridge_mark(self, rows: Rows, bridge: str, mark: str) -> None:
+        rows.upsert("bridge_marks", "bridge", {"bridge": bridge, "mark": mark[:MOST_MARK]})
+
+    @writes
+    def claim_bridge(self, rows: Rows, bridge: str, account: str) -> bool:
+        """Bind a bridge to an account; True if it replaced another one, whose rows are removed."""
+        return _claim(rows, bridge, "account", account)
+
+    @writes
+    def claim_user(self, rows: Rows, bridge: str, user: str) -> None:
+        """Bind a bridge to its account's user, and remove the rows of a former one."""
+        _claim(rows, bridge, "user", user)
+
+    @writes
+    def forget_bridge(self, rows: Rows, bridge: str) -> None:
+        _forget(rows, bridge)
+
+    # --- files for /import
 
     @reads
     def chat_file(self, rows: Rows, place: ChatPlace) -> ChatFile | None:
@@ -34,12 +63,10 @@ class ChatFileTable(DatabaseTable):
             return False
         _remove(rows, file.place)
         _insert(rows, file)
-        sql = (
-            "SELECT bridge, chat, thread FROM bridge_files WHERE device = '' ORDER BY at DESC, bridge, chat, thread "
-            "LIMIT 1000 OFFSET ?"
+        kept = "SELECT bridge, chat, thread FROM bridge_files WHERE device = '' ORDER BY at DESC, bridge, chat, thread LIMIT ?"
+        rows.run(
+            f"DELETE FROM bridge_files WHERE device = '' AND (bridge, chat, thread) NOT IN ({kept})", (MOST_FILES,)
         )
-        for key in rows.run(sql, (MOST_FILES,)):
-            rows.run(f"DELETE FROM bridge_files WHERE {PLACE}", key)
         return True
 
     @writes
@@ -83,9 +110,22 @@ class ChatFileTable(DatabaseTable):
         _remove(rows, place)
         return found
 
-    @writes
-    def expire_chat_files(self, rows: Rows, since: int) -> None:
-        rows.let_go |= bool(rows.count("DELETE FROM bridge_files WHERE device = '' AND at < ?", (since,)))
+
+def _claim(rows: Rows, bridge: str, kind: str, value: str) -> bool:
+    name = f"bridge.{kind}.{bridge}"
+    found = rows.run("SELECT value FROM notes WHERE name = ?", (name,))
+    is_other = bool(found) and found != [(value,)]
+    if is_other:
+        _forget(rows, bridge)
+    rows.upsert("notes", "name", {"name": name, "value": value})
+    return is_other
+
+
+def _forget(rows: Rows, bridge: str) -> None:
+    for table in _TABLES:
+        rows.run(f"DELETE FROM {table} WHERE bridge = ?", (bridge,))
+    rows.run("DELETE FROM notes WHERE name IN (?, ?)", (f"bridge.account.{bridge}", f"bridge.user.{bridge}"))
+    rows.let_go = True
 
 
 def _find(rows: Rows, place: ChatPlace) -> ChatFile | None:
@@ -94,19 +134,8 @@ def _find(rows: Rows, place: ChatPlace) -> ChatFile | None:
 
 
 def _insert(rows: Rows, file: ChatFile) -> None:
-    values = (
-        *place_key(file.place),
-        file.name,
-        file.data,
-        file.at,
-        file.device,
-        file.mid,
-        file.message,
-        file.ref,
-        file.room,
-    )
-    marks = ", ".join("?" * (len(values) + 2))
-    rows.run(f"INSERT INTO bridge_files ({_COLUMNS}) VALUES ({marks})", (*values, file.answered, file.report))
+    values = {name: getattr(file, name) for name in _FILE}
+    rows.insert("bridge_files", place_values(file.place) | values)
 
 
 def _remove(rows: Rows, place: ChatPlace) -> None:
@@ -114,5 +143,5 @@ def _remove(rows: Rows, place: ChatPlace) -> None:
 
 
 def _file(row: Sequence[Any]) -> ChatFile:
-    bridge, chat, thread, name, data, *more = row
-    return ChatFile(ChatPlace(bridge, chat, thread), name, bytes(data), *more)
+    bridge, chat, thread, *more = row
+    return ChatFile(ChatPlace(bridge, chat, thread), *more)

@@ -18,7 +18,7 @@ CREATE TABLE logs (
     device TEXT NOT NULL,
     log TEXT NOT NULL,
     epoch INTEGER NOT NULL,
-    is_present INTEGER NOT NULL,
+    is_present BOOLEAN NOT NULL,
     have INTEGER NOT NULL,
     oldest INTEGER NOT NULL,
     next INTEGER NOT NULL,
@@ -44,7 +44,7 @@ CREATE TABLE lines (
     -- `archive`: 0 for a line like others; -1 for one that the companion has promised to keep; the record's number for one that was
     -- archived. `beyond`: the board has it no more, so it is not compared.
     archive INTEGER NOT NULL DEFAULT 0,
-    beyond INTEGER NOT NULL DEFAULT 0,
+    beyond BOOLEAN NOT NULL DEFAULT FALSE,
     PRIMARY KEY (device, log, epoch, seq)
 ) WITHOUT ROWID;
 
@@ -98,9 +98,7 @@ CREATE TABLE device_tokens (
     device TEXT PRIMARY KEY,
     digest BLOB NOT NULL UNIQUE,
     mosquitto TEXT NOT NULL,
-    made INTEGER NOT NULL,
-    -- The crc32 of a row's values.
-    crc INTEGER NOT NULL
+    made INTEGER NOT NULL
 ) WITHOUT ROWID;
 
 -- What the gateway was used for on a day (days since 1970, UTC); device '' is all together.
@@ -128,13 +126,12 @@ CREATE TABLE files (
 
 CREATE INDEX lines_of_archive ON lines (device, log, epoch, archive) WHERE archive <> 0;
 
--- What a board added to its copies on a day (days since 1970, UTC): lines, their bytes, and new epochs.
+-- What a board added to its copies on a day (days since 1970, UTC): lines and their bytes.
 CREATE TABLE device_use (
     day INTEGER NOT NULL,
     device TEXT NOT NULL,
     lines INTEGER NOT NULL,
     bytes INTEGER NOT NULL,
-    epochs INTEGER NOT NULL,
     PRIMARY KEY (day, device)
 ) WITHOUT ROWID;
 
@@ -144,16 +141,14 @@ CREATE TABLE operator_tokens (
     digest BLOB NOT NULL UNIQUE,
     is_read_only INTEGER NOT NULL,
     made INTEGER NOT NULL,
-    ends INTEGER NOT NULL,
-    crc INTEGER NOT NULL
+    ends INTEGER NOT NULL
 );
 
 -- The token that a board had before its present one, and until when it is still taken.
 CREATE TABLE former_tokens (
     device TEXT PRIMARY KEY,
     digest BLOB NOT NULL UNIQUE,
-    ends INTEGER NOT NULL,
-    crc INTEGER NOT NULL
+    ends INTEGER NOT NULL
 );
 
 -- Who did what; `address` is where a request came from, "" for a command on the companion's computer.
@@ -163,8 +158,7 @@ CREATE TABLE audit (
     who TEXT NOT NULL,
     action TEXT NOT NULL,
     outcome TEXT NOT NULL,
-    address TEXT NOT NULL,
-    crc INTEGER NOT NULL
+    address TEXT NOT NULL
 );
 
 -- A line with an empty `crc` was found damaged: it is passed over until its board sends it again.
@@ -178,7 +172,7 @@ CREATE TABLE note_files (
     epoch INTEGER NOT NULL,
     file TEXT NOT NULL,
     crc INTEGER NOT NULL,
-    is_left INTEGER NOT NULL,
+    is_left BOOLEAN NOT NULL,
     replaced INTEGER NOT NULL,
     content BLOB NOT NULL,
     PRIMARY KEY (device, epoch, file)
@@ -202,10 +196,10 @@ CREATE TABLE conversations (
     turn TEXT NOT NULL,
     at INTEGER NOT NULL,
     changed INTEGER NOT NULL,
-    offers INTEGER NOT NULL,
-    attempt INTEGER NOT NULL,
-    k INTEGER NOT NULL,
-    is_cancelled INTEGER NOT NULL,
+    offers INTEGER NOT NULL DEFAULT 0,
+    attempt INTEGER NOT NULL DEFAULT 0,
+    k INTEGER NOT NULL DEFAULT 0,
+    is_cancelled INTEGER NOT NULL DEFAULT 0,
     -- Of the offers of a message, `begun` counts those that the board named, as it does with what it has in work; `unnamed` those
     -- that it has not named since then.
     begun INTEGER NOT NULL DEFAULT 0,
@@ -230,20 +224,17 @@ CREATE TABLE conversation_pieces (
     PRIMARY KEY (device, mid, piece)
 ) WITHOUT ROWID;
 
--- People who were approved, by the principal that memories have; the owner's is `owner`. `crc` is the crc32 of a row's values:
--- what a damaged one says lets nobody in.
+-- People who were approved, by the principal that memories have; the owner's is `owner`.
 CREATE TABLE people (
     principal TEXT PRIMARY KEY,
     name TEXT NOT NULL,
-    is_blocked INTEGER NOT NULL,
-    crc INTEGER NOT NULL
+    is_blocked INTEGER NOT NULL
 ) WITHOUT ROWID;
 
 -- Their ids, `network:id`; a person may have several.
 CREATE TABLE people_ids (
     ref TEXT PRIMARY KEY,
-    principal TEXT NOT NULL,
-    crc INTEGER NOT NULL
+    principal TEXT NOT NULL
 ) WITHOUT ROWID;
 
 CREATE INDEX ids_of_people ON people_ids (principal);
@@ -251,8 +242,7 @@ CREATE INDEX ids_of_people ON people_ids (principal);
 -- Groups in which boards answer, `network:id`: when they are mentioned, or always.
 CREATE TABLE chat_groups (
     ref TEXT PRIMARY KEY,
-    is_always INTEGER NOT NULL,
-    crc INTEGER NOT NULL
+    is_always INTEGER NOT NULL
 ) WITHOUT ROWID;
 
 -- Strangers who were given a code, and when (Unix seconds).

@@ -1,0 +1,80 @@
+"""Checks of the whole database, and its figures for metrics."""
+
+import time
+from collections.abc import Callable, Sequence
+
+from engram_host.companion.store.board_notes import NoteFileTable
+from engram_host.companion.store.boards.status import BoardStatusTable, percent
+from engram_host.companion.store.damage import count_damaged, set_lost_aside
+from engram_host.companion.store.database import DatabaseTable, reads, tables_with, writes
+from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.row_types import LogRow
+from engram_host.companion.store.values import ValueTable
+from engram_host.companion.types import FOLDER
+
+_LINES_AT_ONCE = 2000
+
+
+class HealthTable(DatabaseTable):
+    """Looks at all tables."""
+
+    found_notes: Sequence[str] = ()
+    """Damage that the last check found in notes, in sentences: a full check is too slow for each request."""
+
+    def probe(self) -> list[str]:
+        """Write a value and read a row of each table; return warnings, or raise StoreUnavailable."""
+        ValueTable(self.database).put("probe", str(int(time.time())))
+        return [*self.database.warnings(), *self._read_each(), *self.found_notes]
+
+    @reads
+    def _read_each(self, rows: Rows) -> list[str]:
+        for table in tables_with():
+            rows.run(f"SELECT * FROM {table} LIMIT 1")
+        return [lines.sentence for lines in count_damaged(rows)]
+
+    def check(self, pause: Callable[[], None] = lambda: None) -> None:
+        """Check all pages and lines, former epochs too; call `pause` after each few thousand lines."""
+        self.database.check()
+        notes = NoteFileTable(self.database).check_notes()
+        self.found_notes = [notes] if notes else []
+        for copy in self._copies():
+            after = -1
+            while (last := self._check_lines(copy, after)) > after:
+                after = last
+                pause()
+
+    @reads
+    def _copies(self, rows: Rows) -> list[LogRow]:
+        return rows.all_copies()
+
+    @reads
+    def _check_lines(self, rows: Rows, copy: LogRow, after: int) -> int:
+        found = rows.checks_between(copy, after, 1 << 62, _LINES_AT_ONCE, archived=True)
+        rows.intact(copy, found)
+        return found[-1][0] if found else -1
+
+    @writes
+    def set_lost_aside(self, rows: Rows, now: int) -> int:
+        """Set aside the damaged lines that no board can send again; return their number."""
+        return set_lost_aside(rows, now)
+
+    def gauges(self) -> dict[str, float]:
+        found = self._counts()
+        if uses := BoardStatusTable(self.database).flash_uses():
+            found["engram_flash_most_percent"] = max(percent(*use) or 0 for use in uses.values())
+        return found
+
+    @reads
+    def _counts(self, rows: Rows) -> dict[str, float]:
+        devices = f"SELECT count(*) FROM devices WHERE substr(name, 1, {len(FOLDER)}) <> ?"
+        # Former epochs add nothing: their archived records are void, or in the present copy as well.
+        archived = (
+            "SELECT count(*) FROM (SELECT DISTINCT device, archive FROM lines JOIN logs USING (device, log, epoch) "
+            "WHERE is_present AND archive > 0 AND archive <> 0 AND line IS NOT NULL) AS found"
+        )
+        return {
+            "engram_devices": rows.run(devices, (FOLDER,))[0][0],
+            "engram_archived_records": rows.run(archived)[0][0],
+            "engram_database_bytes": rows.size(),
+            "engram_damaged_lines": sum(lines.count for lines in count_damaged(rows)),
+        }

@@ -1,1 +1,0 @@
-"""Sessions of browsers and lists of boards, for the page."""
