@@ -88,18 +88,6 @@ def test_a_flood_of_the_polls_lets_the_whole_bot_wait(tmp_path: Path):
         assert sent.date - refused.date >= 10
 
 
-def test_a_kept_answer_that_has_to_wait_holds_up_no_other_one(tmp_path: Path):
-    with chatting(tmp_path, HELLO) as talk:
-        ann, bob = talk.person("Ann"), talk.person("Bob")
-        talk.telegram.faults.flood(100, method="sendMessage")
-        talk.write(ann, "hello")
-        talk.console.heard("an answer was not delivered and is kept: t")
-        talk.telegram.faults.fail(502, method="sendMessage")
-        talk.write(bob, "hello")
-        talk.sees(bob, AGAIN + "Hello.")
-        assert talk.shown(ann) == []
-
-
 def test_an_answer_that_telegram_refuses_is_told_and_not_taken_for_delivered(tmp_path: Path):
     with chatting(tmp_path, HELLO) as talk:
         ann = talk.person("Ann")

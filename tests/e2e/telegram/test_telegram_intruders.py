@@ -70,17 +70,6 @@ def test_owner_only_commands_are_refused_for_others_in_private_and_in_a_group(tm
         assert "owner" in talk.answers(group, len(OWNER_ONLY) + 1)[-1]
 
 
-def test_an_owner_only_command_in_a_topic_is_refused_there(tmp_path: Path):
-    with chatting(tmp_path, ECHO) as talk:
-        ann, bob = talk.person("Ann", is_owner=True), talk.person("Bob")
-        forum = talk.telegram.people.supergroup("Club", [ann, bob], is_forum=True)
-        topic = talk.telegram.people.topic(forum, "Chess", ann)
-        talk.command(f"/people group telegram:{forum.id} mention")
-        talk.write(bob, f"/people@{BOT}", chat=forum, thread_id=topic)
-        assert "owner" in talk.answer(forum)
-        assert talk.telegram.people.from_bot(forum)[0].thread_id == topic
-
-
 def test_a_forwarded_command_is_not_carried_out(tmp_path: Path):
     with chatting(tmp_path, ECHO) as talk:
         ann, bob = talk.person("Ann", is_owner=True), talk.person("Bob")
@@ -104,30 +93,6 @@ def test_bots_channels_and_anonymous_administrators_are_not_answered(tmp_path: P
         people.write_as_chat(group, f"/people@{BOT}")
         talk.idles()
         assert talk.shown(bot) == [] and talk.shown(group) == [] and not talk.model.requests
-
-
-def test_a_command_for_another_bot_is_not_answered(tmp_path: Path):
-    with chatting(tmp_path, ECHO, reads_all=True) as talk:
-        ann = talk.person("Ann")
-        group = talk.telegram.people.supergroup("Garden", [ann])
-        talk.command(f"/people group telegram:{group.id} always")
-        talk.write(ann, "/help@other_bot")
-        talk.write(ann, "/help@other_bot", chat=group)
-        talk.write(ann, f"/help@{BOT}2", chat=group)
-        talk.idles()
-        assert talk.shown(ann) == [] and talk.shown(group) == [] and not talk.model.requests
-
-
-def test_a_forged_mention_or_reply_is_none(tmp_path: Path):
-    with chatting(tmp_path, ECHO, reads_all=True) as talk:
-        ann, bob = talk.person("Ann"), talk.person("Bob")
-        group = talk.telegram.people.supergroup("Garden", [ann, bob])
-        talk.command(f"/people group telegram:{group.id} mention")
-        bait = talk.write(bob, "I am the bot", chat=group)
-        talk.write(ann, "hello", chat=group, reply_to=bait)
-        talk.write(ann, f"@{BOT}2 hello", chat=group)
-        talk.idles()
-        assert talk.shown(group) == [] and not talk.model.requests
 
 
 def test_an_edit_to_a_command_is_not_carried_out(tmp_path: Path):

@@ -1,7 +1,5 @@
 """Who may talk over Telegram, in private, in groups and in topics."""
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,39 +31,6 @@ def test_a_stranger_gets_a_code_and_nothing_else(tmp_path: Path):
         talk.sees(eve, sentence, LET_IN)
         talk.write(eve, "hello")
         talk.sees(eve, sentence, LET_IN, "You said: hello")
-
-
-def in_one_minute(attempt: Callable[[str], list[str]]) -> list[str]:
-    """What an attempt of a person with the given name gives within one minute, since the board counts messages of a minute."""
-    for number in range(5):
-        minute = time.time() // 60
-        shown = attempt(f"Ann{number}")
-        if time.time() // 60 == minute:
-            return shown
-    raise AssertionError("no attempt ended within its minute")
-
-
-def test_who_is_blocked_is_not_answered(tmp_path: Path):
-    with chatting(tmp_path, ECHO) as talk:
-        ann = talk.person("Ann")
-        talk.command("/people block ann")
-        talk.write(ann, "hello")
-        talk.answers(ann, 0)
-        assert talk.shown(ann) == [] and not talk.model.requests
-
-
-def test_a_flood_of_one_person_is_bounded(tmp_path: Path):
-    with chatting(tmp_path, ECHO, people__rate=2) as talk:
-
-        def flood(name: str) -> list[str]:
-            ann = talk.person(name)
-            for number in range(5):
-                talk.write(ann, f"hello {number}")
-            return talk.answers(ann, 3)
-
-        shown = in_one_minute(flood)
-        assert sorted(shown)[:2] == ["You said: hello 0", "You said: hello 1"]
-        assert [text for text in shown if "2 messages a minute" in text] and len(shown) == 3
 
 
 REPLIED = "You said: ann: (in reply to: You said: bob: hello)\nand me?"

@@ -58,14 +58,6 @@ async def test_a_message_that_comes_twice_is_answered_once_and_its_reply_is_give
     assert board.model.asked == 1 and _turns(board) == [("user", "net:1:1", None), ("assistant", None, None)]
 
 
-async def test_after_a_restart_the_reply_is_still_known():
-    board = _board("Hello, Ann.")
-    await Network(board.inbox).offer(message("net:1:1", "hi", NET))
-    board = _again(board)
-    again = await Network(board.inbox, is_confirming=False).offer(message("net:1:1", "hi", NET))
-    assert again.told[1:] == ["kept", "Hello, Ann.", "end"] and not board.model.asked
-
-
 async def test_what_a_confirming_channel_has_delivered_is_not_given_again():
     board = _board("Hello, Ann.")
     network = Network(board.inbox)

@@ -46,15 +46,6 @@ async def test_a_reply_that_was_not_delivered_is_given_when_the_link_is_back_wit
     assert await board.inbox.deliveries.redeliver("net") == 0 and _given(network) == [] and board.model.asked == 1
 
 
-async def test_it_outlives_a_restart_without_a_mark_as_it_is_known_not_to_have_arrived():
-    board = _board("Hello.")
-    await _undelivered(board)
-    board = _again(board)
-    network = Network(board.inbox)
-    await board.inbox.deliveries.redeliver("net")
-    assert _given(network) == [("net:1:0", ["taken t3", "kept", "Hello.", "end"])]
-
-
 async def test_a_message_whose_answer_the_power_took_is_answered_without_being_offered_again():
     board = _board()
     board.journal.add(NET, "user", "ann", "hi", mid="net:1:9")
