@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 
 from fake_server.threads import LoopThread
 from fake_telegram import FakeTelegram
@@ -55,10 +56,10 @@ class TelegramServer:
         """Calls by their method."""
         return self.fake.ledger.by_method
 
-    def fail(self, kind: str, method: str, retry_after: int) -> None:
+    def fail(self, kind: str, method: str, status: int, retry_after: int) -> None:
         """Let the next call of a method fail in one of the ways of FakeService."""
         faults = self.fake.faults
-        add = {"flood": lambda **calls: faults.flood(retry_after, **calls), "status": faults.fail}
+        add = {"flood": partial(faults.flood, retry_after), "status": partial(faults.fail, status)}
         add.get(kind, faults.cut_after)(method=method)
 
     def start(self) -> None:
