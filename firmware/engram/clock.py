@@ -115,11 +115,7 @@ class Moment:
 
     def since(self) -> str:
         """Such as "since 2026-01-31 14:05", "for 3 min" without a day."""
-        return "since " + self._clock.minute(self._right()) if self._clock.known else "for %d min" % (self.age // 60)
-
-    def when(self) -> str:
-        """Such as "2026-01-31 14:05", "3 min ago" without a day."""
-        return self._clock.minute(self._right()) if self._clock.known else "%d min ago" % (self.age // 60)
+        return "since " + self._clock.minute(self._right()) if self._clock.known else "for " + duration(self.age)
 
     def _right(self) -> int:
         self._clock.now()  # which finds that it is set

@@ -37,10 +37,9 @@ class Console(ChannelSink):
         self._config = config
         self._inbox = inbox
         self._target = target or sys.stdout
-        self._limit = _LINE_BYTES
         self._echo = self._write if config.get("console.echo") else None
         self._input = ConsoleInput(source or sys.stdin.buffer, is_typed=bool(self._echo))
-        self._editor = LineEditor(self._limit, self._echo)
+        self._editor = LineEditor(_LINE_BYTES, self._echo)
         self._prompt = PROMPT if config.get("console.prompt") else ""
         # A terminal in raw mode wants a carriage return; a pipe does not.
         self._line_end = "\r\n" if self._echo else "\n"
@@ -91,7 +90,7 @@ class Console(ChannelSink):
         told = self._json or self
         if isinstance(line, int):
             problem = "the line has %d bytes, at most %d are taken: send it in parts."
-            await told.refuse(problem % (line, self._limit))
+            await told.refuse(problem % (line, _LINE_BYTES))
             return b"" if self._json else ""
         if self._json:
             return line
@@ -119,7 +118,7 @@ class Console(ChannelSink):
 
     def _be_json(self) -> None:
         self._editor.echo_to(None)
-        self._json = JsonLines(self.handle, self._target.write, self._limit)
+        self._json = JsonLines(self.handle, self._target.write, _LINE_BYTES)
         # What is kept for rooms of a program; the task is short, and held until the next one.
         self._redelivery = start_task(self._inbox.deliveries.redeliver, _PROGRAM)
 
