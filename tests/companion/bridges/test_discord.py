@@ -8,18 +8,15 @@ import pytest
 from bridge_run import made, on, running
 from discord_fake import DiscordServer
 from discord_records import Channel, Message, User
-from engram_host.companion.bridges.discord.marks import rendered
 from engram_host.companion.bridges.errors import (
     BridgeUnavailable,
     NetworkAway,
     SendRefused,
-    SendUncertain,
     SlowDown,
 )
 from engram_host.companion.bridges.network import Chat, Incoming
 from engram_host.companion.conversations.routing import keepable
-from engram_host.companion.errors import StoreUnavailable
-from recording_host import MENU, RecordingHost
+from recording_host import RecordingHost
 from waiting import wait_until_async
 
 CREATE = "POST channels messages"
@@ -86,93 +83,6 @@ async def test_a_reply_brings_what_it_answers_and_a_mention_in_a_quote_is_none(s
     assert message.quoted == "Water the fern on Saturday" and message.is_mentioned
     await ann.say(f"> <@{server.bot.id}> hi\nthat was rude", group=True)
     assert not (await host.next("rude")).is_mentioned
-
-
-# --- slash commands
-
-
-@on("discord")
-async def test_the_menu_is_registered_once(server):
-    network, host = made("discord", server.settings), RecordingHost()
-    for time in (1, 2):
-        async with running(network, host):
-            await wait_until_async(
-                "it has come", lambda time=time: server.answers["GET applications commands", 200] == time
-            )
-            await wait_until_async("it has come", lambda: server.commands)
-    assert [(one["name"], one["description"]) for one in server.commands] == [(c.name, c.description) for c in MENU]
-    assert server.calls["PUT applications commands"] == 1
-
-
-@on("discord")
-async def test_commands_that_other_peoples_private_chats_have_are_registered_again_without_them(server):
-    network, host = made("discord", server.settings), RecordingHost()
-    async with running(network, host):
-        await wait_until_async("it has come", lambda: server.commands)
-    server.commands = [{**one, "contexts": None, "integration_types": [0, 1]} for one in server.commands]
-    async with running(network, host):
-        await wait_until_async("it has come", lambda: server.commands[0]["contexts"])
-    assert {(*one["contexts"], *one["integration_types"]) for one in server.commands} == {(0, 1, 0)}
-
-
-@on("discord")
-async def test_a_slash_command_in_a_chat_of_other_people_is_said_in_a_group(server, network, host, ann):
-    await ann.use_command("recall", "bike", elsewhere=True)
-    assert (await host.next("/recall bike")).chat.is_group
-
-
-@pytest.mark.parametrize("group", [False, True])
-@on("discord")
-async def test_a_slash_command_is_answered_in_its_place(server, group, network, host, ann):
-    used = await ann.use_command("recall", "bike", group=group)
-    message = await host.next("/recall bike")
-    assert (message.id, message.sender, message.is_mentioned, message.chat.is_group) == (used, ann.id, True, group)
-    interaction = server.interactions[int(used)]
-    await wait_until_async("it has come", lambda: interaction.answer)
-    sent = await network.send(message.chat, "the red one", "k1", reply_to=message.id)
-    assert (await ann.wait_for("the red one", group=group)).id == sent == str(interaction.answer.id)
-    await network.edit(message.chat, sent, "the red one, and the blue")
-    await ann.wait_for("and the blue", group=group)
-    await network.send(message.chat, "further", "k2", reply_to=message.id)
-    await ann.wait_for("further", group=group)
-
-
-@on("discord")
-async def test_a_slash_command_that_could_not_be_kept_is_not_acknowledged(server):
-    network, host = made("discord", server.settings), RecordingHost()
-    ann = await server.peer("ann")
-    with pytest.raises(StoreUnavailable):
-        async with running(network, host) as task:
-            host.refuses = StoreUnavailable("the disk is away")
-            await ann.use_command("new")
-            await task
-    assert server.calls["POST interactions callback"] == 0
-
-
-@on("discord")
-async def test_an_answer_to_a_slash_command_that_failed_takes_its_place_when_it_is_sent_again(
-    server, network, host, ann
-):
-    await ann.use_command("new")
-    chat = (await host.next("/new")).chat
-    await wait_until_async(
-        "it has come", lambda: server.interactions and next(iter(server.interactions.values())).answer
-    )
-    server.fail("cut_after", "PATCH webhooks messages @original")
-    with pytest.raises(SendUncertain):
-        await network.send(chat, "done", "k1")
-    await network.send(chat, "done", "k1")
-    assert [shown.text for shown in ann.shown()] == ["done"]
-
-
-@on("discord")
-async def test_a_slash_command_whose_time_is_over_is_answered_by_a_message(server, network, host, ann):
-    await ann.use_command("new")
-    chat = (await host.next("/new")).chat
-    await wait_until_async("it has come", lambda: server.calls["POST interactions callback"])
-    await server.do(server.interactions.clear)
-    await network.send(chat, "done", "k1")
-    assert [shown.text for shown in ann.shown()] == ["done"]
 
 
 # --- once
@@ -249,19 +159,6 @@ async def test_a_long_message_is_taken_in_any_form_and_a_longer_one_refused(serv
         await network.send(Chat(str(ann.direct.id)), text, f"k{number}", is_plain=number == 1)
     with pytest.raises(SendRefused):
         await network.send(Chat(str(ann.direct.id)), "a" * 2001, "k9")
-
-
-@on("discord")
-async def test_a_send_is_shown_once_though_the_library_repeats_it(server, network, ann):
-    server.fail("status", CREATE, status=502)
-    first = await network.send(Chat(str(ann.direct.id)), "answer", "k1")
-    assert await network.send(Chat(str(ann.direct.id)), "answer", "k1") == first
-    assert len(ann.shown()) == 1 and server.calls[CREATE] == 3
-
-
-def test_tables_and_deep_headings_get_marks_that_discord_has():
-    written = "#### Deep\n| a | b |\n|---|---|\ntext\n```\n#### code\n| a | b |\n```"
-    assert rendered(written) == "**Deep**\n```\n| a | b |\n|---|---|\n```\ntext\n```\n#### code\n| a | b |\n```"
 
 
 # --- what goes wrong

@@ -1,7 +1,6 @@
 """The bridge to IRC against a strict fake with accounts, SASL and tags; in `make soak` against a real ngircd, too."""
 
 import asyncio
-import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -118,10 +117,9 @@ async def test_an_account_is_the_same_person_under_each_nickname(tmp_path: Path,
     async with ServicesServer(tmp_path, capabilities=capabilities) as services:
         network, host = network_of(services), RecordingHost()
         async with running(network, host):
-            tag = "@account=Ann " if "account-tag" in capabilities else ""
             for number, nickname in enumerate(("ann", "ann_phone")):
                 services.answers[nickname] = whois(nickname, f"host-{nickname}", "Ann")
-                services.say(f"{tag}:{nickname}!~a@host-{nickname} PRIVMSG engram :message {number}")
+                services.say(f"@account=Ann :{nickname}!~a@host-{nickname} PRIVMSG engram :message {number}")
             await host.next("message 1")
             assert [message.sender for message in host.received] == ["account:ann", "account:ann"]
             await network.send(host.received[0].chat, "hello", "answer-1")
@@ -133,44 +131,6 @@ async def test_whoever_has_left_an_accounts_nickname_does_not_pass_for_it(server
     server.answers["ann"] = whois("ann", "ann.example", "Ann")  # who has it when it is asked is not who wrote
     server.say(":ann!~m@mallory.example PRIVMSG engram :I am ann")
     assert (await host.next("I am ann")).sender == "ann!~m@mallory.example"
-
-
-@on_services(NO_ACCOUNTS)
-async def test_people_of_a_channel_are_asked_about_once_until_they_leave(server, network, host):
-    server.answers["ann"] = whois("ann", account="Ann")
-    for number in range(3):
-        server.say(f":ann!~a@h PRIVMSG {CHANNEL} :message {number}")
-    await host.next("message 2")
-    assert server.lines.count("WHOIS ann") == 1
-    server.say(":ann!~a@h QUIT :bye")
-    server.answers["ann"] = whois("ann")
-    server.say(f":ann!~a@h PRIVMSG {CHANNEL} :from the same host")
-    assert (await host.next("same host")).sender == "ann!~a@h"
-
-
-@on_services(f"account-notify {NO_ACCOUNTS}")
-async def test_who_signs_in_or_out_is_asked_about_again(server, network, host):
-    senders = []
-    for number, account in enumerate(("", "Ann", "")):
-        server.answers["ann"] = whois("ann", account=account)
-        if number:
-            server.say(f":ann!~a@h ACCOUNT {account or '*'}")
-        for line in "ab":
-            server.say(f":ann!~a@h PRIVMSG {CHANNEL} :message {number}{line}")
-        senders.append((await host.next(f"message {number}b")).sender)
-    assert senders == ["ann!~a@h", "account:ann", "ann!~a@h"] and server.lines.count("WHOIS ann") == 3
-
-
-@on_services(NO_ACCOUNTS)
-async def test_what_is_known_of_people_is_bounded(server, network, host, monkeypatch):
-    assert irc.MOST_KNOWN <= 1000
-    monkeypatch.setattr(irc, "MOST_KNOWN", 2)
-    for name in ("ann", "ben", "cleo", "cleo", "ann", "dora"):
-        server.say(f":{name}!~a@h PRIVMSG {CHANNEL} :I am {name}")
-    await host.next("I am dora")
-    asked = [line for line in server.lines if line.startswith("WHOIS ")]
-    assert asked == [f"WHOIS {name}" for name in ("ann", "ben", "cleo", "ann", "dora")]
-    assert len(network._accounts) == len(network._nicknames) == 2
 
 
 @on_services(NO_ACCOUNTS)
@@ -259,12 +219,12 @@ async def test_a_server_without_tls_is_signed_in_to_where_that_is_asked_for(serv
 @asynchronous
 async def test_sasl_signs_in_with_the_account(tmp_path: Path, password: str):
     async with ServicesServer(tmp_path, password=password) as services:
-        assert await network_of(services, login="sasl", account="kitchen", password=password).check() == "engram"
+        assert await network_of(services, account="kitchen", password=password).check() == "engram"
 
 
 @on_services()
 async def test_a_wrong_password_is_refused_without_saying_it(server, host):
-    network = network_of(server, login="sasl", account="kitchen", password="Coffee-at-5")
+    network = network_of(server, account="kitchen", password="Coffee-at-5")
     for attempt in (network.check, lambda: network.run(host)):
         with pytest.raises(SignInRefused) as refused:
             await attempt()
@@ -273,33 +233,8 @@ async def test_a_wrong_password_is_refused_without_saying_it(server, host):
 
 @on_services("server-time away-notify")
 async def test_a_server_without_sasl_is_named(server):
-    with pytest.raises(BridgeUnavailable, match="NickServ"):
-        await network_of(server, login="sasl", account="kitchen", password="Tea-at-4").check()
-
-
-@on_ngircd
-async def test_nickserv_is_asked_before_anything_else(server):
-    network = made("irc", server.settings, login="nickserv", account="kitchen", password="Tea-at-4")
-    with pytest.raises(BridgeUnavailable, match="no NickServ"):
-        await network.check()
-    nickserv, asked = server.client("NickServ"), list[str]()
-    await nickserv.connect()
-    for answer, error in (
-        ("You are now identified for kitchen.", None),
-        ("Invalid password for kitchen.", SignInRefused),
-        ("kitchen isn't registered.", SignInRefused),
-    ):
-
-        def on_private(nickname: str, text: str, answer: str = answer) -> None:
-            asked.append(text)
-            nickserv.send(f"NOTICE {nickname} :This nickname is registered. Please choose another, or identify.")
-            nickserv.send(f"NOTICE {nickname} :{answer}")
-
-        nickserv.on_private = on_private
-        with pytest.raises(error) if error else contextlib.nullcontext():
-            await network.check()
-        assert asked.pop() == "IDENTIFY kitchen Tea-at-4" and not asked
-    await nickserv.close()
+    with pytest.raises(BridgeUnavailable, match="no SASL"):
+        await network_of(server, account="kitchen", password="Tea-at-4").check()
 
 
 @on_services()

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram_host.companion.bridges.irc.lines import CODES
-from engram_host.companion.bridges.marks import Marks, with_marks
-from engram_host.companion.bridges.mentions import without_mention
+from engram_host.companion.bridges.texts import Marks, with_marks, without_mention
 from engram_host.companion.bridges.xmpp.stanzas import STYLING
 from extent import HEALTH_CHECKS
 from one_case import in_one_case

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram_host.companion.bridges.matrix import events as matrix_events
-from engram_host.companion.bridges.matrix.bridge import Mark
 from engram_host.companion.bridges.matrix.client import MatrixClient
 from engram_host.companion.bridges.matrix.events import Account
 from engram_host.companion.bridges.network import Attachment
@@ -71,14 +70,6 @@ def test_an_event_of_any_content_is_read_without_an_error(content, unsigned, kin
 def test_of_a_reply_only_the_quotation_that_a_client_put_before_it_is_left_out(body, words):
     assert matrix_events.words_of(reply(body)) == words
     assert matrix_events.words_of(message(body)) == body
-
-
-@in_one_case(
-    "mark",
-    ["", "77", "[1]", "{", '{"since":"s1"}', '{"a":1}', '{"account":"@a:x","told":5}', '{"account":"@a:x","since":5}'],
-)
-def test_a_mark_that_another_bridge_kept_counts_as_none(mark: str):
-    assert Mark.parse(mark, "@a:x") == Mark("@a:x")
 
 
 @in_one_case("named", ["x", "..", "$", "$\0a", "$" + "a" * 20_000])

@@ -20,7 +20,6 @@ from engram_host.companion.bridges.errors import (
     SlowDown,
 )
 from engram_host.companion.bridges.matrix import client as matrix_client
-from engram_host.companion.bridges.matrix.bridge import Mark
 from engram_host.companion.bridges.network import Chat
 from fake_server.threads import LoopThread
 from one_case import in_one_case
@@ -145,7 +144,7 @@ async def failing(_folder: Path) -> AsyncIterator[FailingServer]:
 
 
 on_failing = bridged(failing, lambda server: made("matrix", server.settings))
-LOOKED = '"s1"'
+LOOKED = "s1"
 """Is in the mark after the first look."""
 
 
@@ -238,22 +237,10 @@ async def test_after_a_sync_token_that_the_homeserver_does_not_know_the_bridge_b
     server.first_look = {**gap(), "next_batch": "s1"}
     server.answers["messages"] = (400, refusal("M_INVALID_PARAM"))
     host = RecordingHost()
-    host.mark = Mark("@kitchen:engram.test", "DEVICE", "lost").text
+    host.mark = "DEVICE lost"
     async with running(made("matrix", server.settings), host):
         await host.wait_until(lambda: LOOKED in host.mark)
     assert host.received == [] and "messages" not in server.asked
-
-
-@on_failing
-async def test_an_invitation_that_a_limit_stops_is_accepted_after_the_next_look(server: FailingServer, network, host):
-    server.answers["join"] = (429, refusal("M_LIMIT_EXCEEDED"))
-    server.show({"next_batch": "s2", "rooms": {"invite": {CHAT.id: {"invite_state": {"events": []}}}}})
-    await host.wait_until(lambda: '"s2"' in host.mark)
-    assert server.asked.count("join") == 1
-    del server.answers["join"]
-    server.show({"next_batch": "s3"})
-    await host.wait_until(lambda: '"s3"' in host.mark)
-    assert server.asked.count("join") == 2
 
 
 # --- what a room missed
@@ -281,7 +268,7 @@ async def test_after_an_empty_page_the_next_one_is_asked_for(server: FailingServ
     server.pages = [page(end="p2"), page("missed", end="p3"), page()]
     await host.wait_until(lambda: LOOKED in host.mark)
     server.show(gap())
-    await host.wait_until(lambda: '"s2"' in host.mark)
+    await host.wait_until(lambda: "s2" in host.mark)
     assert [message.text for message in host.received] == ["missed", "newest"]
 
 
@@ -294,7 +281,7 @@ async def test_what_the_homeserver_does_not_give_for_now_is_asked_for_again(serv
             await host.wait_until(lambda: LOOKED in host.mark)
             server.show(gap())
             await task
-    assert '"s2"' not in host.mark and host.received == []
+    assert "s2" not in host.mark and host.received == []
 
 
 @on_failing
@@ -319,26 +306,6 @@ def group_reply() -> dict[str, Any]:
     reply = said("a reply")
     reply["content"]["m.relates_to"] = {"m.in_reply_to": {"event_id": "$original"}}
     return {"next_batch": "s2", "rooms": {"join": {CHAT.id: {"timeline": {"events": [reply, said("newest")]}}}}}
-
-
-@on_failing
-async def test_an_event_that_the_homeserver_fails_to_give_twice_holds_up_nothing(server: FailingServer):
-    host, network = RecordingHost(), made("matrix", server.settings)
-    server.answers["event"] = CUT
-    server.answers["m.room.join_rules"] = (200, json.dumps({"join_rule": "public"}))
-    with pytest.raises(NetworkAway):
-        async with running(network, host) as task:
-            await host.wait_until(lambda: LOOKED in host.mark)
-            server.show(group_reply())
-            await task
-    assert '"s2"' not in host.mark
-    server.first_look = group_reply()
-    async with running(network, host):
-        await host.next("newest")
-    assert [(message.text, message.is_mentioned) for message in host.received] == [
-        ("a reply", False),
-        ("newest", False),
-    ]
 
 
 # --- who is there
@@ -375,7 +342,7 @@ async def test_whoever_comes_and_says_nothing_makes_a_group_of_a_private_chat(
 ):
     await host.wait_until(lambda: LOOKED in host.mark)
     server.show(look)
-    await host.wait_until(lambda: '"s2"' in host.mark)
+    await host.wait_until(lambda: "s2" in host.mark)
     assert [chat for chat, _ in host.groups] == groups
 
 
@@ -384,7 +351,7 @@ async def test_whoever_came_during_a_gap_makes_a_group_of_a_private_chat(server:
     server.answers["joined_members"] = (200, json.dumps({"joined": {ANN: {}, BEN: {}, KITCHEN: {}}}))
     await host.wait_until(lambda: LOOKED in host.mark)
     server.show(changed(limited=True))
-    await host.wait_until(lambda: '"s2"' in host.mark)
+    await host.wait_until(lambda: "s2" in host.mark)
     assert [chat for chat, _ in host.groups] == [GROUP]
 
 

@@ -5,7 +5,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engram_host.companion.bridges.matrix.html import render
+from engram_host.companion.bridges.matrix.bridge import render
 from one_case import in_one_case
 
 

@@ -14,7 +14,7 @@ from engram_host.companion.bridges.errors import (
 )
 from engram_host.companion.bridges.network import Chat
 from engram_host.companion.bridges.slack.bridge import Slack
-from engram_host.companion.bridges.slack.marks import escaped_length, readable, rendered
+from engram_host.companion.bridges.slack.words import escaped_length, readable, rendered
 from engram_host.companion.conversations.routing import keepable
 from engram_host.companion.errors import StoreUnavailable
 from one_case import in_one_case
@@ -86,17 +86,6 @@ async def test_in_a_thread_a_message_brings_what_the_thread_began_with(server, n
     private = await ann.say("private")
     await ann.answer_in_thread("no scope", private, group=False)
     assert (await host.next("no scope")).quoted == ""
-
-
-@in_one_case("used, expected", [("recall bike", "/recall bike"), ("what is up?", "what is up?"), ("", "/help")])
-@on("slack")
-async def test_the_slash_command_is_a_command_or_a_message(server, used, expected, network, host, ann):
-    await ann.use_command(used, group=True)
-    await host.wait_until(lambda: host.received)
-    message = host.received[0]
-    assert (message.text, message.sender, message.is_mentioned) == (expected, ann.id, True)
-    await wait_until_async("it has come", lambda: server.socket.acknowledged)
-    assert server.socket.acknowledged[0]["payload"] == {"response_type": "in_channel"}
 
 
 @on("slack")
@@ -230,9 +219,9 @@ def test_markdown_becomes_mrkdwn():
         '# Title\n**bold** *thin* ~~gone~~ `a*b`\n- item\n> quoted\n> "twice"\n[docs](https://example.org/a?b=1&c=2)\n'
         "```python\nif a < b:\n```\n| a | b |\n|---|---|\n"
     )
-    assert rendered(written) == (
-        '*Title*\n*bold* _thin_ ~gone~ `a*b`\n• item\n> quoted\n> "twice"\n<https://example.org/a?b=1&amp;c=2|docs>\n'
-        "```\nif a &lt; b:\n```\n```\n| a | b |\n|---|---|\n```"
+    assert rendered(written, is_plain=False) == (
+        '*Title*\n*bold* _thin_ ~gone~ `a*b`\n- item\n&gt; quoted\n&gt; "twice"\ndocs (https://example.org/a?b=1&amp;c=2)\n'
+        "```\nif a &lt; b:\n```\n| a | b |\n|---|---|\n"
     )
 
 

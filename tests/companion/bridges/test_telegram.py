@@ -52,36 +52,6 @@ async def test_commands_for_other_bots_own_messages_and_bots_are_ignored(server,
 # --- once
 
 
-@on("telegram")
-async def test_after_a_restart_a_confirmed_message_does_not_come_again_and_has_the_same_id_if_it_does(server):
-    network, host = made("telegram", server.settings), RecordingHost()
-    ann = await server.peer("ann")
-    async with running(network, host):
-        said = await ann.say("one")
-        await host.next("one")
-        await host.wait_until(lambda: host.mark)
-    update = server.fake.people.last_update_id
-    async with running(network, host):
-        server.thread.call(lambda: server.fake.people.repeat_update(update))
-        await ann.say("two")
-        await host.next("two")
-        assert [message.text for message in host.received] == ["one", "two"]
-        server.thread.call(lambda: server.fake.people.repeat_update(update, same_id=False))
-        await host.wait_until(lambda: len(host.received) == 3)
-    assert host.received[2].id == said
-
-
-@on("telegram")
-async def test_what_is_known_after_a_restart_is_confirmed_at_once(server):
-    network, host = made("telegram", server.settings), RecordingHost()
-    ann = await server.peer("ann")
-    await ann.say("one")
-    host.mark = str(server.fake.people.last_update_id + 1)
-    async with running(network, host):
-        await server.thread.join(server.fake.wait_until(lambda: not server.fake.state.updates.pending))
-    assert not host.received and server.fake.ledger.by_method["getUpdates"] == 2
-
-
 BOB = {"id": 77, "is_bot": False, "first_name": "Bob", "last_name": "Bell"}
 NEWS = {"id": -100, "type": "channel", "title": "News"}
 SAID = {"message_id": 3, "date": 1, "from": BOB, "text": "Water the fern on Saturday"}
@@ -176,12 +146,6 @@ async def test_a_message_in_the_name_of_a_chat_is_nobodys(server, network, host,
 
 
 @on("telegram")
-async def test_a_topic_that_has_gone_is_left_out(server, network, ann):
-    await network.send(Chat(str(server.forum.id), "4711", is_group=True), "late answer", "k1")
-    assert (await ann.wait_for("late answer", group=True)).thread == ""
-
-
-@on("telegram")
 async def test_an_update_that_cannot_be_read_is_passed_over(server, network, host, ann):
     def break_one() -> None:
         server.fake.state.updates.put("message", {"message_id": "no number", "chat": [], "from": {"id": 1}})
@@ -225,20 +189,6 @@ async def test_a_message_of_the_longest_length_is_taken_and_a_longer_one_refused
     await network.send(chat, "😀" * (most // 2), "k1")
     with pytest.raises(SendRefused):
         await network.send(chat, "a" * (most + 1), "k2")
-
-
-@on("telegram")
-async def test_a_message_for_a_group_that_became_a_supergroup_goes_there(server, network, ann):
-    people = server.fake.people
-    group = server.thread.call(lambda: people.group("Old", [ann.user]))
-    place = Chat(str(group.id), is_group=True)
-    early = await network.send(place, "early answer", "k1")
-    upgraded = server.thread.call(lambda: people.upgrade(group, ann.user))
-    late = await network.send(place, "late answer", "k2")
-    await network.edit(place, late, "late answer, and more")
-    with pytest.raises(SendRefused):
-        await network.edit(place, early, "early answer, and more")
-    assert [message.text for message in people.from_bot(upgraded)] == ["late answer, and more"]
 
 
 @on("telegram")

@@ -123,11 +123,6 @@ def test_an_answer_to_a_send_says_what_is_known(sent, error):
     assert type(failure_of_send(sent)) is error
 
 
-def test_an_answer_that_is_too_long_is_not_read(monkeypatch):
-    monkeypatch.setattr(client, "_LONGEST_ANSWER", 1000)
-    assert type(failure_of_send(answer({"ok": True, "result": "a" * 1000}))) is SendUncertain
-
-
 def let_sends_wait(network: Any, seconds: float) -> None:
     """Let sends wait no longer than this for an answer, or for a connection; signing in, which is over, had its own time."""
     network._bot.request._client.timeout = httpx.Timeout(client._ANSWER_SECONDS, read=seconds, pool=seconds)

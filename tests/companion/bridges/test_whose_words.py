@@ -14,7 +14,7 @@ from engram.errors import ArgumentError
 from engram.link.messages import ANSWER_BYTES, FORWARDED_CHARS, QUOTED_CHARS
 from engram_host.companion.bridge_types import Delivery
 from engram_host.companion.bridges.network import Attachment, Chat, Incoming
-from engram_host.companion.bridges.quotes import origin, separate, shorten
+from engram_host.companion.bridges.texts import origin, separate, shorten
 from engram_host.companion.conversations import service
 from engram_host.companion.conversations.board_side import say
 from engram_host.companion.conversations.bridge_host import message_id

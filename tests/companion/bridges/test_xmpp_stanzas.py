@@ -9,16 +9,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bridge_run import asynchronous
 from engram_host.companion.bridges.connections import read_bounded
 from engram_host.companion.bridges.network import Attachment
-from engram_host.companion.bridges.xmpp import bridge, stanzas
-from engram_host.companion.bridges.xmpp.bridge import HISTORY_SECONDS, RoomMarks
-from engram_host.companion.bridges.xmpp.files import fetcher
+from engram_host.companion.bridges.xmpp import stanzas
+from engram_host.companion.bridges.xmpp.bridge import _fetch_of
 from engram_host.companion.bridges.xmpp.stanzas import Occupant, Room, body_of, private_message, room_message
 from engram_host.companion.conversations.routing import keepable
 from one_case import in_one_case
-from recording_host import RecordingHost
 
 ACCOUNT = "kitchen@engram.test"
 HOME = "home@rooms.engram.test"
@@ -104,7 +101,7 @@ def test_a_reply_to_the_account_is_a_mention():
 
 def test_an_encrypted_message_is_named_in_place_of_its_excuse():
     found = private("<body>I sent you an OMEMO message.</body><encrypted xmlns='eu.siacs.conversations.axolotl'/>")
-    assert found and (found.text, found.attachments) == ("", (Attachment("file", "an encrypted message"),))
+    assert found and (found.text, found.attachments) == ("", (Attachment("encrypted"),))
 
 
 def test_a_correction_names_what_it_corrects():
@@ -278,7 +275,7 @@ def test_a_body_has_no_sign_that_xml_cannot_have():
     ],
 )
 def test_a_file_is_fetched_over_https_only(link: str, is_fetched: bool):
-    assert (fetcher(ssl.create_default_context())(link) is not None) == is_fetched
+    assert (_fetch_of(ssl.create_default_context(), link) is not None) == is_fetched
 
 
 def test_a_file_is_read_up_to_its_bound():
@@ -290,43 +287,3 @@ def test_a_file_is_read_up_to_its_bound():
 
 
 # --- settings, and what is kept
-
-
-@asynchronous
-async def test_a_room_joined_for_the_first_time_is_read_from_then_on(monkeypatch: pytest.MonkeyPatch):
-    host = RecordingHost()
-    monkeypatch.setattr(bridge.time, "time", lambda: 1_800_000_000.5)
-    marks = RoomMarks(host)
-    await marks.load()
-    assert marks.since(HOME) is None
-    await marks.begin(HOME)
-    again = RoomMarks(host)
-    await again.load()
-    since = again.since(HOME)
-    assert since and since.timestamp() == 1_800_000_000
-    await again.note(HOME, 1_800_000_500)
-    moved = again.since(HOME)
-    assert moved and moved.timestamp() == 1_800_000_500 - HISTORY_SECONDS
-
-
-@in_one_case("mark", ["1732000000.5 C1/2", "77", "[1]", '{"a":"b"}', '{"a":1e99}', f'{{"a":{10**30}}}'])
-@asynchronous
-async def test_a_mark_that_another_bridge_kept_counts_as_none(mark: str):
-    host = RecordingHost()
-    host.mark = mark
-    marks = RoomMarks(host)
-    await marks.load()
-    assert marks.since(HOME) is None
-    await marks.begin(HOME)
-    assert marks.since(HOME) is not None
-
-
-@asynchronous
-async def test_the_mark_has_a_bounded_place_for_rooms_that_were_left():
-    host = RecordingHost()
-    marks = RoomMarks(host)
-    await marks.load()
-    for number in range(500):
-        await marks.note(f"{'long-name' * 20}{number}@rooms.example.org", 1_800_000_000)
-    assert len(host.mark) <= 2000
-    assert marks.since(f"{'long-name' * 20}499@rooms.example.org") is not None

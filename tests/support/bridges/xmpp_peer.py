@@ -31,13 +31,11 @@ class XmppPeer(Peer):
         self._bridge = JID(bridge)
         self._room = JID(room)
         self._shown: dict[bool, list[Shown]] = {False: [], True: []}
-        self.receipts: list[str] = []
         self.errors: list[str] = []
         self._typing_signs = 0
         self._client.add_event_handler("message", self._on_message)
         self._client.add_event_handler("message_error", lambda stanza: self.errors.append(stanza["error"]["condition"]))
         self._client.add_event_handler("chatstate_composing", self._on_composing)
-        self._client.add_event_handler("receipt_received", lambda stanza: self.receipts.append(stanza["receipt"]))
 
     async def sign_in(self) -> None:
         started = asyncio.Event()
@@ -68,8 +66,6 @@ class XmppPeer(Peer):
         to, kind = (self._room, "groupchat") if group else (self._bridge, "chat")
         message = self._client.make_message(to, text, mtype=kind)
         message["origin_id"]["id"] = message["id"]
-        if not group:
-            message["request_receipt"] = True
         return message
 
     async def send_photo(self, caption: str) -> str:

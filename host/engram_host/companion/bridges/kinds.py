@@ -63,8 +63,7 @@ KINDS: dict[str, NetworkKind] = {
                 BridgeField("channels", "channels to join, with spaces between", is_optional=True),
                 BridgeField("tls", "TLS: on or off", "on"),
                 BridgeField("account", "account for SASL, if it has another name than the nickname", is_optional=True),
-                BridgeField("password", "password for SASL, or of NickServ", is_secret=True, is_optional=True),
-                BridgeField("login", "how to sign in: sasl, nickserv or none", "none"),
+                BridgeField("password", "password for SASL; empty: no account", is_secret=True, is_optional=True),
                 BridgeField(
                     "pause", "seconds between lines after the first five; 0 on a server without flood control", "2"
                 ),

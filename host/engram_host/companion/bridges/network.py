@@ -25,9 +25,9 @@ FileFetch = Callable[[int], Awaitable[bytes]]
 
 @dataclass(frozen=True)
 class Attachment:
-    """A file of a message."""
+    """A file of a message, or all of a message that is encrypted."""
 
-    kind: Literal["photo", "audio", "video", "file"]
+    kind: Literal["photo", "audio", "video", "file", "encrypted"]
     name: str = ""
     size: int = 0  # bytes by the network's word, 0 if unknown
     fetch: FileFetch | None = field(default=None, repr=False, compare=False)
@@ -117,7 +117,7 @@ class BridgeHost(Protocol):
         ...
 
     async def claim(self, account: str) -> None:
-        """Remove another account's data and mark; call it before load_mark(), if settings name no account."""
+        """Remove another account's data and mark; call it before load_mark()."""
         ...
 
     async def load_mark(self) -> str: ...

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from engram.channels.people import shown
 from engram_host.companion.bridges.network import Attachment, Incoming
-from engram_host.companion.bridges.quotes import separate
+from engram_host.companion.bridges.texts import separate
 from engram_host.companion.conversations.board_side import storable
 
 GREETING = "Hello! Write to me, and I answer; what you want me to keep, I remember. /help lists the commands."
@@ -82,6 +82,8 @@ def refusal(message: Incoming) -> str:
     if not unread:
         return ""
     first = unread[0]
+    if first.kind == "encrypted":
+        return "I cannot read encrypted messages: write in a chat without encryption."
     name = f" {shown(first.name)}" if first.name else ""
     return f"I cannot read {_ARTICLES[first.kind]}{name}: send text, or as the owner a .jsonl, .json or .md file to import."
 

@@ -12,7 +12,7 @@ from engram.errors import ArgumentError
 from engram.link.messages import MID_CHARS
 from engram.memory import access
 from engram.memory.access import Caller
-from engram_host.companion.bridges.quotes import separate
+from engram_host.companion.bridges.texts import separate
 from engram_host.companion.conversations.answers import Answer, Exchange
 from engram_host.companion.conversations.board_side import PUSHED, BoardSide, storable
 from engram_host.companion.conversations.wakers import Wakers, wait_for_event

@@ -1,14 +1,12 @@
-"""Discord, over its gateway and REST API: private chats, guild channels, threads and slash commands.
+"""Discord, over its gateway and REST API: private chats, guild channels and threads.
 
 After a long break, messages since the mark are fetched, up to a number in each channel.
 """
 
 import asyncio
 import contextlib
-import hashlib
 import logging
-import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
@@ -18,24 +16,17 @@ import yarl
 from discord.gateway import DiscordWebSocket
 from discord.http import INTERNAL_API_VERSION, Route
 
-from engram_host.companion.bridges.discord.client import Client, chat_of, connect_errors, incoming_of, send_errors
-from engram_host.companion.bridges.discord.marks import escaped, rendered
+from engram_host.companion.bridges.connections import run_until_one_ends
+from engram_host.companion.bridges.discord.client import LONGEST_TEXT, Client, connect_errors, incoming_of, send_errors
 from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway, SendFailed
-from engram_host.companion.bridges.network import BridgeHost, Chat, Features, Incoming
+from engram_host.companion.bridges.network import BridgeHost, Chat, Features
 
 _URL = "https://discord.com/api"
-_MOST_UNITS = 1900  # leaves room for marks that Discord does not know, which become longer ones
 _CAUGHT_UP_CHANNELS = 50
 # Limit for channels, and for messages of each channel, fetched after a break.
 _CAUGHT_UP_MESSAGES = 100
 # Newest private chats kept in the mark, since Discord gives bots no list of them.
 _PRIVATE_CHATS = 60
-_OPEN_COMMANDS = 100
-_COMMAND_SECONDS = 14 * 60  # Discord accepts a command's token for 15 minutes
-_ACKNOWLEDGE_SECONDS = 2.0  # Discord wants an acknowledgement within 3 seconds
-_MOST_COMMANDS = 100
-# Allows commands in the bot's guilds and private chats only.
-_WHERE: Mapping[str, Any] = {"contexts": [0, 1], "integration_types": [0]}
 
 _log = logging.getLogger(__name__)
 
@@ -57,14 +48,10 @@ class Discord:
         self._token = token
         self._url = url
         self._client: Client | None = None
-        # Slash commands without an answer yet, by id.
-        self._commands: OrderedDict[str, tuple[float, Chat, discord.Interaction]] = OrderedDict()
-        # Ids of the newest commands, which are not messages and cannot be replied to.
-        self._asked: deque[str] = deque(maxlen=_OPEN_COMMANDS)
 
     @property
     def features(self) -> Features:
-        return Features(_MOST_UNITS, edit_seconds=1.5, may_know_keys=True, command_signs="/!")
+        return Features(LONGEST_TEXT, edit_seconds=1.5, command_signs="/!")
 
     async def check(self) -> str:
         async with self._signed_in() as client:
@@ -76,48 +63,29 @@ class Discord:
             if client.user is not None:
                 await host.claim(str(client.user.id))
             mark = _Mark(await host.load_mark())
-            work = [
-                asyncio.create_task(client.connect(reconnect=False)),
-                asyncio.create_task(self._take_events(client, host, mark)),
-                asyncio.create_task(self._take_commands(client, host)),
-                asyncio.ensure_future(client.failure),
-            ]
             try:
                 with connect_errors():
-                    await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
-                    for task in work:
-                        if task.done():
-                            task.result()
+                    await run_until_one_ends(
+                        client.connect(reconnect=False), self._take_events(client, host, mark), client.fails()
+                    )
                 raise NetworkAway("Discord has ended the connection.")
             finally:
                 self._client = None
-                await _end(work)
 
     async def send(self, chat: Chat, text: str, key: str, reply_to: str = "", is_plain: bool = False) -> str:
-        client = self._open_client()
-        content = escaped(text) if is_plain else rendered(text)
+        target = self._open_client().get_partial_messageable(int(chat.thread or chat.id))
+        more: dict[str, Any] = {}
+        if reply_to:
+            more["reference"] = discord.MessageReference(
+                message_id=int(reply_to), channel_id=target.id, fail_if_not_exists=False
+            )
         with send_errors():
-            if (command := self._open_command(chat, reply_to)) is not None:
-                sent = await self._answer_command(command, content)
-                if sent:
-                    return sent
-            target = client.get_partial_messageable(int(chat.thread or chat.id))
-            more: dict[str, Any] = {}
-            if reply_to and reply_to not in self._asked:
-                more["reference"] = discord.MessageReference(
-                    message_id=int(reply_to), channel_id=target.id, fail_if_not_exists=False
-                )
-            # Discord drops a repeated nonce only "in the past few minutes", so not after every restart.
-            nonce = hashlib.blake2s(key.encode(), digest_size=12).hexdigest()
-            sent = await target.send(content, nonce=nonce, suppress_embeds=True, **more)
-        return str(sent.id)
+            return str((await target.send(_content(text, is_plain), suppress_embeds=True, **more)).id)
 
     async def edit(self, chat: Chat, message: str, text: str, is_plain: bool = False) -> None:
-        client = self._open_client()
+        target = self._open_client().get_partial_messageable(int(chat.thread or chat.id))
         with send_errors():
-            target = client.get_partial_messageable(int(chat.thread or chat.id))
-            content = escaped(text) if is_plain else rendered(text)
-            await target.get_partial_message(int(message)).edit(content=content)
+            await target.get_partial_message(int(message)).edit(content=_content(text, is_plain))
 
     async def show_typing(self, chat: Chat, is_typing: bool) -> None:
         if not is_typing or self._client is None:
@@ -140,9 +108,10 @@ class Discord:
                         DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(gateway)
                     yield client
         finally:
-            client.failure.cancel()
             # The library keeps waiting for guilds after it is closed.
-            await _end([task for task in (getattr(client._connection, "_ready_task", None),) if task is not None])
+            if (waiting := getattr(client._connection, "_ready_task", None)) is not None:
+                waiting.cancel()
+                await asyncio.gather(waiting, return_exceptions=True)
 
     def _open_client(self) -> Client:
         if self._client is None:
@@ -150,21 +119,17 @@ class Discord:
         return self._client
 
     async def _take_events(self, client: Client, host: BridgeHost, mark: "_Mark") -> None:
-        menu = asyncio.create_task(self._set_menu(client, host))
-        try:
-            while True:
-                kind, value = await client.events.get()
-                if kind in ("connect", "resumed"):
-                    host.connected(str(client.user))
-                    if kind == "connect":
-                        mark.begin_session()
-                elif kind == "ready":
-                    await self._catch_up(client, host, mark)
-                else:
-                    await self._take(value, client, host, mark, is_edit=kind == "edit")
-                    await mark.save(host)
-        finally:
-            await _end([menu])
+        while True:
+            kind, value = await client.events.get()
+            if kind in ("connect", "resumed"):
+                host.connected(str(client.user))
+                if kind == "connect":
+                    mark.begin_session()
+            elif kind == "ready":
+                await self._catch_up(client, host, mark)
+            else:
+                await self._take(value, client, host, mark, is_edit=kind == "edit")
+                await mark.save(host)
 
     async def _take(
         self, message: discord.Message, client: Client, host: BridgeHost, mark: "_Mark", *, is_edit: bool = False
@@ -201,70 +166,6 @@ class Discord:
         private = [client.get_partial_messageable(number) for number in mark.private_chats]
         return [*private, *found[:_CAUGHT_UP_CHANNELS]]
 
-    # --- slash commands
-
-    async def _set_menu(self, client: Client, host: BridgeHost) -> None:
-        said = {"type": 3, "name": "text", "description": "what to give the command", "required": False}
-        wanted = [
-            {"name": one.name, "description": one.description[:100] or one.name, "type": 1, "options": [said], **_WHERE}
-            for one in host.menu[:_MOST_COMMANDS]
-        ]
-        try:
-            number = client.application_id or 0
-            present = await client.http.get_global_commands(number)
-            if sorted(map(_kept_of, present)) != sorted(map(_kept_of, wanted)):
-                await client.http.bulk_upsert_global_commands(number, wanted)  # pyright: ignore[reportArgumentType]
-        except (discord.DiscordException, aiohttp.ClientError, OSError) as error:
-            _log.info("Discord did not take the menu of commands: %s", error)
-
-    async def _take_commands(self, client: Client, host: BridgeHost) -> None:
-        while True:
-            await self._take_command(await client.commands.get(), host)
-
-    async def _take_command(self, interaction: discord.Interaction, host: BridgeHost) -> None:
-        data: Any = interaction.data or {}
-        options = [str(one.get("value", "")) for one in data.get("options", []) if one.get("name") == "text"]
-        # A chat between other people has no guild either.
-        is_group = interaction.guild_id is not None or interaction.context.private_channel
-        chat = chat_of(interaction.channel, interaction.channel_id, is_group=is_group)
-        message = Incoming(
-            id=str(interaction.id),
-            chat=chat,
-            sender=str(interaction.user.id),
-            sender_name=interaction.user.display_name,
-            text=" ".join([f"/{data.get('name', '')}", *options]).strip(),
-            at=int(interaction.created_at.timestamp()),
-        )
-        self._commands[message.id] = (time.monotonic(), chat, interaction)
-        self._asked.append(message.id)
-        while len(self._commands) > _OPEN_COMMANDS:
-            self._commands.popitem(last=False)
-        keeping = asyncio.ensure_future(host.receive(message))
-        try:
-            await asyncio.wait((keeping,), timeout=_ACKNOWLEDGE_SECONDS)
-            if keeping.done():
-                keeping.result()
-            with contextlib.suppress(discord.DiscordException, aiohttp.ClientError, OSError):
-                await interaction.response.defer(thinking=True)
-            await keeping
-        finally:
-            keeping.cancel()
-
-    def _open_command(self, chat: Chat, reply_to: str) -> str | None:
-        now = time.monotonic()
-        for number, (since, _chat, _interaction) in list(self._commands.items()):
-            if now - since > _COMMAND_SECONDS:
-                del self._commands[number]
-        found = [number for number, (_since, place, _) in self._commands.items() if place == chat]
-        return next((number for number in found if reply_to in ("", number)), None)
-
-    async def _answer_command(self, command: str, content: str) -> str:
-        sent = ""
-        with contextlib.suppress(discord.NotFound):
-            sent = str((await self._commands[command][2].edit_original_response(content=content)).id)
-        self._commands.pop(command, None)
-        return sent
-
 
 class _Mark:
     """Newest message up to which all were received, and private chats: NEWEST CHAT CHAT ..."""
@@ -295,11 +196,7 @@ class _Mark:
             self._saved = mark
 
 
-def _kept_of(command: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(str(command.get(name)) for name in ("name", "description", *_WHERE))
-
-
-async def _end(tasks: list[Any]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+def _content(text: str, is_plain: bool) -> str:
+    """Return a text as Discord shows it; unchanged if escapes would make it too long."""
+    escaped = discord.utils.escape_markdown(text) if is_plain else text
+    return escaped if len(escaped) <= LONGEST_TEXT else text

@@ -22,10 +22,10 @@ from engram_host.companion.bridges.errors import (
     SlowDown,
 )
 from engram_host.companion.bridges.network import Attachment, Chat, Incoming, edit_id
-from engram_host.companion.bridges.quotes import SOMEBODY, mark_quoted_rest, split_quotes
+from engram_host.companion.bridges.texts import SOMEBODY, mark_quoted_rest, split_quotes
 
 _WAITING = 1000  # messages queued for the engine; beyond it the bridge restarts from its mark
-_WAITING_COMMANDS = 100  # slash commands queued; Discord reports one more as unanswered
+LONGEST_TEXT = 2000  # characters of a message
 # More breaks within these seconds are an outage, since the library retries without a pause.
 _BREAKS, _BREAK_SECONDS = 5, 60.0
 _READY_SECONDS = 1.0
@@ -40,7 +40,7 @@ logging.getLogger("discord").propagate = False  # what matters of it comes as an
 
 
 class Client(discord.Client):
-    """Client that puts messages and slash commands into separate queues."""
+    """Client that puts what happens into a queue."""
 
     def __init__(self) -> None:
         intents = discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=True)
@@ -54,8 +54,8 @@ class Client(discord.Client):
             max_ratelimit_timeout=30.0,
         )
         self.events: asyncio.Queue[tuple[str, Any]] = asyncio.Queue(_WAITING)
-        self.commands: asyncio.Queue[discord.Interaction] = asyncio.Queue(_WAITING_COMMANDS)
-        self.failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._failed = asyncio.Event()
+        self._failure = ""
         self._breaks: deque[float] = deque(maxlen=_BREAKS)
 
     def put(self, kind: str, value: Any = None) -> None:
@@ -65,8 +65,12 @@ class Client(discord.Client):
             self.fail("more messages came than could be taken.")
 
     def fail(self, problem: str) -> None:
-        if not self.failure.done():
-            self.failure.set_exception(NetworkAway(problem))
+        self._failure = problem
+        self._failed.set()
+
+    async def fails(self) -> None:
+        await self._failed.wait()
+        raise NetworkAway(self._failure)
 
     async def on_connect(self) -> None:
         self.put("connect")
@@ -83,11 +87,6 @@ class Client(discord.Client):
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
         if payload.message.edited_at is not None:  # not only a preview of a link that was added
             self.put("edit", payload.message)
-
-    async def on_interaction(self, interaction: discord.Interaction) -> None:
-        if interaction.type is discord.InteractionType.application_command:
-            with contextlib.suppress(asyncio.QueueFull):
-                self.commands.put_nowait(interaction)
 
     async def on_disconnect(self) -> None:
         now = time.monotonic()
@@ -119,7 +118,7 @@ def incoming_of(message: discord.Message, client: discord.Client, *, is_edit: bo
     is_group, own_id = message.guild is not None, str(message.id)
     return Incoming(
         id=edit_id(own_id, message.edited_at, message.content) if is_edit else own_id,
-        chat=chat_of(message.channel, message.channel.id, is_group=is_group),
+        chat=_chat_of(message.channel, is_group=is_group),
         sender=str(message.author.id),
         sender_name=message.author.display_name,
         text=text if forwarded else _without_mention(text, message, me.id),
@@ -132,11 +131,10 @@ def incoming_of(message: discord.Message, client: discord.Client, *, is_edit: bo
     )
 
 
-def chat_of(channel: Any, number: int | None, *, is_group: bool) -> Chat:
-    """Return the chat of a channel or thread."""
+def _chat_of(channel: Any, *, is_group: bool) -> Chat:
     if isinstance(channel, discord.Thread):
         return Chat(str(channel.parent_id), str(channel.id), is_group)
-    return Chat(str(number), "", is_group)
+    return Chat(str(channel.id), "", is_group)
 
 
 def _origin(message: discord.Message, client: discord.Client) -> str:

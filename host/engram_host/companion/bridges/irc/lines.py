@@ -9,7 +9,7 @@ from irc.client import NickMask
 from irc.message import Arguments, Tag
 from irc.strings import lower
 
-from engram_host.companion.bridges.marks import Marks
+from engram_host.companion.bridges.texts import Marks
 
 # Text of one line; the 512 bytes of a line include the sender's mask, known to the server only.
 MOST_LINE_BYTES = 400

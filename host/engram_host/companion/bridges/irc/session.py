@@ -1,21 +1,30 @@
-"""Connection to an IRC server, over asyncio's streams.
+"""Connection to an IRC server and signing in, over asyncio's streams.
 
 The library's own asyncio client lacks SASL, ignores failed writes and reads without a bound: only
 its parser is used.
 """
 
 import asyncio
+import base64
 import contextlib
 import itertools
 import logging
 import ssl
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
-from engram_host.companion.bridges.errors import NetworkAway, SendFailed, SendRefused, SendUncertain, SlowDown
+from engram_host.companion.bridges.errors import (
+    BridgeUnavailable,
+    NetworkAway,
+    SendFailed,
+    SendRefused,
+    SendUncertain,
+    SignInRefused,
+    SlowDown,
+)
 from engram_host.companion.bridges.irc.lines import Line, NickMask, TokenBucket, lower, parse_line
-from engram_host.companion.bridges.irc.login import Login, SignIn
-from engram_host.companion.bridges.mentions import without_mention
+from engram_host.companion.bridges.texts import without_mention
 
 CONNECT_SECONDS = 30.0
 SILENCE_SECONDS = 120.0
@@ -33,6 +42,28 @@ _NOBODY_THERE = {"401", "403", "442"}
 _BUSY = {"263", "439", "707"}
 _NOT_TAKEN = {"404", "407", "408", "415", "477", "489", "531", "716", "718"} | _NOBODY_THERE | _BUSY
 
+MOST_NICKNAMES = 4
+# Capabilities requested: account names, ids and times of messages.
+WANTED = ("account-tag", "message-tags", "server-time")
+_SASL_CHUNK = 400
+_NO_SASL = "{} has no SASL with passwords: remove the password to take part without an account."
+_NICKNAME_TAKEN = {"433", "436", "437"}
+_NICKNAME_WRONG = {"431", "432"}
+_SASL_REFUSED = {"902", "904", "905", "906", "908"}
+_BANNED = {"464", "465", "466"}
+
+
+@dataclass(frozen=True)
+class Login:
+    """Server and nickname; with a password the account is signed in by SASL."""
+
+    host: str
+    port: int
+    tls: ssl.SSLContext | None
+    nickname: str
+    account: str
+    password: str
+
 
 @dataclass(frozen=True)
 class Person:
@@ -45,10 +76,8 @@ class Person:
 class IrcSession:
     """A signed-in connection; `listen()` must run while anything waits for an answer."""
 
-    def __init__(self, login: Login, pause: float, on_gone: Callable[[str], None]):
-        """Call `on_gone` with a nickname that may have changed hands or is no longer seen."""
+    def __init__(self, login: Login, pause: float):
         self._login = login
-        self._on_gone = on_gone
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
         self._bucket = TokenBucket(BURST_LINES, pause, asyncio.get_running_loop().time)
@@ -136,8 +165,6 @@ class IrcSession:
             self._refusals.setdefault(lower(line.parameter(1)), []).append(line.command)
         elif line.command in ("NICK", "JOIN", "PART", "QUIT", "KICK"):
             self._note_move(line)
-        elif line.command == "ACCOUNT":  # of account-notify: somebody has signed in or out
-            self._on_gone(line.source.nick)
 
     def _note_move(self, line: Line) -> None:
         nickname = line.parameter(1) if line.command == "KICK" else line.source.nick
@@ -146,7 +173,6 @@ class IrcSession:
             if is_own:
                 self.channels.add(lower(line.parameter(0)))
             return
-        self._on_gone(nickname)
         if is_own and line.command == "NICK":
             self.nickname = line.parameter(0)
         elif is_own:
@@ -263,3 +289,71 @@ class IrcSession:
         user = told["311"]
         account = told["330"].parameter(2) if "330" in told else ""
         return Person(NickMask.from_params(user.parameter(1), user.parameter(2), user.parameter(3)), account)
+
+
+class SignIn:
+    """First lines of a connection."""
+
+    def __init__(self, login: Login, read: Callable[[], Awaitable[Line]], write: Callable[[str], None]):
+        self._login = login
+        self._read = read
+        self._write = write
+        self.nickname = login.nickname
+        self.capabilities: set[str] = set()
+
+    async def complete(self) -> Self:
+        """Sign in; raise SignInRefused, BridgeUnavailable or NetworkAway."""
+        self._write("CAP LS 302")
+        self._write(f"NICK {self.nickname}")
+        self._write("USER engram 0 * :Engram")
+        offered: dict[str, str] = {}
+        while True:
+            line = await self._read()
+            if line.command == "CAP":
+                self._negotiate(line, offered)
+            elif line.command == "AUTHENTICATE":
+                self._authenticate()
+            elif line.command in ("903", "907"):
+                self._write("CAP END")
+            elif line.command == "001":
+                if self._login.password and "sasl" not in self.capabilities:
+                    raise BridgeUnavailable(_NO_SASL.format(self._login.host))
+                self.nickname = line.parameter(0)
+                return self
+            else:
+                self._take_refusal(line)
+
+    def _take_refusal(self, line: Line) -> None:
+        if line.command in _SASL_REFUSED or line.command in _BANNED:
+            raise SignInRefused(f"{self._login.host} refuses the account: {line.parameter(-1)}")
+        if line.command in _NICKNAME_WRONG:
+            raise BridgeUnavailable(f"{self._login.host} does not take the nickname {self.nickname}.")
+        if line.command in _NICKNAME_TAKEN:
+            if len(self.nickname) - len(self._login.nickname) + 1 >= MOST_NICKNAMES:
+                raise NetworkAway(f"others have the nicknames {self._login.nickname} to {self.nickname}.")
+            self.nickname += "_"
+            self._write(f"NICK {self.nickname}")
+
+    def _negotiate(self, line: Line, offered: dict[str, str]) -> None:
+        kind, names = line.parameter(1).upper(), line.parameter(-1).split()
+        if kind == "LS":
+            offered.update((name, value) for name, _, value in (word.partition("=") for word in names))
+            if line.parameter(2) == "*":
+                return  # more of them follow
+            wanted = [name for name in WANTED if name in offered]
+            if self._login.password:
+                if "sasl" not in offered or "PLAIN" not in (offered["sasl"] or "PLAIN").upper().split(","):
+                    raise BridgeUnavailable(_NO_SASL.format(self._login.host))
+                wanted.append("sasl")
+            self._write(f"CAP REQ :{' '.join(wanted)}" if wanted else "CAP END")
+        elif kind == "ACK":
+            self.capabilities.update(names)
+            self._write("AUTHENTICATE PLAIN" if "sasl" in names else "CAP END")
+        elif kind == "NAK":
+            self._write("CAP END")
+
+    def _authenticate(self) -> None:
+        account = self._login.account or self._login.nickname
+        secret = base64.b64encode(f"\0{account}\0{self._login.password}".encode()).decode()
+        for start in range(0, len(secret) + 1, _SASL_CHUNK):
+            self._write(f"AUTHENTICATE {secret[start : start + _SASL_CHUNK] or '+'}")

@@ -4,15 +4,14 @@ Answers are m.text, since phones do not announce m.notice; a room is private whi
 members and needs an invitation.
 """
 
-import json
 import logging
 import uuid
-import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from html import escape
 from typing import Any
 from urllib.parse import urlsplit
 
+from markdown_it import MarkdownIt
 from nio import LoginResponse, ProfileGetDisplayNameResponse, RoomSendResponse, SyncResponse, WhoamiResponse
 
 from engram_host.companion.bridges.errors import (
@@ -21,12 +20,10 @@ from engram_host.companion.bridges.errors import (
     NetworkAway,
     SendFailed,
     SignInRefused,
-    SlowDown,
 )
 from engram_host.companion.bridges.matrix import events as matrix_events
 from engram_host.companion.bridges.matrix.client import MatrixClient, TokenRefused, ask, deliver, refusal_in
 from engram_host.companion.bridges.matrix.events import Account
-from engram_host.companion.bridges.matrix.html import render
 from engram_host.companion.bridges.matrix.rooms import MatrixRooms
 from engram_host.companion.bridges.network import BridgeHost, Chat, Features, utf8_bytes
 
@@ -37,11 +34,6 @@ TYPING_MS = 20_000
 MOST_BYTES = 8000
 _HTML_BYTES = 24_000  # longer HTML is left out
 _EVENTS_AT_ONCE = 50
-_ROOMS_TOLD = 60  # rooms that were told once that they cannot be read
-_CANNOT_READ = (
-    "This room is encrypted, and I cannot read encrypted messages. Please invite me to a room without encryption: it can only "
-    "be left off while a room is made."
-)
 
 # Sync filter that loads only members who speak.
 FILTER: dict[str, Any] = {
@@ -58,30 +50,6 @@ FILTER: dict[str, Any] = {
 _WITHOUT_CONTROLS = {code: None for code in range(32) if chr(code) not in "\t\n"}
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Mark:
-    """Saved state: account, device, sync token, and rooms told that they cannot be read."""
-
-    account: str = ""
-    device: str = ""
-    since: str = ""
-    told: tuple[str, ...] = ()
-
-    @classmethod
-    def parse(cls, text: str, account: str) -> "Mark":
-        try:
-            kept = cls(**json.loads(text or "{}"))
-            kept = replace(kept, told=tuple(kept.told))
-        except (ValueError, TypeError):
-            kept = cls()  # it was kept for another network
-        is_own = kept.account == account and isinstance(kept.device, str) and isinstance(kept.since, str)
-        return kept if is_own else cls(account)
-
-    @property
-    def text(self) -> str:
-        return json.dumps(asdict(self), separators=(",", ":"))
 
 
 class _SyncRefused(NetworkAway):
@@ -108,16 +76,15 @@ class Matrix:
         self._token = token
         self._client: MatrixClient | None = None
         self._rooms: MatrixRooms | None = None
-        self._failed_looks: list[str] = []
 
     async def run(self, host: BridgeHost) -> None:
-        mark = Mark.parse(await host.load_mark(), self._account)
-        client = MatrixClient(self._server, self._account, mark.device)
+        await host.claim(self._account)
+        device, _, since = (await host.load_mark()).partition(" ")
+        client = MatrixClient(self._server, self._account, device)
         try:
             await self._sign_in(client)
-            mark = replace(mark, device=client.device_id)
-            await host.save_mark(mark.text)
-            await self._listen(client, host, mark)
+            await host.save_mark(f"{client.device_id} {since}")
+            await self._listen(client, host, since)
         except TokenRefused as error:
             if not self._password:
                 raise
@@ -204,27 +171,21 @@ class Matrix:
 
     # --- listening
 
-    async def _listen(self, client: MatrixClient, host: BridgeHost, mark: Mark) -> None:
+    async def _listen(self, client: MatrixClient, host: BridgeHost, since: str) -> None:
         account = Account(client.user_id, await _shown_name(client))
-
-        async def cannot_read(room: str) -> None:
-            nonlocal mark
-            mark = await self._say_unreadable(room, mark)
-
-        rooms = MatrixRooms(client, account, host.receive, cannot_read, host.note_members, self._failed_looks)
+        rooms = MatrixRooms(client, account, host.receive, host.note_members)
         await rooms.load()
         self._client, self._rooms = client, rooms
-        response, since = await self._first_look(client, mark.since)
-        mark = replace(mark, since=since)
+        response, since = await self._first_look(client, since)
         await rooms.note_members(response, since)
         host.connected(account.id)
         while True:
-            await rooms.take(response, mark.since)
-            if response.next_batch != mark.since:
-                mark = replace(mark, since=response.next_batch)
-                await host.save_mark(mark.text)
-            response = await self._look(client, mark.since, POLL_MS)
-            await rooms.note_members(response, mark.since)
+            await rooms.take(response, since)
+            if response.next_batch != since:
+                since = response.next_batch
+                await host.save_mark(f"{client.device_id} {since}")
+            response = await self._look(client, since, POLL_MS)
+            await rooms.note_members(response, since)
 
     async def _first_look(self, client: MatrixClient, since: str) -> tuple[SyncResponse, str]:
         try:
@@ -244,19 +205,24 @@ class Matrix:
             raise _SyncRefused(f"the homeserver refuses to sync: {refusal.reason if refusal else ''}")
         return response
 
-    async def _say_unreadable(self, room: str, mark: Mark) -> Mark:
-        told = f"{zlib.crc32(room.encode()):08x}"
-        if told in mark.told:
-            return mark
-        try:
-            await self._send(
-                Chat(room), {"msgtype": "m.notice", "body": _CANNOT_READ, "m.mentions": {}}, "engram-encrypted"
-            )
-        except SlowDown:
-            return mark
-        except SendFailed as error:
-            _log.warning("Matrix: a room is encrypted, and it could not be said there: %s", error)
-        return replace(mark, told=(*mark.told, told)[-_ROOMS_TOLD:])
+
+def _is_link(url: str) -> bool:
+    return url.lower().startswith(("http://", "https://", "mailto:"))
+
+
+_MARKDOWN = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])
+# No images: clients would fetch them from any address, or show none but Matrix' own uploads.
+_MARKDOWN.disable("image")
+_MARKDOWN.validateLink = _is_link
+
+
+def render(text: str) -> str:
+    """Render Markdown as HTML with tags escaped, "" if it adds nothing to the text."""
+    html = str(_MARKDOWN.render(text)).strip()
+    inner = html.removeprefix("<p>").removesuffix("</p>")
+    if len(inner) == len(html) - len("<p></p>") and "</p>" not in inner:
+        html = inner  # one paragraph is a line of the chat
+    return "" if html == escape(text.strip()).replace("&#x27;", "'") else html
 
 
 def connect(values: Mapping[str, str]) -> Matrix:

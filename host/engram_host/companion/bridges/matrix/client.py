@@ -37,14 +37,6 @@ _Answer = TypeVar("_Answer", bound=Response)
 logging.getLogger("nio").setLevel(logging.CRITICAL)
 
 
-class RateLimited(NetworkAway):
-    """The homeserver accepts nothing from the account for `retry_after` seconds."""
-
-    def __init__(self, retry_after: float):
-        super().__init__(f"the homeserver asks to wait {retry_after:.0f} seconds.")
-        self.retry_after = retry_after
-
-
 class TokenRefused(SignInRefused):
     """The homeserver does not accept the access token."""
 
@@ -97,16 +89,12 @@ class MatrixClient(AsyncClient):
 
 @dataclass(frozen=True)
 class Refusal:
-    """Reason for a refusal; `is_known` if it has Matrix' own form."""
+    """Reason for a refusal; the code is "" if it has another form than Matrix' own."""
 
     status: int
     code: str
     reason: str
     retry_after: float
-
-    @property
-    def is_known(self) -> bool:
-        return bool(self.code)
 
     @property
     def is_limit(self) -> bool:
@@ -127,21 +115,23 @@ def refusal_in(response: Response) -> Refusal | None:
 
 
 async def ask(request: Awaitable[_Answer]) -> _Answer:
-    """Return a response or this request's refusal; may raise NetworkAway, RateLimited, TokenRefused."""
+    """Return a response or this request's refusal; may raise NetworkAway or TokenRefused."""
     try:
         response = await request
     except aiohttp.ClientConnectorError as error:
-        raise NetworkAway(f"the homeserver cannot be reached: {error.__class__.__name__}, {_host(error)}.") from None
+        raise NetworkAway(
+            f"the homeserver cannot be reached: {error.__class__.__name__}, {error.host}:{error.port}."
+        ) from None
     except _BROKEN as error:
         raise NetworkAway(f"the connection to the homeserver broke: {error.__class__.__name__}.") from None
     refusal = refusal_in(response)
     if refusal is None:
         return response
     if refusal.is_limit:
-        raise RateLimited(refusal.retry_after)
+        raise NetworkAway(f"the homeserver asks to wait {refusal.retry_after:.0f} seconds.")
     if refusal.code in _TOKEN_PROBLEMS:
         raise TokenRefused(f"the homeserver does not take the access token: {refusal.reason}")
-    if refusal.status >= 500 or not refusal.is_known:
+    if refusal.status >= 500 or not refusal.code:
         raise NetworkAway(
             f"the homeserver does not answer as Matrix does (status {refusal.status}). If it never did, its address is "
             "another one: https://YOUR.DOMAIN/.well-known/matrix/client names it."
@@ -164,12 +154,8 @@ async def deliver(request: Awaitable[_Answer]) -> _Answer:
         return response
     if refusal.is_limit:
         raise SlowDown(refusal.retry_after)
-    if refusal.status >= 500 or not refusal.is_known:
+    if refusal.status >= 500 or not refusal.code:
         raise SendUncertain(f"the homeserver did not confirm the message (status {refusal.status}).")
     if refusal.code in _TOKEN_PROBLEMS:
         raise SendFailed("the homeserver does not know the access token any more.")
     raise SendRefused(f"the homeserver refuses the message: {refusal.code}, {refusal.reason}")
-
-
-def _host(error: aiohttp.ClientConnectorError) -> str:
-    return f"{error.host}:{error.port}"

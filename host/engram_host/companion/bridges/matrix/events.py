@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from engram_host.companion.bridges.network import Attachment, FileFetch
-from engram_host.companion.bridges.quotes import SOMEBODY, split_quotes
+from engram_host.companion.bridges.texts import SOMEBODY, split_quotes
 
 Event = Mapping[str, Any]
 

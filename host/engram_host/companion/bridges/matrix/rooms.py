@@ -1,11 +1,9 @@
 """Rooms of a bridge's account: joining, incoming messages, and messages missed while away.
 
-The account joins where it is invited, up to MOST_ROOMS, and leaves rooms of more than MOST_MEMBERS
-or of nobody else.
+The account joins where it is invited, up to MOST_ROOMS.
 """
 
 import logging
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,24 +19,22 @@ from nio import (
     SyncResponse,
 )
 
+from engram_host.bounded import BoundedDict
 from engram_host.companion.bridges.errors import NetworkAway
 from engram_host.companion.bridges.matrix import events as matrix_events
-from engram_host.companion.bridges.matrix.client import MatrixClient, RateLimited, TokenRefused, ask, refusal_in
+from engram_host.companion.bridges.matrix.client import MatrixClient, ask, refusal_in
 from engram_host.companion.bridges.matrix.events import Account, Event
-from engram_host.companion.bridges.network import Chat, Incoming
-from engram_host.companion.bridges.quotes import shorten
+from engram_host.companion.bridges.network import Attachment, Chat, Incoming
+from engram_host.companion.bridges.texts import shorten
 
 MOST_ROOMS = 200
-MOST_MEMBERS = 1000
 MOST_MISSED = 500  # missed messages read per room; older ones stay unanswered
 _PAGE = 100
 _MOST_PAGES = 50  # pages requested per room, empty ones included
 _NOT_OPEN = ("M_FORBIDDEN", "M_NOT_FOUND")
 # Join rules that need a member's consent; others, such as "restricted", do not.
 _CLOSED = ("invite", "private", "knock")
-_MOST_INVITATIONS = 100  # invitations that wait for the homeserver
 _MOST_SAID = 500  # messages known for replies to them
-_MOST_FAILED_LOOKS = 100
 
 _log = logging.getLogger(__name__)
 
@@ -50,27 +46,22 @@ class _Said:
 
 
 class MatrixRooms:
-    """Reads an account's rooms; `failed_looks` outlives connections and has events that failed to load."""
+    """Reads an account's rooms."""
 
     def __init__(
         self,
         client: MatrixClient,
         account: Account,
         receive: Callable[[Incoming], Awaitable[None]],
-        cannot_read: Callable[[str], Awaitable[None]],
         became_group: Callable[[Chat], Awaitable[None]],
-        failed_looks: list[str],
     ):
         self._client = client
         self._account = account
         self._receive = receive
-        self._cannot_read = cannot_read
         self._became_group = became_group
-        self._failed_looks = failed_looks
         self._joined: set[str] = set()
-        self._invitations: OrderedDict[str, None] = OrderedDict()
         self._groups: dict[str, bool] = {}
-        self._said: OrderedDict[str, _Said] = OrderedDict()
+        self._said: BoundedDict[str, _Said] = BoundedDict(_MOST_SAID)
 
     async def load(self) -> None:
         response = await ask(self._client.joined_rooms())
@@ -78,12 +69,7 @@ class MatrixRooms:
             self._joined = set(response.rooms)
 
     def remember_own(self, event: str) -> None:
-        self._keep_said(event, _Said(self._account.id))
-
-    def _keep_said(self, event: str, said: "_Said") -> None:
-        self._said[event] = said
-        while len(self._said) > _MOST_SAID:
-            self._said.popitem(last=False)
+        self._said[event] = _Said(self._account.id)
 
     async def note_members(self, response: SyncResponse, since: str) -> None:
         """Note who has joined, before any further send: a private chat becomes a group for good."""
@@ -98,31 +84,20 @@ class MatrixRooms:
     async def take(self, response: SyncResponse, since: str) -> None:
         """Pass on the messages since a token ("" at first: none), then accept invitations."""
         for room in response.rooms.leave:
-            self._drop(room)
+            self._joined.discard(room)
+            self._groups.pop(room, None)
         for room, info in response.rooms.join.items():
             self._joined.add(room)
-            self._invitations.pop(room, None)
-            await self._take_room(room, info, since)
+            if since:
+                await self._take_room(room, info, since)
         for room in response.rooms.invite:
-            self._invitations[room] = None
-        while len(self._invitations) > _MOST_INVITATIONS:
-            self._invitations.popitem(last=False)
-        await self._accept_invitations()
+            await self._accept_invitation(room)
 
     async def _take_room(self, room: str, info: RoomInfo, since: str) -> None:
         events = [event.source for event in info.timeline.events]
-        members = _members_in(info)
-        if info.summary and (info.summary.joined_member_count or 0) > MOST_MEMBERS:
-            _log.warning("Matrix: the account leaves a room of more than %d members", MOST_MEMBERS)
-            await self._leave(room)
-            return
-        if since:
-            events = await self._since_begun(room, events, info, since)
-            shown_names = _names([*(event.source for event in info.state), *members])
-            for event in events:
-                await self._take_event(room, event, shown_names)
-        if any(matrix_events.content_of(event).get("membership") != "join" for event in members):
-            await self._leave_if_empty(room)
+        shown_names = _names([*(event.source for event in info.state), *_members_in(info)])
+        for event in await self._since_begun(room, events, info, since):
+            await self._take_event(room, event, shown_names)
 
     async def _since_begun(self, room: str, events: list[Event], info: RoomInfo, since: str) -> Sequence[Event]:
         for place in range(len(events) - 1, -1, -1):
@@ -171,11 +146,11 @@ class MatrixRooms:
         if matrix_events.is_spoken(event):
             said = _Said(sender, shorten(matrix_events.shown_in(event)))
             if not edits or self._said.get(edits, said).sender == sender:  # servers let anybody send an edit
-                self._keep_said(edits or id_, said)
+                self._said[edits or id_] = said
         if sender == self._account.id:
             return
-        if event.get("type") == matrix_events.ENCRYPTED:
-            await self._cannot_read(room)
+        if event.get("type") == matrix_events.ENCRYPTED and sender and id_ and not await self._is_group(room):
+            await self._receive(Incoming(id_, Chat(room), sender, attachments=(Attachment("encrypted"),)))
         elif sender and id_ and matrix_events.is_spoken(event):
             is_group = await self._is_group(room)
             answered = await self._look_up(room, matrix_events.replied_to(event))
@@ -203,22 +178,14 @@ class MatrixRooms:
             return _Said()
         if original in self._said:
             return self._said[original]
+        said = _Said()
         try:
             response = await ask(self._client.room_get_event(room, original))
-        except (RateLimited, TokenRefused):
-            raise
-        except NetworkAway:
-            # Between two failures the homeserver has signed the account in and given the same message again: it is no
-            # outage, and the bridge would never get beyond this message.
-            if original not in self._failed_looks:
-                self._failed_looks[:] = [*self._failed_looks, original][-_MOST_FAILED_LOOKS:]
-                raise
-            _log.warning("Matrix: the homeserver fails to give an event that a message replies to")
-            return _Said()
-        if not isinstance(response, RoomGetEventResponse):
-            return _Said()
-        said = _Said(response.event.sender, shorten(matrix_events.shown_in(response.event.source)))
-        self._keep_said(original, said)
+            if isinstance(response, RoomGetEventResponse):
+                said = _Said(response.event.sender, shorten(matrix_events.shown_in(response.event.source)))
+        except NetworkAway as problem:  # a message must not wait for what it replies to
+            _log.info("Matrix: an event that a message replies to is not known: %s", problem)
+        self._said[original] = said
         return said
 
     async def _is_group(self, room: str) -> bool:
@@ -239,33 +206,14 @@ class MatrixRooms:
         response = await ask(self._client.room_get_state_event(room, "m.room.join_rules"))
         return isinstance(response, RoomGetStateEventResponse) and response.content.get("join_rule") not in _CLOSED
 
-    async def _accept_invitations(self) -> None:
-        for room in list(self._invitations):
-            try:
-                if len(self._joined) >= MOST_ROOMS:
-                    _log.warning("Matrix: an invitation is declined, since the account is in %d rooms", MOST_ROOMS)
-                    await ask(self._client.room_leave(room))
-                elif isinstance(await ask(self._client.join(room)), JoinError):
-                    _log.info("Matrix: an invitation does not hold any more")
-                else:
-                    self._joined.add(room)
-            except RateLimited:
-                return  # those that are left are tried after the next look
-            self._invitations.pop(room, None)
-
-    async def _leave_if_empty(self, room: str) -> None:
-        if await self._members(room) == [self._account.id]:
-            await self._leave(room)
-
-    async def _leave(self, room: str) -> None:
-        await ask(self._client.room_leave(room))
-        await ask(self._client.room_forget(room))
-        self._drop(room)
-
-    def _drop(self, room: str) -> None:
-        self._joined.discard(room)
-        self._invitations.pop(room, None)
-        self._groups.pop(room, None)
+    async def _accept_invitation(self, room: str) -> None:
+        if len(self._joined) >= MOST_ROOMS:
+            _log.warning("Matrix: an invitation is declined, since the account is in %d rooms", MOST_ROOMS)
+            await ask(self._client.room_leave(room))
+        elif isinstance(await ask(self._client.join(room)), JoinError):
+            _log.info("Matrix: an invitation does not hold any more")
+        else:
+            self._joined.add(room)
 
 
 def _members_in(info: RoomInfo) -> list[Event]:

@@ -1,4 +1,4 @@
-"""Slack, over Socket Mode and the Web API: private chats, channels, threads and a slash command.
+"""Slack, over Socket Mode and the Web API: private chats, channels and threads.
 
 An event is acknowledged once the engine has it; after an outage, messages since the mark are
 fetched up to limits.
@@ -9,33 +9,30 @@ import contextlib
 import functools
 import logging
 import re
-import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, cast
 from urllib.parse import urlsplit
 
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
-from slack_sdk.socket_mode.request import SocketModeRequest
-from slack_sdk.socket_mode.response import SocketModeResponse
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
+from engram_host.bounded import BoundedDict
 from engram_host.companion.bridges.connections import read_bounded
 from engram_host.companion.bridges.errors import BridgeUnavailable, FileNotFetched, NetworkAway, SendFailed
 from engram_host.companion.bridges.network import Attachment, BridgeHost, Chat, Features, Incoming, edit_id
-from engram_host.companion.bridges.quotes import shorten
-from engram_host.companion.bridges.slack.marks import escaped, escaped_length, readable, rendered
-from engram_host.companion.bridges.slack.socket import (
+from engram_host.companion.bridges.slack.client import (
     QUIET,
-    Socket,
     connect_errors,
     error_code,
+    listen,
     send_errors,
     wanted_pause,
 )
-from engram_host.companion.bridges.slack.words import edited, whose
+from engram_host.companion.bridges.slack.words import edited, escaped_length, readable, rendered, whose
+from engram_host.companion.bridges.texts import shorten
 
 _MOST_UNITS = 3900  # leaves room for a table as code, with its escapes
 _CALL_SECONDS = 20
@@ -77,8 +74,8 @@ class Slack:
         self._url = url
         self._web: AsyncWebClient | None = None
         self._me = self._team = self._account = ""
-        self._names: OrderedDict[str, str] = OrderedDict()
-        self._parents: OrderedDict[str, str] = OrderedDict()  # first messages of threads
+        self._names: BoundedDict[str, str] = BoundedDict(_NAMES)
+        self._parents: BoundedDict[str, str] = BoundedDict(_NAMES)  # first messages of threads
 
     @property
     def features(self) -> Features:
@@ -95,19 +92,18 @@ class Slack:
             self._web = web
             await host.claim(f"{self._team} {self._me}")
             inbox = _Inbox(self, web, host, await host.load_mark())
-            socket = Socket(self._app_token, web, inbox.take, inbox.greet)
+            assert web.session is not None
             try:
-                await socket.stay_connected()
+                await listen(web, web.session, self._app_token, inbox.greet, inbox.take)
             finally:
                 self._web = None
-                await socket.end()
 
     async def send(self, chat: Chat, text: str, key: str, reply_to: str = "", is_plain: bool = False) -> str:
         more: dict[str, Any] = {"thread_ts": chat.thread} if chat.thread else {}
         with send_errors():
             sent = await self._open_web().chat_postMessage(
                 channel=chat.id,
-                text=escaped(text) if is_plain else rendered(text),
+                text=rendered(text, is_plain=is_plain),
                 mrkdwn=not is_plain,
                 unfurl_links=False,
                 unfurl_media=False,
@@ -117,9 +113,7 @@ class Slack:
 
     async def edit(self, chat: Chat, message: str, text: str, is_plain: bool = False) -> None:
         with send_errors():
-            await self._open_web().chat_update(
-                channel=chat.id, ts=message, text=escaped(text) if is_plain else rendered(text)
-            )
+            await self._open_web().chat_update(channel=chat.id, ts=message, text=rendered(text, is_plain=is_plain))
 
     async def show_typing(self, chat: Chat, is_typing: bool) -> None:
         """Do nothing: Slack has no typing sign for bots."""
@@ -177,21 +171,6 @@ class Slack:
             edits=ts if change else "",
         )
 
-    def command(self, payload: dict[str, Any], host: BridgeHost) -> Incoming:
-        """Parse a slash command: `/engram recall bike` is the command /recall, `/engram hello` a message."""
-        text = str(payload.get("text") or "").strip() or "/help"
-        if text.split()[0] in [command.name for command in host.menu]:
-            text = f"/{text}"
-        channel = str(payload["channel_id"])
-        return Incoming(
-            id=f"command {payload['trigger_id']}",
-            chat=Chat(channel, "", not channel.startswith("D")),
-            sender=str(payload["user_id"]),
-            sender_name=str(payload.get("user_name") or ""),
-            text=readable(text, self._names),
-            at=int(time.time()),
-        )
-
     def _attachment(self, file: dict[str, Any]) -> Attachment:
         kinds = {"image": "photo", "audio": "audio", "video": "video"}
         kind: Any = kinds.get(str(file.get("mimetype") or "").partition("/")[0], "file")
@@ -230,7 +209,7 @@ class Slack:
                 async with asyncio.timeout(_PARENT_SECONDS):
                     found = (await web.conversations_replies(channel=chat.id, ts=chat.thread, limit=1)).get("messages")
                 text = next((whose(one, has_files=False)[0] for one in found or ()), "")
-            _keep(self._parents, key, shorten(text))
+            self._parents[key] = shorten(text)
         return self._parents[key]
 
     async def _name(self, web: AsyncWebClient, user: str) -> str:
@@ -242,7 +221,7 @@ class Slack:
                 name = str(
                     found.get("profile", {}).get("display_name") or found.get("real_name") or found.get("name") or ""
                 )
-            _keep(self._names, user, name)  # also where the app may not ask: it is not asked again
+            self._names[user] = name  # also where the app may not ask: it is not asked again
         return self._names[user]
 
 
@@ -260,14 +239,10 @@ class _Inbox:
         if not self._is_caught_up:
             await self._catch_up()
 
-    async def take(self, request: SocketModeRequest) -> SocketModeResponse:
-        if request.type == "slash_commands":
-            await self._host.receive(self._slack.command(request.payload, self._host))
-            return SocketModeResponse(request.envelope_id, {"response_type": "in_channel"})  # others see what was asked
-        if request.type == "events_api" and isinstance(request.payload.get("event"), dict):
-            await self._take_event(request.payload["event"])
+    async def take(self, envelope: dict[str, Any]) -> None:
+        if envelope.get("type") == "events_api" and isinstance(envelope["payload"].get("event"), dict):
+            await self._take_event(envelope["payload"]["event"])
             await self._save()
-        return SocketModeResponse(request.envelope_id)
 
     async def _take_event(self, event: dict[str, Any]) -> None:
         message = await self._slack.incoming(self._web, event)
@@ -338,12 +313,6 @@ async def _fetched(call: Callable[..., Awaitable[AsyncSlackResponse]], **argumen
                 raise
         await asyncio.sleep(min(pause, _FETCH_PAUSE))
     raise NetworkAway("Slack asks to wait again and again before it gives what came meanwhile.")
-
-
-def _keep(known: OrderedDict[str, str], key: str, text: str) -> None:
-    known[key] = text
-    while len(known) > _NAMES:
-        known.popitem(last=False)
 
 
 def _objects(found: Mapping[str, Any], name: str) -> list[dict[str, Any]]:

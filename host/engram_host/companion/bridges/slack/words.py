@@ -1,12 +1,50 @@
-"""Text of Slack messages: edits, shared messages and quotes."""
+"""Text of Slack messages: rendering of replies, and what people write, share and edit."""
 
 import re
 from typing import Any
 
-from engram_host.companion.bridges.quotes import SOMEBODY, mark_quoted_rest, separate
+from engram_host.companion.bridges.texts import SOMEBODY, STYLING, mark_quoted_rest, separate, with_marks
 
+_ESCAPES = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"))
+_LINK = re.compile(r"<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>")
 _QUOTE = re.compile(r"^(?:&gt;)+(?= |$)", re.MULTILINE)
 _AUTHORS = ("author_name", "author_subname", "author_id")
+
+
+def escaped_length(text: str) -> int:
+    """Count the characters of a text with its escapes."""
+    return len(escaped(text))
+
+
+def escaped(text: str) -> str:
+    """Escape a text, so that it has no links and notifies nobody."""
+    for sign, entity in _ESCAPES:
+        text = text.replace(sign, entity)
+    return text
+
+
+def rendered(markdown: str, *, is_plain: bool) -> str:
+    """Render Markdown as mrkdwn, or a plain text as it is."""
+    return escaped(markdown) if is_plain else with_marks(escaped(markdown), STYLING)
+
+
+def readable(text: str, names: dict[str, str]) -> str:
+    """Resolve links, names (by id) and escapes in a person's message."""
+    text = _LINK.sub(lambda found: _named(found, names), text)
+    for sign, entity in reversed(_ESCAPES):
+        text = text.replace(entity, sign)
+    return text
+
+
+def _named(found: re.Match[str], names: dict[str, str]) -> str:
+    kind, target, label = found[1], found[2], found[3] or ""
+    if kind == "@":
+        return f"@{names.get(target) or label or target}"
+    if kind == "#":
+        return f"#{label or target}"
+    if kind == "!":
+        return label or f"@{target.partition('^')[0]}"
+    return f"{label} ({target})" if label and label not in target else target
 
 
 def edited(event: dict[str, Any]) -> dict[str, Any] | None:

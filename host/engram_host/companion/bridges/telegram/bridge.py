@@ -1,26 +1,23 @@
 """Telegram, over its Bot API: long polls, in private chats, groups and topics.
 
-The mark is the next update's number: Telegram forgets earlier updates, so it is requested once the
-engine has those.
+A poll confirms the updates of the one before, which the engine has by then.
 """
 
 import asyncio
 import contextlib
 import functools
 import logging
-import time
-from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
 from telegram import Bot, BotCommand, LinkPreviewOptions, ReplyParameters
 from telegram.constants import ChatAction, ParseMode
-from telegram.error import BadRequest, ChatMigrated, TelegramError
+from telegram.error import BadRequest, TelegramError
 
 from engram.channels.telegram.markup import to_html
 from engram.text import part
-from engram_host.companion.bridges.errors import BridgeUnavailable, FileNotFetched, SendFailed, SendRefused
+from engram_host.companion.bridges.errors import BridgeUnavailable, FileNotFetched, SendFailed
 from engram_host.companion.bridges.network import (
     Attachment,
     BridgeHost,
@@ -31,21 +28,24 @@ from engram_host.companion.bridges.network import (
     edit_id,
     utf16_units,
 )
-from engram_host.companion.bridges.telegram.client import get_updates, is_address, make_bot
-from engram_host.companion.bridges.telegram.errors import UNREADABLE, not_telegram, poll_errors, says, send_errors
+from engram_host.companion.bridges.telegram.client import (
+    UNREADABLE,
+    get_updates,
+    is_address,
+    make_bot,
+    not_telegram,
+    poll_errors,
+    says,
+    send_errors,
+)
 from engram_host.companion.bridges.telegram.words import forwarded_from, full_name, quoted_in, without_blockquotes
 
 LONGEST_TEXT = 4096  # UTF-16 units of a message
 _POLL_SECONDS = 50
 _AT_ONCE = 50
-_RECENT = 1000  # updates this far before the mark are repeats; lower numbers are new
-_FORGOTTEN_SECONDS = 6 * 86_400  # Telegram picks new numbers after a week without updates
-_MOVED = 100
-_HOPS = 3  # redirections followed per message: to another chat, or out of a topic
 _MOST_COMMANDS = 100
 _COMMAND_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
 _DESCRIPTION = 256
-_NO_TOPIC = ("thread not found", "topic_deleted")
 _MESSAGE, _EDITED = "message", "edited_message"
 _ALBUM_SECONDS = 1.0  # wait for the rest of an album, whose messages come one after the other
 _HELD: tuple[tuple[str, Literal["photo", "audio", "video", "file"]], ...] = (
@@ -76,8 +76,6 @@ class Telegram:
         self._url = url
         self._bot: Bot | None = None
         self._me: dict[str, Any] = {}
-        # Supergroups by the id of the former group.
-        self._moved: OrderedDict[str, str] = OrderedDict()
 
     @property
     def features(self) -> Features:
@@ -93,20 +91,13 @@ class Telegram:
             await self._set_menu(bot, host)
             await host.claim(str(self._me["id"]))
             host.connected(self._account)
-            mark = await host.load_mark()
-            known = int(mark) if mark.isdecimal() else 0
-            following, newest_at = 0, time.monotonic()
+            offset = 0
             while True:
-                if time.monotonic() - newest_at > _FORGOTTEN_SECONDS:
-                    following = 0
-                found = [one for one in await self._updates(bot, following) if _number(one) >= following]
-                for updates in _by_album(one for one in found if not known - _RECENT <= _number(one) < known):
+                found = await self._updates(bot, offset)
+                for updates in _by_album(found):
                     await self._take(updates, host)
-                if found:
-                    following, newest_at = max(map(_number, found)) + 1, time.monotonic()
-                if following and following != known:
-                    await host.save_mark(str(following))
-                    known = following
+                # After a poll without updates all are confirmed, and Telegram may begin with lower numbers.
+                offset = max(map(_number, found), default=-1) + 1
 
     async def send(self, chat: Chat, text: str, key: str, reply_to: str = "", is_plain: bool = False) -> str:
         fields = _text(text, is_plain) | _topic(chat)
@@ -114,21 +105,13 @@ class Telegram:
             fields["reply_parameters"] = ReplyParameters(int(reply_to), allow_sending_without_reply=True)
         bot = self._connected()
         with send_errors(self._token, is_plain):
-            number = str((await self._follow(bot.send_message, chat, fields)).message_id)
-        # Supergroups count messages from 1, so ids of a moved group's messages include its new id.
-        return f"{self._moved[chat.id]}:{number}" if chat.id in self._moved else number
+            return str((await bot.send_message(chat_id=int(chat.id), **fields)).message_id)
 
     async def edit(self, chat: Chat, message: str, text: str, is_plain: bool = False) -> None:
-        moved_to, _, number = message.rpartition(":")
-        if not moved_to and chat.id in self._moved:
-            raise SendRefused("the message stayed behind in a group that has become a supergroup.")
         bot, fields = self._connected(), _text(text, is_plain)
         with send_errors(self._token, is_plain):
             try:
-                await bot.edit_message_text(chat_id=int(moved_to or chat.id), message_id=int(number), **fields)
-            except ChatMigrated as error:
-                self._move(chat.id, str(error.new_chat_id))
-                raise
+                await bot.edit_message_text(chat_id=int(chat.id), message_id=int(message), **fields)
             except BadRequest as error:
                 if not says(error, "message is not modified"):
                     raise
@@ -137,7 +120,7 @@ class Telegram:
         if not is_typing or self._bot is None:
             return  # the sign goes by itself, with the next message or after five seconds
         with contextlib.suppress(TelegramError, *UNREADABLE):
-            await self._bot.send_chat_action(self._chat_id(chat), ChatAction.TYPING, **_topic(chat))
+            await self._bot.send_chat_action(int(chat.id), ChatAction.TYPING, **_topic(chat))
 
     # --- the connection
 
@@ -172,12 +155,10 @@ class Telegram:
 
     async def _updates(self, bot: Bot, offset: int) -> list[Any]:
         found = await self._poll(bot, offset, _POLL_SECONDS)
-        before = _before_album(found)
-        if found and not before:
+        if found and _album(found[-1]):
             await asyncio.sleep(_ALBUM_SECONDS)
             found = await self._poll(bot, _number(found[0]), 0)
-            before = _before_album(found) or found
-        return before
+        return found
 
     async def _poll(self, bot: Bot, offset: int, wait_seconds: int) -> list[Any]:
         with poll_errors(self._token):
@@ -190,8 +171,6 @@ class Telegram:
         pieces: list[Incoming] = []
         for update in updates:
             message = part(update, _MESSAGE, dict) or part(update, _EDITED, dict)
-            if new := part(message, "migrate_to_chat_id", int):
-                self._move(str(part(part(message, "chat", dict), "id", int)), str(new))
             incoming = _incoming(message, self._me, lambda file: functools.partial(self._fetch, file))
             if incoming is not None and _EDITED in update:
                 new_id = edit_id(incoming.id, part(message, "edit_date", int), incoming.text)
@@ -208,11 +187,14 @@ class Telegram:
                 )
             )
 
-    async def _fetch(self, file: str, _most: int) -> bytes:
+    async def _fetch(self, name: str, most: int) -> bytes:
         if self._bot is None:
             raise FileNotFetched("the bridge is not connected to Telegram now: send it again.")
         try:
-            return bytes(await (await self._bot.get_file(file)).download_as_bytearray())
+            file = await self._bot.get_file(name)
+            if (file.file_size or 0) > most:
+                raise FileNotFetched(f"it has more than {most} bytes.")
+            return bytes(await file.download_as_bytearray())
         except (TelegramError, *UNREADABLE) as error:
             # Not the error's text: it may have the address, and so the token.
             raise FileNotFetched(f"Telegram does not give it ({type(error).__name__}): send it again.") from None
@@ -221,30 +203,6 @@ class Telegram:
         if self._bot is None:
             raise SendFailed("the bridge is not connected to Telegram now.")
         return self._bot
-
-    async def _follow(self, send: Callable[..., Awaitable[Any]], chat: Chat, fields: dict[str, Any]) -> Any:
-        for hop in range(_HOPS):
-            if chat.id in self._moved:
-                fields.pop("reply_parameters", None)  # there another message has that number
-            try:
-                return await send(chat_id=self._chat_id(chat), **fields)
-            except ChatMigrated as error:
-                self._move(chat.id, str(error.new_chat_id))
-                if hop == _HOPS - 1:
-                    raise
-            except BadRequest as error:
-                if hop == _HOPS - 1 or "message_thread_id" not in fields or not says(error, *_NO_TOPIC):
-                    raise
-                del fields["message_thread_id"]
-        raise AssertionError("the last try returns or raises")
-
-    def _move(self, group: str, supergroup: str) -> None:
-        self._moved[group] = supergroup
-        if len(self._moved) > _MOVED:
-            self._moved.popitem(last=False)
-
-    def _chat_id(self, chat: Chat) -> int:
-        return int(self._moved.get(chat.id, chat.id))
 
 
 # --- incoming messages: a field of a wrong type counts as absent
@@ -292,11 +250,6 @@ def _album(update: Any) -> str:
     message = part(update, _MESSAGE, dict)
     group = part(message, "media_group_id", str)
     return f"{part(part(message, 'chat', dict), 'id', int)} {group}" if group else ""
-
-
-def _before_album(updates: list[Any]) -> list[Any]:
-    last = _album(updates[-1]) if updates else ""
-    return updates[: list(map(_album, updates)).index(last)] if last else updates
 
 
 def _by_album(updates: Iterable[Any]) -> list[list[Any]]:

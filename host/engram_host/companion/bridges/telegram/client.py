@@ -1,23 +1,48 @@
-"""Bots of python-telegram-bot with timeouts, bounded reads and a silent library.
+"""Bots of python-telegram-bot with timeouts, and the library's errors as errors of a bridge.
 
-The bot's token is part of each call's address; it appears in no error and no log.
+The bot's token is part of each call's address; it appears in no error and no log. The library has
+one network error for several cases; the httpx error below and Telegram's text tell them apart.
 """
 
+import contextlib
 import logging
 import ssl
 import warnings
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from typing import Any, cast
 
 import httpx
 from telegram import Bot
+from telegram.error import (
+    BadRequest,
+    ChatMigrated,
+    Conflict,
+    EndPointNotFound,
+    Forbidden,
+    InvalidToken,
+    RetryAfter,
+    TelegramError,
+)
 from telegram.request import HTTPXRequest
 from telegram.warnings import PTBUserWarning
+
+from engram.channels.telegram.bot_api import BotError
+from engram.channels.telegram.sender import is_final
+from engram_host.companion.bridges.errors import (
+    BridgeError,
+    BridgeUnavailable,
+    MarksRefused,
+    NetworkAway,
+    SendFailed,
+    SendRefused,
+    SendUncertain,
+    SignInRefused,
+    SlowDown,
+)
 
 _CONNECT_SECONDS = 10
 _ANSWER_SECONDS = 20  # timeout of an answer, besides the wait of a long poll
 _CONNECTIONS = 20  # concurrent calls; others wait for _ANSWER_SECONDS
-_LONGEST_ANSWER = 8 * 1024 * 1024  # bytes of an answer; 100 updates have a few MB at most
 
 for _name in ("httpx", "httpcore"):  # they log each call with its address
     logging.getLogger(_name).setLevel(logging.WARNING)
@@ -59,33 +84,91 @@ def _request(connections: int, verify: ssl.SSLContext | bool) -> HTTPXRequest:
         write_timeout=_ANSWER_SECONDS,
         connect_timeout=_CONNECT_SECONDS,
         pool_timeout=_ANSWER_SECONDS,
-        httpx_kwargs={
-            "verify": verify,
-            "headers": {"Accept-Encoding": "identity"},
-            "event_hooks": {"response": [_bound]},
-        },
+        httpx_kwargs={"verify": verify},
     )
 
 
-async def _bound(response: httpx.Response) -> None:
-    """Bound the body of a response; a compressed one is refused."""
-    if response.headers.get("Content-Encoding", "identity") != "identity":
-        raise httpx.DecodingError("the answer is packed, though none was asked for", request=response.request)
-    response.stream = _Bounded(response)
+# --- errors
+
+# The library raises these for JSON of wrong types.
+UNREADABLE = (TypeError, ValueError, KeyError, AttributeError)
+_WORDS = 200
+_BAD_MARKS = ("parse entities", "is empty", "must be non-empty")
+_NOT_THE_MARKS = ("message to edit not found", "message can't be edited", "is too long")
+_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+_REFUSED = (InvalidToken, EndPointNotFound, Conflict)
 
 
-class _Bounded(httpx.AsyncByteStream):
-    def __init__(self, response: httpx.Response):
-        self._request = response.request
-        self._stream = cast(httpx.AsyncByteStream, response.stream)
+def says(error: TelegramError, *phrases: str) -> bool:
+    """True if Telegram's description has one of the phrases."""
+    return any(phrase in error.message.lower() for phrase in phrases)
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        length = 0
-        async for piece in self._stream:
-            length += len(piece)
-            if length > _LONGEST_ANSWER:
-                raise httpx.ReadError("the answer is too long", request=self._request)
-            yield piece
 
-    async def aclose(self) -> None:
-        await self._stream.aclose()
+@contextlib.contextmanager
+def poll_errors(token: str) -> Iterator[None]:
+    """Convert errors of signing in and polling."""
+    try:
+        yield
+    except TelegramError as error:
+        raise _poll_error(error, token) from None
+    except UNREADABLE:
+        raise not_telegram() from None
+
+
+@contextlib.contextmanager
+def send_errors(token: str, is_plain: bool) -> Iterator[None]:
+    """Convert errors of sending."""
+    try:
+        yield
+    except TelegramError as error:
+        raise _send_error(error, token, is_plain) from None
+    except UNREADABLE:
+        raise SendUncertain(
+            "nobody knows whether the message arrived: what answers is not Telegram's Bot API."
+        ) from None
+
+
+def not_telegram() -> NetworkAway:
+    """Create the error for an answer that is not Telegram's."""
+    return NetworkAway("what answers is not Telegram's Bot API: check the bridge's url.")
+
+
+def _poll_error(error: TelegramError, token: str) -> BridgeError:
+    if isinstance(error, (InvalidToken, EndPointNotFound)):
+        return SignInRefused("Telegram does not know the bot: set its token again.")
+    if isinstance(error, Conflict) and says(error, "webhook"):
+        return BridgeUnavailable(
+            "a webhook is set for this bot, so Telegram gives no messages: remove it with the Bot API's deleteWebhook, "
+            "or take another bot."
+        )
+    if isinstance(error, Conflict):
+        return NetworkAway("another program polls this bot: stop it, or give the bridge a bot of its own.")
+    return NetworkAway(_problem(error, token))
+
+
+def _send_error(error: TelegramError, token: str, is_plain: bool) -> BridgeError:
+    problem = _problem(error, token)
+    if isinstance(error, RetryAfter):
+        return SlowDown(max(1, cast(int, error.retry_after)))
+    if says(error, "too many requests"):
+        return SlowDown(1)
+    if isinstance(error, BadRequest) and not is_plain and _is_about_marks(error):
+        return MarksRefused(problem)
+    if isinstance(error, (BadRequest, Forbidden, ChatMigrated)):
+        return SendRefused(problem)
+    if isinstance(error.__cause__, _NOT_SENT) or isinstance(error, _REFUSED):
+        return SendFailed(problem)
+    return SendUncertain(f"nobody knows whether the message arrived: {problem}")
+
+
+def _problem(error: TelegramError, token: str) -> str:
+    cause = error.__cause__
+    if isinstance(cause, _NOT_SENT):
+        return f"Telegram cannot be reached ({type(cause).__name__})."
+    if isinstance(cause, httpx.HTTPError):
+        return f"the link to Telegram failed ({type(cause).__name__})."
+    return f"Telegram answers: {error.message.replace(token, '***')[:_WORDS]}."
+
+
+def _is_about_marks(error: BadRequest) -> bool:
+    return says(error, *_BAD_MARKS) or not (is_final(BotError(400, error.message)) or says(error, *_NOT_THE_MARKS))

@@ -3,7 +3,7 @@
 from typing import Any
 
 from engram.text import part
-from engram_host.companion.bridges.quotes import SOMEBODY
+from engram_host.companion.bridges.texts import SOMEBODY
 
 _FORWARDED = ("forward_origin", "forward_date", "forward_from", "forward_from_chat", "forward_sender_name")
 _HELD = (

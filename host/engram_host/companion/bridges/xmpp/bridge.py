@@ -4,17 +4,19 @@ Threads are ignored: clients create one for each window, which people do not see
 """
 
 import asyncio
-import hashlib
-import json
+import functools
 import logging
+import re
+import ssl
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import cast
+from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
+import httpx
 from slixmpp import JID
 from slixmpp.exceptions import IqError, IqTimeout, PresenceError
 from slixmpp.jid import InvalidJID
@@ -22,26 +24,24 @@ from slixmpp.plugins.xep_0045 import XEP_0045
 from slixmpp.plugins.xep_0199 import XEP_0199
 from slixmpp.stanza import Message, Presence
 
-from engram_host.companion.bridges.connections import host_and_port, run_until_one_ends, tls_context
-from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway, SendFailed
-from engram_host.companion.bridges.network import BridgeHost, Chat, Features, Incoming, utf8_bytes
+from engram_host.bounded import BoundedDict
+from engram_host.companion.bridges.connections import host_and_port, read_bounded, run_until_one_ends, tls_context
+from engram_host.companion.bridges.errors import BridgeUnavailable, FileNotFetched, NetworkAway, SendFailed
+from engram_host.companion.bridges.network import BridgeHost, Chat, Features, FileFetch, Incoming, utf8_bytes
 from engram_host.companion.bridges.xmpp import stanzas
 from engram_host.companion.bridges.xmpp.client import Arrived, XmppClient
-from engram_host.companion.bridges.xmpp.files import fetcher
 from engram_host.companion.supervisor import describe_error
 
 log = logging.getLogger(__name__)
-
-MOST_ROOMS = 40  # rooms of an account: the mark has a place for each
 
 # Text limit; servers may refuse stanzas of more than 10,000 bytes, and escapes take more.
 MOST_BYTES = 6000
 PING_SECONDS = 120.0
 PONG_SECONDS = 30.0
 
-# Overlap of room history before the mark: clocks differ, and some servers are late.
-HISTORY_SECONDS = 120
-MARK_SECONDS = 30  # limit for the age of a room's mark
+FETCH_SECONDS = 20.0
+HISTORY_SECONDS = 120  # overlap of the rooms' history before the mark
+MARK_SECONDS = 30  # limit for the age of the mark
 MOST_IDS = 1000  # messages known by their senders' ids, for corrections
 MOST_NICKNAMES = 3
 
@@ -53,8 +53,6 @@ def connect(values: Mapping[str, str]) -> "XmppNetwork":
     """Create an account's connection, or raise BridgeUnavailable for an invalid setting."""
     address = _address(values["address"])
     rooms = [_address(room) for room in values["rooms"].split()]
-    if len(rooms) > MOST_ROOMS:
-        raise BridgeUnavailable(f"an account may be in at most {MOST_ROOMS} rooms.")
     return XmppNetwork(address, rooms, values)
 
 
@@ -80,22 +78,24 @@ class XmppNetwork:
         self._password = values["password"]
         self._server = host_and_port(values["server"], 5222) if values["server"] else None
         self._context = tls_context(values["authority"])
-        self._fetch_of = fetcher(self._context)
+        self._fetch_of = functools.partial(_fetch_of, self._context)
         self._client: XmppClient | None = None
         self._rooms: dict[str, stanzas.Room] = {}
         # Message ids by chat, sender and the sender's own id.
-        self._ids: OrderedDict[tuple[str, str, str], str] = OrderedDict()
+        self._ids: BoundedDict[tuple[str, str, str], str] = BoundedDict(MOST_IDS)
 
     async def run(self, host: BridgeHost) -> None:
         client = self._new_client(RESOURCE)
-        marks = RoomMarks(host)
         self._rooms.clear()
         client.add_event_handler("groupchat_presence", lambda presence: self._note_presence(client, presence))
         client.add_event_handler("groupchat_message", lambda stanza: self._note_own(client, stanza))
         try:
-            await marks.load()
+            await client.sign_in()
+            await host.claim(self._address)
+            mark = _Mark(await host.load_mark())
+            await mark.begin(host)
             self._client = client
-            await run_until_one_ends(self._stay(client, host, marks), self._pass_on(client, host, marks))
+            await run_until_one_ends(self._stay(client, host, mark), self._pass_on(client, host, mark))
         finally:
             self._client = None
             await client.end()
@@ -146,23 +146,17 @@ class XmppNetwork:
     def _new_client(self, resource: str) -> XmppClient:
         return XmppClient(f"{self._address}/{resource}", self._password, self._context, self._server, self._rooms.get)
 
-    async def _stay(self, client: XmppClient, host: BridgeHost, marks: "RoomMarks") -> None:
-        await client.sign_in()
+    async def _stay(self, client: XmppClient, host: BridgeHost, mark: "_Mark") -> None:
         try:
             await client.get_roster(timeout=PONG_SECONDS)
         except (IqError, IqTimeout):
             raise NetworkAway(f"{client.boundjid.host} does not give the list of contacts.") from None
         client.send_presence()
         for room in self._rooms_to_join:
-            await self._join(client, room, marks)
+            await self._join(client, room, mark)
         host.connected(self._address)
-        while True:
-            await run_until_one_ends(client.wait_for_cut(), self._watch(client))
-            reason = await client.wait_for_cut()
-            if not client.can_resume:
-                raise NetworkAway(f"the connection to {client.boundjid.host} has ended: {reason}")
-            await client.resume()
-            host.connected(self._address)  # for what was to be sent in between
+        await run_until_one_ends(client.wait_for_cut(), self._watch(client))
+        await client.wait_for_cut()
 
     @staticmethod
     async def _watch(client: XmppClient) -> None:
@@ -174,14 +168,13 @@ class XmppNetwork:
                 client.abort()
                 return
 
-    async def _join(self, client: XmppClient, room: str, marks: "RoomMarks") -> None:
-        since = marks.since(room)
+    async def _join(self, client: XmppClient, room: str, mark: "_Mark") -> None:
         nickname = self._nickname
         for _ in range(MOST_NICKNAMES):
             self._rooms[room] = stanzas.Room(nickname)
             try:
                 await cast(XEP_0045, client.plugin["xep_0045"]).join_muc_wait(
-                    JID(room), nickname, since=since, maxstanzas=None if since else 0, timeout=PONG_SECONDS
+                    JID(room), nickname, since=mark.since, timeout=PONG_SECONDS
                 )
             except (PresenceError, TimeoutError) as error:
                 del self._rooms[room]
@@ -191,8 +184,6 @@ class XmppNetwork:
                     return
                 nickname += "_"
             else:
-                if since is None:
-                    await marks.begin(room)
                 return
         log.warning("The room %s cannot be joined: others have the nicknames up to %s.", room, nickname)
 
@@ -212,35 +203,28 @@ class XmppNetwork:
         if room is not None and room.has_sent(stanza["from"].resource, stanza.xml):
             client.reflected(stanza["id"])
 
-    async def _pass_on(self, client: XmppClient, host: BridgeHost, marks: "RoomMarks") -> None:
+    async def _pass_on(self, client: XmppClient, host: BridgeHost, mark: "_Mark") -> None:
         while True:
             arrived = await client.next_message()
             if arrived.stanza["type"] == "groupchat":
-                await self._take_from_room(arrived, host, marks)
+                await self._take_from_room(arrived, host, mark)
             else:
-                await self._take_private(client, arrived.stanza, host)
+                await self._take_private(arrived.stanza, host)
             client.kept(arrived)
 
-    async def _take_from_room(self, arrived: Arrived, host: BridgeHost, marks: "RoomMarks") -> None:
+    async def _take_from_room(self, arrived: Arrived, host: BridgeHost, mark: "_Mark") -> None:
         if arrived.room is None:
             return
         xml, room_then = arrived.stanza.xml, arrived.room
         message = _read(lambda: stanzas.room_message(xml, room_then, self._fetch_of))
         if message is not None:
             await host.receive(self._with_ids(message, xml))
-        room = arrived.stanza["from"].bare
-        await marks.note(room, stanzas.stamp_of(xml, room))
+        await mark.note(stanzas.stamp_of(xml, arrived.stanza["from"].bare), host)
 
-    async def _take_private(self, client: XmppClient, stanza: Message, host: BridgeHost) -> None:
+    async def _take_private(self, stanza: Message, host: BridgeHost) -> None:
         message = _read(lambda: stanzas.private_message(stanza.xml, self._address, self._fetch_of))
-        if message is None:
-            return
-        await host.receive(self._with_ids(message, stanza.xml))
-        if stanzas.wants_receipt(stanza.xml):
-            receipt = client.make_message(stanza["from"], mtype="chat")
-            receipt.xml.append(stanzas.element(stanzas.RECEIPTS, "received", {"id": stanza["id"]}))
-            receipt.xml.append(stanzas.element(stanzas.NO_STORE, "store"))
-            receipt.send()
+        if message is not None:
+            await host.receive(self._with_ids(message, stanza.xml))
 
     def _with_ids(self, message: Incoming, xml: ElementTree.Element) -> Incoming:
         own, replaced = (
@@ -249,8 +233,6 @@ class XmppNetwork:
         if message.edits:
             message = replace(message, edits=self._ids.get(replaced, message.edits))
         self._ids[own] = message.edits or message.id
-        if len(self._ids) > MOST_IDS:
-            self._ids.popitem(last=False)
         return message
 
 
@@ -264,47 +246,49 @@ def _read(read: Callable[[], Incoming | None]) -> Incoming | None:
         return None
 
 
-_MOST_SECONDS = 1 << 36  # later times are invalid: datetime ends in 9999
+class _Mark:
+    """Time in Unix seconds up to which the rooms' messages were received."""
+
+    def __init__(self, saved: str):
+        self._is_new = not re.fullmatch("[0-9]{1,10}", saved)
+        self._saved = self._newest = int(time.time()) if self._is_new else int(saved)
+
+    @property
+    def since(self) -> datetime:
+        """Start of the history to ask for: clocks differ, and some servers are late."""
+        return datetime.fromtimestamp(self._saved - HISTORY_SECONDS, UTC)
+
+    async def begin(self, host: BridgeHost) -> None:
+        if self._is_new:
+            await host.save_mark(str(self._saved))
+
+    async def note(self, seconds: int, host: BridgeHost) -> None:
+        """Move on to a time (0: now), and save it unless the saved one is nearly as late."""
+        self._newest = max(self._newest, seconds or int(time.time()))
+        if self._newest - self._saved >= MARK_SECONDS:
+            await host.save_mark(str(self._newest))
+            self._saved = self._newest
 
 
-class RoomMarks:
-    """Times up to which each room's messages were received, saved as the bridge's mark."""
-
-    def __init__(self, host: BridgeHost):
-        self._host = host
-        self._seconds: dict[str, int] = {}
-
-    async def load(self) -> None:
-        mark = await self._host.load_mark()
-        self._seconds = _seconds_in(mark)
-
-    def since(self, room: str) -> datetime | None:
-        """Return the start of the history to request; None for a new room, which needs none."""
-        seconds = self._seconds.get(_short(room))
-        return None if seconds is None else datetime.fromtimestamp(seconds - HISTORY_SECONDS, UTC)
-
-    async def begin(self, room: str) -> None:
-        await self.note(room, int(time.time()) + HISTORY_SECONDS)
-
-    async def note(self, room: str, seconds: int) -> None:
-        """Move a room's mark forward to a time (0: now), unless the saved one is nearly as late."""
-        seconds = seconds or int(time.time())
-        if seconds - self._seconds.get(_short(room), 0) >= MARK_SECONDS:
-            former = {key: kept for key, kept in self._seconds.items() if key != _short(room)}
-            # Left rooms are dropped first.
-            kept = list(former.items())[-(MOST_ROOMS - 1) :]
-            self._seconds = {**dict(kept), _short(room): seconds}
-            await self._host.save_mark(json.dumps(self._seconds, separators=(",", ":")))
-
-
-def _seconds_in(mark: str) -> dict[str, int]:
+def _fetch_of(context: ssl.SSLContext, link: str) -> FileFetch | None:
+    """Return the fetch of an address; None if it is not https."""
     try:
-        kept = json.loads(mark or "{}")
+        is_https = urlsplit(link).scheme == "https" and bool(urlsplit(link).hostname)
     except ValueError:
-        return {}
-    rooms = cast(dict[str, object], kept).items() if isinstance(kept, dict) else ()
-    return {room: seconds for room, seconds in rooms if type(seconds) is int and 0 < seconds < _MOST_SECONDS}
+        is_https = False
+    return functools.partial(_fetch, context, link) if is_https else None
 
 
-def _short(room: str) -> str:
-    return hashlib.sha256(room.encode()).hexdigest()[:16]
+async def _fetch(context: ssl.SSLContext, link: str, most: int) -> bytes:
+    # The address is the sender's: redirects are not followed.
+    try:
+        headers = {"Accept-Encoding": "identity"}
+        async with (
+            httpx.AsyncClient(verify=context, timeout=FETCH_SECONDS, headers=headers) as client,
+            client.stream("GET", link) as answer,
+        ):
+            if answer.status_code != httpx.codes.OK:
+                raise FileNotFetched(f"its server does not give it (status {answer.status_code}).")
+            return await read_bounded(answer.aiter_raw(), most)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise FileNotFetched(f"its server cannot be reached ({type(error).__name__}): send it again.") from None

@@ -22,6 +22,7 @@ from slixmpp.xmlstream.handler import Callback
 from slixmpp.xmlstream.matcher import MatchXPath, StanzaPath
 from slixmpp.xmlstream.stanzabase import StanzaBase
 
+from engram_host.companion.bridges.connections import run_until_one_ends
 from engram_host.companion.bridges.errors import (
     BridgeUnavailable,
     NetworkAway,
@@ -34,7 +35,6 @@ from engram_host.companion.bridges.errors import (
 from engram_host.companion.bridges.xmpp.stanzas import FORWARDED, Room
 
 CONNECT_SECONDS = 30.0
-RESUME_SECONDS = 10.0
 CONFIRM_SECONDS = 30.0
 CLOSE_SECONDS = 1.0
 MOST_WAITING = 200  # messages queued for the engine before reading stops
@@ -75,16 +75,17 @@ class XmppClient(ClientXMPP):
             self.register_plugin(plugin)
         identities = cast(Any, self.plugin["xep_0030"])
         identities.add_identity(category="client", itype="bot", name="Engram")
-        for feature in ("urn:xmpp:receipts", "urn:xmpp:message-correct:0", "http://jabber.org/protocol/chatstates"):
+        for feature in ("urn:xmpp:message-correct:0", "http://jabber.org/protocol/chatstates"):
             identities.add_feature(feature)
         self._acks = cast(XEP_0198, self.plugin["xep_0198"])
+        # Without it the server keeps what was not confirmed for the next connection at once.
+        self._acks.allow_resume = False
         self._acks.send_ack = self._confirm
         self._arrived: deque[Arrived] = deque()
         self._unkept: deque[Arrived] = deque()
         self._has_arrived = asyncio.Event()
         self._is_asked = False
         self._started = asyncio.Event()
-        self._resumed = asyncio.Event()
         self._cut = asyncio.Event()
         self._is_up = False
         self._reason = ""
@@ -98,48 +99,24 @@ class XmppClient(ClientXMPP):
 
     async def sign_in(self) -> None:
         """Connect and sign in; raise SignInRefused, BridgeUnavailable or NetworkAway."""
-        await self._connect_until(self._started, CONNECT_SECONDS)
-        self.enable_direct_tls = "starttls" not in self.features  # if it is resumed, by the way that was found
+        host, port = self._server or (None, None)
+        self.connect(host, port)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CONNECT_SECONDS):
+                await run_until_one_ends(self._started.wait(), self._cut.wait())
+        if self._problem is not None:
+            raise self._problem
+        if not self._is_up:
+            raise NetworkAway(f"{self.default_domain} cannot be reached: {self._reason or 'it does not answer.'}")
 
     @property
     def is_up(self) -> bool:
         return self._is_up
 
-    @property
-    def can_resume(self) -> bool:
-        return bool(self._acks.sm_id)
-
-    async def resume(self) -> None:
-        """Resume the session of a broken connection, or raise NetworkAway."""
-        self._resumed.clear()
-        if self._run_out_filters is not None:
-            await asyncio.gather(self._run_out_filters, return_exceptions=True)
-        await self._connect_until(self._resumed, RESUME_SECONDS)
-
-    async def wait_for_cut(self) -> str:
+    async def wait_for_cut(self) -> None:
+        """Wait for the end of the connection, and raise its reason."""
         await self._cut.wait()
-        self._raise_problem()
-        return self._reason
-
-    async def _connect_until(self, sign: asyncio.Event, seconds: float) -> None:
-        self._cut.clear()
-        self._reason = ""
-        host, port = self._server or (None, None)
-        self.connect(host, port)
-        waiting = [asyncio.create_task(event.wait()) for event in (sign, self._cut)]
-        try:
-            await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in waiting:
-                task.cancel()
-            await asyncio.gather(*waiting, return_exceptions=True)
-        self._raise_problem()
-        if not sign.is_set() or self._cut.is_set():
-            raise NetworkAway(f"{self.default_domain} cannot be reached: {self._reason or 'it does not answer.'}")
-
-    def _raise_problem(self) -> None:
-        if self._problem is not None:
-            raise self._problem
+        raise self._problem or NetworkAway(f"the connection to {self.boundjid.host} has ended: {self._reason}")
 
     def reschedule_connection_attempt(self) -> None:
         """Override the library's reconnection: the bridge retries by itself."""
@@ -197,7 +174,6 @@ class XmppClient(ClientXMPP):
 
     def _listen(self) -> None:
         self.add_event_handler("session_start", self._on_started)
-        self.add_event_handler("session_resumed", self._on_resumed)
         # slixmpp expects an element in a room's refusal that prosody leaves out.
         refusal = Callback("Refused presence", StanzaPath("presence@type=error"), self._on_presence_error)
         self.register_handler(refusal)
@@ -215,39 +191,18 @@ class XmppClient(ClientXMPP):
         self.add_event_handler("stanza_acked", self._on_acked)
 
     def _on_started(self, _: object) -> None:
-        if self._started.is_set():  # rooms and presence of the former session are gone
-            self.fail(NetworkAway(f"{self.default_domain} has not kept the session of the connection that broke."))
-            return
         self._is_up = True
         self._started.set()
-
-    def _on_resumed(self, _: object) -> None:
-        # slixmpp has sent unconfirmed stanzas again; only a request makes the server confirm them.
-        self.send(RequestAck(self))
-        self._is_up = True
-        self._resumed.set()
 
     def _on_presence_error(self, presence: StanzaBase) -> None:
         self.event(f"muc::{presence['from'].bare}::presence-error", presence)
 
     def _on_disconnected(self, reason: object) -> None:
         self._reason = self._reason or (f"{reason}." if reason else "the connection broke.")
-        # Unconfirmed messages come again on resumption, or the server keeps them.
-        self._acks.handled = self._confirmed()
-        self._arrived.clear()
-        self._unkept.clear()
         self._is_up = False
-        self._drop_unsent()
-        self._cut.set()
-
-    def _drop_unsent(self) -> None:
-        # The library would send its queue over the next connection before TLS.
-        if self._run_out_filters is not None:
-            self._run_out_filters.cancel()  # it may be at one of them; connect() starts it again
-        while not self.waiting_queue.empty():
-            self.waiting_queue.get_nowait()
         for key in self._outcomes.keys() - self._written:
             self._settle(key, SendFailed("the connection broke before the message was sent."))
+        self._cut.set()
 
     def _note_written(self, stanza: StanzaBase) -> StanzaBase:
         if isinstance(stanza, Message) and stanza["id"] in self._outcomes:
@@ -312,11 +267,9 @@ class XmppClient(ClientXMPP):
 
     def kept(self, arrived: Arrived) -> None:
         """Confirm a message to the server, together with all before it."""
-        # After a break it is gone from the queue, and comes again.
-        if self._unkept and self._unkept[0] is arrived:
-            self._unkept.popleft()
-            if self._is_asked:
-                self._confirm()
+        assert self._unkept.popleft() is arrived
+        if self._is_asked:
+            self._confirm()
 
     def _confirmed(self) -> int:
         return self._unkept[0].number - 1 if self._unkept else self._acks.handled

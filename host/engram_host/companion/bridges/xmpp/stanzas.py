@@ -13,12 +13,9 @@ from typing import Literal, cast
 from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree
 
-from engram_host.companion.bridges.marks import Marks, with_marks
-from engram_host.companion.bridges.mentions import without_mention
 from engram_host.companion.bridges.network import Attachment, Chat, FileFetch, Incoming
-from engram_host.companion.bridges.quotes import SOMEBODY, split_quotes
+from engram_host.companion.bridges.texts import SOMEBODY, STYLING, split_quotes, with_marks, without_mention
 
-STYLING = Marks(bold="*", italic="_", struck="~")  # marks of XEP-0393, readable as plain text too
 MOST_ID = 256
 MOST_LINKS = 10  # files read per message: each link is searched for in the text
 
@@ -29,7 +26,6 @@ NO_STORE = "urn:xmpp:hints"
 CHAT_STATES = "http://jabber.org/protocol/chatstates"
 CORRECTION = "urn:xmpp:message-correct:0"
 UNIQUE_IDS = "urn:xmpp:sid:0"
-RECEIPTS = "urn:xmpp:receipts"
 FORWARDED = "{urn:xmpp:forward:0}forwarded/{jabber:client}message"
 _DELAY = "{urn:xmpp:delay}delay"
 _OCCUPANT = "{urn:xmpp:occupant-id:0}occupant-id"
@@ -143,7 +139,7 @@ def _incoming(
     quoted = "\n".join(part for part in (quoted, words, lines) if part)
     if any(message.find(tag) is not None for tag in _ENCRYPTED):
         # The body only says that it cannot be read.
-        text, attachments = "", (Attachment("file", "an encrypted message"),)
+        text, attachments = "", (Attachment("encrypted"),)
     else:
         text, attachments = _text_and_files(message, body, fetch_of)
     text, is_mentioned = mention(text)
@@ -200,11 +196,6 @@ def occupant_of(presence: ElementTree.Element) -> Occupant:
     """Return the sender of a room's presence."""
     item = presence.find(f"{_MUC_USER}/{{http://jabber.org/protocol/muc#user}}item")
     return Occupant(_bare(item.get("jid", "")) if item is not None else "", occupant_id(presence))
-
-
-def wants_receipt(message: ElementTree.Element) -> bool:
-    """True if the sender wants a receipt (XEP-0184)."""
-    return message.find(f"{{{RECEIPTS}}}request") is not None and bool(message.get("id"))
 
 
 def body_of(text: str, *, is_plain: bool) -> str:
