@@ -105,7 +105,7 @@ RUN_HERE: dict[str, tuple[Callable[[Scene], Words], str]] = {
     "bridge reload": (lambda scene: scene.home, "[]"),
     "people list": (lambda scene: scene.home, '"people": []'),
     "people approve": (lambda scene: ("irc:ann", *scene.home), "irc:ann"),
-    "people block": (lambda scene: ("irc:mallory", *scene.home), '"blocked": true'),
+    "people block": (lambda scene: ("irc:mallory", *scene.home), '"is_blocked": true'),
     "people page": (lambda scene: (scene.with_person("ida"), *scene.home), "/signin?code="),
     "people group": (lambda scene: ("irc:#garden", "mention", *scene.home), "irc:#garden"),
 }

@@ -22,6 +22,14 @@ def print_line(sentence: str) -> None:
     sys.stdout.write(printable_line(sentence) + "\n")
 
 
+def print_either(value: Any, sentence: str, *, is_json: bool) -> None:
+    """Print a value as JSON if that was asked for, else a sentence about it."""
+    if is_json:
+        print_json(value)
+    else:
+        print_line(sentence)
+
+
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], empty: str = "") -> None:
     """Print rows: a table on a terminal, elsewhere lines whose columns stand below each other, without heads.
 

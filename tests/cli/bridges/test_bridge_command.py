@@ -45,12 +45,12 @@ def tables(home: Path) -> dict:
 
 def test_a_bridge_is_added_listed_and_removed(home: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"password={PASSWORD}\n"))
-    added = fine("bridge", "add", "fake", *SET, "--board", "kitchen", "--home", home, "--json")
+    added = fine("bridge", "add", "fake", *SET, "--home", home, "--json")
     assert added.json == {"name": "fake", "network": "fake", "account": "engram@localhost", "running": False}
-    assert tables(home) == {"fake": {"network": "fake", "boards": ["kitchen"], "server": "localhost"}}
+    assert tables(home) == {"fake": {"network": "fake", "server": "localhost"}}
     assert SecretStore(home, {}).find("bridges.fake.password") == PASSWORD
     (listed,) = fine("bridge", "list", "--home", home, "--json").json
-    assert (listed["name"], listed["state"], listed["boards"]) == ("fake", "not running", ["kitchen"])
+    assert (listed["name"], listed["state"], listed["boards"]) == ("fake", "not running", [])
     assert fine("bridge", "remove", "fake", "--home", home, "--json").json == {"name": "fake", "removed": True}
     assert tables(home) == {} and list((home / "secrets").iterdir()) == []
 
@@ -127,9 +127,7 @@ def test_without_a_check_nothing_is_signed_in_to(home: Path, monkeypatch: pytest
         ((*SET, "--set", "password=hunter2"), "", "would show a secret to all users"),
         ((*SET, "--set", "colour=red"), "password=x\n", "has the fields server, nickname, password, token"),
         ((*SET, "--set", "server"), "password=x\n", "FIELD=VALUE"),
-        ((*SET, "--policy", "open"), "password=x\n", "bridges.fake.allow"),
         ((*SET, "--name", "Bad Name"), "password=x\n", "no name of a bridge"),
-        ((*SET, "--board", "The Kitchen"), "password=x\n", "bridges.fake.boards"),
     ],
 )
 def test_what_is_missing_or_wrong_is_named(home: Path, monkeypatch: pytest.MonkeyPatch, words, stdin: str, said: str):
@@ -264,7 +262,7 @@ def _strangers(home: Path, server: FakeServer) -> Callable[[str], list[str]]:
         assert host is not None
         message = Incoming(f"of {sender}", Chat(sender), sender, text="hello")
         asyncio.run_coroutine_threadsafe(host.receive(message), loops[-1]).result(30)
-        return [each["id"] for each in fine("people", "list", "--home", home, "--json").json["waiting"]]
+        return [each["ref"] for each in fine("people", "list", "--home", home, "--json").json["waiting"]]
 
     home.mkdir(mode=0o700)
     SecretStore(home, {}).keep("bridges.fake.password", PASSWORD)

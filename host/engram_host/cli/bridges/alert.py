@@ -38,10 +38,7 @@ def add(
         raise CommandError(f"{address.name} did not take an alert, and nothing is changed: check the address.")
     _keep(context.home, urls)
     _reload(context)
-    if context.json:
-        output.print_json({"number": len(urls), "name": address.name})
-    else:
-        output.print_line(f"{address.name} is kept.")
+    output.print_either({"number": len(urls), "name": address.name}, f"{address.name} is kept.", is_json=context.json)
 
 
 @app.command()
@@ -57,10 +54,8 @@ def test(context: Context) -> None:
     failed = [each.name for each in addresses if not asyncio.run(each.send("Engram", "This is a test."))]
     if failed:
         raise CommandError(f"not taken by {', '.join(failed)}: check the address.")
-    if context.json:
-        output.print_json({"sent": [each.name for each in addresses]})
-    else:
-        output.print_line(f"sent to {', '.join(each.name for each in addresses)}.")
+    sent = [each.name for each in addresses]
+    output.print_either({"sent": sent}, f"sent to {', '.join(sent)}.", is_json=context.json)
 
 
 @app.command()
@@ -76,10 +71,8 @@ def remove(context: Context, number: Annotated[int, typer.Argument(help="as `eng
     del urls[number - 1]
     _keep(context.home, urls)
     _reload(context)
-    if context.json:
-        output.print_json({"number": number, "removed": True})
-    else:
-        output.print_line(f"the alert address {number} is removed.")
+    removed = {"number": number, "removed": True}
+    output.print_either(removed, f"the alert address {number} is removed.", is_json=context.json)
 
 
 def _addresses(urls: list[str]) -> "list[AppriseAddress]":

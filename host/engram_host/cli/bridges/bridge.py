@@ -14,7 +14,6 @@ from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled
 from engram_host.cli.options import HOME, JSON, URL, Context, takes
 from engram_host.companion.bridge_settings import (
     MOST_BRIDGES,
-    POLICIES,
     BridgeSettings,
     check_bridge_name,
     check_servers,
@@ -46,11 +45,6 @@ def add(
     given: Annotated[
         list[str] | None, typer.Option("--set", help="a field as FIELD=VALUE; repeatable; no secrets")
     ] = None,
-    board: Annotated[
-        list[str] | None, typer.Option("--board", help="only this board; repeatable; default: all")
-    ] = None,
-    policy: Annotated[str, typer.Option(help=f"who may talk: {', '.join(POLICIES)}; default: people.policy")] = "",
-    allow: Annotated[str, typer.Option(help='"*": everybody, with --policy open')] = "",
     keyring: Annotated[bool, typer.Option("--keyring", help="keep secrets in the system's keyring")] = False,
     replace: Annotated[bool, typer.Option("--replace", help="replace the bridge of that name")] = False,
     check: Annotated[bool, typer.Option("--check/--no-check", help="sign in before anything is kept")] = True,
@@ -61,7 +55,7 @@ def add(
 
     Example: engram bridge add matrix
 
-    Example: echo "token=123:abc" | engram bridge add telegram --board kitchen
+    Example: echo "token=123:abc" | engram bridge add telegram
     """
     from engram_host.cli.bridges.asking import collect_values
     from engram_host.cli.bridges.toml_file import put_bridge
@@ -70,8 +64,7 @@ def add(
     from engram_host.companion.settings import make_folder
 
     name = check_bridge_name(name or network)
-    own: dict[str, Any] = {"network": network, "boards": board, "policy": policy, "allow": allow, "keyring": keyring}
-    table = {key: value for key, value in own.items() if value}
+    table: dict[str, Any] = {"network": network, **({"keyring": True} if keyring else {})}
     kind = check_bridge(read_bridges({name: table})[0])
     _check_place(context.home, name, replace=replace)
     _load(kind)
@@ -82,9 +75,7 @@ def add(
     shown = {key: value for key, value in values.items() if key not in hidden}
     settings = read_bridges({name: table | shown})[0]
     check_servers((*(each for each in _bridges(context.home) if each.name != name), settings))
-    account = (
-        _sign_in(kind, {field.name: values.get(field.name, field.default) for field in kind.fields}) if check else ""
-    )
+    account = _sign_in(kind, values) if check else ""
     make_folder(context.home)
     secrets = SecretStore(context.home)
     for field in sorted(hidden):
@@ -105,14 +96,12 @@ def list_bridges(context: Context) -> None:
     Example: engram bridge list
     """
     running = {each["name"]: each for each in ask_running(context, "GET", "/v1/bridges") or []}
-    rows = [_described(settings, running.get(settings.name)) for settings in _bridges(context.home)]
+    rows = [_described(settings, running.get(settings.name, {})) for settings in _bridges(context.home)]
     if context.json:
         output.print_json(rows)
         return
-    columns = ("name", "network", "state", "account", "boards")
-    table = [
-        (row["name"], row["network"], row["state"], row["account"], " ".join(row["boards"]) or "all") for row in rows
-    ]
+    columns = ("name", "network", "state", "account")
+    table = [[row[column] for column in columns] for row in rows]
     output.print_table(columns, table, empty="there is no bridge yet; `engram bridge add NETWORK` makes one.")
     for row in rows:
         if row["reason"]:
@@ -139,10 +128,7 @@ def remove(context: Context, name: Name) -> None:
             SecretStore(context.home).remove(secret_name(name, field.name), in_keyring=settings.in_keyring)
     _note(context.home, f"bridge remove {name}")
     ask_running(context, "POST", "/v1/bridges/reload")
-    if context.json:
-        output.print_json({"name": name, "removed": True})
-    else:
-        output.print_line(f"the bridge {name} is removed.")
+    output.print_either({"name": name, "removed": True}, f"the bridge {name} is removed.", is_json=context.json)
 
 
 @app.command()
@@ -202,8 +188,9 @@ def _sign_in(kind: "NetworkKind", values: "Mapping[str, str]") -> str:
     from engram_host.companion.bridges.checking import check_account
     from engram_host.companion.bridges.errors import BridgeError
 
+    whole = {field.name: values.get(field.name, field.default) for field in kind.fields}
     try:
-        return asyncio.run(check_account(kind, values, CHECK_SECONDS))
+        return asyncio.run(check_account(kind, whole, CHECK_SECONDS))
     except BridgeError as problem:
         raise CommandError(f"{kind.title} was not signed in to, and nothing is changed: {problem}") from None
 
@@ -233,30 +220,17 @@ def _note(home: Path, action: str) -> None:
 
 
 def _tell_added(context: Context, settings: BridgeSettings, account: str) -> None:
-    running = ask_running(context, "POST", "/v1/bridges/reload")
-    if context.json:
-        shown = {"name": settings.name, "network": settings.network, "account": account, "running": running is not None}
-        output.print_json(shown)
-        return
+    running = ask_running(context, "POST", "/v1/bridges/reload") is not None
+    shown = {"name": settings.name, "network": settings.network, "account": account, "running": running}
     signed_in = f", signed in as {account}" if account else ""
-    output.print_line(f"The bridge {settings.name} is kept{signed_in}.")
-    if running is None:
-        output.print_line("`engram serve` runs it.")
-    else:
-        output.print_line("The companion runs it now; `engram bridge list` shows how it is.")
-    if settings.policy in ("", "pairing"):
+    where = "The companion runs it now." if running else "`engram serve` runs it."
+    output.print_either(shown, f"The bridge {settings.name} is kept{signed_in}. {where}", is_json=context.json)
+    if not context.json:
         output.print_line("Write to it: it answers with a code. Then `engram people approve CODE` lets you talk;")
         output.print_line("with --owner you share the memory of the board's console.")
 
 
-def _described(settings: BridgeSettings, running: dict[str, Any] | None) -> dict[str, Any]:
-    shown: dict[str, Any] = {
-        "name": settings.name,
-        "network": settings.network,
-        "boards": list(settings.boards),
-        "settings": dict(settings.fields),
-        "state": "off" if not settings.is_on else "not running",
-        "account": "",
-        "reason": "",
-    }
-    return shown | (running or {})
+def _described(settings: BridgeSettings, running: dict[str, Any]) -> dict[str, Any]:
+    shown = {"name": settings.name, "network": settings.network, "boards": list(settings.boards)}
+    state = "not running" if settings.is_on else "off"
+    return {**shown, "settings": dict(settings.fields), "state": state, "account": "", "reason": "", **running}

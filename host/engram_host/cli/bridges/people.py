@@ -31,9 +31,9 @@ def list_people(context: Context) -> None:
     output.print_table(("principal", "name", "", "accounts"), rows, empty="nobody was approved yet.")
     for name, mode in groups.items():
         output.print_line(f"group {name}: {mode}")
-    if waiting:
-        output.print_line("")
-        _print_waiting(waiting)
+    for each in waiting:
+        since = output.format_time(each["at"])
+        output.print_line(f"waiting: {each['code']}  {each['ref']} {each['name']} since {since}")
 
 
 @app.command()
@@ -78,10 +78,8 @@ def page(context: Context, who: Who) -> None:
     with context.open_companion() as companion:
         made = companion.post("/v1/people/page", {"who": who})
         address = companion.url + made["path"]
-    if context.json:
-        output.print_json({"principal": made["principal"], "page": address, "ends": made["ends"]})
-    else:
-        typer.echo(address)
+    shown = {"principal": made["principal"], "page": address, "ends": made["ends"]}
+    output.print_either(shown, address, is_json=context.json)
 
 
 @app.command()
@@ -93,10 +91,7 @@ def group(context: Context, group: Group, mode: Mode) -> None:
     """
     with context.open_companion() as companion:
         found = companion.post("/v1/people/groups", {"id": group, "mode": mode})
-    if context.json:
-        output.print_json({"groups": found})
-    else:
-        output.print_line(f"group {group}: {mode}")
+    output.print_either({"groups": found}, f"group {group}: {mode}", is_json=context.json)
 
 
 def _change(context: Context, action: str, **fields: str) -> dict[str, Any]:
@@ -105,17 +100,9 @@ def _change(context: Context, action: str, **fields: str) -> dict[str, Any]:
 
 
 def _show(context: Context, person: dict[str, Any], outcome: str) -> None:
-    if context.json:
-        output.print_json(person)
-        return
-    called = person["name"] or person["principal"]
-    output.print_line(f"{called} {outcome}: {' '.join(person['ids']) or person['principal']}")
+    called, ids = person["name"] or person["principal"], " ".join(person["ids"]) or person["principal"]
+    output.print_either(person, f"{called} {outcome}: {ids}", is_json=context.json)
 
 
 def _status(person: dict[str, Any]) -> str:
     return "blocked" if person["is_blocked"] else "owner" if person["principal"] == "owner" else ""
-
-
-def _print_waiting(found: list[dict[str, Any]]) -> None:
-    rows = [(each["code"], each["ref"], each["name"], output.format_time(each["at"])) for each in found]
-    output.print_table(("code", "account", "calls themselves", "since"), rows, empty="nobody waits.")

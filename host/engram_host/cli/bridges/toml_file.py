@@ -12,16 +12,20 @@ from engram_host.companion.bridge_settings import BRIDGES_TABLE
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings_reader import FILE
 
+_KEPT = ("on", "boards", "policy", "allow")
+"""Settings of a bridge that another account under its name keeps."""
+
 
 def put_bridge(home: Path, name: str, values: Mapping[str, Any]) -> None:
     """Write the table of a bridge, in the place of a former one of its name. SettingError."""
 
     def change(document: tomlkit.TOMLDocument) -> None:
-        table = tomlkit.table()
-        table.update(values)
         if BRIDGES_TABLE not in document:
             document[BRIDGES_TABLE] = tomlkit.table(is_super_table=True)
-        document[BRIDGES_TABLE][name] = table  # pyright: ignore[reportIndexIssue]
+        bridges: Any = document[BRIDGES_TABLE]
+        table, former = tomlkit.table(), bridges.get(name, {})
+        table.update({key: former[key] for key in _KEPT if key in former} | dict(values))
+        bridges[name] = table
 
     _change(home, change)
 
