@@ -15,7 +15,6 @@ PARAGRAPHS = Features(400, has_typing=False)
 LINES = replace(IrcNetwork.features, most_units=400)
 KINDS = {
     "edits": EDITED,
-    "edits-known-keys": replace(EDITED, may_know_keys=True),
     "paragraphs": PARAGRAPHS,
     "lines": LINES,
     "edits-repeatable": replace(EDITED, is_repeatable=True),
@@ -124,7 +123,7 @@ class FaultyNetwork:
         if self.features.heading_end != "\n":
             return self._say(chat, lines_of(text, LINE_BYTES), key)
         known = self._keys.get((chat.id, key))
-        if known is None or not (self.features.is_repeatable or self.features.may_know_keys):
+        if known is None or not self.features.is_repeatable:
             known = ShownMessage(f"n{len(self.shown) + 1}", chat, text, reply_to, is_plain)
             self.shown.append(known)
             self._keys[chat.id, key] = known

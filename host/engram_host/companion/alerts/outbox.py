@@ -134,14 +134,6 @@ class AlertOutbox:
         """True if at least one address has no alert waiting."""
         return any(not queue.waiting for queue in self._queues)
 
-    def take_over(self, former: "AlertOutbox") -> None:
-        """Take over the queues of kept addresses; alerts of removed ones go to new addresses."""
-        names = {queue.address.name for queue in self._queues}
-        old = {queue.address.name: queue.waiting for queue in former._queues}
-        of_others = [each for name, waiting in old.items() if name not in names for each in waiting]
-        for queue in self._queues:
-            queue.waiting.extend(old.get(queue.address.name, of_others))
-
     def add(self, alert: Alert) -> None:
         """Queue an alert, unless the cool-down or its subject's limit stops it."""
         number = self._cool_down.admit(alert.key, alert.subject)

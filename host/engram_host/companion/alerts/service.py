@@ -43,9 +43,7 @@ class AlertService:
         self._reloading = asyncio.Lock()
         self._task: BackgroundTask | None = None
         self._outbox: AlertOutbox | None = None
-        self._watch: AlertWatch | None = None
         self._urls: str | None = None
-        self._former: tuple[AlertOutbox, AlertWatch] | None = None
         self._problem = ""
 
     def start(self) -> None:
@@ -57,18 +55,17 @@ class AlertService:
         if self._task:
             await self._task.stop()
             self._supervisor.forget(self._task)
-        self._task = self._outbox = self._watch = self._urls = self._former = None
+        self._task = self._outbox = self._urls = None
         self._problem = ""
         self._lease.release()
 
     async def reload(self, settings: AlertSettings) -> None:
-        """Apply new settings and addresses; queued alerts stay, concurrent calls run in turn."""
+        """Apply new settings and addresses; alerts that no address has accepted are found again."""
         async with self._reloading:
             if settings == self._settings and await self._has_same_addresses():
                 return
-            former = (self._outbox, self._watch) if self._outbox and self._watch else None
             await self.stop()
-            self._settings, self._former = settings, former
+            self._settings = settings
             self.start()
 
     async def _has_same_addresses(self) -> bool:
@@ -104,18 +101,13 @@ class AlertService:
         if not addresses:
             return
         cool_down = CoolDown(self._settings.cooldown_minutes * 60, MOST_OF_SUBJECT)
-        self._outbox = AlertOutbox(addresses, cool_down, MOST_OF_SUBJECT)
-        if self._former:
-            outbox, watch = self._former
-            self._outbox.take_over(outbox)
-            self._watch, self._former = watch.with_settings(self._settings), None
-        else:
-            self._watch = AlertWatch(self._sources, self._settings, int(time.time()))
+        outbox = self._outbox = AlertOutbox(addresses, cool_down, MOST_OF_SUBJECT)
+        watch = AlertWatch(self._sources, self._settings, int(time.time()))
         while True:
-            await self._look(self._watch, self._outbox)
-            await self._outbox.send()
-            await self._keep(self._watch, self._outbox)
-            await self._pause(min(LOOK_SECONDS, self._outbox.seconds_left))
+            await self._look(watch, outbox)
+            await outbox.send()
+            await self._keep(watch, outbox)
+            await self._pause(min(LOOK_SECONDS, outbox.seconds_left))
 
     def _find_urls(self) -> str:
         return self._secrets.find(URLS, in_keyring=self._settings.keyring)

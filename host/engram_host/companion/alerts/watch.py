@@ -46,11 +46,6 @@ class AlertWatch:
         self._told: dict[str, Any] | None = None
         self._is_kept = True
 
-    def with_settings(self, settings: AlertSettings) -> "AlertWatch":
-        made = AlertWatch(self._sources, settings, self._started)
-        made._told, made._is_kept = self._told, self._is_kept
-        return made
-
     def look(self, now: int) -> list[Alert]:
         """Return new alerts; blocks some ms, may raise StoreUnavailable."""
         told = json.loads(json.dumps(self._told)) if self._told else self._load(now)

@@ -81,7 +81,6 @@ class Features:
     edit_seconds: float | None = None  # least time between edits; None: no edits, answers by paragraph
     has_typing: bool = True
     is_repeatable: bool = False  # a message sent again with its key is shown once
-    may_know_keys: bool = False  # as is_repeatable, but only for a while
     command_signs: str = "/"  # some clients keep the slash for themselves
     heading_end: str = "\n"
 

@@ -163,8 +163,7 @@ class Display:
         if not self._can_edit:
             done = replace(done, part=done.part + 1, start=part.upto, heading="")
         await self._save(done)
-        may_be_known = self._features.is_repeatable or self._features.may_know_keys
-        self._text = "" if was_sending and may_be_known else text
+        self._text = "" if was_sending and self._features.is_repeatable else text
         if self._can_edit and not self._text:
             await self._edit(index, text)  # a network that knew the key shows the first text
 
