@@ -3,11 +3,12 @@
 import asyncio
 import logging
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
+from engram_host.bounded import BoundedDict
 from engram_host.sentences import SentenceTable
 
 _log = logging.getLogger("engram.alerts")
@@ -57,8 +58,8 @@ class CoolDown:
         self._seconds = seconds
         self._most = most
         self._now = now
-        self._passed: OrderedDict[str, float] = OrderedDict()
-        self._counts: OrderedDict[str, tuple[float, int]] = OrderedDict()
+        self._passed: BoundedDict[str, float] = BoundedDict(MOST_REMEMBERED)
+        self._counts: BoundedDict[str, tuple[float, int]] = BoundedDict(MOST_REMEMBERED)
 
     def admit(self, key: str, subject: str) -> int:
         """Return the alert's number in its subject, up to most + 1, or 0 if it does not pass."""
@@ -68,8 +69,8 @@ class CoolDown:
             began, count = now, 0
         if now - self._passed.get(key, -self._seconds) < self._seconds or count > self._most:
             return 0
-        _remember(self._passed, key, now)
-        _remember(self._counts, subject, (began, count + 1))
+        self._passed[key] = now
+        self._counts[subject] = (began, count + 1)
         return count + 1
 
 
@@ -147,10 +148,3 @@ class AlertOutbox:
 
     async def send(self) -> None:
         await asyncio.gather(*(queue.send() for queue in self._queues))
-
-
-def _remember(kept: OrderedDict[str, Any], key: str, value: Any) -> None:
-    kept[key] = value
-    kept.move_to_end(key)
-    if len(kept) > MOST_REMEMBERED:
-        kept.popitem(last=False)
