@@ -7,12 +7,12 @@ import psycopg
 
 from engram import log_line
 from engram_host.companion.store import CompanionStore, choose_store
+from engram_host.companion.store.boards.line_quota import DAY_SECONDS, DayUse
+from engram_host.companion.store.boards.replication_rules import WENT_BACK
 from engram_host.companion.store.boards.status import BoardStatus
 from engram_host.companion.store.conversations.table import Reply
 from engram_host.companion.store.database import tables_with
-from engram_host.companion.store.line_quota import DAY_SECONDS, DayUse
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.replication_rules import WENT_BACK
 from engram_host.companion.store.row_types import LogRow
 from engram_host.companion.store.senses.types import MINUTES, Anomaly, Listed, ReadingBlock, Row, SenseList
 from engram_host.companion.types import (

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import logging
-import shutil
 import time
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +11,7 @@ from functools import partial
 from engram_host.companion.alerts.service import LEASE as ALERTS_LEASE
 from engram_host.companion.alerts.service import AlertService
 from engram_host.companion.alerts.watch import AlertSources
-from engram_host.companion.api.backend import StoreLook
+from engram_host.companion.api.backend import StoreLook, read_gauges
 from engram_host.companion.auth.audit import AuditLog
 from engram_host.companion.auth.exposure import tokens_required
 from engram_host.companion.auth.identity import CallerLookup
@@ -32,7 +31,6 @@ from engram_host.companion.conversations.door.pushes import DoorPushes
 from engram_host.companion.conversations.people import PeopleService, admission_rules
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.embedding.embedding_service import EmbeddingService
-from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.api_key import ApiKey
 from engram_host.companion.gateway.proxy import Gateway
@@ -44,7 +42,7 @@ from engram_host.companion.media.files import MediaFiles
 from engram_host.companion.media.service import MediaService
 from engram_host.companion.media.upkeep import MediaUpkeep
 from engram_host.companion.memories.service import MemoryServices
-from engram_host.companion.metrics import Metrics, last_backup
+from engram_host.companion.metrics import Metrics
 from engram_host.companion.mqtt.client import MqttClient, broker_login
 from engram_host.companion.overview.absence import AbsenceFinder
 from engram_host.companion.overview.personal import PersonalMemory
@@ -119,10 +117,7 @@ class CompanionApp:
         )
         self.gateway = Gateway(store.gateway, settings.gateway, gateway_key, metrics)
         self.media = MediaService(
-            boards=store.boards,
-            media=store.media,
-            files=MediaFiles(settings.home),
-            limits=media_limits(settings.media),
+            boards=store.boards, media=store.media, files=MediaFiles(settings.home), limits=media_limits(settings.media)
         )
         self._media_upkeep = MediaUpkeep(
             boards=store.boards,
@@ -146,10 +141,7 @@ class CompanionApp:
         )
         self.checking = StoreCheck(store.health, supervisor, leases.lease(CHECK_LEASE))
         self.backup = DailyBackup(
-            settings.home,
-            database_file(settings),
-            keep=settings.store.daily_backups,
-            supervisor=supervisor,
+            settings.home, database_file(settings), keep=settings.store.daily_backups, supervisor=supervisor
         )
         self.folders = FolderService(
             boards=store.boards,
@@ -199,23 +191,14 @@ class CompanionApp:
             lease=leases.lease(HOME_ASSISTANT_LEASE),
         )
         self.alerts = AlertService(
-            sources=AlertSources(
-                boards=store.boards,
-                conversations=store.conversations,
-                people=store.people,
-                status=store.status,
-                values=store.values,
-            ),
+            sources=AlertSources(store.boards, store.conversations, store.people, store.status, store.values),
             settings=settings.alerts,
             secrets=secrets,
             supervisor=supervisor,
             lease=leases.lease(ALERTS_LEASE),
         )
         self.overviews = BoardOverviews(
-            boards=store.boards,
-            status=store.status,
-            notes=store.notes,
-            flash_percent=self.alerts.flash_percent,
+            boards=store.boards, status=store.status, notes=store.notes, flash_percent=self.alerts.flash_percent
         )
         self.memories = MemoryServices(
             boards=store.boards,
@@ -298,18 +281,15 @@ class CompanionApp:
 
     @property
     def store_name(self) -> str:
-        """Which database it is."""
         return self.store.database.name
 
     @property
     def mqtt_name(self) -> str:
-        """State of the connection to the broker."""
         if not self.mqtt_client:
             return "off"
         return "your broker, connected" if self.mqtt_client.is_connected else "your broker, not connected"
 
     def problems(self) -> list[str]:
-        """What does not work now, a sentence each."""
         found = self.supervisor.problems()
         if self.mqtt_client and not self.mqtt_client.is_connected:
             found.append(self.mqtt_client.problem)
@@ -318,9 +298,7 @@ class CompanionApp:
         return found + self.folders.problems() + self.bridges.problems() + self.alerts.problems()
 
     async def reload_bridges(self) -> None:
-        """Run bridges, let people talk, and send alerts, by the settings and secrets as they are now, here and in all other
-        processes. SettingError, and nothing has changed then.
-        """
+        """Apply the settings of bridges, people and alerts in all processes; a SettingError changes nothing."""
         await self._settings_reload.reload_all()
 
     async def _reload(self) -> None:
@@ -332,29 +310,10 @@ class CompanionApp:
         await self.alerts.reload(settings.alerts)
 
     def gauges(self) -> dict[str, float]:
-        """The figures that stand now, by the names in metrics.GAUGES. Blocks some ms: call it in a thread."""
-        found: dict[str, float] = {
-            "engram_up_seconds": time.monotonic() - self._began,
-            "engram_waiting_batches": self.replication.waiting,
-            "engram_index_bytes": self.search.index_bytes,
-            "engram_indexes": len(self.search.indexed),
-            "engram_backlog_lines": self.embedding.changes_left,
-            "engram_disk_free_bytes": shutil.disk_usage(self.settings.home).free,
-            "engram_last_backup_timestamp_seconds": last_backup(self.settings.home),
-        }
-        states = [status.state for status in self.supervisor.statuses()]
-        found["engram_tasks_down"] = states.count("restarting") + states.count("failed")
+        """Return current values by the names in metrics.GAUGES; blocks some ms."""
+        found = read_gauges(self, self.store.health) | {"engram_up_seconds": time.monotonic() - self._began}
         if self.mqtt_client:
             found["engram_broker_connected"] = float(self.mqtt_client.is_connected)
-        if bridges := [status.state for status in self.bridges.statuses()]:
-            found["engram_bridges_connected"] = bridges.count("connected")
-            found["engram_bridges_down"] = bridges.count("away") + bridges.count("stopped")
-        read = [one.progress for one in self.folders.standings]
-        found["engram_folder_files"] = sum(progress.total for progress in read)
-        found["engram_folder_passages"] = sum(progress.passages for progress in read)
-        found["engram_database_usable"] = float(self.look.is_usable)
-        with contextlib.suppress(StoreUnavailable):  # /v1/health shows it; the other figures are worth showing
-            found |= self.store.health.gauges()
         return found
 
     @contextlib.asynccontextmanager

@@ -42,7 +42,7 @@ from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.search.request import SearchRequest, SearchResult, Weights
 from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store import open_store
-from engram_host.companion.store.replica import ReplicationTable
+from engram_host.companion.store.boards.replica import ReplicationTable
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import Hello, LineBatch, LogState, Sender, SeqRange
 from engram_host.evaluation.sets import Conversation, EvaluationFailed, Turn

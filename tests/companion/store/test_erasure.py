@@ -12,9 +12,9 @@ from engram_host.companion.embedding.index_state import IndexPosition, write_pos
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.boards.replica import NO_QUOTA
 from engram_host.companion.store.database import bundled_migrations, tables_with
 from engram_host.companion.store.media import StoredMedia, media_id
-from engram_host.companion.store.replica import NO_QUOTA
 from engram_host.companion.store.senses.types import Anomaly, Listed, ReadingBlock, Row, SenseList
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.types import GatewayUse, MediaLimits, Sender, SeqRange

@@ -8,7 +8,7 @@ import pytest
 
 from engram_host.companion.errors import Refused
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.line_quota import AGAIN_SECONDS, DAY_SECONDS, RESET_LINES
+from engram_host.companion.store.boards.line_quota import AGAIN_SECONDS, DAY_SECONDS, RESET_LINES
 from engram_host.companion.types import LineBatch, LineQuota
 from plain_board import PlainBoard
 

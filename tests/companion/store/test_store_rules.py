@@ -9,7 +9,7 @@ import pytest
 from engram import log_line
 from engram_host.companion.errors import Refused, Stale, UnknownDevice
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.replica import SILENCE_SECONDS
+from engram_host.companion.store.boards.replica import SILENCE_SECONDS
 from engram_host.companion.types import LOGS, Hello, LineBatch, LogName, LogState, Sender, SeqRange
 from engram_host.companion.vector_types import Identity, StoredVector
 from engram_host.time_zones import BoardZone

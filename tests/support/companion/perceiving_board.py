@@ -14,7 +14,7 @@ from engram.link import messages
 from engram.senses.senses import Sense, Senses
 from engram_host.companion.replication.protocol import MessageDispatcher
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.replica import NO_QUOTA
+from engram_host.companion.store.boards.replica import NO_QUOTA
 from engram_host.companion.types import LineQuota
 from sending import Sent
 
@@ -124,7 +124,7 @@ def bytes_of(block: Any) -> bytes:
 def posted_to(store: CompanionStore, quota: LineQuota = NO_QUOTA) -> Callable[[str, bytes], bytes]:
     """What a companion with a store answers to a message of a board."""
 
-    async def nothing(device: str, head: Any) -> list[bytes]:
+    async def nothing(*_: object) -> list[bytes]:
         return []
 
     replication = replication_of(store, quota=quota)

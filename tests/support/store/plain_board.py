@@ -12,7 +12,7 @@ from itertools import count
 from engram import log_line
 from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.replica import SILENCE_SECONDS
+from engram_host.companion.store.boards.replica import SILENCE_SECONDS
 from engram_host.companion.types import (
     LOGS,
     HeldLog,

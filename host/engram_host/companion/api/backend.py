@@ -1,6 +1,8 @@
 """Parts of a companion that routes and views ask, and the probe of its database."""
 
 import asyncio
+import contextlib
+import shutil
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +22,7 @@ from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.imports.service import ImportService
 from engram_host.companion.media.service import MediaService
 from engram_host.companion.memories.service import MemoryServices
-from engram_host.companion.metrics import Metrics
+from engram_host.companion.metrics import Metrics, last_backup
 from engram_host.companion.overview.absence import AbsenceFinder
 from engram_host.companion.overview.personal import PersonalMemory
 from engram_host.companion.overview.service import BoardOverviews
@@ -29,6 +31,7 @@ from engram_host.companion.search_service import SearchService
 from engram_host.companion.senses.service import ReadingService
 from engram_host.companion.settings import Settings
 from engram_host.companion.store.boards.table import BoardTable
+from engram_host.companion.store.health import HealthTable
 from engram_host.companion.store.tokens import AuditTable
 from engram_host.companion.supervisor import Supervisor
 
@@ -132,3 +135,27 @@ class Backend(Protocol):
     async def reload_bridges(self) -> None:
         """Apply the current settings of bridges and alerts; raises SettingError."""
         ...
+
+
+def read_gauges(companion: Backend, health: HealthTable) -> dict[str, float]:
+    """Return values by the names in metrics.GAUGES, without those of the database if it cannot be used."""
+    found: dict[str, float] = {
+        "engram_waiting_batches": companion.replication.waiting,
+        "engram_index_bytes": companion.search.index_bytes,
+        "engram_indexes": len(companion.search.indexed),
+        "engram_backlog_lines": companion.embedding.changes_left,
+        "engram_disk_free_bytes": shutil.disk_usage(companion.settings.home).free,
+        "engram_last_backup_timestamp_seconds": last_backup(companion.settings.home),
+        "engram_database_usable": float(companion.look.is_usable),
+    }
+    states = [status.state for status in companion.supervisor.statuses()]
+    found["engram_tasks_down"] = states.count("restarting") + states.count("failed")
+    if bridges := [status.state for status in companion.bridges.statuses()]:
+        found["engram_bridges_connected"] = bridges.count("connected")
+        found["engram_bridges_down"] = bridges.count("away") + bridges.count("stopped")
+    read = [one.progress for one in companion.folders.standings]
+    found["engram_folder_files"] = sum(progress.total for progress in read)
+    found["engram_folder_passages"] = sum(progress.passages for progress in read)
+    with contextlib.suppress(StoreUnavailable):  # /v1/health shows it
+        found |= health.gauges()
+    return found

@@ -12,9 +12,9 @@ from engram_host.companion.conversations.service import HEARD_SECONDS
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.overview.journal import BoardFigures, BoardJournal
 from engram_host.companion.store.board_notes import NoteFileTable
+from engram_host.companion.store.boards.line_quota import DAY_SECONDS
 from engram_host.companion.store.boards.status import BoardDay, BoardStatusTable, ToldStatus
 from engram_host.companion.store.boards.table import BoardQuery, BoardRow, BoardTable
-from engram_host.companion.store.line_quota import DAY_SECONDS
 from engram_host.sentences import Sentence, SentenceTable
 from engram_host.time_zones import BoardZone
 

@@ -37,8 +37,8 @@ from engram_host.companion.replication.messages import (
     decode as decode_any_version,
 )
 from engram_host.companion.store.board_notes import NoteFileTable
+from engram_host.companion.store.boards.replica import NO_QUOTA, ReplicationTable
 from engram_host.companion.store.boards.status import BoardStatusTable
-from engram_host.companion.store.replica import NO_QUOTA, ReplicationTable
 from engram_host.companion.store.senses.table import SenseTable
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import (

@@ -5,6 +5,7 @@ from urllib.parse import unquote
 
 from engram_host.companion.errors import SettingError
 from engram_host.companion.store.board_notes import NoteFileTable
+from engram_host.companion.store.boards.replica import ReplicationTable
 from engram_host.companion.store.boards.status import BoardStatusTable
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.bridges.deliveries import DeliveryTable
@@ -16,7 +17,6 @@ from engram_host.companion.store.health import HealthTable
 from engram_host.companion.store.markdown_files import FolderTable
 from engram_host.companion.store.media import MediaTable
 from engram_host.companion.store.removal import RemovalTable
-from engram_host.companion.store.replica import ReplicationTable
 from engram_host.companion.store.senses.table import SenseTable
 from engram_host.companion.store.tokens import AuditTable, GatewayUseTable, PageSessionTable, TokenTable
 from engram_host.companion.store.values import ValueTable

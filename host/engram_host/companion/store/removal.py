@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.store.boards.copy_events import EVENTS
+from engram_host.companion.store.boards.line_quota import DAY_SECONDS
 from engram_host.companion.store.database import DatabaseTable, reads, tables_with, writes
-from engram_host.companion.store.line_quota import DAY_SECONDS
 from engram_host.companion.store.markdown_files import drop_folder_rows
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import LogRow

@@ -11,10 +11,10 @@ from zlib import crc32
 
 from engram.link import messages
 from engram_host.companion.errors import Refused
+from engram_host.companion.store.boards.line_quota import DayUse
+from engram_host.companion.store.boards.replication_rules import admitted
 from engram_host.companion.store.database import DatabaseTable, reads, writes
-from engram_host.companion.store.line_quota import DayUse
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.replication_rules import admitted
 from engram_host.companion.store.senses.types import (
     FOLDED,
     MINUTES,

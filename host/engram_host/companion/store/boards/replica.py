@@ -5,19 +5,19 @@ from collections.abc import Iterable, Sequence
 
 from engram.link import messages
 from engram_host.companion.errors import Refused, Stale
-from engram_host.companion.store import retention
 from engram_host.companion.store.board_notes import note_state
+from engram_host.companion.store.boards import retention
 from engram_host.companion.store.boards.copy_events import EVENTS
-from engram_host.companion.store.database import DatabaseTable, writes
-from engram_host.companion.store.line_quota import RESET_LINES, DayUse
-from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.replication_rules import (
+from engram_host.companion.store.boards.line_quota import RESET_LINES, DayUse
+from engram_host.companion.store.boards.replication_rules import (
     MISSING,
     BatchWriter,
     admitted,
     forget_beyond_board,
     sync_copies,
 )
+from engram_host.companion.store.database import DatabaseTable, writes
+from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DeviceRow, LogRow
 from engram_host.companion.store.senses.table import sense_state
 from engram_host.companion.types import Hello, LineBatch, LineQuota, LogName, Sender, SeqRange, Welcome

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from engram_host.companion.errors import Refused, Stale
-from engram_host.companion.store import retention
+from engram_host.companion.store.boards import retention
 from engram_host.companion.store.boards.copy_events import EVENTS
+from engram_host.companion.store.boards.line_quota import DayUse
 from engram_host.companion.store.damage import damaged_seqs, has_damaged
-from engram_host.companion.store.line_quota import DayUse
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
 from engram_host.companion.store.sql.dialect import OF_COPY
