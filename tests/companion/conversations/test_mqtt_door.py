@@ -17,6 +17,7 @@ from device_tokens import make_tokens
 from engram_host.companion.conversations.door.mqtt_door import DoorRefused, parse
 from one_case import in_one_case
 from peers import BoardProcess, Broker, Companion
+from sending import Sent
 from waiting import SECONDS, wait_until
 
 HAS_MICROPYTHON = get_micropython.usable(get_micropython.HOME / "64", 64)
@@ -94,21 +95,25 @@ def test_a_program_talks_to_a_board(kitchen: tuple[Companion, int]):
 
 
 def test_a_program_gets_what_a_board_begins_to_say_and_a_later_one_does_not(kitchen: tuple[Companion, int]):
-    _, port = kitchen
+    companion, port = kitchen
+    hall = Sent(companion.posted, "hall")
+    hall.hello()
+
+    def push(number: int) -> None:
+        hall.ask("push", mid=f"push:1:t{number}", room="phone", text=f"reminder {number}")
+
+    async def hear(client: aiomqtt.Client, number: int) -> dict[str, Any]:
+        await client.subscribe("engram/v1/hall/chat/out", qos=1)
+        await asyncio.to_thread(push, number)
+        return (await one(client))[0]
 
     async def work() -> None:
         async with program(port) as client:
-            command = "/timers add when paint shop: buy brushes"
-            await said(client, id="1", command=command, principal="ann", room="phone")
-            found = await said(client, id="2", text="the paint shop is open", principal="ann", room="office")
-            while not any("push" in each for each in found):
-                found += await one(client)
-            (push,) = [each for each in found if "push" in each]
-            assert push["push"].startswith("push:") and abs(push["at"] - time.time()) < SECONDS
-            assert (push["room"], push["text"]) == ("phone", "reminder: buy brushes (w1)")
+            told = await hear(client, 1)
+            assert told["push"] == "push:1:t1" and abs(told["at"] - time.time()) < SECONDS
+            assert (told["room"], told["text"]) == ("phone", "reminder 1")
         async with program(port) as client:
-            later = await said(client, id="3", text="hello", principal="ann", room="phone")
-            assert {each["id"] for each in later} == {"3"}, "no message is retained"
+            assert (await hear(client, 2))["text"] == "reminder 2", "no message is retained"
 
     asyncio.run(work())
 

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from embedding_service import KEY, MODEL, EmbeddingService
-from engram import log_line
+from engram.link import messages
 from engram_host.companion.serving.running import RunningCompanion, start
 from failing_network import FakeServer
 from markdown_folders import write
@@ -58,11 +58,12 @@ class Served:
         return self._messages.pop()
 
     async def posted(self, message: bytes) -> dict[str, Any]:
-        """The head of the answer to a message over HTTP."""
+        """The head of the answer to a message over HTTP, with the `text` behind it."""
         headers = {"Content-Type": "application/octet-stream"}
         answer = await self.client.post("/v1/devices/kitchen/messages", content=message, headers=headers)
         assert answer.status_code == 200, answer.text
-        return log_line.decode(answer.content.splitlines(keepends=True)[0])
+        head, text = messages.decode(answer.content, messages.TO_BOARD)
+        return head | {"text": bytes(text).decode()}
 
     async def health(self) -> dict[str, Any]:
         """What it says of itself to somebody who connects now."""
