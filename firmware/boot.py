@@ -1,10 +1,10 @@
-"""Runs first on a board: says so, mounts the flash as Engram wants it, finishes a deploy whose files were all sent, and
-feeds on a watchdog that a soft reset left running.
+"""Runs first on a board: mounts the flash, finishes a complete deploy, and feeds a watchdog left running by a
+soft reset.
 
-/next/READY lists what is to be done, a line each: "+ PATH" moves /next/PATH over /PATH, "- PATH" removes /PATH, a file or a
-folder. Each step is whole or has not happened, and done again it does nothing; READY goes when all are done. So a cut at any
-moment leaves old code and no READY, or a READY from which the next start goes on. Nothing is imported from engram before that:
-its modules may be old and new ones mixed. Nothing here raises but Ctrl-C, at the end, or there would be no main.py.
+/next/READY lists the steps of a deploy: "+ PATH" moves /next/PATH over /PATH, "- PATH" removes /PATH, a file
+or a folder. Steps are atomic and repeatable, and READY is removed last, so a power cut leaves old code or a
+deploy that the next start resumes. Nothing is imported from engram before that, as its modules may be mixed.
+Nothing here raises except Ctrl-C at the end, or main.py would not run.
 """
 
 import sys
@@ -18,7 +18,7 @@ sys.stdout.write("Engram 0.1.0 is starting ...\n")
 
 
 def _remount():
-    """Without a time in each file, which is written with each append, and with a larger map of free blocks."""
+    """Mount without a time in each file, which every append would write, and with a larger block map."""
     import micropython
     import vfs
     from flashbdev import bdev

@@ -1,6 +1,5 @@
-"""Starts the app on a board; whatever goes wrong ends at the prompt with a message, with `app` at hand if there is one.
-
-engram.device.boot does the work. What it leaves over lands here: a damaged module, no memory, a crash.
+"""Starts the app on a board by engram.device.boot; any failure ends at the prompt with a message, and with
+`app` if there is one.
 """
 
 import gc

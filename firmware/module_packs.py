@@ -30,15 +30,13 @@ _SIGN_MS = 5000  # between two signs that a start goes on
 _WINDOW = 10  # 1 KB of heap while a module is loaded; more would make modules a hundredth smaller
 
 # At each `import time` MicroPython looks for time.py and its like in each folder of the path, 180 reads of the flash, unless
-# the module stands in sys.modules.
+# the module is in sys.modules.
 _BUILT_IN = (
     "array binascii collections deflate errno hashlib io json machine network os random select socket struct time tls"
 )
 
 
 class _Pack:
-    """One pack, kept open."""
-
     def __init__(self, path: str):
         self._path = path
         self._file = open(path, "rb")
@@ -61,7 +59,7 @@ class _Pack:
         return self._index.find(b"\n" + path.encode() + b"/") >= 0
 
     def place(self, path: str) -> tuple:
-        """(where it begins, size, crc) of a module; none of them if there is no such module."""
+        """Return (offset, size, crc) of a module, nothing without one."""
         at = self._index.find(b"\n" + path.encode() + b" ")
         if at < 0:
             return ()
@@ -69,9 +67,8 @@ class _Pack:
         return self._start + int(start), int(size), int(crc, 16)
 
     def read(self, at: int, size: int, crc: int) -> bytes:
-        """Return a module as it was written."""
         if self._file.tell() != at:
-            self._file.seek(at)  # modules are in the order of a start, and littlefs finds each place anew
+            self._file.seek(at)  # modules are in start order, as littlefs seeks slowly
         data = self._file.read(size)
         if len(data) != size or binascii.crc32(data) != crc:
             raise self.damage()
@@ -79,13 +76,11 @@ class _Pack:
 
 
 class _Packs:
-    """The file system."""
-
     def __init__(self):
         self._opened = None
         self._kept = None
         self.sign_at = None
-        """When a sign of a start was last given, in ticks; None where none is wanted."""
+        """Ticks of the latest sign of progress, None for no signs."""
 
     def mount(self, readonly, mkfs):
         pass
@@ -94,17 +89,13 @@ class _Packs:
         pass
 
     def stat(self, path):
-        """Tell a folder from a file, in the form of os.stat.
-
-        `import` takes any error here for "there is no such file". So Ctrl-C, and a lack of memory, wait for open(), which
-        comes next, and the path is looked up once more: it may be a folder's.
-        """
+        """Return a folder's or file's os.stat; `import` hides errors here, so open() raises them."""
         while True:
             try:
                 return self._stat(path)
             except OSError:
                 if self._kept:
-                    return _IS_FILE  # a folder that seemed to be a file: open() tells why
+                    return _IS_FILE  # maybe a folder: open() raises the reason
                 raise
             except (KeyboardInterrupt, MemoryError) as error:
                 if self._kept:
@@ -145,15 +136,12 @@ _packs = _Packs()
 
 
 def show_progress(is_wanted: bool) -> None:
-    """Print a dot every few seconds while modules are loaded, or do not: a start may take minutes on a slow flash."""
+    """Print dots while modules load, as a start may take minutes on slow flash."""
     _packs.sign_at = ticks_ms() if is_wanted else None
 
 
 def mount() -> None:
-    """Let `import engram` find the packs; nothing where there are none.
-
-    It can be called again, also after Ctrl-C has struck in it.
-    """
+    """Mount the packs for `import engram`, if any; it can be repeated after Ctrl-C."""
     if not _is_there(_PACK):
         return
     path = [folder for folder in sys.path if folder not in (_MOUNT, _FROZEN)]

@@ -1,4 +1,4 @@
-"""The application: runs a board's channels and its work in the background, and is what code on the board talks to."""
+"""The application: runs a board's channels and background work, and serves code on the board."""
 
 import asyncio
 import gc
@@ -29,13 +29,7 @@ _END_LOOK_MS = const(5)
 
 
 class App:
-    """One board: `app.memory`, `app.note(...)` and `app.run()`.
-
-    `folder` holds config.json, profile/, memory/ and journal/; `overrides` are settings by dotted name that go before
-    those of the files; a start that has read the settings hands them on. ConfigError when a setting is wrong,
-    StoreError when the folder cannot be used. `clock` and `model` take the places of the machine's clock and of the model that
-    the settings name. `network` is a board's Wi-Fi, if it has one.
-    """
+    """One board on a folder; ConfigError or StoreError if it cannot start."""
 
     def __init__(self, folder: str = "", overrides=None, config=None, clock=None, model=None, network=None):
         collect_often()
@@ -43,7 +37,6 @@ class App:
         diag.level = diag.NAMES.index(self.config.get("log.level"))
         self.board = board = build(self.config, folder, clock, model, network)
         self.memory = Memory(board.records, board.recall, board.forgetting)
-        """The owner's memory, see api.py."""
         self._channels = []
         self._own_tasks = []
         self._tasks = []
@@ -57,41 +50,38 @@ class App:
     # --- for code on the board
 
     def note(self, content: str) -> None:
-        """Add a line to the owner's note of today."""
         self.board.notes.for_caller(OWNER).note(content)
 
     def observe(self, name: str, value, unit: str = "") -> bool:
-        """Keep a reading of a sensor; False if one of the same second was kept. docs/guides/senses.md has more."""
+        """Store a sensor's reading; False if one of the same second exists."""
         return self.board.find_senses().observe(name, value, unit)
 
     def perceive(self, caption: str, kind: str = "photo", at: int = 0, media: str = "") -> str:
-        """Keep what a camera or a microphone perceives as a turn of the owner's, or as an event; its id."""
+        """Store a caption of a camera or microphone as a turn or an event; return its id."""
         board = self.board
         return perceive.perceive(board.clock, board.journal, board.records, caption, kind, at, media)
 
     def tool(self, function=None, **options):
-        """Let the model call a function of a person's own; also a decorator. docs/guides/tools.md says what the options are."""
+        """Let the model call a function, as a decorator too; docs/guides/tools.md has the options."""
         return own_tool.declare(self.board.toolbox, function, options)
 
     def load_own_code(self) -> None:
-        """Let own.py beside config.json, if there is one, add a person's own tools and tasks."""
         folder = self.board.folder
         if files.size(folder + "/own.py") >= 0:
             own_tool.load_own_code(self, folder)
 
     def limit(self, name: str, low=None, high=None, minutes: int = 0) -> str:
-        """Tell the owner when a sense is below or above a limit, if it is for some minutes; the limit's id."""
+        """Notify the owner of readings beyond a limit for some minutes; return the limit's id."""
         self.board.find_senses()
         return self.board.sense_view.set_limit(OWNER, name, low, high, minutes)["id"]  # type: ignore
 
     async def ask(self, content: str, sink, caller=OWNER):
-        """Give the agent a message, as a channel does; see Agent.turn. ArgumentError if the caller cannot be one."""
+        """Answer a message as a channel does, see Agent.turn; ArgumentError for an invalid caller."""
         if caller is not OWNER:
             access.check_caller(caller)
         return await self.board.agent.turn(caller, content, sink)
 
     def banner(self):
-        """Yield the lines that a channel shows when it starts."""
         board = self.board
         memories = count_of(board.records.count(), "memory", "memories")
         yield "Engram %s, %s mode, %s. /help lists the commands." % (__version__, self.config.get("mode"), memories)
@@ -108,20 +98,19 @@ class App:
     # --- running
 
     def add_channel(self, name: str, run) -> None:
-        """Add a channel: `run` is a coroutine function; when the last one returns, so does `app.run()`."""
         self._channels.append((name, run))
 
     def add_task(self, name: str, run) -> None:
-        """Add what runs beside the channels: `run` is a coroutine function, which is started again when it fails."""
+        """Add a coroutine function that runs beside the channels and restarts when it fails."""
         self._own_tasks.append((name, run))
 
     def attach_hardware(self, watchdog, serial) -> None:
-        """Add what a board has: the watchdog, which is fed while the app runs, and the serial line."""
+        """Add the board's watchdog, fed while the app runs, and its serial line."""
         self._watchdog = watchdog
         self._serial = serial
 
     def run(self) -> None:
-        """Run until the channels end. Ctrl-C stops it and leaves to the prompt; calling it again goes on."""
+        """Run until the channels end or Ctrl-C; it can be called again."""
         asyncio.new_event_loop()
         self.board.toolbox.restart()
         if self._watchdog:
@@ -166,19 +155,16 @@ class App:
             await self._cancel(self._beside)
 
     def _begin(self, name: str, run) -> None:
-        """Run what was added to the board while the app runs."""
         if self._open_channels:
             self._beside.append(start_task(self._supervise, name, run))
 
     async def _upkeep(self) -> None:
-        """Do the stores' work in slices, and close an idle link to the model."""
         while True:
             while await self._work():
                 await sleep_ms(_BUSY_MS)
             await sleep_ms(_UPKEEP_MS)
 
     async def _work(self) -> bool:
-        """Do a slice of it; whether the stores have more."""
         board = self.board
         is_busy = False
         for work in (board.records.entries, board.journal.entries, board.eviction, board.records.uses):
@@ -203,7 +189,7 @@ class App:
         return is_busy
 
     async def _cancel(self, tasks: list, most_ms: int = _END_MS) -> None:
-        """Let tasks end one after the other. One that does not is left behind: the prompt is not to wait for it."""
+        """Cancel tasks one by one; one that does not end in time is left behind."""
         for task in tasks:
             if not task.done():
                 task.cancel()
@@ -212,7 +198,6 @@ class App:
                 await sleep_ms(_END_LOOK_MS)
 
     async def console(self) -> None:
-        """The channel that there is when no other was added: the serial line."""
         if self._console is None:
             inbox = self.board.inbox
             self._console = Console(self.config, inbox, target=self._serial)
@@ -224,7 +209,6 @@ class App:
         await self._console.run()
 
     async def _channel(self, name: str, run, stop) -> None:
-        """Run a channel; with the last one the app ends."""
         try:
             await self._supervise(name, run)
         finally:
@@ -233,7 +217,6 @@ class App:
                 stop.set()
 
     async def _supervise(self, name: str, run) -> None:
-        """Run a channel until it ends by itself; report one that fails and start it again."""
         pauses = Backoff(_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
         while True:
             try:

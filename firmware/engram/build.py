@@ -1,7 +1,4 @@
-"""Wires one board: Board makes each part and hands it what it needs.
-
-build_links.py and build_senses.py do that for the parts that only some settings name.
-"""
+"""Wires one board; build_links.py and build_senses.py wire the optional parts."""
 
 # Leaves first: an import within an import takes of the stack, which is short on a chip.
 # isort: off
@@ -55,11 +52,7 @@ _TOOLS_SHARE = const(8)  # of the model's window, the part that tools beside the
 
 
 def build(config, folder: str = "", clock=None, model=None, network=None) -> "Board":
-    """Wire a board on a folder; ConfigError when a setting is wrong, StoreError when the folder cannot be used.
-
-    `clock` and `model` take the places of the machine's clock and of the model that the settings name; `network` is the board's
-    Wi-Fi, if it has one.
-    """
+    """Wire a board on a folder; ConfigError or StoreError if that fails."""
     if clock is None:
         standard, zone = zone_of(config.get("timezone"))
         clock = Clock(standard, None, zone)
@@ -84,19 +77,18 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> "Bo
 
 
 class Board:
-    """The parts of one board; App runs them."""
+    """The parts of one board, which App runs."""
 
     model = jobs = flush = distillation = None
     archived = link_state = companion = remote_search = archive = telegram = None
     senses = sampling = sense_watch = sense_view = pins = None
     people = None
-    """None until somebody talks through a network, see find_people()."""
     tls = None
-    """The TLS context that the board's links share, None as long as none is over TLS."""
+    """The TLS context of all links, None until one needs it."""
     begin = None
-    """begin(name, run) runs what is added while the app runs."""
+    """begin(name, run) runs a part while the app runs."""
     flash_walk = ()
-    """(bytes used, bytes in all, bytes of the logs) as the file system was last walked, see status.py."""
+    """(bytes used, bytes in all, bytes of the logs) at the last walk of the file system."""
 
     def __init__(self, config, folder: str, clock, network):
         self.config = config
@@ -105,10 +97,10 @@ class Board:
         self.network = network
         self.turn_queue = TurnQueue()
         self.searches = [0, 0]
-        """Searches since the start, and how many of them found nothing."""
+        """Searches since the start, and those without a result."""
 
     def add_model(self, model=None) -> None:
-        """Add the model that is given or that the settings name, if any; ConfigError if they are not enough."""
+        """Add the given or configured model, if any; ConfigError if its settings are incomplete."""
         self.model = model
         url, name = self.config.get("llm.url"), self.config.get("llm.model")
         if model or not (url or name):
@@ -124,7 +116,7 @@ class Board:
     # --- the memory
 
     def add_memory(self, segment_bytes: int = 0) -> None:
-        """Add what a board remembers with, on segments of a size that fits the settings if none is given."""
+        """Add stores, texts and recall; without `segment_bytes` segments fit the settings."""
         files.make_folder(self.folder + "/memory")
         self._add_logs(segment_bytes)
         self._add_texts()
@@ -167,10 +159,7 @@ class Board:
         self.forgetting = Forgetting(self.records, self.journal, self.archived)
 
     def _add_archive_index(self, store, turn_store):
-        """Add what a board keeps of its companion's archive, if it has a companion or had one.
-
-        Return what knows which turns the archive has, None if it takes none.
-        """
+        """Add the archive's index if needed; return the holder of archived turns, or None."""
         config, folder = self.config, self.folder + "/memory"
         if config.get("companion.url"):
             from engram.link.link_state import LinkState  # absent from boards without a companion
@@ -184,7 +173,6 @@ class Board:
         return archive_state
 
     def _add_texts(self) -> None:
-        """Add profile, notes and undo."""
         config, folder, clock = self.config, self.folder + "/memory", self.clock
         profiles = self.folder + "/profile"
         changes = TextChanges(self.records.entries, clock)
@@ -196,7 +184,6 @@ class Board:
         self.undo = Undo(self.records.entries, self.journal, clock, {"profile": self.profile, "note": self.notes})
 
     def _add_recall(self) -> None:
-        """Add what searches records and turns, and takes in what a companion has found."""
         remote = None
         if self.config.get("companion.url"):
             from engram.archive.remote_results import ResultMerger  # absent from boards without a companion
@@ -207,7 +194,7 @@ class Board:
     # --- what answers people
 
     def add_agent(self, learns: bool = True) -> None:
-        """Add what answers turns to a board that has all else; with `learns` what follows them, if it has a model."""
+        """Add the agent to an otherwise complete board, and with `learns` its learning jobs."""
         self._add_tools()
         self.prompts = PromptBuilder(self)
         self.offline = Offline(
@@ -250,7 +237,6 @@ class Board:
         return RemoteRecall(self.records, self.recall, self.remote_search, self.archive, self.archived, self.notes)
 
     def _add_jobs(self) -> None:
-        """Add what a model does while nobody waits for an answer."""
         from engram.learning.distill import Distillation  # these are absent from boards without a model
         from engram.learning.extract import Extraction  # absent, too
         from engram.learning.flush import Flush  # absent, too
@@ -292,13 +278,11 @@ class Board:
         return self.people
 
     def is_let_in(self, caller) -> bool:
-        """True unless the caller is blocked."""
         return not self.find_people().is_blocked(caller.principal)
 
     # --- pins and senses
 
     def add_pins(self) -> None:
-        """Open the pins of config.json, and add the tools over them."""
         from engram.tools import pins  # absent from boards without pins
 
         self.pins = pins.open_pins(self.config.table("pins"), self.folder)
@@ -309,7 +293,6 @@ class Board:
             raise ConfigError("pins", "take shorter names: " + error.problem) from None
 
     def find_senses(self):
-        """Return the board's Senses, made with the first reading if the settings name none."""
         if self.senses is None:
             from engram.build_senses import make_senses  # absent from boards without senses
 

@@ -16,7 +16,6 @@ _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
 
 
 def make_model(board):
-    """The model that the settings name; ConfigError if one of them is wrong."""
     from engram.llm.model import Model  # absent from boards without a model
 
     config, url = board.config, board.config.get("llm.url")
@@ -36,7 +35,7 @@ def make_model(board):
 
 
 def _adapter(config):
-    """One of the two APIs: the other's code is not loaded."""
+    """Return one of the two API adapters; the other is not imported."""
     if config.get("llm.api") == "anthropic":
         from engram.llm.anthropic import Anthropic  # one API's code
 
@@ -47,7 +46,6 @@ def _adapter(config):
 
 
 def make_companion(board):
-    """The companion that the settings name; ConfigError if one of them is wrong."""
     from engram.link.companion import Companion  # absent from boards without one
 
     config, records, journal = board.config, board.records, board.journal
@@ -103,7 +101,6 @@ def make_companion(board):
 
 
 def make_telegram(board):
-    """The bot that the settings name; ConfigError if one of them is wrong."""
     config, token = board.config, board.config.secret("telegram.token")
     if not token.partition(":")[0].isdigit() or "/" in token or "?" in token or "#" in token:
         raise ConfigError(
@@ -127,7 +124,7 @@ def make_telegram(board):
 
 
 def _trust(board, url: str):
-    """The TLS context for a URL, None if it needs none; one for all links, since each would read the roots again."""
+    """Return the TLS context for a URL, None if it needs none; all links share one."""
     if url.lower().partition(":")[0] not in ("https", "mqtts"):
         return None
     if board.tls:

@@ -1,4 +1,4 @@
-"""Wires a board's senses: a board that has none never imports this."""
+"""Wires a board's senses; a board without any never imports it."""
 
 # Leaves first, as in build.py.
 # isort: off
@@ -16,7 +16,7 @@ from engram.tools.toolbox import Tool
 
 
 def make_senses(board) -> tuple:
-    """Return the board's Senses, its Sampling or None, the Watch of them, and the SenseView."""
+    """Return the board's Senses, Sampling or None, Watch, and SenseView."""
     config, clock = board.config, board.clock
     folder, configs = board.folder + "/memory", _sense_configs(board)
     senses = Senses(
@@ -40,7 +40,6 @@ def make_senses(board) -> tuple:
 
 
 def _sense_configs(board) -> list:
-    """Return the senses of config.json."""
     table = board.config.table("senses")
     if not table:
         return []
@@ -66,8 +65,6 @@ def _make_limits(board, senses, folder: str) -> Limits:
 
 
 def _add_tools(board, view) -> None:
-    """Add the model's tools, if there is room."""
-
     def recall(arguments: dict, turn) -> tuple:
         return tools.recall(view, turn.caller, **arguments), ""
 

@@ -1,8 +1,8 @@
 """The time as Unix seconds, whether it is known, and days of the configured time zone.
 
-MicroPython counts from 2000 on the chip and from 1970 on the unix port; here it is always 1970. Until the clock
-has been set (by NTP or a person) `known` is False and time goes on from the latest moment found on flash, so
-that the order of what is stored stays right.
+MicroPython counts from 2000 on the chip and from 1970 on the unix port; here it is always 1970. Until the
+clock is set (by NTP or a person) `known` is False, and time continues from the latest moment on flash to keep
+the order.
 """
 
 import time
@@ -10,7 +10,7 @@ import time
 from engram.compat import const, ticks_add, ticks_diff, ticks_ms
 
 _DAY = const(86400)
-_SET_SINCE = const(1704067200)  # 2024-01-01: an earlier reading means that nobody has set the clock
+_SET_SINCE = const(1704067200)  # 2024-01-01: an earlier reading means an unset clock
 
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July",
@@ -19,10 +19,7 @@ MONTHS = (
 
 
 class Clock:
-    """Gives the time; `source` replaces the machine's own clock in tests (a callable that returns Unix seconds).
-
-    `zone_minutes` is the offset of standard time, in which the index names days; `zone` is a Zone with daylight saving.
-    """
+    """A clock; `source` replaces the machine's in tests, `zone` adds daylight saving."""
 
     def __init__(self, zone_minutes: int = 0, source=None, zone=None):
         self.zone_minutes = zone_minutes
@@ -33,18 +30,17 @@ class Clock:
         self._floor_ticks = ticks_ms()
         self._is_guessing = True
         self.guess_error = 0
-        """Seconds by which earlier guesses of this run were behind, once the clock is set."""
+        """Seconds by which earlier guesses were behind, once the clock is set."""
 
     def _machine(self) -> int:
         return self._source() if self._source else int(time.time()) + self._offset
 
     @property
     def known(self) -> bool:
-        """True if the clock has been set."""
         return self._machine() >= _SET_SINCE
 
     def now(self) -> int:
-        """Unix seconds; a guess that only keeps the order while the clock is not known."""
+        """Return Unix seconds; an ordered guess while the clock is not set."""
         reading = self._machine()
         is_known = reading >= _SET_SINCE
         if is_known and not self._is_guessing:
@@ -62,46 +58,41 @@ class Clock:
         return self._floor
 
     def not_before(self, at: int) -> None:
-        """Tell a moment that has passed for certain, for example the latest one found on flash."""
+        """Note a moment that has certainly passed, such as the latest on flash."""
         if at > self._floor:
             self._floor = at
             self._floor_ticks = ticks_ms()
 
     def offset_minutes(self, at: int) -> int:
-        """Minutes east of Greenwich at a moment, in the configured time zone."""
+        """Return minutes east of Greenwich at a moment."""
         return self.zone.offset_minutes(at) if self.zone else self.zone_minutes
 
     def day(self, at: int) -> str:
-        """The day of a moment in the configured time zone, as "2026-01-31"."""
+        """Return the local day of a moment, such as "2026-01-31"."""
         return day_name(self.day_number(at))
 
     def day_number(self, at: int) -> int:
-        """The day of a moment in the configured time zone, counted from 1970-01-01."""
+        """Return the local day of a moment, counted from 1970-01-01."""
         return (at + self.offset_minutes(at) * 60) // _DAY
 
     def minute(self, at: int) -> str:
-        """A moment in the configured time zone, as "2026-01-31 14:05"."""
+        """Return a moment in local time, such as "2026-01-31 14:05"."""
         local = at + self.offset_minutes(at) * 60
         second = local % _DAY
         return "%s %02d:%02d" % (day_name(local // _DAY), second // 3600, second // 60 % 60)
 
     def start_of(self, day: str, after: int = 0) -> int:
-        """Unix seconds at which a day such as "2026-01-31", or one some days after it, begins in the configured time zone;
-        ValueError if it is none.
-        """
+        """Return Unix seconds of a local day's start, or of one `after` days later; ValueError."""
         return self.moment(day_number(day) + after)
 
     def moment(self, day: int, minute: int = 0) -> int:
-        """Unix seconds of a minute of a day, counted from 1970-01-01, in the configured time zone.
-
-        A time that comes twice is the first one; one that is left out is the moment at which the clocks are put forward.
-        """
+        """Return Unix seconds of a local minute: the first of two, or the end of a skipped hour."""
         local = day * _DAY + minute * 60
         return self.zone.moment(local) if self.zone else local - self.zone_minutes * 60
 
 
 class Moment:
-    """A moment of this run, now. It has no day before the clock is set, and the right one from then on."""
+    """A moment of this run; its day is known once the clock is set."""
 
     def __init__(self, clock: Clock):
         self._clock = clock
@@ -114,7 +105,7 @@ class Moment:
         return max(0, self._clock.now() - self._right())
 
     def since(self) -> str:
-        """Such as "since 2026-01-31 14:05", "for 3 min" without a day."""
+        """Return "since 2026-01-31 14:05", or "for 3 min" without a day."""
         return "since " + self._clock.minute(self._right()) if self._clock.known else "for " + duration(self.age)
 
     def _right(self) -> int:
@@ -123,40 +114,32 @@ class Moment:
 
 
 class Timeout:
-    """A timeout that can be started again; it is over before the first start."""
+    """A restartable timeout, over before its first start."""
 
     def __init__(self):
         self._until = 0
         self._is_over = True
 
     def begin(self, milliseconds: int) -> None:
-        """Start it."""
         self._until = ticks_add(ticks_ms(), milliseconds)
         self._is_over = False
 
     def end(self) -> None:
-        """Let it be over at once."""
         self._is_over = True
 
     @property
     def left_ms(self) -> int:
-        """Return how long until it is over, 0 if it is."""
         return 0 if self.is_over else ticks_diff(self._until, ticks_ms())
 
     @property
     def is_over(self) -> bool:
-        """True if it has passed."""
         # Kept, since the counter of ticks wraps after some days.
         self._is_over = self._is_over or ticks_diff(self._until, ticks_ms()) <= 0
         return self._is_over
 
 
 def civil(days: int) -> tuple:
-    """(year, month, day) of a number of days since 1970-01-01.
-
-    Counts in 400-year eras that begin on 1 March, so that the leap day is a year's last.
-    Source: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms".
-    """
+    """Return (year, month, day); source: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms"."""
     days += 719468
     era = days // 146097
     of_era = days - era * 146097
@@ -169,7 +152,7 @@ def civil(days: int) -> tuple:
 
 
 def days_from_civil(year: int, month: int, day: int) -> int:
-    """The number of days since 1970-01-01: `civil` the other way round, from the same source."""
+    """Return the days since 1970-01-01, the inverse of `civil` from the same source."""
     year -= month <= 2
     era = year // 400
     year_of_era = year - era * 400
@@ -178,12 +161,12 @@ def days_from_civil(year: int, month: int, day: int) -> int:
 
 
 def day_name(days: int) -> str:
-    """A number of days since 1970-01-01 as "2026-01-31"."""
+    """Return a number of days since 1970-01-01 as "2026-01-31"."""
     return "%04d-%02d-%02d" % civil(days)
 
 
 def day_number(name: str) -> int:
-    """The number of days since 1970-01-01 of a day such as "2026-01-31"; ValueError if it is none."""
+    """Return days since 1970-01-01 of a day such as "2026-01-31"; ValueError."""
     parts = name.encode().split(b"-")  # as bytes, since str.isdigit knows more digits than int() on CPython
     if len(name) == 10 and len(parts) == 3 and b"".join(parts).isdigit():
         days = days_from_civil(int(parts[0]), int(parts[1]), int(parts[2]))
@@ -204,7 +187,7 @@ def duration(seconds: int) -> str:
 
 
 def zone_minutes(zone: str) -> int:
-    """Minutes east of Greenwich of a time zone such as "+05:30" or "-08:00"; ValueError if it is none."""
+    """Return minutes east of Greenwich of a zone such as "+05:30"; ValueError."""
     hours, minutes = zone[1:3], zone[4:6]
     is_one = len(zone) == 6 and zone[0] in "+-" and zone[3] == ":" and (hours + minutes).encode().isdigit()
     if not is_one or int(hours) > 14 or int(minutes) > 59:

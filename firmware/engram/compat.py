@@ -1,4 +1,4 @@
-"""Adds to CPython what it lacks of MicroPython, so that the same files run on the chip and on the host."""
+"""The parts of MicroPython that CPython lacks, so that the same files run on chip and host."""
 
 import gc
 import sys
@@ -14,19 +14,18 @@ except ImportError:
 
 
 def viper(function):
-    """Mark a function that is native code where a board has it: see engram.loops."""
+    """Mark a function that is native code on boards, see engram.loops."""
     return function
 
 
 def ptr8(buffer):
-    """Name a type of viper, as the next two do; elsewhere a buffer is what it is."""
     return buffer
 
 
 ptr16 = ptr32 = ptr8
 
 _OFTEN = const(8000)  # bytes
-_PARTS = const(32)  # of a large heap, after one of which it is swept
+_PARTS = const(32)  # parts of a large heap; it is swept after each
 
 if hasattr(time, "ticks_ms"):
     ticks_ms = time.ticks_ms  # pyright: ignore
@@ -36,15 +35,14 @@ else:
     _PERIOD = const(1 << 30)
 
     def ticks_ms() -> int:
-        """Milliseconds of a counter that wraps: compare with ticks_diff, never subtract."""
+        """Return a wrapping counter of milliseconds; compare with ticks_diff only."""
         return time.monotonic_ns() // 1_000_000 % _PERIOD
 
     def ticks_diff(end: int, start: int) -> int:
-        """Signed milliseconds from start to end."""
+        """Return signed milliseconds from start to end."""
         return (end - start + _PERIOD // 2) % _PERIOD - _PERIOD // 2
 
     def ticks_add(ticks: int, delta: int) -> int:
-        """A moment `delta` milliseconds after `ticks`."""
         return (ticks + delta) % _PERIOD
 
 
@@ -59,7 +57,7 @@ async def sleep_ms(milliseconds: int) -> None:
 
 
 async def wait_for_ms(awaitable, milliseconds: int):
-    """Await with a timeout; asyncio.TimeoutError when it runs out."""
+    """Await with a timeout; asyncio.TimeoutError."""
     import asyncio  # 2 KB of heap, which what runs without tasks can do without
 
     if hasattr(asyncio, "wait_for_ms"):
@@ -68,7 +66,7 @@ async def wait_for_ms(awaitable, milliseconds: int):
 
 
 def first_of(work):
-    """Return what a generator yields first, None if nothing. It is closed, and with it a file that it reads."""
+    """Return the first item of a generator or None, and close it with its file."""
     try:
         return next(work, None)
     finally:
@@ -76,7 +74,7 @@ def first_of(work):
 
 
 def finish(work) -> None:
-    """Let a generator do all of its work, and tidy up if that is stopped: MicroPython does not end one that is dropped."""
+    """Exhaust a generator and close it if interrupted, which MicroPython does not do."""
     try:
         for _ in work:
             pass
@@ -85,26 +83,20 @@ def finish(work) -> None:
 
 
 def heap_free() -> int:
-    """Bytes free on the Python heap, -1 where the runtime does not tell."""
     return gc.mem_free() if hasattr(gc, "mem_free") else -1  # pyright: ignore
 
 
 def heap_used() -> int:
-    """Bytes used on the Python heap, -1 where the runtime does not tell."""
     return gc.mem_alloc() if hasattr(gc, "mem_alloc") else -1  # pyright: ignore
 
 
 def collect_often() -> None:
-    """Let the garbage be collected often, where the runtime can be told that: else long-lived tables scatter over the heap.
-
-    On a large heap, which is swept as a whole each time, less often.
-    """
+    """Collect garbage often, so that long-lived tables do not scatter over the heap."""
     if hasattr(gc, "mem_free"):
         gc.threshold(max(_OFTEN, (heap_used() + heap_free()) // _PARTS))  # pyright: ignore
 
 
 def print_trace(error) -> None:
-    """Show where an error came from, where the runtime can."""
     show = getattr(sys, "print_exception", None)
     if show:
         show(error)

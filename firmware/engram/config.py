@@ -79,16 +79,16 @@ network.power_save [true]
 watchdog.seconds [120,0,600]
 log.level ["warning",["debug","info","warning","error"]]
 """
-"""A line each: name, default and bounds."""
+"""Name, default and bounds of each setting."""
 
 SECRETS = ("llm.key", "telegram.token", "companion.token", "wifi")
 
 TABLES = ("pins", "senses")
-"""Objects in config.json whose names a person chooses; what uses one checks what is in it, when it is made."""
+"""Objects in config.json with freely chosen names, checked by their users."""
 
 
 class Config:
-    """The settings of one board: `config.get("llm.url")`; what no file sets has its default."""
+    """The settings of one board, with defaults."""
 
     def __init__(self, folder: str = "", overrides=None):
         self._folder = folder
@@ -109,27 +109,26 @@ class Config:
                 self._set(name, value)
 
     def get(self, name: str):
-        """The value of a setting."""
         if name in self._values:
             return self._values[name]
         return _row(name)[0]
 
     def table(self, name: str) -> dict:
-        """The object in config.json with one of the names in TABLES, {} if there is none."""
+        """Return an object of config.json named in TABLES, or {}."""
         return self._tables.get(name, {})
 
     def secret(self, name: str):
-        """The value of a secret, "" if it is not set; that of wifi is a list of networks."""
+        """Return a secret, or "" if unset; wifi is a list of networks."""
         return self._secrets.get(name, "")
 
     def save(self, name: str, value) -> None:
-        """Set one setting in config.json, leaving the others there as they are."""
+        """Save one setting in config.json."""
         _check(name, value)
         self._store(_FILE, name, value)
         self._values[name] = value
 
     def change(self, name: str, said: str) -> None:
-        """Set a setting or a secret as a person writes it."""
+        """Set a setting or a secret from a person's text."""
         value = parse_value(name, said)
         if name in SECRETS:
             self._set_secret(name, value)
@@ -138,7 +137,7 @@ class Config:
             self.save(name, value)
 
     def lines(self):
-        """Yield a line for each setting that is not left to its default, and for each secret, without its value."""
+        """Yield a line for each changed setting, and for each secret without its value."""
         for name in sorted(self._values):
             yield name + " " + text.dumps(self._values[name])
         for name in sorted(self._tables):
@@ -172,7 +171,7 @@ class Config:
 
 
 def parse_value(name: str, said: str):
-    """The value that a person writes for a setting or a secret: a text as it is ("" for none), all else in JSON."""
+    """Parse a setting's value: a text as it is, anything else as JSON."""
     is_text = isinstance(_row(name)[0], str) if name not in SECRETS else name != "wifi"
     if is_text and said != '""':
         return said
@@ -183,7 +182,7 @@ def parse_value(name: str, said: str):
 
 
 def zone_of(setting: str) -> tuple:
-    """(minutes east of Greenwich of standard time, its Zone or None) of what `timezone` may be; ValueError if it is none."""
+    """Return (standard minutes east of Greenwich, Zone or None) of `timezone`; ValueError."""
     if setting[:1] in "+-":
         return zone_minutes(setting), None
     zone = Zone(setting)
@@ -191,7 +190,6 @@ def zone_of(setting: str) -> tuple:
 
 
 def _row(name: str) -> list:
-    """The default of a setting, and its bounds."""
     at = SETTINGS.find("\n" + name + " [")
     if at < 0:
         raise ConfigError(name, "there is no such setting; see docs/reference/settings.md.")
@@ -220,7 +218,6 @@ def _check(name: str, value) -> None:
 
 
 def _check_networks(networks) -> None:
-    """ConfigError if it is no list of Wi-Fi networks."""
     is_list = isinstance(networks, list) and len(networks) <= _MOST_NETWORKS
     if not is_list or not all(_is_network(each) for each in networks):
         raise ConfigError("wifi", _NETWORKS % _MOST_NETWORKS)
@@ -249,7 +246,7 @@ def _read(path: str, name: str) -> dict:
 
 
 def _take_table(values: dict, name: str) -> dict:
-    """Take a table out of the values of a file; what in it is no object is a setting, such as senses.bytes."""
+    """Remove and return a table; entries that are no objects are settings, such as senses.bytes."""
     value = values.pop(name)
     if isinstance(value, dict):
         settings = {key: entry for key, entry in value.items() if not isinstance(entry, dict)}

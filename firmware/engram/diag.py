@@ -1,6 +1,5 @@
-"""Diagnostics: a short ring of log lines, shown by /stats, and printed where wanted.
-
-The one module that prints. Messages never hold a secret or a person's text.
+"""Diagnostics: a short ring of log lines for /stats, and the one module that prints. Messages never hold
+a secret or a person's text.
 """
 
 from engram.compat import const, print_trace
@@ -15,10 +14,9 @@ ERROR = const(3)
 NAMES = ("debug", "info", "warning", "error")
 
 level = WARNING
-"""Messages below this level are kept but not printed."""
+"""Lowest level that is printed; all messages are kept."""
 
 errors = 0
-"""Messages of the level ERROR since the start."""
 
 _ring = []
 _dropped = 0
@@ -36,24 +34,21 @@ def _add(severity: int, source: str, message: str) -> None:
 
 
 def info(source: str, message: str) -> None:
-    """Tell that something usual happened."""
+    """Log a usual event."""
     _add(INFO, source, message)
 
 
 def warning(source: str, message: str) -> None:
-    """Tell that something was not as it should be, and how it went on."""
     _add(WARNING, source, message)
 
 
 def error(source: str, message: str) -> None:
-    """Tell that something was lost or refused."""
     global errors
     errors += 1
     _add(ERROR, source, message)
 
 
 def lines():
-    """Yield the kept lines, oldest first."""
     if _dropped:
         yield str(_dropped) + " older lines were dropped"
     for line in _ring:
@@ -61,7 +56,7 @@ def lines():
 
 
 def failure(source: str, problem, consequence: str) -> None:
-    """Tell of an error that nobody had foreseen; where it happened is shown if `level` is DEBUG."""
+    """Log an unexpected error, with its traceback at level DEBUG."""
     error(source, type(problem).__name__ + ": " + str(problem) + "; " + consequence)
     if level == DEBUG:
         print_trace(problem)

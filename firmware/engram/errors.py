@@ -20,11 +20,11 @@ ArgumentError is the caller's mistake, StoreError the flash's, ModelError and Ne
 
 
 class EngramError(Exception):
-    """Base of all errors that Engram raises on purpose."""
+    """Base of all errors raised on purpose."""
 
 
 class ConfigError(EngramError):
-    """A setting is wrong; `key` is its dotted name."""
+    """Wrong setting; `key` is its dotted name."""
 
     def __init__(self, key: str, problem: str):
         super().__init__("config: " + key + ": " + problem)
@@ -33,7 +33,7 @@ class ConfigError(EngramError):
 
 
 class ArgumentError(EngramError):
-    """A value that a caller passed is wrong; `argument` is its name, `problem` says what would be right."""
+    """Wrong argument; `argument` is its name, `problem` says what would be right."""
 
     def __init__(self, argument: str, problem: str):
         super().__init__(argument + ": " + problem)
@@ -42,7 +42,7 @@ class ArgumentError(EngramError):
 
 
 class NotFound(EngramError):
-    """Nothing has the id or name `ref`; `what` is the kind of thing that was looked for."""
+    """Nothing has the id or name `ref`; `what` is its kind."""
 
     def __init__(self, what: str, ref: str, advice: str = ""):
         super().__init__("there is no " + what + " " + ref + ("; " + advice if advice else ""))
@@ -51,23 +51,23 @@ class NotFound(EngramError):
 
 
 class StoreError(EngramError):
-    """The flash could not be read or written; nothing that was acknowledged is lost by it."""
+    """The flash could not be read or written; acknowledged data is safe."""
 
 
 class StoreFull(StoreError):
-    """No room is left on the flash: the write was refused, all that was stored stays readable."""
+    """The flash is full; the write was refused, stored data stays readable."""
 
 
 class ModelError(EngramError):
-    """The remote model gave no whole answer."""
+    """The model gave no whole answer."""
 
 
 class ModelUnavailable(ModelError):
-    """The link is down, or the service did not answer in time, or not as the API promises; trying later may help."""
+    """The model is unreachable or broke its protocol; a later retry may help."""
 
 
 class ModelRefused(ModelError):
-    """The service refused the request with an HTTP status; trying again unchanged does not help."""
+    """The service refused the request with an HTTP status; an unchanged retry does not help."""
 
     def __init__(self, status: int, problem: str):
         super().__init__(problem)
@@ -75,19 +75,19 @@ class ModelRefused(ModelError):
 
 
 class NetError(EngramError):
-    """A link failed, or what came over it is of no use; another try may pass."""
+    """A link failed or carried invalid data; a retry may help."""
 
 
 class TimedOut(NetError):
-    """Nothing came in time, or could be sent."""
+    """A time limit was reached."""
 
 
 class BadAnswer(NetError):
-    """The other side sent what the protocol does not have, or more than its bound."""
+    """The other side broke the protocol or a size limit."""
 
 
 class Refused(NetError):
-    """The other side cannot be trusted, or does not take us; `again_s` is after how many seconds to try once more."""
+    """The other side is untrusted or refused us; retry after `again_s` seconds."""
 
     def __init__(self, problem: str, again_s: int = 300):
         super().__init__(problem)

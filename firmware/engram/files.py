@@ -1,7 +1,5 @@
-"""Small files: each write is whole or has not happened, whenever the power fails.
-
-The new content goes to a file beside the old one, which it then replaces in one step; what a cut write left
-behind is written over by the next one.
+"""Small files with atomic writes: new content goes to a draft, which then replaces the old file. A later
+write overwrites an interrupted draft.
 """
 
 import os
@@ -24,7 +22,7 @@ _PIECE = const(512)  # bytes that are read at once: bounds the heap
 
 
 def read(path: str, limit: int):
-    """The content of a file as bytes, None if there is no such file; StoreError if it is longer than `limit` bytes."""
+    """Return a file's bytes, None without a file; StoreError if longer than `limit`."""
     length = size(path)
     if length > limit:
         raise StoreError(path + " is longer than " + str(limit) + " bytes: shorten it or move it away.")
@@ -39,12 +37,12 @@ def read(path: str, limit: int):
 
 
 def write(path: str, content) -> None:
-    """Replace a file's content (str or bytes), or make the file; StoreFull or StoreError, the old content then stays."""
+    """Replace or create a file; StoreFull or StoreError leave the old content."""
     write_parts(path, (content.encode() if isinstance(content, str) else content,))
 
 
 def write_parts(path: str, parts) -> None:
-    """As write(), of an iterable of bytes."""
+    """Write an iterable of bytes like write()."""
     try:
         with open(path + _DRAFT, "wb") as file:
             for part in parts:
@@ -58,7 +56,7 @@ def write_parts(path: str, parts) -> None:
 
 
 def read_packed(path: str, limit: int) -> bytes:
-    """Return the bytes that write_packed() wrote, b"" if there are none or they are damaged."""
+    """Return the bytes that write_packed() wrote, b"" if missing or damaged."""
 
     def checked(data: bytes) -> bytes:
         if pack("<I", crc32(data[:-_CRC])) != data[-_CRC:]:
@@ -69,12 +67,12 @@ def read_packed(path: str, limit: int) -> bytes:
 
 
 def write_packed(path: str, data: bytes) -> None:
-    """Replace the bytes of a file that is read by read_packed()."""
+    """Replace the bytes of a file for read_packed()."""
     write(path, data + pack("<I", crc32(data)))
 
 
 def read_json(path: str, limit: int, parse):
-    """Return what parse(value) makes of the JSON in a file; None without a file, or where it raises."""
+    """Return parse(value) of a JSON file; None without a file, or where it raises."""
     return _read(path, limit, lambda data: parse(loads(data)))
 
 
@@ -88,7 +86,7 @@ def _read(path: str, limit: int, parse):
 
 
 def rename(path: str, new: str) -> None:
-    """Give a file another name, in one step, in place of what has that name; StoreError when the flash refuses."""
+    """Rename a file in one step, replacing any file of that name; StoreError."""
     try:
         os.rename(path, new)
     except OSError as error:
@@ -96,7 +94,7 @@ def rename(path: str, new: str) -> None:
 
 
 def discard(path: str) -> None:
-    """Remove a draft that could not be finished, so that it does not keep the room that it took."""
+    """Remove an unfinished draft to free its room."""
     try:
         os.remove(path)
     except OSError:
@@ -104,7 +102,6 @@ def discard(path: str) -> None:
 
 
 def remove(path: str) -> bool:
-    """Remove a file; whether there was one."""
     try:
         os.remove(path)
     except OSError as error:
@@ -115,18 +112,13 @@ def remove(path: str) -> bool:
 
 
 def seek(file, offset: int) -> None:
-    """Go to an offset of a file that is read.
-
-    littlefs up to 2.10.0 takes a jump from the end of a data block into the end of the next one for none at all, and then
-    reads the old block's bytes.
-    """
+    """Seek for reading; littlefs up to 2.10.0 reads stale bytes after some jumps between blocks."""
     if _JUMP_FROM <= offset - file.tell() <= _JUMP_TO:
         file.seek(0)
     file.seek(offset)
 
 
 def size(path: str) -> int:
-    """A file's length in bytes, -1 if there is none."""
     try:
         return os.stat(path)[6]
     except OSError as error:
@@ -136,7 +128,7 @@ def size(path: str) -> int:
 
 
 def names(folder: str) -> list:
-    """The names in a folder; StoreError when the flash cannot be read."""
+    """Return the names in a folder; StoreError."""
     try:
         return os.listdir(folder)
     except OSError as error:
@@ -144,7 +136,7 @@ def names(folder: str) -> list:
 
 
 def crc_of(file, length: int) -> int:
-    """The crc32 of the next bytes of an open file, -1 if it has fewer."""
+    """Return the crc32 of the next bytes of an open file, -1 if it is shorter."""
     crc = 0
     while length:
         part = file.read(min(length, _PIECE))
@@ -156,7 +148,6 @@ def crc_of(file, length: int) -> int:
 
 
 def make_folder(path: str) -> None:
-    """Make a folder with those above it, where they are missing."""
     made = ""
     for part in path.split("/"):
         made += part
@@ -169,7 +160,6 @@ def make_folder(path: str) -> None:
 
 
 def failure(error: OSError, path: str) -> StoreError:
-    """The error of the tree that fits an OSError met at `path`."""
     if error.errno == ENOSPC:
         return StoreFull("the flash is full: forget something or export and compact, then try again (" + path + ").")
     if error.errno in (1, 13, 30):

@@ -1,7 +1,7 @@
-"""Ctrl-C on a chip is a KeyboardInterrupt between any two steps of whatever task runs.
+"""Safe handling of Ctrl-C, a KeyboardInterrupt between any two steps of any task.
 
-MicroPython's asyncio forgets a task that this ends: its end wakes nobody, and whoever waits for it waits for ever.
-So each task is begun by `start_task`, and the app waits with `Stop`.
+MicroPython's asyncio forgets a task that it ends and never wakes its waiters. So tasks begin by `start_task`,
+and the app waits with `Stop`.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ _stop = None
 
 
 class Stop:
-    """Set by Ctrl-C, or when the app is to end for another reason; one app at a time runs."""
+    """A flag set by Ctrl-C or at the end of the app; one app runs at a time."""
 
     def __init__(self):
         global _stop
@@ -19,32 +19,25 @@ class Stop:
         _stop = self
 
     def set(self, is_interrupt: bool = False) -> None:
-        """The app is to end, as Ctrl-C ends it if `is_interrupt`."""
         self._is_interrupt = self._is_interrupt or is_interrupt
         self._event.set()
 
     def close(self) -> None:
-        """Nothing runs any more that Ctrl-C could stop."""
         global _stop
         _stop = None
 
     async def wait(self) -> None:
-        """Wait until it is set; KeyboardInterrupt if it was Ctrl-C."""
         await self._event.wait()
         if self._is_interrupt:
             raise KeyboardInterrupt
 
 
 def start_task(function, *arguments):
-    """Run a coroutine function as a task: if Ctrl-C strikes in it, the app stops, and the task ends as a cancelled one.
-
-    It takes no coroutine: one would be left unawaited by a task that is cancelled before it begins.
-    """
+    """Run a coroutine function as a task; Ctrl-C in it stops the app and cancels the task."""
     return asyncio.create_task(interruptible(function, *arguments))
 
 
 async def stop_task(task) -> None:
-    """Cancel a task, if there is one, and wait for its end."""
     if task and not task.done():
         task.cancel()
         try:
@@ -54,7 +47,7 @@ async def stop_task(task) -> None:
 
 
 async def interruptible(function, *arguments):
-    """Await a coroutine function, as start_task() says."""
+    """Await a coroutine function under the rules of start_task()."""
     try:
         return await function(*arguments)
     except KeyboardInterrupt:

@@ -22,14 +22,14 @@ MAX_LINE = 16384
 # No seq is as high: ids have nine digits at most.
 MAX_SEQ = 1000000000
 
-_MOST_BRACKETS = const(16)  # that surely do not nest deeper than engram.text.strict_json lets them
-_HEAD = const(b',"crc":"')  # the eight digits stand between these two
+_MOST_BRACKETS = const(16)  # few enough to stay within the nesting that engram.text.strict_json allows
+_HEAD = const(b',"crc":"')  # the eight digits go between these two
 _TAIL = const(b'"}\n')
 _CHECK_SIZE = const(19)  # all three
 
 
 def encode(fields) -> bytes:
-    """The line of (key, value) pairs in their order; values that are None are left out."""
+    """Return the line of (key, value) pairs; None values are left out."""
     data = dumps_open(_present(fields)).encode()
     size = len(data) + _CHECK_SIZE
     if size > MAX_LINE:
@@ -52,7 +52,7 @@ def _digits(data) -> bytes:
 
 
 def check(line: "bytes | bytearray | memoryview") -> bool:
-    """True if a line is whole and as it was written; nothing of it is copied."""
+    """True if a line is complete and unchanged; it is not copied."""
     at = len(line) - _CHECK_SIZE
     if not 0 < at <= MAX_LINE - _CHECK_SIZE:
         return False
@@ -63,12 +63,12 @@ def check(line: "bytes | bytearray | memoryview") -> bool:
 
 
 def is_whole(line, ended) -> bool:
-    """True if what lines() gave is a whole line and as it was written."""
+    """True if an item of lines() is a complete, unchanged line."""
     return ended is True and check(line)
 
 
 def decode(line: "bytes | bytearray | memoryview") -> dict:
-    """The fields of a line without its crc; ValueError if it fails check() or is no JSON object."""
+    """Return a line's fields without its crc; ValueError."""
     if not check(line):
         raise ValueError("the line is damaged: its crc does not fit")
     text = str(line, "utf-8")
@@ -82,23 +82,17 @@ def decode(line: "bytes | bytearray | memoryview") -> dict:
 
 
 def _parsed(text: str):
-    """Parse a line with the runtime's own reader, which is six times faster, where that is safe.
-
-    It is for what encode() wrote; escaped surrogates and thousands of brackets, as a peer can put behind a right crc, are read
-    strictly.
-    """
+    """Parse with the runtime's fast reader where safe: escaped surrogates and deep nesting are not."""
     if "\\u" in text or text.count("[") + text.count("{") > _MOST_BRACKETS:
         return loads(text)
     return json.loads(text)
 
 
 def lines(file, buffer: bytearray, offset: int = 0):
-    """The lines of a binary file from `offset` on, read through one lent buffer; each is one of
-
-    offset, line, True      a line with its newline: a memoryview into the buffer, until the next is asked for
-    offset, line, False     what stands after the last newline
-    offset, size, None      `size` bytes that with their newline do not fit the buffer; one of MAX_LINE fits any line
-    """
+    """Yield (offset, line view, is_ended), or (offset, size, None) for a line longer than the buffer."""
+    # (offset, line, True)   a line with its newline
+    # (offset, line, False)  the rest after the last newline
+    # (offset, size, None)   a line of `size` bytes that with its newline exceeds the buffer, below MAX_LINE
     view = memoryview(buffer)
     files.seek(file, offset)
     start = end = 0  # the line's begin and the data's end in the buffer
@@ -130,7 +124,7 @@ def lines(file, buffer: bytearray, offset: int = 0):
 
 
 def long_lines(file, buffer: bytearray, offset: int = 0):
-    """As lines(), but what does not fit the buffer comes whole too, as bytes, unless it is longer than any line."""
+    """Yield as lines() does, with long lines as bytes up to the maximum size."""
     is_through = False
     while not is_through:
         is_through = True
@@ -146,7 +140,7 @@ def long_lines(file, buffer: bytearray, offset: int = 0):
 
 
 def whole_lines(path: str, buffer: bytearray):
-    """Yield the lines of a file as bytes, None for a damaged one; nothing if there is no file."""
+    """Yield a file's lines as bytes, None for damaged ones."""
     try:
         file = open(path, "rb")
     except OSError as error:

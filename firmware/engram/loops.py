@@ -23,7 +23,7 @@ _KINDS = (
 )  # fmt: skip
 
 # Endings: their length, that of the shortest word, letters that go, a letter that comes or 1 for a
-# vowel that has to stand before them, and the letters backwards. The first that fits counts.
+# vowel required before them, and the letters backwards. The first match counts.
 _ENDINGS = (
     b"\3\5\2ysei" b"\4\4\2\0sess" b"\3\3\1\0see" b"\2\4\2\0se" b"\2\3\0\0ss" b"\2\3\0\0su"
     b"\2\3\0\0si" b"\1\3\1\0s" b"\3\5\2ydei" b"\3\3\0\0dee" b"\2\3\2\1de" b"\3\5\3\1gni" b"\2\6\2\0yl"
@@ -36,7 +36,7 @@ _ENDINGS = (
 
 @viper
 def unpack_words(data: ptr8, size: int, rows: ptr32, limit: int) -> int:
-    """Decode a word's list; the number of rows, -1 if one is not below `limit`."""
+    """Decode a word's list; return its rows, -1 if one reaches `limit`."""
     count = 0
     row = 0
     passed = 0
@@ -57,7 +57,7 @@ def unpack_words(data: ptr8, size: int, rows: ptr32, limit: int) -> int:
 
 @viper
 def pack_words(rows: ptr32, count: int, data: ptr8, size: int) -> int:
-    """Encode a word's list; its half bytes: at most one for each row up to the last."""
+    """Encode a word's list; return its half bytes, at most one per row up to the last."""
     used = 0
     after = 0
     for at in range(count):
@@ -81,7 +81,7 @@ def pack_words(rows: ptr32, count: int, data: ptr8, size: int) -> int:
 
 @viper
 def unpack_labels(data: ptr8, size: int, rows: ptr32, limit: int) -> int:
-    """Decode a label's list; the number of rows, -1 if one is not below `limit`."""
+    """Decode a label's list; return its rows, -1 if one reaches `limit`."""
     count = 0
     row = 0
     value = 0
@@ -112,7 +112,7 @@ def unpack_labels(data: ptr8, size: int, rows: ptr32, limit: int) -> int:
 
 @viper
 def pack_labels(rows: ptr32, count: int, data: ptr8, size: int) -> int:
-    """Encode a label's list; its bytes: at most one for each row up to the last, and four."""
+    """Encode a label's list; return its bytes, at most one per row up to the last, plus four."""
     used = 0
     after = 0
     at = 0
@@ -137,7 +137,6 @@ def pack_labels(rows: ptr32, count: int, data: ptr8, size: int) -> int:
 
 @viper
 def mark_rows(rows: ptr32, count: int, bits: ptr8):
-    """Set the bits of rows."""
     for at in range(count):
         row = rows[at] >> 3
         bits[row >> 3] |= 1 << (row & 7)
@@ -151,11 +150,8 @@ def add_scores(
     rows: ptr32, count: int, levels: ptr8, scores: ptr8, dead: ptr8,
     ends: ptr16, slots: ptr16, counts: ptr32, bit: int,
 ) -> int:  # fmt: skip
-    """Add a word's points to the scores of its rows, but of dead ones, and count all for their sessions.
-
-    The number of sessions that had none of the word yet. Three bits of a session's count, from
-    `bit` on, are the word's; nothing is counted if it is below 0.
-    """
+    """Add a word's points to rows and 3-bit session counts (`bit` below 0: none); return new sessions."""
+    # Dead rows get no points. Returns the number of sessions that had none of the word yet.
     run = 0
     sessions = 0
     for at in range(count):
@@ -182,13 +178,10 @@ def keep_best(
     kept: ptr32, scores: ptr8, ends: ptr16, slots: ptr16, runs: int, last: ptr8, far: ptr8,
     allowed: ptr8, place: int, lowest: int,
 ):  # fmt: skip
-    """Keep the rows of a table with the highest T (see ranking.py) among the best of all tables.
-
-    `last` and `far` have the score of the last row of each slot in the tables before, and of the
-    one before it; then those of this table. `allowed` has the bits of the rows that may be found.
-    `kept` has T << 16 | slot and place << 16 | row of each, from the best to that at `lowest`, or
-    zeros; of two with the same T the first comes first.
-    """
+    """Merge a table's rows into `kept`, sorted by T << 16 | slot; earlier rows win ties."""
+    # `last` and `far` have the scores of each slot's last row in earlier tables, and of the one before it;
+    # on return those of this table. `allowed` has the bits of the rows to find. `kept` has T << 16 | slot
+    # and place << 16 | row of each, from the best to index `lowest`, or zeros. See ranking.py for T.
     row = 0
     for run in range(runs):
         slot = slots[run]
@@ -227,11 +220,9 @@ def keep_best(
 
 @viper
 def take_words(highs: ptr8, lows: ptr16, used: int, ends: ptr16, places: ptr8, high: int, words: ptr32) -> int:
-    """Take the words of rows in RAM whose hash has a highest byte from `high` to `high` + 15.
-
-    Their number. Each is its hash from `high` on, then 7 bits with what `places` has for the row,
-    and a bit for a word behind the row's head of 32.
-    """
+    """Collect words of 16 hash bytes from `high` on as hash, 7 row bits and head bit; return their number."""
+    # Only hashes with a highest byte of `high` to `high` + 15. The row's bits come from `places`; the last
+    # bit marks words behind the row's head of 32.
     count = 0
     row = 0
     behind = 32
@@ -249,7 +240,6 @@ def take_words(highs: ptr8, lows: ptr16, used: int, ends: ptr16, places: ptr8, h
 
 @viper
 def sort(values: ptr32, count: int):
-    """Sort numbers."""
     gap = count
     while gap:
         for at in range(gap, count):
@@ -263,10 +253,8 @@ def sort(values: ptr32, count: int):
 
 @viper
 def join_words(words: ptr32, count: int, lengths: ptr16, mean: int, level) -> int:
-    """Make one of all that take_words() has of a word in a row, once it is sorted; the number left.
-
-    Each is then its hash, 7 bits of the row, and 3 bits of its level.
-    """
+    """Merge a row's sorted equal words, adding 3 bits of level; return the number left."""
+    # Each is then its hash, 7 bits of the row, and 3 bits of its level.
     kept = 0
     at = 0
     while at < count:
@@ -282,7 +270,7 @@ def join_words(words: ptr32, count: int, lengths: ptr16, mean: int, level) -> in
 
 @viper
 def move_rows(rows: ptr32, count: int, moves: ptr16, gone: ptr8) -> int:
-    """Give rows their places in a merged table, without those whose bit is set in `gone`; the number left."""
+    """Map rows to a merged table without those in `gone`; return the number left."""
     kept = 0
     for at in range(count):
         row = rows[at]
@@ -301,11 +289,9 @@ def move_rows(rows: ptr32, count: int, moves: ptr16, gone: ptr8) -> int:
 def cut_words(  # noqa: C901
     data: ptr8, size: int, words, stop_words: ptr8, starts: ptr16, is_stemmed: int
 ) -> int:
-    """Write the words of a text in lower case to `words`, a space after each; their bytes.
-
-    `words` has a byte more than the text. If `is_stemmed` the stop words are left out, of which
-    those of each length begin at `starts`, and ASCII words lose their endings.
-    """
+    """Write a lower-case text's words to `words` (one byte longer than the text); return the bytes."""
+    # A space follows each word. With `is_stemmed` stop words (by length from `starts` on) are left out, and
+    # ASCII words lose their endings.
     out = ptr8(words)
     kinds = ptr8(_KINDS)
     used = 0
@@ -350,7 +336,7 @@ def cut_words(  # noqa: C901
 
 @viper
 def stem(words: ptr8, end: int, start: int) -> int:  # noqa: C901
-    """Take the ending off a word of over two letters, so that its forms meet; its new end."""
+    """Remove the ending of a word of over two letters; return its new end."""
     kinds = ptr8(_KINDS)
     rule = ptr8(_ENDINGS)
     at = 0

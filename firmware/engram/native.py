@@ -1,4 +1,4 @@
-"""The functions of engram.loops: as native code where the runtime loads it, else as they are."""
+"""The functions of engram.loops, as native code where the runtime loads it."""
 
 try:
     from engram import native_loops  # pyright: ignore

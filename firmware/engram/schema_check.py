@@ -20,7 +20,6 @@ _KINDS = {
 
 
 def rule_of(short) -> dict:
-    """Return the rule of a short form; a rule as it is. ValueError for all else."""
     if isinstance(short, dict):
         return short
     if not isinstance(short, str):
@@ -34,7 +33,7 @@ def rule_of(short) -> dict:
 
 
 def check_fields(values: dict, rules: dict, required=()) -> None:
-    """Check the fields of an object, by their rules; ArgumentError names the first that is wrong."""
+    """Check an object's fields by their rules; ArgumentError."""
     for name in required:
         if values.get(name) is None:
             raise ArgumentError(name, "is missing; it must be " + wanted(rules[name]) + ".")
@@ -46,13 +45,12 @@ def check_fields(values: dict, rules: dict, required=()) -> None:
 
 
 def check(name: str, value, rule) -> None:
-    """Check one value; ArgumentError with its name says what would be right."""
+    """Check one value; ArgumentError."""
     if not fits(value, rule):
         raise ArgumentError(name, "must be " + wanted(rule) + ".")
 
 
 def fits(value, short) -> bool:
-    """Return True if a value is as its rule says."""
     rule: dict = rule_of(short)
     if "anyOf" in rule:
         return any(fits(value, other) for other in rule["anyOf"])
@@ -77,7 +75,6 @@ def fits(value, short) -> bool:
 
 
 def wanted(short) -> str:
-    """Return in words what a rule wants."""
     rule: dict = rule_of(short)
     if "anyOf" in rule:
         return " or ".join([wanted(other) for other in rule["anyOf"]])

@@ -12,7 +12,7 @@ _CAUSES = ("PWRON_RESET power", "HARD_RESET reset", "WDT_RESET watchdog", "DEEPS
 
 
 def find_status(board) -> dict:
-    """A board's figures by their names in the message `status`; what is not known is left out, counts are since the start."""
+    """Return the figures of the message `status`; counts are since the start."""
     used, size = flash_use(board)
     records, agent, model = board.records, board.agent, board.model
     found = {
@@ -49,7 +49,7 @@ def find_status(board) -> dict:
 
 
 def flash_use(board) -> tuple:
-    """(bytes used, bytes in all) of a board's file system: as it was last walked, and as its logs have changed since."""
+    """Return (bytes used, bytes in all): the latest walk plus the logs' changes."""
     if not board.flash_walk:
         walk_flash(board)
     used, size, logs = board.flash_walk
@@ -57,12 +57,11 @@ def flash_use(board) -> tuple:
 
 
 def log_bytes(board) -> int:
-    """Bytes of both logs on flash."""
     return board.records.entries.bytes + board.journal.entries.bytes
 
 
 def walk_flash(board) -> None:
-    """Walk the file system to count the blocks in use, unless little has changed: it takes seconds, in one piece."""
+    """Count used blocks, unless little changed: it blocks for seconds."""
     if board.flash_walk and abs(log_bytes(board) - board.flash_walk[2]) < _DRIFT:
         return
     try:
@@ -73,7 +72,7 @@ def walk_flash(board) -> None:
 
 
 def reset_cause() -> str:
-    """Return the reason of the last start of a chip, in a word; "" elsewhere."""
+    """Return a chip's reset cause in a word, "" elsewhere."""
     try:
         import machine  # of the chip only
     except ImportError:
@@ -88,7 +87,6 @@ def reset_cause() -> str:
 
 
 def _telegram(board) -> tuple:
-    """("off", "on", "away" or "stopped", why it is away or stopped)."""
     if board.telegram is None:
         return "off", ""
     poller = board.telegram.poller

@@ -1,7 +1,7 @@
-"""A time zone with daylight saving, by a rule of POSIX: "CET-1CEST,M3.5.0,M10.5.0/3".
+"""A time zone with daylight saving, by a POSIX rule as in the time zone database:
+"CET-1CEST,M3.5.0,M10.5.0/3".
 
-The last line of a file of the time zone database is such a rule. Its dates are weekdays of a
-month; the database has no others.
+Dates are weekdays of a month only, as in the database.
 """
 
 from engram.clock import civil, days_from_civil
@@ -18,10 +18,7 @@ _EVER = const(1 << 40)  # seconds: beyond all moments
 
 
 class Zone:
-    """Gives the offset from UTC at each moment; ValueError if the rule is none.
-
-    `standard` is the offset of standard time, in minutes east.
-    """
+    """A time zone with daylight saving; ValueError. `standard` is in minutes east."""
 
     def __init__(self, rule: str):
         self.rule = rule
@@ -30,21 +27,17 @@ class Zone:
         self.standard = _minutes_east(offset)
         self._daylight = _minutes_east(daylight_offset) if daylight_offset else self.standard + 60
         self._dates = [_read_date(date) for date in dates]
-        # "UTC+1" is a rule, but of the side of Greenwich that nobody means by it.
+        # "UTC+1" is a valid rule, but west of Greenwich, which nobody means by it.
         is_mistaken = self.standard and name in (b"UTC", b"GMT")
         if is_mistaken or abs(self.standard) > _MOST_STANDARD or len(dates) != (2 if daylight_name else 0):
             raise ValueError(rule)
         self._span = (0, 0, 0)  # the latest one; replaced as a whole, so that threads may share a zone
 
     def offset_minutes(self, at: int) -> int:
-        """Minutes east of Greenwich at a moment."""
         return self.span_of(at)[2]
 
     def moment(self, local: int) -> int:
-        """Return the Unix seconds of a local time that is counted as if it were UTC.
-
-        They are the first if it comes twice, and the end of the gap if it is left out.
-        """
+        """Return Unix seconds of a local time: the first of two, or the end of a gap."""
         least, most = min(self.standard, self._daylight), max(self.standard, self._daylight)
         for minutes in (most, least):
             at = local - minutes * 60
@@ -53,7 +46,7 @@ class Zone:
         return self.span_of(local - least * 60)[0]
 
     def span_of(self, at: int) -> tuple:
-        """(first, end, minutes east) of a time with one offset, in which a moment is."""
+        """Return (first, end, minutes east) of the period around a moment."""
         span = self._span
         if not span[0] <= at < span[1]:
             span = self._span = self._find_span(at)
@@ -79,7 +72,6 @@ class Zone:
 
 
 def _local_time(date: tuple, year: int) -> int:
-    """Return when the clocks change in a year, in local time counted as if it were UTC."""
     month, week, weekday, seconds = date
     first = days_from_civil(year, month, 1)
     day = first + (weekday - first - 4) % 7 + 7 * week - 7  # 1970-01-01 was a Thursday
@@ -89,7 +81,7 @@ def _local_time(date: tuple, year: int) -> int:
 
 
 def _split_names(data: bytes) -> list:
-    """Return the name and the offset of standard time, and those of daylight saving time."""
+    """Return name and offset of standard time, and of daylight saving time."""
     found = []
     for _ in range(2):
         if data[:1] == b"<":

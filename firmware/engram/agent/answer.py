@@ -1,6 +1,4 @@
-"""The answer to one turn: what the person says is on flash first, then the model is asked, tools run, the reply streams out
-and is kept.
-"""
+"""The answer to one turn: save the message, ask the model, run tools, stream and save the reply."""
 
 from engram import diag
 from engram.agent import tool_loop
@@ -19,7 +17,7 @@ _NOT_THEIRS = const(
 
 
 class Agent:
-    """Answers turns of a board, one at a time; the board has no model, and no jobs for one, while there is none."""
+    """The agent of a board, which answers one turn at a time, with or without a model."""
 
     def __init__(self, board):
         self._board = board
@@ -27,7 +25,7 @@ class Agent:
         self.failed = 0
 
     async def turn(self, caller, content: str, sink: Sink, origin=None) -> Outcome:
-        """Answer what `caller` says; its Origin keeps it in the journal before anything else, whatever happens to the reply."""
+        """Answer a message; its Origin keeps it in the journal first, whatever happens to the reply."""
         queue = self._board.turn_queue
         return await queue.run(sink.may_exceed_queue, self._turn, caller, content, sink, origin or Origin())
 
@@ -38,7 +36,6 @@ class Agent:
         return outcome
 
     async def _run(self, caller, content: str, sink: Sink, origin) -> Outcome:
-        """Keep what `caller` says, answer it, and keep the reply."""
         board = self._board
         offline = None if board.model else board.offline
         said = own_words(content)
@@ -77,7 +74,7 @@ class Agent:
                 if turn.forwarded
                 else await offline.answer(caller, turn.command, turn.id, turn.act)
             )
-            # The answer to a command repeats what is stored: kept as a turn that is found, it would be found in its place.
+            # A command's answer repeats stored text: as a searchable turn it would be found instead of it.
             if origin.mid:
                 self._keep(turn, origin, reply, False, command=True)
             await sink.text(reply)
@@ -98,7 +95,7 @@ class Agent:
             is_whole = True
         except EngramError as error:
             problem = str(error)
-            diag.info("agent", problem)  # kept for /stats: the channel tells the person
+            diag.info("agent", problem)  # kept for /stats; the channel informs the person
         finally:
             # Whatever ended it, a task that was cancelled or a channel that is gone: what came of it is kept.
             self._keep(turn, origin, reply.all(), not is_whole)
@@ -115,7 +112,7 @@ class Agent:
         return Outcome(turn.id, reply.all(), problem)
 
     async def _converse(self, turn: Turn, content: str, sink: Sink, reply, reminders: str, origin) -> str:
-        """Ask the model until it calls no more tools; why it gave no answer, or ""."""
+        """Ask the model until it calls no more tools; return the reason for a missing answer, or ""."""
         board, prompts = self._board, self._board.prompts
         remote = board.remote_search if board.config.get("mode") == "full" else None
         sid = board.journal.current(turn.caller)
@@ -133,7 +130,6 @@ class Agent:
         return await tool_loop.run(board.model, board.toolbox, board.config, prompt, turn, sink, reply)
 
     def _keep(self, turn: Turn, origin, reply: str, cut: bool, command: bool = False) -> None:
-        """Keep the reply, as far as it came."""
         if not reply:
             return
         try:
@@ -144,7 +140,7 @@ class Agent:
 
 
 class Reply:
-    """Passes pieces on and keeps them; parts between tool calls are joined by a line end."""
+    """The text of a reply, joined by line ends between tool calls."""
 
     def __init__(self, sink: Sink):
         self._sink = sink
@@ -152,7 +148,6 @@ class Reply:
         self._start = -1  # of the present part, once it has begun
 
     async def text(self, piece: str) -> None:
-        """Pass a piece on."""
         if self._start < 0:
             if self._kept:
                 self._kept.extend(b"\n")
@@ -162,7 +157,7 @@ class Reply:
         await self._sink.text(piece)
 
     def end_part(self, text: str) -> bool:
-        """Keep `text` as this part, and begin the next output on a line of its own; False if all of the part was in `text`."""
+        """Keep `text` as this part and start a new line; False if the part equals `text`."""
         start, self._start = self._start, -1
         if start < 0 or len(self._kept) - start == len(text.encode()):
             return False
@@ -171,5 +166,4 @@ class Reply:
         return True
 
     def all(self) -> str:
-        """All that is kept, in a form that may be stored."""
         return str(self._kept, "utf-8").strip()

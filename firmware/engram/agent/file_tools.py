@@ -1,4 +1,4 @@
-"""The tools of lightweight mode, over the notes of whoever speaks, and long texts read piece by piece."""
+"""The tools of lightweight mode, over the caller's notes."""
 
 from engram import text
 from engram.compat import const
@@ -8,7 +8,6 @@ _PORTION = const(3500)  # characters of the JSON of a text that is read piece by
 
 
 def file_read(notes, arguments: dict) -> tuple:
-    """Read lines of a file, as many as a result holds."""
     first = arguments.get("first", 1)
     answer = {"file": arguments["file"], "first": first, "lines": []}
     room = _PORTION
@@ -23,19 +22,16 @@ def file_read(notes, arguments: dict) -> tuple:
 
 
 def file_write(notes, arguments: dict) -> tuple:
-    """Replace a file's text."""
     notes.write(arguments["file"], arguments["text"])
     return {"written": arguments["file"]}, "wrote " + arguments["file"]
 
 
 def file_append(notes, arguments: dict) -> tuple:
-    """Add a line to a file."""
     notes.append(arguments["file"], arguments["text"])
     return {"appended": arguments["file"]}, "added to %s: %s" % (arguments["file"], snippet(arguments["text"], 80))
 
 
 def file_edit(notes, arguments: dict) -> tuple:
-    """Replace a piece of a file's text."""
     notes.replace(arguments["file"], arguments["old"], arguments["text"])
     return {"edited": arguments["file"]}, "edited " + arguments["file"]
 

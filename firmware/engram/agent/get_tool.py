@@ -1,4 +1,4 @@
-"""The tool memory_get: a memory, a turn among its neighbours or lines of a file, from the board or from its companion."""
+"""The tool memory_get: a memory, a turn with neighbours, or lines of a file, also of the companion."""
 
 from engram.agent import file_tools
 from engram.agent.schemas import NOTE_LINES
@@ -7,11 +7,11 @@ from engram.memory import ids
 from engram.memory.line_meaning import attributed_text
 from engram.memory.recall import snippet
 
-_NEIGHBOURS = const(1000)  # characters of all turns together that stand beside the one that is read
+_NEIGHBOURS = const(1000)  # characters of all neighbouring turns together
 
 
 def run(tools, arguments: dict, turn, more) -> tuple:
-    """(what is read, a line for the person); `more` is what the companion has of it, None if it was not asked."""
+    """Return (result, line for the person); `more` comes from the companion, None if not asked."""
     if "file" in arguments:
         return file_tools.file_read(tools.notes.for_caller(turn.caller), arguments)
     ref = arguments.get("id", "")
@@ -47,7 +47,7 @@ def _shown_memory(tools, record: dict, caller) -> dict:
 
 
 def _shown_turns(clock, turns: list, wanted: int, first: int) -> dict:
-    """A turn from its character `first` on, as far as a result holds, among its neighbours, which are shortened."""
+    """Return a turn from character `first` on, as far as it fits, with its neighbours shortened."""
     answer: dict = {"turns": []}
     for turn in turns:
         shown = {"id": "t%d" % turn["seq"], "who": turn["who"], "date": clock.minute(turn["at"])}

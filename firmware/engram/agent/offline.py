@@ -1,4 +1,4 @@
-"""Answers without a model, by plain commands: remember, find, list, forget. It says that it is offline."""
+"""Answers without a model, by plain commands: remember, find, list, forget."""
 
 from collections import namedtuple
 
@@ -25,16 +25,10 @@ _LISTED = const(20)
 
 
 class Offline(namedtuple("Offline", "records recall forgetting remote_search notes mode")):
-    """Plain commands over one board's memory; `remote_search` asks a companion, if there is one.
-
-    In lightweight mode what is to be remembered goes into MEMORY.md.
-    """
+    """Plain commands over one board's memory; lightweight mode remembers in MEMORY.md."""
 
     async def answer(self, caller, command, turn: str, on_act=None) -> str:
-        """The answer to a message's text.openers.Command; `turn` is the message's own id. Errors become answers.
-
-        on_act() is called if something is done that no correction of the message takes back.
-        """
+        """Return the answer to a Command; errors become answers, on_act() precedes irreversible changes."""
         kind, wanted = command
         if not kind:
             return _KEPT
@@ -92,7 +86,7 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
         return "\n".join(lines) or "Nothing is remembered yet; try: remember that my bike is green"
 
     def _forget(self, caller, wanted: str) -> str:
-        # As bytes, since str.isdigit knows more digits than int() on CPython.
+        # Bytes, since str.isdigit accepts more digits than int() on CPython.
         if wanted[:1] in "mM" and text.encode(wanted[1:]).isdigit():
             return self._let_go(wanted, caller)
         found = [record for _, record in self.records.search(make_query(wanted, caller), _FOUND)]
@@ -116,7 +110,6 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
 
 
 def _keep_in_file(notebook, content: str) -> bool:
-    """Add a line to MEMORY.md, as lightweight mode keeps it; False if it stands there already."""
     line = "- " + " ".join(content.split())
     if line in notebook.text(MEMORY).split("\n"):
         return False

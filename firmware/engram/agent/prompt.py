@@ -34,7 +34,7 @@ _RECALL_SHARE = const(20)  # of a small window: the conversation needs the rest
 _NEW_TAGS = const(60)  # tokens
 CATALOG = 300  # tokens of the tag catalog: many tags would fill the prompt; memory_list has the rest
 TURN_CHARS = 1500  # of a turn in later prompts: one long text would push out the conversation
-_MARK = const(20)  # tokens of what is said where a text was cut
+_MARK = const(20)  # tokens of the mark of a cut
 _COMING = const(150)  # tokens that a turn to come is taken to have
 _SNAPSHOTS = const(4)  # sessions whose catalog is kept as their prompts show it
 _MORE = const(" … [cut; memory_get t%d shows all of it]")
@@ -70,19 +70,17 @@ Use file_append for new lines, file_edit to correct one. Do not store greetings,
 Say that something is saved only when a tool's result said so."""
 
 Prompt = namedtuple("Prompt", "system messages notice room")
-"""Two functions that yield the same each time they are called; a sentence for the person, or ""; and the tokens that
-are left for tool calls and their results."""
+"""Two functions that yield the prompt's parts, a notice or "", and the tokens left for tool calls."""
 
 
 Window = namedtuple("Window", "turns room for_memories")
-"""The seqs of the turns that a prompt shows, and the tokens that are left for message and tool calls, and for memories."""
+"""Seqs of the shown turns, and the tokens left for message and tool calls, and for memories."""
 
 
 class PromptBuilder:
-    """Builds prompts from one board's memory."""
+    """A builder of prompts from one board's memory."""
 
     senses = None
-    """Shows readings; None until there are some."""
 
     def __init__(self, board):
         self.config = board.config
@@ -94,10 +92,10 @@ class PromptBuilder:
         self.notes_files = board.notes
         self.toolbox = board.toolbox
         self.snapshots = {}
-        """The catalog as each session's prompts show it until the window moves: (what it is of, all tags then, its line)."""
+        """By session (key, all tags, line of the catalog), kept until the window moves."""
 
     def window(self, caller, sid: str, seq: int) -> Window:
-        """The turns of a session that the prompt for the turn `seq` shows before it."""
+        """Return the Window of turns that the prompt for the turn `seq` shows before it."""
         room, for_memories = self._budgets(caller, self.config.get("mode"))
         turns = self.journal.window(sid, self.config.get("session.messages"))
         turns, costs = self._fitting([turn for turn in turns if turn != seq], room // 2)
@@ -105,7 +103,7 @@ class PromptBuilder:
         return Window(shown, room - sum(costs), for_memories)
 
     def rank(self, caller, content: str, window: Window, seq: int):
-        """The board's hits for a message, without those that the prompt shows anyway; None if it has no room for memories."""
+        """Return the board's hits that the prompt does not show yet; None without room for memories."""
         if not window.for_memories:
             return None
         skip = set(window.turns)
@@ -115,11 +113,7 @@ class PromptBuilder:
     def build(
         self, caller, sid: str, seq: int, content: str, window: Window, reminders: str = "", ranked=None, shown=None
     ) -> Prompt:
-        """The prompt for the turn `seq` with which `caller` said `content` in the session `sid`.
-
-        `reminders` go with it, and so does what the board ranked and a companion found, see Recall.find.
-        The list `shown` gets [id, sure] of each of them that stands in the prompt.
-        """
+        """Build the prompt of the turn `seq`; append [id, confidence] of each memory in it to `shown`."""
         mode = self.config.get("mode")
         turns, room = window.turns, window.room - text.tokens(reminders)
         notes, shown_notes = self._first_notes(caller, mode, room // 4) if not turns else ("", ())
@@ -141,13 +135,13 @@ class PromptBuilder:
         return Prompt(system, messages, notice, max(_SMALLEST, room - text.tokens(message)))
 
     def staying(self, caller, sid: str, ahead: int) -> list:
-        """The seqs of those turns of a session that are still shown when `ahead` more turns have come."""
+        """Return the seqs of a session's turns that are still shown after `ahead` more."""
         room, _ = self._budgets(caller, self.config.get("mode"))
         turns = self.journal.window(sid, self.config.get("session.messages"), ahead)
         return self._fitting(turns, room // 2 - ahead * _COMING)[0]
 
     def fitting(self, caller, turns: list) -> list:
-        """The first of some turns, as many as fit into half of the room of a prompt, one at least."""
+        """Return the first of some turns, as many as fill half of a prompt, at least one."""
         room = self._room(caller, self.config.get("mode")) // 2
         count = 0
         for seq in turns:
@@ -158,7 +152,7 @@ class PromptBuilder:
         return turns[:count]
 
     def last_look(self, caller, turns: list, system: str, asked: str) -> Prompt:
-        """The prompt that shows some turns once more and says what is wanted of them, but not what they answer."""
+        """Build the prompt that shows turns before they leave the window and asks for what to keep."""
         mode = self.config.get("mode")
 
         def blocks():
@@ -172,7 +166,7 @@ class PromptBuilder:
         return Prompt(blocks, messages, "", self._room(caller, mode) // 4)
 
     def _budgets(self, caller, mode: str) -> tuple:
-        """The tokens that are left for history, message and tool calls, and the budget of the recalled memories."""
+        """Return the tokens left for history, message and tool calls, and those for memories."""
         room, for_memories = self._room(caller, mode), 0
         if mode == "full":
             budget = min(self._share(_RECALL_SHARE), self.config.get("recall.tokens"), room - 2 * _SMALLEST)
@@ -180,7 +174,6 @@ class PromptBuilder:
         return max(0, room - for_memories), for_memories
 
     def _room(self, caller, mode: str) -> int:
-        """The tokens that are left for memories, history, message and tool calls."""
         room = self.config.get("llm.context_tokens") - self.config.get("llm.reply_tokens") - _MARGIN
         for tool in self.toolbox.listed(caller):
             room -= tokens_of(tool)
@@ -219,7 +212,6 @@ class PromptBuilder:
         return self.config.get("llm.context_tokens") * percent // 100
 
     def _catalog(self, caller, sid: str, turns: list) -> tuple:
-        """The snapshot's line of tags, and the tags that came since."""
         key = (turns[0], access.labels(caller))
         tags = catalog.ranked(self.records, caller)
         snapshot = self.snapshots.get(sid)
@@ -235,7 +227,7 @@ class PromptBuilder:
     # --- history
 
     def _fitting(self, turns: list, budget: int) -> tuple:
-        """(the turns without as many of the oldest, a few at a time, as do not fit into the budget, the tokens of each)."""
+        """Return (turns without the oldest that exceed the budget, tokens of each)."""
         costs = [self._cost(seq) for seq in turns]
         total = sum(costs)
         stride = step(self.config.get("session.messages"))
@@ -246,7 +238,6 @@ class PromptBuilder:
         return turns[start:], costs[start:]
 
     def _cost(self, seq: int) -> int:
-        """The tokens of a turn, 0 if it is not shown: it is gone, or was a command that was answered without a model."""
         turn = self.journal.turn(seq)
         return text.tokens(self._shown(turn)) + 4 if turn and not turn.get("command") else 0
 
@@ -283,9 +274,7 @@ class PromptBuilder:
     # --- the last message
 
     def _first_notes(self, caller, mode: str, most: int) -> tuple:
-        """(the notes of yesterday and today, as the first message of a session has them in full mode, the names of those that
-        are there whole).
-        """
+        """Return (notes of yesterday and today for the session's first message, names of the whole ones)."""
         budget = min(self.config.get("notes.tokens"), most)
         if mode != "full" or caller.group or budget <= 2 * _MARK:
             return "", ()
@@ -301,14 +290,12 @@ class PromptBuilder:
         return "\n".join(blocks), whole
 
     def _recalled(self, caller, window: Window, ranked, shown_notes, shown) -> str:
-        """The block of what was found."""
         citations = self.config.get("recall.citations")
         # In a group, where others read the answer, ids are left out of it unless they are wanted.
         with_ids = citations == "on" or (citations == "auto" and not caller.group)
         return recall_block.make(self.recall, ranked, window.for_memories, with_ids, shown_notes, shown)
 
     def _fitted(self, content: str, seq: int, budget: int) -> tuple:
-        """The message cut to the budget, and a notice for the person if that was needed."""
         mark = self._more(seq)
         shown = _beginning(content, budget - _MARK, mark)
         if shown == content:
@@ -317,7 +304,6 @@ class PromptBuilder:
         return shown, "the message is longer than the model's window: it read the first %d characters." % read
 
     def _more(self, seq: int) -> str:
-        """The mark that stands where a turn was cut."""
         return _MORE % seq if self.config.get("mode") == "full" else _CUT
 
     def _last(self, caller, message: str, blocks: tuple, fresh: str) -> str:
@@ -336,7 +322,6 @@ def _block(name: str, content: str) -> str:
 
 
 def _beginning(content: str, budget: int, mark: str) -> str:
-    """A text, or as much of its beginning as `budget` tokens hold, with a mark."""
     if text.tokens(content) <= budget:
         return content
     # A character is at most one token, and four are at least one.
@@ -351,7 +336,6 @@ def _beginning(content: str, budget: int, mark: str) -> str:
 
 
 def _end(content: str, budget: int, mark: str) -> str:
-    """A text, or as many of its last lines as `budget` tokens hold, behind a mark."""
     lines = content.split("\n")
     total = sum(text.tokens(line) + 1 for line in lines)
     if total <= budget:

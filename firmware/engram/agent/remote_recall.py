@@ -11,14 +11,10 @@ _TAG_LONGEST = const(64)  # characters of one in a message
 
 
 class RemoteRecall(namedtuple("RemoteRecall", "records recall search archive archived notes")):
-    """Gives the model's tools a companion and its archive, beside the `notes` of the board.
-
-    `search` asks it (None where none is set up), `archive` reads what has left the board, `archived` is the board's index of
-    that; each may be None.
-    """
+    """The tools' access to a companion and its archive; each part may be None."""
 
     async def read(self, ref: str, caller, first: int, count: int):
-        """(line, why there is none) of what has left the board, or of a file that only the companion has; None for all else."""
+        """Return (line, problem) of an archived id or a file of the companion, None for anything else."""
         path, mark, line = ref.partition("#")
         if mark and not self._is_own(path, caller):
             if not self.search:
@@ -29,18 +25,18 @@ class RemoteRecall(namedtuple("RemoteRecall", "records recall search archive arc
         return await archive.fetched(ref, caller) if archive and ref and archive.may_be_archived(ref, caller) else None
 
     def _is_own(self, path: str, caller) -> bool:
-        """True if a file is one of the board, or would be one: notes stay out of groups whoever has them."""
+        """True if a file belongs to the board, even if it is missing: groups never see notes."""
         if path == MEMORY or not is_note(path):
             return path == MEMORY
         return caller.group or not self.search or path in self.notes.for_caller(caller).names()
 
     async def find(self, query, limit: int):
-        """Return what the board ranks for a search of memories and turns, and what the companion finds beside that."""
+        """Return the board's ranking of memories and turns, and the companion's results."""
         ranked = self.recall.rank(query)
         return ranked, await self.search.found(ranked, limit, True) if self.search else None
 
     async def find_memories(self, query, ranked, limit: int):
-        """The results of a search of memories that the board `ranked`; by the query's tags alone where it has no words."""
+        """Return the results of a search of memories; by tags alone if the query has no words."""
         tags = query.tags
         if not self.search or not all(0 < len(tag) <= _TAG_LONGEST for tag in tags):
             return None  # no memory has it, and a message has no room for it
@@ -54,7 +50,7 @@ class RemoteRecall(namedtuple("RemoteRecall", "records recall search archive arc
         return await self.search.found(self.recall.rank(wanted), _MOST)
 
     def add_notes(self, answer: dict, more, query) -> None:
-        """Add to an answer what the companion notes, and that archived memories may fit unless it has answered."""
+        """Add the companion's notes to an answer, and a remark on the archive if it did not reply."""
         if more and more.note:
             answer["note"] = more.note
         if not self.archived or not self.archived.total or (more and (more.ranked or not more.note)):

@@ -1,9 +1,9 @@
-"""The tools that the model may call: names, what they are for, and their arguments as JSON Schema."""
+"""The model's tools: names, purposes, and arguments as JSON Schema."""
 
 from engram.compat import const
 
 NOTE_LINES = const(20)
-"""Lines of a note that is read by a citation."""
+"""Lines of a note that is read by its citation."""
 
 _TOOLS = """
 
@@ -84,7 +84,6 @@ _SHARED = (
     ("<file>", '{"type":"string","description":"MEMORY.md or a day such as 2026-01-31.md"}'),
     ("<profile file>", '{"type":"string","enum":["user.md","soul.md","identity.md"]}'),
 )
-"""Rules of arguments that stand in more than one place, or would make a line long."""
 
 
 MODES = (
@@ -92,11 +91,10 @@ MODES = (
     (("lightweight",), "file_read file_write file_append file_edit"),
     (("full", "lightweight"), "profile_edit"),
 )
-"""The memory modes in which tools are offered."""
 
 
 def describe(name: str) -> tuple:
-    """Return (what a tool is for, its arguments as JSON Schema)."""
+    """Return (purpose of a tool, its arguments as JSON Schema)."""
     head, description, properties = _TOOLS[_TOOLS.find("\n\n" + name + " ") + 2 :].split("\n", 3)[:3]
     for short, rule in _SHARED:
         properties = properties.replace(short, rule)

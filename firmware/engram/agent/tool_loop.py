@@ -1,4 +1,4 @@
-"""The rounds of one answer: the model is asked, the tools that it calls run, and it is asked again, until it calls no more."""
+"""The rounds of one answer: ask the model and run its tool calls until there are none."""
 
 from engram import text
 from engram.compat import const
@@ -20,10 +20,7 @@ _THOUGHT = const("the first part above was the model's thinking; it is not kept.
 
 
 async def run(model, tools, config, prompt, turn, sink, reply) -> str:
-    """Let a model answer a prompt in a Turn, which memories will name as where they came from; why it did not, or "".
-
-    `reply` takes the text and the ends of its parts, `sink` takes notices.
-    """
+    """Run the model and its tools for a Turn; return the reason for a missing answer, or ""."""
     exchanged = []
 
     async def tell_retry(problem: str, wait_ms: int) -> None:
@@ -62,12 +59,11 @@ async def run(model, tools, config, prompt, turn, sink, reply) -> str:
 
 
 def _with_last_word(message):
-    """The last result of a tool with the request to answer: some services refuse a message of the person right behind it."""
+    """Put the final request into the last tool result: some services refuse a message behind it."""
     return result(message.call, message.text + "\n" + _NOW_ANSWER)
 
 
 async def _end(answer, sink) -> str:
-    """End a turn with the model's last words; why they are no answer, or ""."""
     if answer.stop == "length":
         if not answer.text.strip():
             return _SPENT
@@ -76,7 +72,6 @@ async def _end(answer, sink) -> str:
 
 
 async def _result(tools, call, turn, sink, room: int) -> str:
-    """Run a tool; its result, or what says that there is no room for it."""
     done = await tools.answer(call, turn)
     if call.name in _KEEPING:
         is_error = done.result.startswith('{"error":')

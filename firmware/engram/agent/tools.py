@@ -23,10 +23,9 @@ _Parts = namedtuple("_Parts", "config clock records recall journal forgetting pr
 
 
 class MemoryTools(_Parts):
-    """The tools over one board's memory; `remote` searches and reads what a companion has, None without one."""
+    """The tools over one board's memory; `remote` reaches the companion, None without one."""
 
     def tools(self) -> list:
-        """Return the tools of both memory modes, for a Toolbox."""
         run = {
             "memory_store": self._memory_store,
             "memory_recall": self._beside_companion(self._memory_recall, self._ask_memories),
@@ -60,8 +59,6 @@ class MemoryTools(_Parts):
         return lambda arguments, turn: function(self.notes.for_caller(turn.caller), arguments)
 
     def _beside_companion(self, method, ask):
-        """Return a tool's function that asks the companion before, if there is one."""
-
         async def run(arguments: dict, turn) -> tuple:
             return method(arguments, turn, await ask(arguments, turn))
 
@@ -87,7 +84,6 @@ class MemoryTools(_Parts):
         return make_query(arguments.get("query", ""), turn.caller, tags, since, until, skip)
 
     def _rank_memories(self, query):
-        """Rank the board's memories alone for a query; None without words."""
         if not query.text:
             return None
         ranked = self.recall.rank(query)
@@ -113,7 +109,6 @@ class MemoryTools(_Parts):
         return answer, stored_notice(stored, content)
 
     def _is_personal(self, arguments: dict, caller) -> bool:
-        """Return True if a memory is for the person alone, or takes the place of one that is."""
         is_asked = arguments.pop("personal", False)
         older = arguments.get("supersedes")
         if is_asked or not older:
@@ -149,7 +144,7 @@ class MemoryTools(_Parts):
         return "no memory that may be shown has these tags."
 
     def _memories(self, ranked, more, query, limit: int) -> list:
-        """The items that are memories, best first; newest first without words."""
+        """Return the memories of a ranking, best first; newest first without words."""
         if ranked:
             items = ranked.items
         else:
@@ -161,7 +156,7 @@ class MemoryTools(_Parts):
         return [item for item in items if item.id[0] == "m" and "#" not in item.id]
 
     def _found(self, item, caller, is_answer: bool):
-        """A memory that was looked for, as it is shown; None if it has gone meanwhile. An answer counts as used."""
+        """Return a found memory as shown, None if it is gone; an answer counts as a use."""
         if item.text:
             if is_answer:
                 self.remote.archived.add_use(int(item.id[1:]), caller)
@@ -176,7 +171,6 @@ class MemoryTools(_Parts):
         return self.shown(record)
 
     def _newest(self, query, limit: int):
-        """Yield the newest records of a query without words."""
         for record in self.records.newest(query.caller, query.tags):
             if record["created"] >= query.since and (not query.until or record["created"] < query.until):
                 yield record
@@ -204,7 +198,6 @@ class MemoryTools(_Parts):
         return _shortened(self._maybe_partial(answer) if found else answer)
 
     def _maybe_partial(self, answer: dict) -> dict:
-        """An answer with the reason why it may lack something, if there is one."""
         if self.recall.partial:
             answer["partial"] = self.recall.partial
         return answer
@@ -262,7 +255,7 @@ class MemoryTools(_Parts):
             try:
                 record, turns = self.forgetting.forget(ref, caller, with_turns)
             except NotFound:
-                # Of several that were confirmed, one may have gone meanwhile.
+                # One of several confirmed memories may be gone.
                 if len(refs) == 1:
                     raise
                 continue
@@ -297,7 +290,6 @@ class MemoryTools(_Parts):
     # --- how things look
 
     def shown(self, record: dict, whole: bool = False) -> dict:
-        """A record as a result has it; `whole`: with all of its text and fields."""
         shown = {
             "id": record["id"],
             "content": record["content"] if whole else snippet(record["content"], _SNIPPET),
@@ -319,7 +311,6 @@ class MemoryTools(_Parts):
         return shown
 
     def _end(self, argument: str, day: str) -> int:
-        """The moment at which a day is over, which must be to come."""
         end = self._moment(argument, day, 1)
         if self.clock.known and end <= self.clock.now():
             raise ArgumentError(argument, "is over; today is %s." % self.clock.day(self.clock.now()))
@@ -333,14 +324,12 @@ class MemoryTools(_Parts):
 
 
 def _add_confidence(answer: dict, ranked) -> None:
-    """Add to an answer how sure it is."""
     answer["confidence"] = best_confidence(ranked) // 10
     if not is_certain(ranked):
         answer["uncertain"] = _UNCERTAIN
 
 
 def _shortened(values: dict) -> dict:
-    """Return a result; where it is too long, the texts of its items are shortened."""
     longest = _SNIPPET
     while len(text.dumps(values)) > _RESULT_LONGEST and longest > _SHORTEST:
         longest = longest * 3 // 4

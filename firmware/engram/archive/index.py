@@ -15,17 +15,15 @@ from engram.store.types import ARCHIVED
 
 _FILE = const("/archive.jsonl")
 _LARGEST = const(256)  # bytes
-_MOST_SHOWN = const(32)  # memories of which it is known who was shown them: bounds the heap
+_MOST_SHOWN = const(32)  # memories with known viewers: bounds the heap
 _NAMES = const(("seen", "count", "first", "last"))
 
 
 class ArchiveIndex:
-    """Counts what a board archived. `store` has the records' lines, `schema` is its owner, `link_state` knows what the
-    companion has acknowledged.
-    """
+    """An index of archived records; `schema` owns the lines, `link_state` has the acknowledged seqs."""
 
     uses_wanted = 3
-    """Uses after which a memory comes back: one that was shown once is not worth the flash."""
+    """Uses after which a memory is restored."""
 
     def __init__(self, folder: str, store, schema, clock, link_state=None):
         self._path = folder + _FILE
@@ -36,9 +34,8 @@ class ArchiveIndex:
         self._shown = []  # [number, how often, latest caller], oldest first
         self._relied = 0  # a compaction relies on what the companion has of the archive up to this line
         self.lost = 0
-        """The number of archived memories that the companion says it does not have."""
         self.why = ""
-        """The problem of the latest write of the index, "" if there was none."""
+        """Problem of the latest write of the index, or ""."""
         self._seen = self.total = self.first = self.last = 0
         saved = self._read()
         if saved:
@@ -57,11 +54,10 @@ class ArchiveIndex:
         return [saved[name] for name in _NAMES] if saved["epoch"] == self._store.epoch else None
 
     def _let_all_be(self) -> None:
-        """Let any memory be one that was archived: which ones were is not known."""
         self.first, self.last = 1, self._store.next_seq - 1
 
     def may_be_archived(self, number: int, caller) -> bool:
-        """True if the companion may have a record and the board has not; if it is known who may see it, of these."""
+        """True if the companion may have a record that the board lacks and the caller may see."""
         if not (self.total and self.first <= number <= self.last):
             return False
         state, line = self._store.state_and_latest(number)
@@ -74,7 +70,7 @@ class ArchiveIndex:
         return any(line and line.get("op") == "forget" for line in lines)
 
     def compare_held(self, held: int) -> None:
-        """Compare with the number of memories that the companion holds; if these are more, the index was lost."""
+        """Compare with the companion's count; if that is higher, the index was lost."""
         lost = max(0, self.total - held)
         if lost and lost != self.lost:
             diag.error("archive", "the companion has lost %d archived memories: was its database replaced?" % lost)
@@ -87,7 +83,6 @@ class ArchiveIndex:
     # --- uses
 
     def add_use(self, number: int, caller) -> None:
-        """Note that somebody was shown an archived memory."""
         for use in self._shown:
             if use[0] == number:
                 use[1] += 1
@@ -99,7 +94,7 @@ class ArchiveIndex:
         self._shown.append([number, 1, caller])
 
     def pop_often_used(self):
-        """(number, latest caller) of a memory that was used often enough to come back, None if there is none."""
+        """Return and remove (number, latest caller) of a memory used often enough to restore, or None."""
         for at, (number, count, caller) in enumerate(self._shown):
             if count >= self.uses_wanted:
                 del self._shown[at]
@@ -109,7 +104,7 @@ class ArchiveIndex:
     # --- forgetting
 
     def forget(self, ref: str, caller) -> dict:
-        """Forget an archived memory for good once the companion hears of it; what is known of it. NotFound."""
+        """Forget an archived memory on both sides and return its details; NotFound."""
         number = ids.number("id", ref, "m")
         state, record = self._store.state_and_latest(number)
         if state != ARCHIVED or not record or "content" not in record:
@@ -133,14 +128,13 @@ class ArchiveIndex:
 
     @property
     def is_settled(self) -> bool:
-        """True if the companion has heard of all that was archived."""
         return self._schema.archived <= self._acknowledged()
 
     def _acknowledged(self) -> int:
         return self._link_state.have("records") if self._link_state else 0
 
     def needs(self, line: dict, is_archived: bool) -> bool:
-        """True if a compaction must keep a line of the records; `is_archived` tells the state of its record."""
+        """True if a compaction must keep a line; `is_archived` is the state of its record."""
         if "back" in line:
             # The companion may not have heard that it came back: it has the memory in the archive still.
             return line["seq"] > self._acknowledged()
@@ -148,7 +142,7 @@ class ArchiveIndex:
         return self._schema.archived > self._relied and (is_archived or is_about_archive(line))
 
     def mark_durable(self) -> None:
-        """Note, before a compaction, up to which line the companion has heard of the archive: those lines may go."""
+        """Note, before a compaction, the acknowledged line of the archive: older lines may go."""
         self.fold()
         if self.why:
             self._save()
@@ -158,13 +152,13 @@ class ArchiveIndex:
 
     @property
     def durable_seq(self) -> int:
-        """Up to this line the flash says that the companion has heard of the archive: it has less if it went back."""
+        """Return the line noted by mark_durable(); a companion below it has lost some."""
         return min(self._link_state.noted("records"), self._schema.archived) if self._link_state else 0
 
     # --- keeping the index up to date
 
     def fold(self) -> None:
-        """Count what the log tells since the line `seen`; call it after each line about the archive."""
+        """Count the log's lines after `seen`; call it after each line about the archive."""
         if self._schema.archived <= self._seen:
             return
         newest = self._store.next_seq - 1

@@ -1,4 +1,4 @@
-"""Merges what a companion found with what the board found itself: the board alone decides what may be seen."""
+"""Merges a companion's results with the board's; only the board decides on visibility."""
 
 from engram import text
 from engram.compat import const
@@ -9,14 +9,14 @@ from engram.memory.records import fields
 from engram.store.search.weights import ONE
 from engram.store.types import LIVE
 
-_LONGEST = const(1000)  # characters of the text of what has left the board
+_LONGEST = const(1000)  # characters of an archived entry's text
 _WHO_LONGEST = const(64)
 _REF_LONGEST = const(300)  # characters of path#line
 _TOP = const(2000)  # thousandths: a higher score is no score
 
 
 class ResultMerger:
-    """Checks and merges the results of a companion; `archived` is the archive's index, None without one."""
+    """A merger of checked companion results; `archived` is the archive's index or None."""
 
     def __init__(self, records, journal, archived):
         self._records = records
@@ -24,15 +24,11 @@ class ResultMerger:
         self._archived = archived
 
     def add_use(self, number: int, caller) -> None:
-        """Count that an archived memory was shown."""
         if self._archived:
             self._archived.add_use(number, caller)
 
     def merge(self, local: list, more, query) -> list:
-        """`local`, items of the board, behind those of `more` (a recall.RemoteResults) that pass the filters of the query.
-
-        What the companion cannot know yet keeps the place that the board gives it.
-        """
+        """Merge the board's items behind the companion's; items unknown to it keep their place."""
         own = {item.id: item for item in local}
         seen = set()
         found = []
@@ -53,7 +49,6 @@ class ResultMerger:
         return _falling(found + others)
 
     def _checked(self, result, query, own: dict):
-        """The item that a result names, None if the caller may not have it."""
         ref = result[0]
         if (
             "#" in ref
@@ -94,7 +89,7 @@ class ResultMerger:
 
 
 def _left(ref: str, result, tags):
-    """An item that has left the board: only of such a one the companion's text is taken."""
+    """Return an item that left the board; only for these the companion's text counts."""
     if (tags and ref[0] == "t") or not result[4].strip():
         return None
     who = "" if ref[0] == "m" else text.cut(result[3], _WHO_LONGEST)
@@ -102,7 +97,7 @@ def _left(ref: str, result, tags):
 
 
 def _falling(items: list) -> list:
-    """Scores of board and companion are on two scales: none is higher than the one before it."""
+    """Return items with scores that never rise, since both sides have their own scale."""
     highest = items[0].score if items else 0
     falling = []
     for item in items:

@@ -28,10 +28,7 @@ _DIFFERS = const("the companion has other %s than the board wants to archive; bo
 
 
 class ArchiveTransfer:
-    """Moves one board's memories and turns to its companion and back; `sync` copies the logs.
-
-    `is_unread(seq)` tells whether turns up to a seq still wait to be read for facts: those do not leave.
-    """
+    """A mover of memories and turns to the companion and back; unread turns stay."""
 
     def __init__(
         self, exchange, sync, link_state, archived, records, journal, eviction, clock, within_ms: int, is_unread=None
@@ -49,20 +46,17 @@ class ArchiveTransfer:
         self._records_raw, self._journal_raw = records.entries.raw(), journal.entries.raw()
         self._pause = Timeout()
         self.is_greeted = False
-        self._is_counted = True  # whether the companion told how many it holds when both were in step
+        self._is_counted = True  # True once the companion's count was compared in step
         self._has_to_tell = False
         self._told_for = None  # how many each side had, after which nothing more could be done
         self.why = ""
-        """The reason that nothing more was archived, "" if it was."""
 
     # --- for the eviction
 
     def is_open(self) -> bool:
-        """True if memories can be given to the companion now."""
         return self.is_greeted and not self._exchange.failure and self._pause.is_over
 
     def is_settled(self) -> bool:
-        """True if the companion has heard of all that was archived."""
         return self._archived.is_settled
 
     def _wait(self, why: str) -> None:
@@ -73,7 +67,7 @@ class ArchiveTransfer:
     # --- for the link
 
     def greeted(self, held: int, asks: bool) -> None:
-        """Take how many archived memories the companion holds, and whether it asks which ones the board knows of."""
+        """Handle the companion's count of archived memories, and its request for the known ones."""
         self.is_greeted = True
         self._is_counted = self._sync.is_done("records")
         if not self._is_counted:
@@ -84,11 +78,9 @@ class ArchiveTransfer:
             self._archived.compare_held(held)
 
     def disconnected(self) -> None:
-        """The link has ended."""
         self.is_greeted = False
 
     async def _tell(self) -> None:
-        """Tell the companion where the archive is: it looks whether it has more of that than it thought."""
         self._has_to_tell = False
         archived = self._archived
         epoch = self._records_raw.store.epoch
@@ -97,7 +89,7 @@ class ArchiveTransfer:
         archived.compare_held(answer["count"])
 
     async def step(self) -> bool:
-        """Do a little of the work, when all is copied; whether there was any."""
+        """Do a slice of work once the logs are copied; True if there was any."""
         if not self._pause.is_over:
             return False
         surplus = self._journal.surplus()
@@ -124,7 +116,6 @@ class ArchiveTransfer:
     # --- memories
 
     async def _archive(self) -> None:
-        """Give the least important memories to the companion, as many as are wanted."""
         eviction = self._eviction
         try:
             weakest = []
@@ -150,7 +141,6 @@ class ArchiveTransfer:
             self._wait(str(error))
 
     async def _promised(self, numbers: list) -> list:
-        """(number, seq) of those records that the companion has promised to keep."""
         raw, have = self._records_raw, self._link_state.have("records")
         named, digest = [], 0
         for number in numbers:
@@ -170,7 +160,6 @@ class ArchiveTransfer:
         return []
 
     async def _bring_back(self) -> bool:
-        """Bring back a memory that was used often; whether there was one."""
         wanted = self._archived.pop_often_used() if self._eviction.spare else None
         if wanted is None:
             return False
@@ -207,27 +196,24 @@ class ArchiveTransfer:
 
     @property
     def missed(self) -> int:
-        """The seq up to which turns left that the companion may not have, 0 if it has all."""
+        """Return the seq up to which the companion may lack turns, 0 if it has all."""
         return self._link_state.missed
 
     def may_be_archived(self, ref: str, caller) -> bool:
-        """True if a memory or turn has left the board for the companion, as far as the board knows; see `missed`."""
+        """True if a memory or turn may be with the companion; see `missed`."""
         kind, number = _parse_ref(ref)
         if kind == "t":
             return 0 < number < self._journal_raw.store.oldest
         return self._archived.may_be_archived(number, caller)
 
     async def line(self, ref: str, caller):
-        """A memory or turn that has left the board, as a dict; None if there is none that the caller may see.
-
-        NetError.
-        """
+        """Return an archived memory or turn as a dict, None if the caller may see none; NetError."""
         ref = "%s%d" % _parse_ref(ref)
         answer = await self._exchange.ask_in_time("get", self._within_ms, id=ref, **caller_fields(caller))
         return self._checked(ref, answer["body"].encode(), caller)
 
     def _checked(self, ref: str, line: bytes, caller):
-        """The line as a dict if it is the one that was asked for, undamaged, and the caller may see it."""
+        """Return the line as a dict if it is the requested one, undamaged and visible to the caller."""
         if not line or not self.may_be_archived(ref, caller) or not log_line.check(line):
             return None
         found = log_line.decode(line)
@@ -237,7 +223,6 @@ class ArchiveTransfer:
         return found if access.is_shown(caller, found) else None
 
     async def fetched(self, ref: str, caller) -> tuple:
-        """(what line() gives, a sentence on why there may be none, "" if all is well)."""
         kind, number = _parse_ref(ref)
         where = "%s %s with the companion" % (ref, "may be" if kind == "t" and number <= self.missed else "is")
         try:
@@ -249,7 +234,6 @@ class ArchiveTransfer:
         return found, "" if found else "the companion has no %s that may be shown." % ref
 
     def status(self) -> str:
-        """Say in a few words what is with the companion, "" for nothing."""
         total = self._archived.total
         parts = ["memories: %d" % total] if total else []
         oldest = self._journal_raw.store.oldest
@@ -261,10 +245,7 @@ class ArchiveTransfer:
 
 
 def archive(records, archived, promised) -> int:
-    """Archive records that the companion has promised to keep, (number, seq of its latest line) each; how many were archived.
-
-    A record that changed, was pinned or was forgotten meanwhile stays.
-    """
+    """Archive (number, seq) pairs unless changed, pinned or forgotten since; return their count."""
     lines = []
     for number, seq in promised:
         record = records.entries.get(number)
@@ -278,7 +259,7 @@ def archive(records, archived, promised) -> int:
 
 
 def restore(records, archived, line: dict, caller) -> bool:
-    """Make an archived record live again, with its id; False if it is live already, or not for the caller. StoreFull."""
+    """Restore an archived record with its id; False if it is live or not visible; StoreFull."""
     number = ids.number("id", line.get("id"), "m")
     if "content" not in line or not archived.may_be_archived(number, caller):
         return False
@@ -291,6 +272,5 @@ def restore(records, archived, line: dict, caller) -> bool:
 
 
 def _parse_ref(ref: str) -> tuple:
-    """("m" or "t", the number) of an id."""
     kind = "t" if ref.strip()[:1].lower() == "t" else "m"
     return kind, ids.number("id", ref, kind)

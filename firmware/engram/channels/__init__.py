@@ -1,1 +1,1 @@
-"""Ways in which people talk with the agent."""
+"""Channels between people and the agent."""

@@ -1,8 +1,8 @@
-"""Delivers answers, and what the board begins to say, and keeps them until the person has them.
+"""Delivers answers and the board's own messages, and keeps them until the person has them.
 
-An answer of a channel whose sinks are confirming is in the outbox from the flush of its message, or
-of what the board says, until it is delivered or given up; outbox.Delivery has its state. A piece
-that may have arrived is sent once more, with a mark. Answers of one room keep their order.
+An answer of a confirming channel is in the outbox from the flush of its message until it is delivered or
+given up; outbox.Delivery has its state. A piece that may have arrived is sent once more, with a mark. Answers
+of one room keep their order.
 """
 
 from collections import namedtuple
@@ -28,12 +28,9 @@ _SavedReply = namedtuple("_SavedReply", "turn text age is_cut is_repeat")
 
 
 class SavedReply(_SavedReply):
-    """A reply from the journal: the id of its turn; its text; its age in words, "" if it is new;
-    whether it broke off; and whether the person may have it already.
-    """
+    """A reply from the journal: turn id, text, age or "", cut off or not, maybe delivered or not."""
 
     def with_age(self) -> str:
-        """The text, with what a person has to know of its age and of a second copy."""
         words = ["from %s ago" % self.age] if self.age else []
         if self.is_repeat:
             words.append("perhaps for the second time")
@@ -42,42 +39,38 @@ class SavedReply(_SavedReply):
 
 
 class Deliveries:
-    """Delivers what a board's journal has, through channels; `folder` has the rest. handle() is Inbox.handle()."""
+    """A board's deliveries to its channels, saved in `folder`."""
 
     def __init__(self, handle, journal, clock, folder: str):
         self._handle = handle
         self.channels = {}
-        """(open_sink, is_let_in) of the channels that deliver by themselves, by name: see add_channel()."""
+        """By name the (open_sink, is_let_in) given to add_channel()."""
         self._journal = journal
         self._clock = clock
         self.outbox = Outbox(folder)
 
     def add_channel(self, name: str, open_sink, is_let_in=None) -> None:
-        """Let a channel deliver what the board keeps for it, or begins to say.
-
-        Its messages' ids begin with `name` and a colon, its rooms with `name` and a space. open_sink(address) gives
-        (ChannelSink, room) for such an id or room; None in place of the sink if nothing can go there for a while, and "" in
-        place of the room if nothing ever does: the channel's network asks for its answers again.
-        is_let_in(caller) tells whether what is kept for a caller may still go to their room; None if that is always so.
-        """
+        """Add a channel: open_sink(address) gives (ChannelSink, room), is_let_in(caller) gives access."""
+        # Message ids begin with `name` and a colon, rooms with `name` and a space. The sink is None if the room
+        # cannot be reached now; the room is "" if the network itself asks for its answers again.
         self.channels[name] = open_sink, is_let_in
 
     # --- the answer to a message
 
     def open(self, seq: int, room: str, sink) -> None:
-        """Have a new answer to the line with that seq delivered by a sink."""
+        """Start to deliver a new answer to the line `seq` by a sink."""
         sink.delivery = self.outbox.add(seq, room) if sink.is_confirming else Delivery(seq)
         sink.delivery.is_in_progress = True
 
     def reopen(self, seq: int, sink) -> bool:
-        """Go on with the answer to a line; False if nothing of it is kept."""
+        """Resume the answer to a line; False if nothing of it is kept."""
         known = self.outbox.find(seq)
         sink.delivery = known or Delivery(seq)
         sink.delivery.is_in_progress = True
         return known is not None
 
     async def give(self, seq: int, reply: dict, sink):
-        """Give the reply to a turn again, unless it is known to be delivered."""
+        """Send a kept reply again unless it is known to be delivered."""
         text = reply.get("text", "")
         outcome = Outcome("t%d" % seq, text, "")
         delivery = self.outbox.find(seq)
@@ -89,7 +82,7 @@ class Deliveries:
         return outcome
 
     async def finish(self, sink, outcome) -> bool:
-        """Let a sink send its answer; True if that is delivered, or given up."""
+        """Let a sink send its answer; True if it is delivered or given up."""
         delivery = sink.delivery
         if not sink.is_confirming:
             has_arrived = await sink.end(outcome)
@@ -104,14 +97,14 @@ class Deliveries:
         self.outbox.remove(delivery.seq)
         return True
 
-    # --- what was not delivered, and what the board begins
+    # --- undelivered answers, and messages of the board itself
 
     def has_undelivered(self, name: str) -> bool:
-        """True if something for a channel waits for redeliver(), which was called before."""
+        """True if something for a channel waits for redeliver()."""
         return any(channel_of(each.room) == name and not each.is_in_progress for each in self.outbox.deliveries)
 
     async def redeliver(self, name: str) -> int:
-        """Give a channel whose link is there (again) what it has not delivered yet; how many are left."""
+        """Send a reconnected channel its undelivered answers; return the number left."""
         open_sink, _ = self.channels[name]
         failed = []  # rooms
         for delivery in list(self.outbox.deliveries):
@@ -131,7 +124,6 @@ class Deliveries:
         return len(self.outbox.deliveries)
 
     def _is_waiting(self, delivery: Delivery) -> bool:
-        """True if a delivery is kept, and nobody is at it."""
         return not delivery.is_in_progress and self.outbox.find(delivery.seq) is delivery
 
     async def _redeliver(self, line: dict, address: str, caller, sink) -> None:
@@ -144,7 +136,7 @@ class Deliveries:
             await self._push(line, sink)
 
     def _caller(self, name: str, room: str, line: dict):
-        """Return the Caller to whom a kept line goes in a room; None if nobody may have it: it is removed."""
+        """Return the Caller of a kept line; None, and the line is removed, if nobody may have it."""
         asks = turn_principal(line) if "who" in line else Caller("", "", False, "")
         caller = Caller(asks.principal, room, asks.group, asks.workspace)
         if room and self._is_let_in(name, caller):
@@ -156,17 +148,11 @@ class Deliveries:
         return None
 
     def _is_let_in(self, name: str, caller) -> bool:
-        """True if who was let in when something was kept for them still is."""
         _, is_let_in = self.channels[name]
         return is_let_in is None or is_let_in(caller)
 
     def push(self, caller, content: str, mid: str = ""):
-        """Say something to a caller by the board's own initiative, in their room: a turn of its session, on flash then.
-
-        What has an id, such as timer:w3:1790000000, is said once, however often it is pushed: also after a power cut.
-        Returns the task that delivers it, which gives whether that succeeded: what fails is kept. None if it was said before,
-        no channel has such rooms, or they are not let in there any more.
-        """
+        """Send a message by the board itself, once per `mid`; return the delivery task, or None if refused."""
         name = channel_of(caller.room)
         if name not in self.channels or (mid and self._journal.seen.find(mid)):
             return None
@@ -176,18 +162,14 @@ class Deliveries:
         return self.send(self.keep(caller, content, mid=mid), caller)
 
     def may_push(self, caller):
-        """True if push() would take something for a caller; None if not now: their channel is away,
-        or much waits.
-        """
+        """True if push() would accept a message for a caller now."""
         name = channel_of(caller.room)
         if name not in self.channels or len(self.outbox.deliveries) >= _MOST_PUSHED:
             return None
         return self._is_let_in(name, caller)
 
     def keep(self, caller, content: str, cut: bool = False, answers: int = 0, mid: str = "") -> int:
-        """Put what the board says to a caller by itself on flash, as the reply to the turn with the
-        seq `answers` if there is one; its seq.
-        """
+        """Save a message by the board itself as the reply to the turn `answers`; return its seq."""
         # In this order: an entry without its line is removed, but nothing would find the line.
         seq = self._journal.next_turn(caller)
         self.outbox.add(seq, caller.room)
@@ -199,7 +181,6 @@ class Deliveries:
             raise
 
     def send(self, seq: int, caller):
-        """Deliver what was kept for a caller: the task."""
         open_sink, _ = self.channels[channel_of(caller.room)]
         sink, _ = open_sink(caller.room)
         self.outbox.find(seq).is_in_progress = True
@@ -222,13 +203,11 @@ class Deliveries:
 
 
 def message_of(mid: str, caller, line: dict) -> Message:
-    """The message that a line of the journal is of."""
     words = line.get("forwarded", ""), line.get("quoted", ""), ""
     return Message(mid, caller, line.get("text", ""), "op" in line, *words)
 
 
 def channel_of(address: str) -> str:
-    """The name of the channel that a message's id or a room belongs to."""
     name, colon, _ = address.partition(":")
     return name if colon and " " not in name else address.partition(" ")[0]
 

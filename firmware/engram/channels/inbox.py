@@ -1,11 +1,10 @@
 """Answers the messages and commands of all channels.
 
-A channel makes a Message, whose caller the people of the board admit (people.py), and a ChannelSink, and awaits
-Inbox.handle(). A message that has its network's id is answered once: the id stands in the line of the person's turn. So a
-message that comes again, after a power cut, a reconnect or by another way, is found: its reply is given again from the
-journal, or it is answered now if the power went before that. A command that changes something leaves a line before it runs,
-and is never run twice. A message that corrects another one of the last hour is a turn of its own, in whose flush the other
-one and its reply are forgotten.
+A channel makes a Message, whose caller people.py admits, and a ChannelSink, and awaits Inbox.handle(). A
+message with a network's id is answered once, as the line of its turn has the id: a repeated one gets the
+reply from the journal, or is answered now if the power failed before. A changing command leaves a line before
+it runs and never runs twice. A correction of a message of the last hour is a turn of its own, which redacts
+the other one and its reply in the same flush.
 """
 
 import gc
@@ -36,7 +35,7 @@ _EDITED_ACTED = const("What you asked for there was done already: send what is t
 
 
 class MessageOrigin(Origin):
-    """The origin of a message with an id; `line` is the one that it made before, else on_saved(seq) is called once it does."""
+    """The origin of a message with an id; `line` is its earlier line, else on_saved(seq) follows."""
 
     def __init__(self, message: Message, line, redacts: tuple = (), on_saved=None):
         super().__init__(message.forwarded, message.quoted, message.mid)
@@ -54,7 +53,7 @@ class MessageOrigin(Origin):
 
 
 class Inbox:
-    """Answers the messages of all channels of a board; `folder` has what is on its way."""
+    """The inbox of all channels of a board; `folder` has the deliveries."""
 
     def __init__(self, folder: str, commands, agent, journal, clock):
         self._commands = commands
@@ -65,7 +64,7 @@ class Inbox:
         self._in_progress = []  # the ids of messages
 
     async def handle(self, message: Message, sink: ChannelSink):
-        """Answer a message, once if it has an id; the Outcome of a turn, or None. The sink gets the errors."""
+        """Answer a message, once if it has an id; return the turn's Outcome or None."""
         if message.mid:
             return await self._answer_once(message, sink)
         outcome = await _tell_errors(self._answer(message, sink), sink)
@@ -73,7 +72,6 @@ class Inbox:
         return outcome
 
     async def _answer(self, message: Message, sink: ChannelSink, origin=None):
-        """Answer a message as if it came for the first time; the Outcome of a turn, or None."""
         if message.is_command and not message.forwarded:
             return await self._run(message, sink)
         origin = origin or Origin(message.forwarded, message.quoted)
@@ -95,7 +93,7 @@ class Inbox:
                 else:
                     await sink.report(output)
         finally:
-            # What Ctrl-C stops, such as a compaction, must tidy up after itself.
+            # Work stopped by Ctrl-C, such as a compaction, must tidy up after itself.
             outputs.close()
 
     # --- messages with an id
@@ -135,7 +133,6 @@ class Inbox:
         return await self._answer(message, sink, origin)
 
     async def _save_command(self, message: Message, sink) -> None:
-        """Put the line of a command that changes something on flash, before it runs."""
         # In this order: a command whose line is not in the outbox any more has been answered.
         seq = self._journal.newest + 1
         self.deliveries.open(seq, message.caller.room, sink)
@@ -148,9 +145,7 @@ class Inbox:
         await sink.on_saved("t%d" % seq)
 
     def _corrected(self, message: Message) -> tuple:
-        """The seqs of the turn that a message corrects and of its reply, none if its words are the
-        same; EngramError says why it cannot be corrected.
-        """
+        """Return the seqs of the corrected turn and its reply, none if unchanged; EngramError."""
         if message.is_command:
             raise EngramError(_EDITED_COMMAND)
         line, has_acted = self._journal.seen.newest_of(message.edits)
@@ -166,13 +161,11 @@ class Inbox:
         return (line["seq"], reply["seq"]) if reply else (line["seq"],)
 
     def _is_theirs(self, message: Message, line: dict) -> bool:
-        """True if a line is a turn in which the sender of a message has said something."""
         is_said = line.get("who") == message.caller.principal and line.get("role") == "user"
         is_there = self._journal.turn(line["seq"]) is not None
         return is_said and is_shown(message.caller, line) and is_there
 
     async def _answer_again(self, message: Message, sink, line: dict):
-        """Answer a message that made a line before."""
         seq = line["seq"]
         if "op" not in line and not is_shown(message.caller, line):
             raise ArgumentError("mid", "is that of somebody else's message.")
@@ -182,7 +175,7 @@ class Inbox:
             return await self._refuse_again(message, sink, is_open)
         newest, _ = self._journal.seen.newest_of(message.mid)
         if newest and newest["seq"] != seq:
-            return None  # it was corrected: the answer to that stands in its place
+            return None  # it was corrected: the correction has the answer
         reply = self._journal.seen.reply_to(seq)
         for turn in (seq,) if reply is None else (seq, reply["seq"]):
             if self._journal.turn(turn) is None:
@@ -196,14 +189,12 @@ class Inbox:
         return await self._answer_late(message, sink, line)
 
     async def _refuse_again(self, message: Message, sink, is_open: bool) -> None:
-        """Give what a command has said; if that is not kept, tell that it is not run again."""
         if sink.delivery.pieces is not None:
             await sink.on_saved_reply(SavedReply("t%d" % sink.delivery.seq, "", "", False, False))
         elif is_open or not sink.is_confirming:
             raise ArgumentError(message.text.partition(" ")[0] or "command", _NOT_AGAIN)
 
     async def _answer_late(self, message: Message, sink, line: dict):
-        """Answer a message whose turn has no reply, since the power failed or the model did."""
         sink.delivery.restart()
         age = age_of(line, self._clock)
         if age:
@@ -213,7 +204,7 @@ class Inbox:
 
 
 def changes(line: str) -> bool:
-    """True if a command may not run again, as far as its words tell: it changes something."""
+    """True if a command changes something, so that it may not run again."""
     name, _, rest = line[1:].partition(" ")
     rest = rest.strip()
     if name in _READS:
@@ -224,7 +215,7 @@ def changes(line: str) -> bool:
 
 
 async def _tell_errors(work, sink: ChannelSink):
-    """Await an answer; what it gives, None if an error ended it, which the sink gets."""
+    """Await and return an answer; an error goes to the sink and gives None."""
     try:
         return await work
     except EngramError as error:

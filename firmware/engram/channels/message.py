@@ -6,59 +6,48 @@ from engram.agent.agent import Sink
 from engram.compat import const
 
 MID_LONGEST = const(64)
-"""Bytes of a network's message id, printable ASCII, which begins with the name of its channel and a colon."""
+"""Maximum bytes of a message id: printable ASCII with its channel's name and a colon."""
 
 Message = namedtuple("Message", "mid caller text is_command forwarded quoted edits")
-"""A message of a person: its network's id, which no other message has, such as "telegram:CHAT:ID", or ""; the Caller; the text;
-whether it is a command. `forwarded` is who wrote what the person only forwards, `quoted` the beginning of the message that it
-answers, `edits` the id of the message that it corrects: "" for none."""
+"""A person's message; mid, forwarded, quoted and edits are "" if there is none."""
 
 
 class ChannelSink(Sink):
-    """The way of one answer to its channel.
-
-    Nothing here may raise for a link that is down, and text() is to keep pieces rather than wait long for the network: other
-    turns wait for this one. The answer is over with end().
-    """
+    """One answer's way to a channel; nothing here raises for a broken link or waits long."""
 
     is_confirming = False
-    """True if end() knows that the person has the answer: until then Deliveries.redeliver() sends it."""
+    """True if end() knows that the answer arrived; until then Deliveries.redeliver() sends it."""
 
     is_repeated = False
-    """True if the network has offered the message before: it may be known though much was said since."""
+    """True if the network offered the message before, so that older lines are searched too."""
 
     delivery = None
-    """The outbox.Delivery of the answer, whose seq is 0 while nothing of it is on flash."""
+    """The outbox.Delivery of the answer; its seq is 0 until some of it is on flash."""
 
     async def line(self, line: str) -> None:
-        """A line of a command's answer."""
+        """Show a line of a command's answer."""
 
     async def report(self, fields: dict) -> None:
-        """The outcome of a command, for programs."""
+        """Report a command's outcome to programs."""
 
     async def problem(self, problem: str) -> None:
         """Report a problem with the answer."""
 
     async def refuse(self, problem: str) -> None:
-        """Report why the message is not answered."""
         await self.problem(problem)
 
     async def on_saved_reply(self, reply) -> None:
-        """A reply that was kept, to a message that came before, or what the board itself began to
-        say: a deliveries.SavedReply.
-        """
+        """Send a saved reply, or a message by the board itself, as a deliveries.SavedReply."""
         await self.text(reply.with_age())
 
     async def end(self, outcome) -> "bool | None":
-        """End the answer, and send it: the Outcome of a turn or None. True if the person has all of it,
-        or never can; None if nobody knows, since the link broke before the network said so. Before
-        and after each piece but the first and last, a sink calls delivery.advance().
-        """
+        """Send the answer; True if delivered or undeliverable, None if unknown."""
+        # `outcome` is that of a turn, or None. A sink calls delivery.advance() between pieces.
         return True
 
 
 class BufferedSink(ChannelSink):
-    """Collects what the board begins to say; `await send(content, turn)` tells at the end whether it arrived."""
+    """A sink that collects a text; `await send(content, turn)` is True if it arrived."""
 
     is_confirming = True
 
@@ -75,9 +64,7 @@ class BufferedSink(ChannelSink):
 
 
 def buffered(find_send):
-    """The open_sink of Deliveries.add_channel() for a channel that sends a text as a whole: find_send(address) gives (what a
-    BufferedSink sends with or None, room).
-    """
+    """Return an open_sink for whole texts; find_send(address) gives (send or None, room)."""
 
     def open_sink(address: str) -> tuple:
         send, room = find_send(address)

@@ -17,37 +17,30 @@ _ROW = const("<IBB")
 _ROW_BYTES = const(6)
 
 QUEUED = const(0)
-"""Nothing of the next piece was sent."""
+"""The next piece was not sent."""
 MAYBE_DELIVERED = const(1)
-"""It is being sent, or was and nobody knows whether it arrived."""
+"""The piece may have arrived."""
 SENT_AGAIN = const(2)
-"""As MAYBE_DELIVERED, for the second time."""
+"""The piece was sent twice and may have arrived."""
 FAILED = const(3)
-"""It may have arrived twice: nothing more is sent."""
+"""Nothing more is sent, as the piece may have arrived twice."""
 
 
 class Delivery:
-    """One answer on its way; an answer that arrives as a whole has one piece.
-
-    queued -> maybe delivered -> delivered, which ends it, or sent again -> delivered or failed. A
-    piece of which is known that it did not arrive goes back by one.
-    """
+    """One answer's delivery: queued, maybe delivered, sent again, then done or failed."""
 
     def __init__(self, seq: int = 0, arrived: int = 0, state: int = QUEUED, save=None):
         self.seq = seq
-        """That of its line in the journal, 0 while it has none."""
+        """Seq of its line in the journal, 0 without one."""
         self.arrived = arrived
-        """Number of its pieces that have arrived."""
         self.state = state
         self.pieces: "list | None" = None
-        """Those that have not, as its channel sends them; None after a restart."""
+        """Pieces left, in the channel's form; None after a restart."""
         self.room = ""
         self.is_in_progress = False
-        """True while it is made or sent."""
         self._save = save
 
     async def attempt(self, sink, outcome) -> "bool | None":
-        """Let a sink end its answer, unless it may have arrived twice already: as ChannelSink.end()."""
         self._set(self.arrived, min(self.state + 1, FAILED))
         if self.state == FAILED:
             return False
@@ -59,11 +52,10 @@ class Delivery:
         return has_arrived
 
     def advance(self) -> None:
-        """Note that a piece has arrived, and that the next one is sent now."""
         self._set(self.arrived + 1, MAYBE_DELIVERED)
 
     def restart(self) -> None:
-        """Begin again with a new answer; a part of the former one may have arrived."""
+        """Start over with a new answer; some of the old one may have arrived."""
         if self.arrived:
             self._set(0, MAYBE_DELIVERED)
         self.pieces = None
@@ -75,21 +67,17 @@ class Delivery:
 
 
 class Outbox:
-    """The deliveries under way, in a file of a folder of the flash."""
-
     def __init__(self, folder: str):
         self._path = folder + _FILE
         data = files.read_packed(self._path, _MOST * _ROW_BYTES)
         rows = [struct.unpack_from(_ROW, data, at) for at in range(0, len(data), _ROW_BYTES)]
         self.deliveries = [Delivery(row[0], row[1], row[2], self._write) for row in rows]
-        """The oldest first."""
 
     def find(self, seq: int) -> "Delivery | None":
-        """The delivery of a turn, None if there is none."""
+        """Return the delivery of a turn, None if there is none."""
         return next((each for each in self.deliveries if each.seq == seq), None)
 
     def add(self, seq: int, room: str) -> Delivery:
-        """Keep that the answer to a turn is to be delivered; the oldest one gives way."""
         stale = self.find(seq)
         if stale:
             self.deliveries.remove(stale)  # the power failed before its line was there
@@ -103,7 +91,6 @@ class Outbox:
         return delivery
 
     def remove(self, seq: int) -> None:
-        """The answer to a turn is delivered, or never will be."""
         delivery = self.find(seq)
         if delivery:
             self.deliveries.remove(delivery)

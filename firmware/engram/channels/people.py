@@ -27,15 +27,15 @@ _GROUPS = const(32)  # with the former ids of those that moved
 _IDS = const(8)  # of one person
 _ID_LONGEST = const(100)
 _NAME_LONGEST = const(32)
-_CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # 32, none of which looks like another
+_CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # 32 letters that cannot be confused
 _CODE_LENGTH = const(8)
 CODE_SECONDS = const(3600)
-_WAITING = const(3)  # strangers of a network who have a code: nobody else is answered, so a flood costs nothing
+_WAITING = const(3)  # strangers with a code per network: others get no answer, so a flood costs nothing
 _RATED = const(32)  # senders whose messages are counted
 _MINUTE = const(60)
 
 OPEN = const("open *")
-"""The policy that lets everybody talk; the star says that this is meant."""
+"""The policy that lets everybody talk."""
 
 GROUP_MODES = ("mention", "always")
 
@@ -47,15 +47,13 @@ LET_IN = const("You are let in. What you wrote before was not read: send it agai
 TOO_FAST = const("that is more than %d messages a minute (people.rate): what comes within this minute is not read.")
 
 Admission = namedtuple("Admission", "caller reply")
-"""The Caller of a message that may be answered, else None; and a sentence to send instead, or None for silence."""
+"""The Caller of an accepted message, else None; and a sentence to send instead, None for silence."""
 
 _NOBODY = Admission(None, None)
 
 
 class People:
-    """The people of a board, in a folder. `policy` is pairing, allowlist, OPEN or off; of one sender
-    `rate` messages a minute are answered.
-    """
+    """The people of a board; `policy` is pairing, allowlist, OPEN or off, `rate` per minute and sender."""
 
     def __init__(self, folder: str, clock, policy: str, rate: int):
         self._path = folder + _FILE
@@ -63,12 +61,11 @@ class People:
         self._policy = policy
         self._rate = rate
         self._waiting = []
-        """[code, id, name, when] of strangers who were given a code."""
         self._minute = 0
         self._counts = {}  # messages of each sender in that minute
         self.people = []
         self.groups = {}
-        """The mode of each group, or the id that it has now."""
+        """Mode of each group, or the id that it has now."""
         self._read()
 
     def _read(self) -> None:
@@ -86,7 +83,7 @@ class People:
         try:
             files.write(self._path, text.dumps({"people": self.people, "groups": self.groups}))
         except StoreError:
-            self._read()  # what is not on flash does not count
+            self._read()  # drop changes that are not on flash
             raise
 
     # --- messages
@@ -101,11 +98,7 @@ class People:
         thread: str = "",
         name: str = "",
     ) -> Admission:
-        """Decide if a message may be answered, and as whose.
-
-        `sender` and `group` are the network's own ids, `kind` is "direct" or "group", `thread` that of a topic, `name` what the
-        sender calls themselves.
-        """
+        """Return the Admission of a sender in a "direct" or "group" chat, by the network's ids."""
         ref, policy = network + ":" + sender, self._policy
         person = self._with_id(ref)
         if len(ref) > _ID_LONGEST or (person and person.get("blocked")):
@@ -123,7 +116,6 @@ class People:
         return self._rated(ref, Caller(principal, room_of(network, group or sender, thread), is_group, ""))
 
     def _rated(self, ref: str, caller: Caller) -> Admission:
-        """Count a message; more than the rate get one notice, then none."""
         minute = self._clock.now() // _MINUTE
         if minute != self._minute:
             self._minute, self._counts = minute, {}
@@ -135,7 +127,7 @@ class People:
         return Admission(None, TOO_FAST % self._rate if count == self._rate + 1 else None)
 
     def _ask(self, network: str, ref: str, name: str):
-        """Give a stranger a code; return the answer, None if they have one or too many others have."""
+        """Return a pairing code's message for a stranger, None at the limit."""
         waiting = self.waiting()
         if any(ref == entry[1] for entry in waiting):
             return None
@@ -146,7 +138,6 @@ class People:
         return ASK % (code, code)
 
     def is_blocked(self, principal: str) -> bool:
-        """Return True if the owner has blocked a principal, or an id of that name."""
         return any(
             person.get("blocked") and (person["who"] == principal or principal in person["ids"])
             for person in self.people
@@ -163,18 +154,17 @@ class People:
         return self._policy != "off" and (not person.get("blocked") if person else self._policy == OPEN)
 
     def _mode(self, ref: str):
-        """The mode of a group, by the id that it has or had; None if it is closed."""
+        """Return a group's mode by its old or new id; None if it is closed."""
         mode = self.groups.get(ref)
         return mode if mode in GROUP_MODES else self.groups.get(mode)
 
     def waiting(self) -> list:
-        """(code, id, name, when) of the strangers whose code is valid."""
         now = self._clock.now()
         self._waiting = [entry for entry in self._waiting if 0 <= now - entry[3] < CODE_SECONDS]
         return self._waiting
 
     def stranger(self, ref: str):
-        """Return the stranger with a code or an id, as waiting() gives it; None if there is none."""
+        """Return the stranger with a code or an id as in waiting(), or None."""
         for entry in self.waiting():
             if ref.upper() == entry[0] or ref == entry[1]:
                 return entry
@@ -183,16 +173,14 @@ class People:
     # --- people
 
     def approve(self, ref: str, name: str = "") -> dict:
-        """Let somebody talk, by the code that they have or by their id; the person."""
+        """Approve somebody by code or id; return the person."""
         person, ref = self._known_or_new(ref, name)
         person.pop("blocked", None)
         self._end_waiting(ref)
         return person
 
     def _known_or_new(self, ref: str, name: str) -> tuple:
-        """(the person with a code or an id, who is added if there is none; the id). The name that strangers give themselves is
-        not theirs: somebody else could be found by it.
-        """
+        """Return (person, id) for a code or id, adding one; names of strangers are not trusted."""
         ref = self._id_of(ref)
         person = self._with_id(ref)
         if person is None:
@@ -203,7 +191,7 @@ class People:
         return person, ref
 
     def block(self, ref: str) -> dict:
-        """Answer somebody no more, whom a code, an id or a principal tells; the person."""
+        """Block a person by code, id or principal; return the person."""
         person = self._found(ref)
         if person is None:
             person, ref = self._known_or_new(ref, "")
@@ -212,14 +200,13 @@ class People:
         return person
 
     def remove(self, ref: str) -> dict:
-        """Forget that somebody was approved or blocked; the person. Their memories stay."""
+        """Drop an approval or a block; return the person, whose memories stay."""
         person = self.find(ref)
         self.people.remove(person)
         self._save()
         return person
 
     def link(self, ref: str, other: str) -> dict:
-        """Take another id, or another person's ids, for one person's; that person. The owner needs no id before."""
         second = self._found(other)
         ids = second["ids"] if second else [self._id_of(other)]
         if ref == OWNER.principal and not self.has_owner():
@@ -236,11 +223,9 @@ class People:
         return person
 
     def has_owner(self) -> bool:
-        """Return True if somebody on a network is the owner."""
         return any(person["who"] == OWNER.principal for person in self.people)
 
     def set_group(self, ref: str, mode: str) -> None:
-        """Answer in a group when the board is mentioned, always, or not at all (off)."""
         checked_id(ref)
         if mode == "off":
             if self.groups.pop(ref, None) is None:
@@ -254,7 +239,6 @@ class People:
         self._save()
 
     def move_group(self, ref: str, new: str) -> None:
-        """A group has another id now: it stays as it was set, unless the owner has set the new one already."""
         mode = self.groups.get(ref)
         if mode in GROUP_MODES:
             self.groups.setdefault(new, mode)
@@ -262,7 +246,7 @@ class People:
             self._save()
 
     def find(self, ref: str) -> dict:
-        """The person with an id or a principal; NotFound if there is none."""
+        """Return the person with an id or a principal; NotFound."""
         person = self._found(ref)
         if person is None:
             raise NotFound("person", ref[:_ID_LONGEST], "/people lists those that there are.")
@@ -281,7 +265,7 @@ class People:
         return None
 
     def _id_of(self, ref: str) -> str:
-        """The id of the stranger with a code, or the id that was given."""
+        """Return the id of the stranger with a code, or the given id."""
         stranger = self.stranger(ref)
         if stranger:
             return stranger[1]
@@ -300,12 +284,10 @@ class People:
 
 
 def new_code() -> str:
-    """A code for a stranger."""
     return "".join([_CODE_LETTERS[byte & 31] for byte in os.urandom(_CODE_LENGTH)])
 
 
 def room_of(network: str, chat: str, thread: str = "") -> str:
-    """The room of a chat, or of a thread in it."""
     return network + " " + chat + (" " + thread if thread else "")
 
 
@@ -317,7 +299,7 @@ def _checked(person: dict) -> dict:
 
 
 def checked_id(ref: str) -> str:
-    """An id that may be somebody's; ArgumentError if it is none."""
+    """Return a valid id; ArgumentError."""
     network, colon, sender = ref.partition(":")
     if not (network and colon and sender) or len(ref) > _ID_LONGEST or " " in ref or text.printable(ref) != ref:
         raise ArgumentError("id", "must be a network and its own id, such as telegram:12345.")
@@ -325,5 +307,4 @@ def checked_id(ref: str) -> str:
 
 
 def shown(name: str) -> str:
-    """The name that a stranger gives themselves, as it is shown."""
     return text.cut(" ".join(text.printable(name).split()), _NAME_LONGEST)

@@ -1,1 +1,1 @@
-"""Parts that only a board has: its start, its watchdog, its network and its serial line."""
+"""The parts of real boards: boot, watchdog, network and serial line."""

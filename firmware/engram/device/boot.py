@@ -1,6 +1,4 @@
-"""Starts the app on a board. A person can always get to the prompt: what cannot start says why, and after some bad
-starts in a row the next one is without the app.
-"""
+"""Starts the app on a board; after some bad starts in a row the prompt comes without the app."""
 
 import sys
 
@@ -17,7 +15,7 @@ The memory is untouched. Put right what is wrong (config.json, a new deploy), th
 
 
 def begin():
-    """The app ready to run; None, after a message, if it cannot or shall not start."""
+    """Return the app ready to run; None, after a message, if it cannot start."""
     bad = boot_count.count()
     if bad >= boot_count.BAD_STARTS:
         # Whoever resets it from here gets one more try.

@@ -1,7 +1,5 @@
-"""Counts a board's failed starts in a row, and notes whether the watchdog runs.
-
-It stands at the end of the RTC's memory, which outlives every reset but not a loss of power: no wear of the flash, and a
-person who pulls the plug resets the count. What else is in there stays.
+"""Counts failed starts in a row and notes a running watchdog, at the end of the RTC's memory. It outlives
+every reset but a loss of power, which costs no flash and lets a person reset the count.
 """
 
 import machine
@@ -17,7 +15,7 @@ _HIGHEST = const(255)
 
 
 def count() -> int:
-    """Count this start as a bad one, until it is known better; how many there were before it, without a good one."""
+    """Count this start as bad until proven good; return the number of bad starts before it."""
     bad, seconds, others = _recall()
     if machine.reset_cause() == machine.PWRON_RESET:
         bad = 0
@@ -26,24 +24,22 @@ def count() -> int:
 
 
 def set_bad(bad: int) -> None:
-    """Set how many starts count as bad: 0 when this one has ended well."""
     _, seconds, others = _recall()
     _keep(bad, seconds, others)
 
 
 def watchdog() -> int:
-    """The seconds of a watchdog that runs still after a soft reset, 0 if there is none."""
+    """Return the seconds of a watchdog that outlives a soft reset, 0 without one."""
     return _recall()[1] if machine.reset_cause() == machine.SOFT_RESET else 0
 
 
 def set_watchdog(seconds: int) -> None:
-    """Note that the watchdog runs."""
     bad, _, others = _recall()
     _keep(bad, seconds, others)
 
 
 def _recall() -> tuple:
-    """(bad starts, the watchdog's seconds or 0, what others keep in the RTC's memory)."""
+    """Return (bad starts, watchdog seconds or 0, other bytes in the RTC's memory)."""
     data = machine.RTC().memory()
     if data[-_SIZE:-3] != _MARK:
         return 0, 0, data

@@ -1,6 +1,5 @@
-"""The time from a server of the network (RFC 5905), without stopping the board but for the name's address.
-
-The frozen ntptime waits a second in which nothing else runs, and takes any answer for the server's.
+"""The time from a server of the network (RFC 5905), without blocking the board except for the DNS lookup.
+The frozen ntptime blocks for a second and accepts any answer.
 """
 
 import os
@@ -24,14 +23,14 @@ _FIRST = const(1704067200)  # 2024-01-01: an earlier time is no time
 
 
 async def set_clock(server: str) -> str:
-    """Ask a server for the time and set the clock by it; a sentence on that. OSError if there is no good answer."""
+    """Set the clock by a time server and return a sentence on that; OSError."""
     address = socket.getaddrinfo(server, _PORT, socket.AF_INET, socket.SOCK_DGRAM)[0][-1]
     link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
         link.setblocking(False)
         link.connect(address)
         cookie = os.urandom(8)
-        # What was sent as the time is in the answer again: nobody who did not see it can answer.
+        # The answer repeats the sent time, which only its receiver knows.
         link.send(bytes((_ASK,)) + bytes(_LENGTH - 9) + cookie)
         at, microseconds = _time(await _answer(link), cookie)
     finally:
@@ -55,7 +54,6 @@ async def _answer(link) -> bytes:
 
 
 def _time(answer: bytes, cookie: bytes) -> tuple:
-    """(Unix seconds, microseconds) of an answer."""
     if len(answer) < _LENGTH or answer[0] & 7 != _SERVER or answer[24:32] != cookie:
         raise OSError("the answer is not to this question")
     if answer[0] >> 6 == _UNSET or not 0 < answer[1] < 16:

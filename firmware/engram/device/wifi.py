@@ -1,7 +1,7 @@
-"""The board's Wi-Fi: joins the strongest network that it knows, again when it is lost, and keeps the clock set.
+"""The board's Wi-Fi: joins the strongest known network, rejoins after a loss, and keeps the clock set.
 
-The chip's ways, from the port's source: status() tells why an earlier attempt failed for as long as no later one has
-succeeded, even while one is under way, so it is asked only at the end; a scan stops the board for two seconds.
+From the port's source: status() reports an earlier attempt's failure until a later one succeeds, so it is
+read only at the end; a scan blocks the board for two seconds.
 """
 
 import network
@@ -36,7 +36,7 @@ _REASONS = const((
 
 
 class Wifi:
-    """The networks of secrets.json; ConfigError if a setting is wrong, OSError if the chip has no room for Wi-Fi."""
+    """The networks of secrets.json; ConfigError, or OSError if Wi-Fi does not fit."""
 
     def __init__(self, config):
         hostname = config.get("network.hostname")
@@ -46,7 +46,7 @@ class Wifi:
         self.joined = ""
         self.problem = "not joined yet"
         self.changes = 0
-        """Count of networks joined and of clocks set: who waits before a new try looks at it."""
+        """Count of joined networks and set clocks, which ends pauses between retries."""
         self._server = config.get("network.ntp")
         self._saves_power = config.get("network.power_save")
         self._looks = 1
@@ -58,7 +58,6 @@ class Wifi:
         wlan.active(True)
 
     def status(self) -> str:
-        """The network's state, for /stats."""
         if not self.wlan.isconnected():
             return "down: " + self.problem
         signal = ""
@@ -73,7 +72,7 @@ class Wifi:
         return self.joined or text.decode(self.wlan.config("ssid").encode()[:_NAME_BYTES])
 
     async def run(self) -> None:
-        """Keep the board in a network, for ever."""
+        """Keep the board connected, forever."""
         backoff = Backoff(_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
         await self._configure()
         while True:
@@ -119,7 +118,7 @@ class Wifi:
             await sleep_ms(_LOOK_MS)
 
     async def _set_clock(self) -> int:
-        """Set the clock from the network; in how many looks to do so again."""
+        """Set the clock from the network; return the number of looks until the next time."""
         try:
             diag.info("clock", await ntp.set_clock(self._server))
         except OSError as error:
@@ -132,7 +131,6 @@ class Wifi:
 
 
 async def _join(wlan, networks: list) -> tuple:
-    """(the name of the network that was joined, "") or ("", why there is none)."""
     problem = "secrets.json names no network"
     for known in _in_order(wlan, networks):
         name = known["ssid"]
@@ -147,7 +145,6 @@ async def _join(wlan, networks: list) -> tuple:
 
 
 def _in_order(wlan, networks: list) -> list:
-    """The networks, those with the strongest signal first; what is not seen keeps its place after them."""
     if len(networks) < 2:
         return networks
     found = {}
@@ -155,7 +152,7 @@ def _in_order(wlan, networks: list) -> list:
         for seen in wlan.scan():
             found[seen[0]] = max(seen[3], found.get(seen[0], -200))
     except OSError:
-        pass  # then they are tried as they stand
+        pass  # then try them in their order
     order = [(-found.get(known["ssid"].encode(), -200), at) for at, known in enumerate(networks)]
     order.sort()
     return [networks[at] for _, at in order]
@@ -174,7 +171,6 @@ async def _connect(wlan, name: str, password) -> bool:
 
 
 def _is_reached(wlan) -> bool:
-    """Return True once the network has taken the board, which then waits for its address."""
     try:
         wlan.status("rssi")
         return True
@@ -183,7 +179,6 @@ def _is_reached(wlan) -> bool:
 
 
 async def _repeat(call, *arguments, **settings) -> None:
-    """Call the driver, again for a while if it refuses; its last error if it goes on with that."""
     for _ in range(_REFUSED_STEPS):
         try:
             call(*arguments, **settings)
@@ -194,7 +189,6 @@ async def _repeat(call, *arguments, **settings) -> None:
 
 
 def _leave(wlan) -> None:
-    """End what is under way: the chip refuses a second attempt meanwhile."""
     try:
         wlan.disconnect()
     except OSError:

@@ -1,1 +1,1 @@
-"""Extraction, distillation and the last look at what leaves the window."""
+"""Extraction, distillation and the flush of turns that leave the window."""

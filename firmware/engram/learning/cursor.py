@@ -17,21 +17,20 @@ from engram.errors import StoreError
 
 _FILE = const("/learning.json")
 _LARGEST = const(4096)  # bytes of the file
-_BATCH_CHARS = const(6000)  # of the texts of one batch: they stand in one prompt
+_BATCH_CHARS = const(6000)  # characters of one batch, which fills one prompt
 _MOST_FLUSHED = const(64)  # sessions: more than the journal lists
 
 SPENT = "the day's calls or tokens are spent (extract.calls_a_day, extract.tokens_a_day)"
-"""The notice while is_spent()."""
 
 MANY = 50
-"""More messages that wait are not counted."""
+"""Messages counted at most."""
 
 Batch = namedtuple("Batch", "turns until")
-"""Messages of people in one session and workspace, as turns, and the seq up to which the journal is then read."""
+"""Turns of one session and workspace, and the seq up to which the journal is then read."""
 
 
 class LearningCursor:
-    """The state of learning from turns on a board; `folder` is where the file is, `versions` the owner of the records."""
+    """The progress and daily budget of learning; `versions` owns the records."""
 
     def __init__(self, folder: str, versions, records, journal, clock):
         self._path = folder + _FILE
@@ -42,11 +41,10 @@ class LearningCursor:
         self._until = 0
         self._day = self.calls = self.tokens = 0
         self.flushed = {}
-        """The seq, by session, up to which its turns had a last look before the window dropped them."""
+        """By session the seq up to which turns were shown before they left the window."""
 
     @property
     def until(self) -> int:
-        """The seq up to which the journal was read."""
         # An interrupt may have come between the flush of what a batch gave and its end.
         told = self._versions.learned
         return max(self._until, told[1]) if told and told[0] == self._journal.entries.epoch else self._until
@@ -56,7 +54,7 @@ class LearningCursor:
         self._until = seq
 
     def open(self) -> None:
-        """Read how far it went. A board that knows nothing of it begins with what is said from now on."""
+        """Read the saved progress; a new board starts with the next message."""
         epoch, learned = self._journal.entries.epoch, self._versions.learned
         told = files.read_json(self._path, _LARGEST, _state)
         is_known = False
@@ -73,24 +71,22 @@ class LearningCursor:
         self.save()
 
     def save(self) -> None:
-        """Write the small file."""
         values = {"epoch": self._journal.entries.epoch, "until": self.until, "day": self._day}
         values.update({"calls": self.calls, "tokens": self.tokens, "flushed": self.flushed})
         try:
             files.write(self._path, text.dumps(values))
         except StoreError as error:
-            # What it gave is on flash: at worst, turns that gave nothing are read once more.
+            # Its results are on flash: at worst, turns without any are read again.
             diag.warning("learning", str(error))
 
-    # --- what is next
+    # --- next batch
 
     @property
     def is_behind(self) -> bool:
-        """True if there are lines in the journal that were not read."""
         return self.until < self._journal.newest
 
     def waiting(self) -> int:
-        """The number of messages that were not read yet, counted up to MANY."""
+        """Return the number of unread messages, up to MANY."""
         count = 0
         for turn in self._journal.later(self.until):
             count += self._is_unread(turn)
@@ -99,7 +95,7 @@ class LearningCursor:
         return count
 
     def batch(self, most: int) -> Batch:
-        """The next messages of one session and workspace, at most `most`."""
+        """Return the next messages of one session and workspace, at most `most`."""
         turns = []
         until = self.until
         room = _BATCH_CHARS
@@ -114,12 +110,12 @@ class LearningCursor:
         return Batch(turns, self._journal.newest)
 
     def _is_unread(self, turn: dict) -> bool:
-        """True for what a person said in their own words, and had no last look when its window moved."""
+        """True for a person's own words that no Flush has shown."""
         is_said = turn["role"] == "user" and not ("command" in turn or "forwarded" in turn or "sensed" in turn)
         return is_said and turn["seq"] > self.flushed.get(turn["sid"], 0)
 
     def missed(self) -> int:
-        """The number of lines that left the journal before they were read; reading continues behind them."""
+        """Return the lines that left the journal unread, and skip them."""
         gone = self._journal.entries.oldest - 1 - self.until
         if gone <= 0:
             return 0
@@ -129,22 +125,21 @@ class LearningCursor:
     # --- what came of it
 
     def spend(self, tokens: int) -> None:
-        """Count a call of the model for today."""
+        """Count a model call for today."""
         self._turn_day()
         self.calls += 1
         self.tokens += tokens
 
     def correct(self, tokens: int) -> None:
-        """Add the tokens that the last call took beyond those that were counted."""
         self.tokens += tokens
 
     def spent(self) -> tuple:
-        """(calls, tokens) of today."""
+        """Return (calls, tokens) of today."""
         self._turn_day()
         return self.calls, self.tokens
 
     def is_spent(self, config) -> bool:
-        """True if the settings allow no more calls of the model in the background today."""
+        """True if the background calls of today are used up."""
         calls, tokens = self.spent()
         return calls >= config.get("extract.calls_a_day") or tokens >= config.get("extract.tokens_a_day")
 
@@ -155,7 +150,7 @@ class LearningCursor:
             self._day, self.calls, self.tokens = today, 0, 0
 
     def keep(self, drafts, until: int) -> list:
-        """Keep what turns up to a seq gave; the ids of the records."""
+        """Save drafts learned from turns up to a seq; return the records' ids."""
         refs = []
         if drafts:
             told = [
@@ -170,7 +165,6 @@ class LearningCursor:
         return refs
 
     def note_flush(self, sid: str, seq: int) -> None:
-        """The model had its last look at a session's turns up to a seq."""
         self.flushed[sid] = seq
         while len(self.flushed) > _MOST_FLUSHED:
             del self.flushed[min(self.flushed, key=lambda key: self.flushed[key])]
@@ -178,11 +172,9 @@ class LearningCursor:
 
 
 def _is_one_place(one: dict, other: dict) -> bool:
-    """True if two turns are of one session, in the same workspace: what is learned of them has the same scope."""
     return one["sid"] == other["sid"] and one.get("workspace") == other.get("workspace")
 
 
 def _state(told) -> list:
-    """Return what the file has; an error if it is damaged."""
     numbers = [int(told[name]) for name in ("epoch", "until", "day", "calls", "tokens")]
     return numbers + [{sid: int(seq) for sid, seq in told["flushed"].items()}]

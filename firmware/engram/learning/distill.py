@@ -1,8 +1,9 @@
-"""Distillation: what the days' notes say becomes memories, when many wait, once a day, or when a person asks for it.
+"""Distillation: turns daily notes into memories when many wait, once a day, or on request.
 
-Notes are read in batches of one principal, by the model, as untrusted text; what it proposes is checked like facts in messages
-and more strictly, since a note may hold what others wrote. What it gave goes into the log of records together with how far the
-notes were read, as one change that undo takes back whole. Its memories never become notes, so nothing is distilled twice.
+The model reads one principal's notes in batches, as untrusted text; its proposals are checked more strictly
+than those of messages, since a note may quote others. Results and the read position enter the log of records
+as one change, which undo reverts as a whole. Distilled memories never become notes, so nothing is distilled
+twice.
 """
 
 from engram import diag, text
@@ -39,7 +40,7 @@ _FROM = const('["e2"]')
 
 
 class Report:
-    """The results of a distillation: counts, the ids of its records, and why something was refused."""
+    """The results of a distillation: counts, ids and refusals."""
 
     def __init__(self, asked: str):
         self.asked = asked  # the principal who asked for it, "" for none
@@ -51,7 +52,6 @@ class Report:
         self.why = ""  # why it could not go on
 
     def lines(self):
-        """Yield what it did, for people."""
         added, superseded = _counted(self.added), _counted(self.superseded)
         read = "notes read: %d; added: %s; merged into what is known: %d; superseded: %s; notes dropped: %d"
         yield read % (self.notes, added, self.merged, superseded, self.dropped)
@@ -61,8 +61,6 @@ class Report:
 
 
 class Distillation:
-    """Distils the days' notes."""
-
     name = "distilling"
 
     def __init__(self, config, clock, records, daily, cursor, model):
@@ -83,7 +81,7 @@ class Distillation:
     # --- when
 
     def ask(self, principal: str, is_owner: bool) -> Report:
-        """Distil the notes of a principal or workspace as soon as can be; the report that tells how it went."""
+        """Distil the notes of a principal or workspace soon; return the Report."""
         report = self._asked.get(principal)
         if report is None:
             is_under_way = self._run and self.report.asked == principal
@@ -128,7 +126,7 @@ class Distillation:
             report.why = ""
         except EngramError as error:
             self.pause.fail(error)
-            # Whoever waits for it is told why it takes longer; it goes on by itself.
+            # Tell waiting callers why it takes longer; it continues by itself.
             for waiting in [report] + list(self._asked.values()):
                 waiting.why = str(error)
             self._asked.clear()
@@ -147,7 +145,7 @@ class Distillation:
         self.report = self._asked[min(self._asked)] if self._asked else Report("")
 
     async def _step(self, report: Report) -> bool:
-        """Read one batch; whether there was one."""
+        """Distil one batch; True if there was one."""
         config, daily = self._config, self._daily
         principal = self._next()
         room = config.get("llm.context_tokens") - _REPLY_TOKENS
@@ -175,7 +173,6 @@ class Distillation:
         return True
 
     def _next(self) -> str:
-        """The principal whose notes are next, "" if none wait."""
         waiting = self._daily.waiting()
         asked = self.report.asked
         if asked:
@@ -204,10 +201,9 @@ class Distillation:
             else:
                 report.added.append(ref)
 
-    # --- what is told
+    # --- status
 
     def status_lines(self):
-        """Yield lines on how it goes, for /stats."""
         waiting = sum(self._daily.waiting().values())
         if waiting:
             yield "notes waiting: %d%s" % (waiting, "; " + self.pause.why if self.pause.why else "")
@@ -220,10 +216,7 @@ def _counted(refs: list) -> str:
 
 
 class DistillBatch(operations.Batch):
-    """Some notes of one principal, to be read together.
-
-    used     the ids, within the batch, of notes of which something was taken
-    """
+    """Notes of one principal, read together; `used` are the ids of those with a result."""
 
     source = "distilled"
     is_trusted = False
@@ -237,7 +230,7 @@ class DistillBatch(operations.Batch):
         self.used = set()
 
     async def ask(self, model, cursor) -> list:
-        """The elements of the model's answer; ArgumentError says why it is none, or a ModelError."""
+        """Return the elements of the model's answer; ArgumentError, ModelError."""
         form = operations.FORM % ('["e1","e4"]', _FROM, "notes tell more of what m3 says", _FROM, "")
         asked = _ASKED % _FACTS + form
         return await self._ask(model, cursor, asked, await self._message(), _REPLY_TOKENS)
@@ -262,7 +255,7 @@ class DistillBatch(operations.Batch):
         self.used.update(sources)
 
     def _checked(self, element) -> tuple:
-        """(the ids of the notes that it came from, an element as an Operation); ArgumentError names what is wrong."""
+        """Return (source note ids, Operation) of an element; ArgumentError."""
         sources = element.get("from") if isinstance(element, dict) else None
         if isinstance(sources, list) and 0 < len(sources) <= len(self._notes):
             element["from"] = sources[0]

@@ -1,9 +1,9 @@
-"""Facts by themselves: what people said is read by a model, after the reply, and what it finds is kept.
+"""Extracts facts from people's messages with a model, after the reply.
 
-What is to be read waits in the journal; how far it was read is on flash with what it gave (see cursor.py), so a turn
-waits through a link that is down and a power cut, and is read once. A model's answer is no more than a proposal: each
-operation is checked, compared with what is known, and refused with a reason if it does not hold. Only what people said is to
-be learned from: what was in memory already, and what the agent said before, stands beside it in fences of its own, as data.
+Unread messages wait in the journal, and the read position is on flash with its results (see cursor.py), so a
+turn survives a lost link or a power cut and is read once. Each proposed operation is checked against the
+known records, or refused with a reason. Only people's words are learned from; known memories and the agent's
+words are fenced as data.
 """
 
 from engram import diag, text
@@ -51,8 +51,6 @@ the day's note
 
 
 class Extraction:
-    """Reads what people said for facts."""
-
     name = "learning"
 
     def __init__(self, config, clock, records, journal, notes, cursor, model):
@@ -73,15 +71,13 @@ class Extraction:
     # --- when
 
     def is_due(self) -> bool:
-        """True if there is something to read now."""
         return self._cursor.is_behind and self.pause.is_over and not self._stopped_by()
 
     def can_read(self) -> bool:
-        """True if what waits will be read before long."""
+        """True if waiting messages will be read soon."""
         return not (self._stopped_by() or self.pause.why)
 
     def _stopped_by(self) -> str:
-        """Reason why nothing is read for now, "" if it may be."""
         if self._config.get("mode") != "full":
             return "the mode is lightweight"
         if not self._config.get("extract.on"):
@@ -91,7 +87,6 @@ class Extraction:
     # --- one batch
 
     async def step(self) -> None:
-        """Read the next messages of one session."""
         is_over = False
         try:
             await self._step()
@@ -142,13 +137,11 @@ class Extraction:
     # --- reports
 
     def _note(self, turns: list, problem: str) -> None:
-        """Keep why something was refused; it has no word of what people said."""
         problem = "%s: %s" % (_named(turns), problem)
         self._refusals.add(problem)
         diag.info("learning", "refused: " + problem)
 
     def status_lines(self):
-        """Yield lines on how it goes, for /stats."""
         today = self._cursor.spent()
         yield "%d facts from %d messages since the start; today %d calls, %d tokens" % (
             (self.stored, self.read) + today
@@ -169,7 +162,7 @@ def _named(turns: list) -> str:
 
 
 class ExtractBatch(operations.Batch):
-    """Some turns of one session, to be read together; `notes` is what is to stand in the day's note."""
+    """Turns of one session, read together; `notes` go into the day's note."""
 
     source = "auto_llm"
 
@@ -185,13 +178,13 @@ class ExtractBatch(operations.Batch):
         self.notes = []
 
     async def ask(self, model, cursor) -> list:
-        """The elements of the model's answer; ArgumentError says why it is none, or a ModelError."""
+        """Return the elements of the model's answer; ArgumentError, ModelError."""
         form = operations.FORM % (_FROM, _FROM, "the same fact is told in more detail", _FROM, _NOTE)
         asked = _ASKED % _FACTS + form
         return await self._ask(model, cursor, asked, await self.message(), _REPLY_TOKENS)
 
     async def message(self) -> str:
-        """The messages as the model is shown them, with what is known."""
+        """Return the prompt of the messages with the known facts."""
         each = max(2, _KNOWN // len(self._turns))
         lines = await self._show_known([turn["text"] for turn in self._turns], each, _KNOWN, _TAGS)
         for turn in self._turns:
@@ -207,7 +200,6 @@ class ExtractBatch(operations.Batch):
         return "\n".join(lines)
 
     def _said_before(self, turn: dict) -> str:
-        """Return what the agent said before a message, "" if that was a person."""
         earlier = self._journal.turn(turn["prev"]) if turn.get("prev") else None
         return snippet(earlier["text"], SNIPPET) if earlier and earlier["role"] == "assistant" else ""
 
@@ -228,7 +220,6 @@ class ExtractBatch(operations.Batch):
         self._left[wanted.turn] -= 1
 
     def _checked_note(self, wanted) -> str:
-        """The text of a note of the day."""
         if self._caller.group:
             raise ArgumentError("op", "must not be note: notes are private and stay out of group rooms.")
         if not self._notes.people.has_room(access.notebook_of(self._caller)):
@@ -238,7 +229,7 @@ class ExtractBatch(operations.Batch):
         return fields.check("content", wanted.values["content"], operations.CONTENT_CHARS)  # type: ignore
 
     def write_notes(self) -> None:
-        """Keep the notes of the day that were proposed. Those that stand there already were written before a cut."""
+        """Append the proposed notes; existing lines were written before a power cut."""
         if self.notes:
             notebook = self._notes.for_caller(self._caller)
             there = notebook.text(notebook.today())
@@ -252,6 +243,6 @@ class ExtractBatch(operations.Batch):
         said = next(turn["text"] for turn in self._turns if "t%d" % turn["seq"] == ref)
         found = set(text.terms(said))
         if len(found) < _SHORT and not is_question(said):
-            # "Yes, that is right": what the agent had said may be what is meant.
+            # "Yes, that is right" may refer to the agent's words.
             found |= set(text.terms(self._before[ref]))
         return found

@@ -1,8 +1,8 @@
-"""A last look at turns that are about to leave the window and were not read for facts: a silent turn, in which the model
-may keep what should last. Nobody sees what it answers. The turns stay in the journal, where they are searched.
+"""Flushes unread turns that are about to leave the window: in a silent turn the model may save what should
+last.
 
-It is a job in the background, in a pause of the talk before the window moves. Messages are not delayed by it: if no pause
-comes, turns leave first and have their look in the next pause, from the journal, the oldest first, until none is left.
+It runs in the background in a pause before the window moves, and never delays messages: without a pause,
+turns leave first and are shown from the journal in the next one, oldest first.
 """
 
 from engram import diag
@@ -30,8 +30,6 @@ _PROMPT = const(
 
 
 class Flush:
-    """Shows turns once more before the window drops them."""
-
     name = "flush"
 
     def __init__(self, config, records, journal, cursor, tools, prompts, model, extraction):
@@ -48,7 +46,7 @@ class Flush:
         self.done = 0
 
     def turn_over(self, caller, sid: str) -> None:
-        """A turn of a session is over: its window may be about to move."""
+        """Note the end of a session's turn, whose window may move next."""
         if self._config.get("flush.on") and not (caller.group and self._config.get("mode") != "full"):
             self._sessions.pop(sid, None)
             self._sessions[sid] = caller
@@ -56,11 +54,10 @@ class Flush:
                 self._sessions.pop(next(iter(self._sessions)))
 
     def is_due(self) -> bool:
-        """True if there may be turns to show."""
         return bool(self._sessions) and self.pause.is_over and not self._extraction.can_read()
 
     async def step(self) -> None:
-        """Show some of the turns of one session that are about to go or have gone; it stays due until there are none."""
+        """Show some of one session's leaving turns; it stays due until none are left."""
         sid, caller = next(iter(self._sessions.items()))
         turns = []
         try:
@@ -73,12 +70,12 @@ class Flush:
             self._sessions[sid] = self._sessions.pop(sid)
             return
         self.pause.end()
-        # What was said meanwhile put the session there again.
+        # A new message has put the session there again.
         if not turns and self._sessions.get(sid) is caller:
             del self._sessions[sid]
 
     def _leaving(self, caller, sid: str) -> list:
-        """The oldest turns that are about to leave the window, or left it, unseen: at most as many as it holds."""
+        """Return the oldest unseen turns that leave the window, at most a window's worth."""
         config, cursor, journal = self._config, self._cursor, self._journal
         staying = self._prompts.staying(caller, sid, _EARLY)
         seen = cursor.flushed.get(sid, 0)
@@ -94,7 +91,6 @@ class Flush:
         return self._prompts.fitting(caller, found[: config.get("session.messages")])
 
     async def _show(self, caller, sid: str, turns: list) -> None:
-        """Show turns of a session, of those the first that were said in one workspace."""
         config, cursor, journal = self._config, self._cursor, self._journal
         caller, turns = self._in_one_workspace(caller, turns)
         last = turns[-1]
@@ -120,7 +116,6 @@ class Flush:
         diag.info("flush", "t%d to t%d had a last look" % (turns[0], last))
 
     def _without_others(self, turns: list) -> list:
-        """Turns but for those with others' words, and the replies to them: nothing is learned of these."""
         own, others = [], []
         for seq in turns:
             turn = self._journal.turn(seq) or {}
@@ -129,7 +124,7 @@ class Flush:
         return own
 
     def _in_one_workspace(self, caller, turns: list) -> tuple:
-        """(the caller as they said the first turns, those of them in the same workspace): what is kept belongs there."""
+        """Return (caller at the first turns, the turns in that workspace)."""
         workspaces = [(self._journal.turn(seq) or {}).get("workspace", "") for seq in turns]
         count = 1
         while count < len(turns) and workspaces[count] == workspaces[0]:
@@ -137,7 +132,6 @@ class Flush:
         return Caller(caller.principal, caller.room, caller.group, workspaces[0]), turns[:count]
 
     def status_lines(self):
-        """Yield lines on how it goes, for /stats."""
         if self.done:
             yield "%d times since the start" % self.done
         if self.pause.why:
@@ -145,10 +139,7 @@ class Flush:
 
 
 class _MemoryTools:
-    """The tools with which something is kept, and no others; `note()` is called when they have kept something.
-
-    At once: to see the turns again after a cut would keep it again.
-    """
+    """The tools that save memories; `note()` follows each save, so that a power cut repeats none."""
 
     def __init__(self, tools, note):
         self._tools = tools
@@ -156,11 +147,9 @@ class _MemoryTools:
         self.has_kept = False
 
     def listed(self, caller) -> tuple:
-        """As Toolbox.listed."""
         return self._tools.listed(caller, _KEEPING)
 
     async def answer(self, call, turn):
-        """As Toolbox.answer."""
         done = await self._tools.answer(call, turn, _KEEPING)
         if done.notice:
             self.has_kept = True

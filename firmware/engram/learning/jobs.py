@@ -1,4 +1,4 @@
-"""Runs requests to the model in the background, one job at a time. A message preempts a job."""
+"""Runs background requests to the model, one job at a time; a message preempts a job."""
 
 import asyncio
 
@@ -17,11 +17,7 @@ _LONGEST_QUIET_MS = const(60_000)
 
 
 class Jobs:
-    """Runs jobs, each with is_due(), step() and a Pause, once nobody has said anything for `quiet_ms`.
-
-    `is_busy()` tells whether a message is being answered. After a job was broken off the quiet has to last twice as long, so
-    that a lively talk does not pay for one broken call after the other.
-    """
+    """Background jobs that run after `quiet_ms` without messages, twice that after an interruption."""
 
     def __init__(self, jobs, quiet_ms: int, is_busy):
         self.jobs = jobs
@@ -33,23 +29,21 @@ class Jobs:
         self._is_broken_off = False
 
     def on_model_ok(self) -> None:
-        """The model has answered somebody."""
+        """Retry jobs that wait for the model, as it has answered somebody."""
         for job in self.jobs:
             if job.pause.is_for_model:
                 job.pause.end()
 
     def status_lines(self):
-        """Yield (name, line) on how the jobs go, for /stats."""
         for job in self.jobs:
             for line in job.status_lines():
                 yield job.name, line
 
     def turn_over(self) -> None:
-        """A message was answered."""
         self._quiet.begin(self._quiet_ms)
 
     async def preempt(self) -> None:
-        """Break off the job that is under way; it is done again later."""
+        """Cancel the running job, which starts over later."""
         if self._task and not self._is_broken_off:
             self._is_broken_off = True
             self._quiet_ms = min(2 * self._quiet_ms, _LONGEST_QUIET_MS)
@@ -58,7 +52,6 @@ class Jobs:
             await sleep_ms(0)
 
     async def run(self) -> None:
-        """Do what is to be done, for ever."""
         while True:
             await sleep_ms(_LOOK_MS)
             if self._quiet.is_over and not self._is_busy():
@@ -89,18 +82,16 @@ class Jobs:
 
 
 class Pause(Timeout):
-    """The pause of a job that failed; `why` says what it waits for, "" while it does not."""
+    """A failed job's pause; `why` is the reason, or ""."""
 
     def __init__(self, name: str):
         super().__init__()
         self._name = name
         self._backoff = Backoff(_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
         self.is_for_model = False
-        """True if it was the model that failed."""
         self.why = ""
 
     def fail(self, error) -> None:
-        """The job failed: it may try again after a while."""
         self.why = str(error)
         self.is_for_model = isinstance(error, ModelError)
         pause_ms = self._backoff.next_ms()
@@ -108,28 +99,26 @@ class Pause(Timeout):
         diag.info(self._name, "it waits %d s: %s" % (pause_ms // 1000, self.why))
 
     def end(self) -> None:
-        """There is nothing to wait for any more."""
+        """End the pause."""
         super().end()
         self._backoff.reset()
         self.why = ""
 
 
 class Rejections:
-    """Counts refused proposals of a model and keeps the reasons of the last ones; a reason has no word of what people said."""
+    """Refused proposals of a model: a count and the last reasons, without people's words."""
 
     def __init__(self):
         self.count = 0
         self.last = []
 
     def add(self, problem: str) -> None:
-        """A proposal was refused."""
         self.count += 1
         self.last.append(problem)
         if len(self.last) > _REASONS:
             self.last.pop(0)
 
     def status_lines(self):
-        """Yield lines on them, for people."""
         if self.count:
             yield "%d proposals of the model were refused; the last ones:" % self.count
             for problem in self.last:

@@ -23,10 +23,9 @@ from engram.text import lenient_json
 
 _MOST = const(60)  # operations in one answer
 CONTENT_CHARS = 400
-"""Characters of one fact, which is one sentence."""
+"""Characters of one fact (a sentence)."""
 
 SNIPPET = 240
-"""Characters of one memory in a prompt."""
 
 _MOST_REFS = const(8)  # turns, and notes, that a record names
 _KINDS = const(("add", "update", "supersede", "note"))
@@ -38,14 +37,14 @@ FORM = """Answer with a JSON list and nothing else, [] if there is nothing:
 {"op":"update","id":"m3","from":%s,"content":"..."} when %s
 {"op":"supersede","id":"m3","from":%s,"content":"what holds now","tags":["..."]} when what m3 says has changed or ended
 %sImportance: .3 to .5 nice to know, .5 to .7 useful, .7 to 1 critical."""
-"""The end of a prompt: the form of the answer. Its gaps are where facts are from, when to update, and one operation more."""
+"""End of a prompt: the answer's form, with gaps for sources, updates and one more operation."""
 
 Operation = namedtuple("Operation", "kind id turn values")
-"""A kind; the id of the record that it changes, or ""; the id of the turn that it came from; the fields of a record."""
+"""A kind, the changed record's id or "", the source turn's id, and the record's fields."""
 
 
 def read(answered: str) -> list:
-    """The elements of an answer; ArgumentError says why it is none."""
+    """Return the elements of an answer; ArgumentError."""
     try:
         elements = lenient_json.loads(answered, list)
     except ValueError:
@@ -56,10 +55,7 @@ def read(answered: str) -> list:
 
 
 def check(element, turns, known):
-    """An element as an Operation, None for "none"; ArgumentError names what is wrong.
-
-    `turns` are the ids of the turns that were shown, `known` those of the records.
-    """
+    """Return an Operation, None for "none"; ArgumentError. `turns` and `known` are valid ids."""
     if not isinstance(element, dict):
         raise ArgumentError("operation", "must be an object.")
     kind = element.get("op")
@@ -81,21 +77,18 @@ def check(element, turns, known):
 
 
 def fenced(content: str) -> str:
-    """A text that cannot close the fence in which a prompt shows it."""
+    """Return a text that cannot close its fence in a prompt."""
     return content.replace("<", "‹")
 
 
 class Batch:
-    """Reads texts with one request for the facts of one caller, and holds what the model proposes against what is kept.
+    """One request for facts of one caller, checked against the known records."""
 
-    `source` is what the new records say of theirs; `is_trusted` tells whether a model's word is enough to let a fact that a
-    model kept give way.
-
-    known    the ids of the records that the model was shown
-    changes  drafts of what is to be kept
-    merged   how many proposals the records had already
-    refused  why some were refused, without a word of theirs
-    """
+    # `source` and `is_trusted` describe new records: a trusted model may replace facts that a model saved.
+    # known    ids of the records shown to the model
+    # changes  drafts to save
+    # merged   number of proposals that the records had already
+    # refused  reasons of refusals, without anyone's words
 
     source = ""
     is_trusted = True
@@ -113,14 +106,14 @@ class Batch:
     # --- what the model is asked
 
     async def _ask(self, model, cursor, asked: str, message: str, reply_tokens: int) -> list:
-        """The elements of a model's answer; ArgumentError says why it is none, or a ModelError."""
+        """Return the elements of a model's answer; ArgumentError, ModelError."""
         request = Request(
             lambda: (asked,), lambda: (user(message),), (), reply_tokens, self._config.get("extract.model")
         )
         return read(await _answer(model, cursor, request, text.tokens(asked) + text.tokens(message)))
 
     async def _show_known(self, texts, each: int, most: int, tag_tokens: int) -> list:
-        """The lines that show the tags in use, and at most `most` records that the texts may touch, `each` of each text."""
+        """Return prompt lines of the used tags and of up to `most` related records, `each` per text."""
         found = {}
         for said in texts:
             for _, record in self._records.search(make_query(said, self._caller), each):
@@ -136,7 +129,6 @@ class Batch:
     # --- what it proposes
 
     def apply(self, elements: list) -> None:
-        """Take what is to be kept of an answer."""
         for element in elements:
             try:
                 self._apply(element)
@@ -144,14 +136,10 @@ class Batch:
                 self.refused.append(str(error))
 
     def _apply(self, element) -> None:
-        """Take one element, as a kind of batch does; ArgumentError, NotFound."""
+        """Apply one element; ArgumentError, NotFound."""
         raise NotImplementedError
 
     def _change(self, wanted, **came_from) -> bool:
-        """Take an operation; whether it brought something. ArgumentError, NotFound.
-
-        `came_from` is turns or notes: the ids of the turns, or the names of the notes, that it came of.
-        """
         draft = self._draft(wanted, dict(wanted.values, source=self.source, **came_from))
         if draft is None or not self._is_news(draft):
             self.merged += 1
@@ -160,7 +148,7 @@ class Batch:
         return True
 
     def _draft(self, wanted, values: dict):
-        """An operation with its values as a change of the records, None if they have it."""
+        """Return the draft of an operation, None if the records already have it."""
         records, caller = self._records, self._caller
         turns = values.get("turns", ())
         record = records.get(wanted.id, caller) if wanted.id else None
@@ -174,7 +162,7 @@ class Batch:
             records.used(draft.same)
             return None
         if draft.id and not self.is_trusted and _is_protected(records.get(draft.id, caller)):
-            # It would only last longer: what a person wrote lasts as long as they said.
+            # It would only last longer, but a person's own expiry stays.
             records.used(draft.id)
             return None
         for ref in draft.similar:
@@ -197,7 +185,7 @@ class Batch:
         return draft
 
     def _may_change(self, kind: str, record: dict, content: str) -> bool:
-        """True if a record may be changed on a model's word; if not, what it proposes stands beside it."""
+        """True if a model may change a record; otherwise its proposal becomes a second one."""
         is_open = not _is_protected(record)
         if kind == "supersede":
             is_near = dedup.compare(record["content"], content) != dedup.DIFFERENT
@@ -205,7 +193,7 @@ class Batch:
         return is_open and set(text.terms(record["content"])).issubset(text.terms(content))
 
     def _is_news(self, draft) -> bool:
-        """True if the answer has not said so already; what it said otherwise gives way to what it says later."""
+        """True if a draft is new in this answer; a later one replaces an earlier one of its record."""
         for place, earlier in enumerate(self.changes):
             is_same = dedup.compare(earlier.values["content"], draft.values["content"]) == dedup.SAME
             older, newer = _changed_id(earlier), _changed_id(draft)
@@ -220,7 +208,7 @@ class Batch:
 
 
 async def _answer(model, cursor, request, asked: int) -> str:
-    """The model's answer, which nobody hears, to a request of about `asked` tokens; ArgumentError if it is too long."""
+    """Return the model's answer to a request of about `asked` tokens; ArgumentError if too long."""
 
     async def drop(piece: str) -> None:
         pass
@@ -236,10 +224,8 @@ async def _answer(model, cursor, request, asked: int) -> str:
 
 
 def _is_protected(record: dict) -> bool:
-    """True if a person stored a record by hand, or pinned it."""
     return bool(record.get("pinned")) or record.get("source", "manual") == "manual"
 
 
 def _changed_id(draft) -> str:
-    """The id of the record that a draft changes, "" if it is new."""
     return draft.id or draft.values.get("supersedes", "")

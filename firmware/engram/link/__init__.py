@@ -1,1 +1,1 @@
-"""The link to a companion: what the board holds is copied there, and a search may ask it. The board is whole without it."""
+"""The link to a companion, which copies the logs and answers searches; the board is complete without it."""

@@ -1,4 +1,4 @@
-"""The board's side of a companion: one link at a time, over which logs are copied and searches are asked."""
+"""The board's side of a companion: one link at a time, for copies of logs and searches."""
 
 from engram import diag
 from engram.compat import const, sleep_ms
@@ -23,15 +23,7 @@ _NAME = const("abcdefghijklmnopqrstuvwxyz0123456789-")
 
 
 class Companion:
-    """A board's companion, as `config` names it; `link_state` tells what it has acknowledged of the logs.
-
-    `is_busy()` tells whether a message is being answered; make_transport(device, take) gives the way to the
-    companion, which calls take(bytes) with each answer; `network` is a board's Wi-Fi. `archived` is the
-    archive's index; make_archive(exchange, replication) gives what moves memories to the companion. Both are
-    None where that is not wanted, and so is `chat`, (take, redeliver) of engram.link.inbound_messages. `notes` are
-    copied, of which `retention` knows why they left. find_status() tells how the board is, find_senses() its
-    senses, None without any. ConfigError if a setting is wrong.
-    """
+    """A board's link to its companion; ConfigError. Unwanted parts are None."""
 
     def __init__(
         self,
@@ -69,11 +61,10 @@ class Companion:
         self._notes = NoteCopy(self._sync, notes, retention)
         self._senses = SenseCopy(self._sync, find_senses)
         self.archive = make_archive(self._exchange, self._sync) if make_archive else None
-        """The transfer that gives memories to the companion; None where that is switched off."""
         within_ms = config.get("companion.timeout_ms")
         self.ask = RemoteSearch(self._exchange, self._sync, config.get("companion.search"), within_ms, archived)
         self.inbound = None
-        """The InboundMessages of people who talk through the companion, None if nobody may."""
+        """The InboundMessages of people at the companion, None if nobody may talk."""
         if chat:
             self.inbound = InboundMessages(self._exchange, self._sync, chat, lambda: config.get("companion.chat"))
         self.is_connected = None  # a bool once there was a link
@@ -85,14 +76,13 @@ class Companion:
     # --- running
 
     async def run(self) -> None:
-        """Keep a link, for ever."""
         try:
             while True:
                 changes = self._network_changes()
                 wait_ms = await self._connect()
                 diag.info("companion", self._problem)
                 while wait_ms > 0:
-                    # In steps: /companion tells how long it still takes.
+                    # In steps, as /companion shows the remaining time.
                     self._pause_ms = wait_ms
                     await sleep_ms(min(wait_ms, _SECOND_MS))
                     wait_ms -= _SECOND_MS
@@ -107,7 +97,7 @@ class Companion:
         return self._network.changes if self._network else 0
 
     async def _connect(self) -> int:
-        """Hold a link until it ends; after how many ms to try again."""
+        """Hold a link until it ends; return the ms until the next try."""
         if self._network and not self._network.wlan.isconnected():
             # To look a name up would block the board until it gives up.
             self._problem = "there is no network"
@@ -157,7 +147,7 @@ class Companion:
             self._exchange.close(NetError("not enough memory for what the companion sent"))
 
     async def _idle_work(self) -> bool:
-        """Do a little beside the logs; whether there was anything. Only the archive makes room while a message is answered."""
+        """Do a slice besides the logs; True if there was any. During an answer only the archive works."""
         if self.archive and await self.archive.step():
             return True
         if self._is_busy():
@@ -179,14 +169,12 @@ class Companion:
     # --- status
 
     def short(self) -> str:
-        """Say in a few words how it is."""
         if self.is_connected:
             missing = sum(self._missing(name, raw) for name, raw in self.logs)
             return "connected as %s%s" % (self.device, ", lines to send: %d" % missing if missing else "")
         return "not connected: " + (self._problem or "not tried yet")
 
     def status_lines(self):
-        """Yield lines on how it is."""
         way = "%s as %s" % (self.url, self.device)
         if self.is_connected:
             yield "connected to " + way
@@ -194,7 +182,7 @@ class Companion:
             yield "not connected to %s: %s" % (way, self._problem or "not tried yet")
             if self._pause_ms > 0:
                 yield "  next try in %d s" % ((self._pause_ms + 999) // 1000)
-        # What was acknowledged is written seldom: before the first link, the companion may have more than the board knows.
+        # Acknowledgements are saved rarely: before the first link, the companion may have more than the board knows.
         least = "at least " if self.is_connected is None else ""
         doubt = "" if self.is_connected else " at the last contact"
         for name, raw in self.logs:
@@ -210,7 +198,7 @@ class Companion:
             yield "  it said: " + self._sync.message
 
     def unreachable(self) -> str:
-        """The remark on the archive behind its size: that it cannot be reached, or has lost some."""
+        """Return a remark on an archive that is unreachable or incomplete."""
         lost = self._archived.lost if self._archived and self.archive else 0
         if lost:
             return "; IT HAS LOST %d OF THESE MEMORIES: was its database replaced?" % lost

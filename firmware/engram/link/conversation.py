@@ -1,7 +1,7 @@
-"""The answer to a message that came over the link: pieces go to the companion as they come, one message at a time.
+"""The answer to a message from the link: pieces go to the companion as they come, one message at a time.
 
-What comes while one is under way goes with the next, up to a bound: beyond it the answer waits a little for the link, and is
-given up for the link if that takes too long. It is in the journal then, and the companion asks for it later.
+New pieces wait for the next message up to a bound; beyond it the answer waits a little for the link, then
+gives it up. The journal has the answer, and the companion asks for it later.
 """
 
 import asyncio
@@ -16,7 +16,6 @@ from engram.memory import access
 from engram.memory.access import OWNER, Caller
 
 ROOM = "link "
-"""The prefix of the link's rooms, so that none of them is the console."""
 
 _MID = "link:"
 _LONGEST = const(10_000)  # characters of a piece, which fits into a message however it is escaped
@@ -32,10 +31,7 @@ _LATE = const("the answer is from %s ago.")
 
 
 class Conversation:
-    """A channel's sink (as channels.inbox.ChannelSink) that sends replies to the message with this head.
-
-    `saved` is set once the message is on flash, as `turn`, or nothing more comes of it.
-    """
+    """A sink that sends replies to the message `head`; `saved` is set once it is on flash or over."""
 
     is_confirming = False
     may_exceed_queue = True
@@ -57,7 +53,7 @@ class Conversation:
         self._work = None
 
     async def run(self, take, content: str, mode: str) -> bool:
-        """Have the message answered, and send what comes of it; whether the companion has the end."""
+        """Answer the message and send the result; True if the companion has its end."""
         sending = start_task(self._send)
         head = self._head
         try:
@@ -76,11 +72,10 @@ class Conversation:
             await self.end(None)
         finally:
             sending.cancel()
-            await stop_task(self._work)  # which keeps what has come of the answer
+            await stop_task(self._work)  # which keeps the answer so far
         return self._is_sent
 
     def cancel(self) -> None:
-        """End the answer."""
         if self._work and not self._is_cancelled:
             self._is_cancelled = True
             self._work.cancel()
@@ -88,40 +83,34 @@ class Conversation:
     # --- what the agent and commands tell
 
     async def on_saved(self, turn: str) -> None:
-        """The message is on flash."""
         self.turn = turn
         self.saved.set()
 
     async def text(self, piece: str) -> None:
-        """A piece of the reply."""
         self._has_text = True
         for at in range(0, len(piece), _LONGEST):
             await self._add("text", piece[at : at + _LONGEST])
 
     async def notice(self, line: str) -> None:
-        """A line about the turn."""
         await self._add("notice", line)
 
     async def recalled(self, shown: list) -> None:
-        """Report the memories shown to the model: with what comes next, as a message of its own delays the answer."""
+        """Report the memories shown to the model along with the next message."""
         self._items.append(["report", text.dumps({"recalled": shown})])
 
     async def line(self, line: str) -> None:
-        """A line of a command's answer."""
         await self._add("line", line)
 
     async def report(self, fields: dict) -> None:
-        """The outcome of a command, for programs."""
         await self._add("report", text.dumps(fields))
 
     async def problem(self, problem: str) -> None:
-        """Send what went wrong."""
         await self._add("problem", problem)
 
     refuse = problem
 
     async def on_saved_reply(self, reply) -> None:
-        """A reply that was kept: it takes the place of what the companion has of it."""
+        """Replace the companion's part of the reply by a saved one."""
         await self.text(reply.text)
         if reply.age:
             await self.notice(_LATE % reply.age)
@@ -129,7 +118,7 @@ class Conversation:
             await self.notice(_CUT)
 
     async def end(self, outcome) -> bool:
-        """The answer is over; whether the companion has all of it."""
+        """End the answer; True if the companion has all of it."""
         if outcome and outcome.reply and not self._has_text:
             await self.text(outcome.reply)
         await self._add("end", outcome.turn if outcome else "")
@@ -194,7 +183,7 @@ class Conversation:
 
 
 async def push(sync, room: str, content: str, turn: str) -> bool:
-    """Send what the board begins to say; True if the companion has it, which keeps one copy by its id."""
+    """Send a message by the board itself; True if the companion has it, once per id."""
     mid = "push:%d:%s" % (sync.copies[1].epoch, turn)
     try:
         await sync.ask("push", mid=mid, room=room[len(ROOM) :], text=text.cut(content, PUSH_CHARS))
@@ -204,7 +193,7 @@ async def push(sync, room: str, content: str, turn: str) -> bool:
 
 
 def caller_of(head: dict, mode: str) -> Caller:
-    """Return the Caller of what came over the link; ArgumentError if it may not speak for them."""
+    """Return the Caller of a message; ArgumentError if it may not speak for them."""
     room = ROOM + head["room"]
     if head["principal"] != OWNER.principal:
         return access.caller_of_channel(head["principal"], room, head["group"], head["workspace"])

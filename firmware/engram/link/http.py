@@ -1,4 +1,4 @@
-"""The same messages over HTTP: each is posted, and its answer is the body of the answer."""
+"""The link's messages over HTTP: each is posted, and the response body is its answer."""
 
 from engram.compat import const, sleep_ms
 from engram.errors import NetError, Refused
@@ -13,7 +13,7 @@ _NO_MESSAGES_AGAIN = const(60)  # seconds after which an address that takes no m
 
 
 class HttpTransport:
-    """A device's way to the companion at a base URL; take(bytes) is given the answers."""
+    """A link to the companion at a base URL; take(bytes) gets the answers."""
 
     wait_seconds = WAIT_SECONDS
 
@@ -28,24 +28,22 @@ class HttpTransport:
         self._take = take
 
     async def open(self) -> None:
-        """Do nothing: the first message connects."""
+        """Do nothing, as the first message connects."""
 
     async def run(self) -> None:
-        """Close what idles, for ever."""
         while True:
             await sleep_ms(_TIDY_MS)
             self._client.tidy()
             self._listener.tidy()
 
     def close(self) -> None:
-        """Do nothing: the client keeps its link for the next message, or closes it when it idles."""
+        """Do nothing, as the client keeps the link or closes it when idle."""
 
     async def send(self, head: bytes, body=None) -> None:
-        """Post a message and take its answer. NetError; what the body's pieces() raises."""
+        """Post a message and handle its answer; NetError, or errors of the body's pieces()."""
         await self._post(self._client, head, body)
 
     async def listen(self, head: bytes, body=None) -> None:
-        """Post a message whose answer may take long."""
         await self._post(self._listener, head, body)
 
     async def _post(self, client, head: bytes, body) -> None:

@@ -23,14 +23,11 @@ _SPARE_MS = const(10_000)  # that an answer may take beyond the time that the co
 _SAVED_MS = const(1000)  # in which most messages are on flash: then the companion learns it at once
 _FIRST_PAUSE_MS = const(1000)  # before it listens again after a failure; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60_000)
-_REDELIVERY_MS = const(60_000)  # between two times that what is kept for the companion is sent again
+_REDELIVERY_MS = const(60_000)  # between two deliveries of kept messages
 
 
 class InboundMessages:
-    """Takes what people say through the companion. `chat` are coroutine functions: take(mid, caller, text, is_command, origin,
-    sink) answers it, where `origin` is (forwarded, quoted, edits); redeliver() sends what the board said by itself while there
-    was no link. find_mode() tells who may be spoken for: "owner", "others" or "off".
-    """
+    """A receiver of people's messages through the companion; find_mode() limits who may be spoken for."""
 
     def __init__(self, exchange, sync, chat, find_mode):
         self._exchange = exchange
@@ -42,10 +39,8 @@ class InboundMessages:
         self._pause_ms = 0  # that it waits before it listens again
         self._backoff = Backoff(_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
         self.conversation = None
-        """The Conversation in work, None if there is none."""
 
     async def run(self) -> None:
-        """Take messages until the link ends."""
         self._pause_ms = 0
         self._backoff.reset()
         redelivery = Timeout()
@@ -73,28 +68,25 @@ class InboundMessages:
             await sleep_ms(pause_ms)
 
     async def _deliver_kept(self) -> None:
-        """Send what the board said by itself and the companion does not have."""
         try:
             await self._redeliver()
         except (EngramError, MemoryError) as error:
             diag.warning("companion", "a push is sent later: %s" % error)
 
     def _fail(self) -> None:
-        """Something failed that would fail again at once: wait before the next message is asked for."""
         self._pause_ms = self._backoff.next_ms()
 
     def find_send(self, room: str) -> tuple:
-        """(what sends a text that the board begins to say in a room of the link, the room); nothing for a message's id."""
+        """Return (send function, room) of a link's room; nothing for a message's id."""
         if not room.startswith(ROOM):
             return None, ""
         return lambda content, turn: push(self._sync, room, content, turn), room
 
     async def stop(self) -> None:
-        """End what is being answered; what came of it is kept."""
         await stop_task(self._task)
 
     async def _listen(self) -> int:
-        """Ask once; after how many ms to ask again."""
+        """Ask for a message; return the ms until the next request."""
         talk = self.conversation
         if talk and not talk.turn:
             try:

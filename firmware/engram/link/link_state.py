@@ -19,11 +19,11 @@ _LARGEST = const(256)  # bytes
 _ID_BYTES = const(6)
 _SINCE = const(1577836800)  # 2020-01-01, from which on the numbers of links count seconds
 _MOST_LINK = const((1 << 30) - 2)
-_SAVE_MS = const(600_000)  # between two times that what was acknowledged is written
+_SAVE_MS = const(600_000)  # between two writes of acknowledgements
 
 
 class LinkState:
-    """The board's id, the number of its link, and what the companion has acknowledged; `logs` are its logs by name."""
+    """The board's id, its link number, and acknowledged seqs of `logs`."""
 
     def __init__(self, folder: str, clock, logs):
         self._path = folder + _FILE
@@ -43,13 +43,13 @@ class LinkState:
         self._noted = dict(self._have)
         turns = self._raws["journal"].store
         self.missed = have[4] if have[2] == turns.epoch else 0
-        """The seq up to which turns left that the companion may not have."""
+        """Seq up to which the companion may lack turns that left."""
         if turns.oldest - 1 > self.have("journal"):
             # They left while no companion was set up, or before one was.
             self.missed = turns.oldest - 1
 
     def begin(self) -> int:
-        """The number of a new link: higher than all before it, also if an older state of the flash was put back."""
+        """Return a new link number, higher than all before, even after a restored flash."""
         number = self.link + 1
         if self._clock.known:
             number = max(number, self._clock.now() - _SINCE)
@@ -58,18 +58,17 @@ class LinkState:
         return self.link
 
     def have(self, name: str) -> int:
-        """The seq up to which the companion has acknowledged a log, as far as is known."""
         return self._seq(self._have[name], name)
 
     def noted(self, name: str) -> int:
-        """Return have() as the file has it."""
+        """Return the acknowledged seq that is on flash."""
         return self._seq(self._noted[name], name)
 
     def _seq(self, known: tuple, name: str) -> int:
         return known[1] if known[0] == self._raws[name].store.epoch else 0
 
     def acknowledged(self, name: str, seq: int) -> None:
-        """Note that the companion has a log up to a seq; it is written now and then."""
+        """Note the acknowledged seq of a log; it is saved now and then."""
         store = self._raws[name].store
         self._have[name] = store.epoch, seq
         if self._segments[name] != store.log.live or ticks_diff(ticks_ms(), self._saved_at) > _SAVE_MS:
@@ -78,19 +77,17 @@ class LinkState:
                 self.save()
 
     def leaving(self, name: str, last: int) -> None:
-        """Note, before the lines of a log up to a seq leave the board, whether the companion has them."""
         if self.have(name) < last:
             self.missed = last
         self.save()
 
     def left(self, name: str, last: int) -> None:
-        """Note that the companion may not have what left of a log up to a seq."""
+        """Note that the companion may lack a log's lines up to a seq."""
         if name == "journal" and last > self.missed:
             self.missed = last
             self.save()
 
     def save(self) -> None:
-        """Write the file; on a full flash it stays as it is."""
         self._saved_at = ticks_ms()
         have = self._have["records"] + self._have["journal"] + (self.missed,)
         fields = {"board": self.board, "chip": self._chip, "link": self.link, "have": have}
@@ -102,7 +99,7 @@ class LinkState:
 
 
 def chip() -> str:
-    """The crc32 of the chip's own number, "" where it has none."""
+    """Return the crc32 of the chip's number, or ""."""
     try:
         import machine  # of the chip only
 
@@ -113,6 +110,5 @@ def chip() -> str:
 
 
 def _parsed(saved: dict) -> dict:
-    """Return what the file has; an error if it is damaged."""
     have = [int(saved["have"][at]) for at in range(5)]
     return {"board": saved["board"], "chip": saved["chip"], "link": int(saved["link"]), "have": have}

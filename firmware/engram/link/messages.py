@@ -1,11 +1,11 @@
-"""The messages between board and companion, the same over MQTT and HTTP, and the same code on both sides.
+"""The messages between board and companion, alike over MQTT and HTTP, by the same code on both sides.
 
-A message is a head, which is a line as in every log (see engram.log_line), and behind it, for `lines`, the raw lines of a log,
-for `note` the bytes of a file, for `readings` a block of a ring of readings, for `reply`, `say`, `got` and `found` a text.
-docs/reference/messages.md tells what each field is for; the tables here tell what each may be.
+A message is a head, a line as in engram.log_line, and a body: raw lines of a log for `lines`, a file's bytes
+for `note`, a block of readings for `readings`, a text for `reply`, `say`, `got` and `found`.
+docs/reference/messages.md describes the fields; the tables here have their bounds.
 
-All messages of a board have its id (`board`), the number of its connection (`link`) and their own number (`n`), which both
-only ever rise: so what comes twice or late is known, and does nothing. An answer repeats the three.
+All messages of a board have its id (`board`), the number of its connection (`link`) and their own number
+(`n`), which only rise, so that repeated and late ones are ignored. An answer repeats the three.
 """
 
 from engram import log_line
@@ -13,44 +13,37 @@ from engram.errors import ArgumentError, EngramError
 
 VERSION = 1
 MOST_BYTES = 65536
-"""The longest message: bounds what either side has to hold."""
+"""Maximum bytes of a message."""
 
 ANSWER_BYTES = 60000
-"""The longest message to a board: bounds what it has to hold."""
 
 WAIT_SECONDS = 25
-"""The companion may wait for so long that somebody says something, before it answers `listen`."""
+"""Seconds for which the companion may hold a `listen` request."""
 
 MID_CHARS = 56
-"""The longest id of a message that somebody says over the link: the board keeps it with `link:` before it."""
+"""Maximum characters of a message id, which the board prefixes with `link:`."""
 
 FORWARDED_CHARS = 64
-"""The longest name of whom a forwarded message is from."""
 
 QUOTED_CHARS = 200
-"""The longest beginning of what a message replies to or quotes."""
 
 PUSH_CHARS = 4000
-"""The longest text that a board begins to say by itself: what is longer is cut, and stands whole in its journal."""
+"""Maximum characters of a message by the board itself; the journal keeps all of it."""
 
 ITEMS = 32
-"""Figures of a status: bounds what either side looks through."""
 
 NOTE_BYTES = 64000
-"""The longest note that is copied: with its head it fits into a message."""
 
 NOTES_AT_ONCE = 32
-"""Notes that one message lists: bounds the head, and the answer."""
 
 SENSES = 16
-"""Senses that a board lists at most."""
 
 WITH_BODY = ("lines", "note", "readings", "reply", "say", "got", "found")
-"""The messages in which something stands behind the head."""
+"""Messages with a body behind the head."""
 
 GONE = "gone"
 LEFT = "left"
-"""In place of a digest in a list of notes: the note was cleared; its days are over, or there is no room for it."""
+"""Stands for a digest if a note was cleared, expired or evicted."""
 
 LOGS = ("records", "journal")
 
@@ -84,7 +77,7 @@ _OFFER = ("offer", (_NUMBER, 1, (1 << 30) - 1))
 _ROOM = ("room", (_TEXT, 1, 64))
 _CALLER = (("principal", (_TEXT, 1, 64)), ("group", _IS), ("workspace", (_TEXT, 0, 64)))
 
-# What a board sends: (name, (kind, lowest, highest)) of each field but op; the kinds are above.
+# Messages of a board: (name, (kind, lowest, highest)) of each field but op; see the kinds above.
 FROM_BOARD = {
     "hello": (
         ("version", (_NUMBER, 1, 255)),
@@ -114,7 +107,7 @@ FROM_BOARD = {
     + (("shared", (_NUMBERS, 0, SENSES)),),
     "readings": (_OF_EPOCH, ("level", (_NUMBER, 0, 1)), ("seq", _BLOCK_SEQ)),
 }
-# What a board is answered.
+# Answers to a board.
 TO_BOARD = {
     "welcome": (("records", _HELD), ("journal", _HELD), ("archived", _SEQ), ("asks", _IS), ("told", (_TEXT, 0, 1000)))
     + (("notes", _CRC), ("senses", _CRC)),
@@ -138,11 +131,11 @@ TO_BOARD = {
 
 
 class BadMessage(EngramError):
-    """A message is not of this form; the text says in what."""
+    """Invalid message; the text has the reason."""
 
 
 def encode(op: str, board: str, link: int, n: int, **fields) -> bytes:
-    """The head of a message. `fields` as the tables tell: ArgumentError if one does not fit."""
+    """Return the head of a message; ArgumentError if a field is invalid."""
     table = FROM_BOARD.get(op) or TO_BOARD.get(op) or ()
     _check(_ADDRESS, {"board": board, "link": link, "n": n})
     _check(table, fields)
@@ -152,7 +145,7 @@ def encode(op: str, board: str, link: int, n: int, **fields) -> bytes:
 
 
 def decode(data, table) -> tuple:
-    """(head as a dict, a memoryview of what stands behind it) of a message in FROM_BOARD or TO_BOARD; BadMessage."""
+    """Return (head, memoryview of the body) of a message in FROM_BOARD or TO_BOARD; BadMessage."""
     data = memoryview(data)
     if len(data) > MOST_BYTES:
         raise BadMessage("a message has %d bytes, at most %d are taken." % (len(data), MOST_BYTES))
@@ -175,19 +168,16 @@ def decode(data, table) -> tuple:
 
 
 def is_row(value, *kinds) -> bool:
-    """True if a value is a list with one element of each kind, in this order."""
     if not isinstance(value, (list, tuple)) or len(value) != len(kinds):
         return False
     return all(isinstance(one, kind) for one, kind in zip(value, kinds))
 
 
 def caller_fields(caller) -> dict:
-    """For whom a board asks, as the fields of a message."""
     return {"principal": caller.principal, "group": caller.group, "workspace": caller.workspace}
 
 
 def shown(number: int) -> str:
-    """A check as it stands in a message."""
     return "%08x" % number
 
 

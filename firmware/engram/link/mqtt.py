@@ -1,11 +1,11 @@
-"""The way to the companion over a broker: a topic for each direction."""
+"""The link to the companion over a broker, with a topic for each direction."""
 
 from engram.link.messages import ANSWER_BYTES, WAIT_SECONDS
 from engram.net.mqtt import Mqtt
 
 
 class MqttTransport(Mqtt):
-    """A device's way to the companion over the broker at a URL; take(bytes) is given what comes."""
+    """A link to the companion over the broker at a URL; take(bytes) gets the messages."""
 
     advice = "; check companion.token and companion.device"
     wait_seconds = WAIT_SECONDS

@@ -19,9 +19,7 @@ _PIECE = const(512)  # bytes of a file that are read at once
 
 
 class NoteCopy:
-    """Copies the `notes`, of which `retention` knows why they left; those up to the file `_cursor` were compared, all of them
-    if it is None.
-    """
+    """A copier of `notes`; files up to `_cursor` were compared, all if it is None."""
 
     def __init__(self, sync, notes, retention):
         self._sync = sync
@@ -32,16 +30,15 @@ class NoteCopy:
         notes.uncopied = set()
 
     def greeted(self, state: str) -> None:
-        """Take what the companion has: all is compared if it has not heard of the notes since the start, or lost some."""
+        """Handle the companion's state; compare all notes if it is new or lost some."""
         if self._state != state:
             self._take("", state)
 
     def is_due(self) -> bool:
-        """True if there is something to tell the companion."""
         return self._state is not None and (self._cursor is not None or bool(self._notes.uncopied))
 
     async def step(self) -> bool:
-        """Send one message on the notes, and take its answer; whether there was one to send. NetError, StoreError."""
+        """Send one message on the notes and handle its answer; True if one was due. NetError, StoreError."""
         if not self.is_due():
             return False
         if self._cursor is None:
@@ -93,7 +90,6 @@ class NoteCopy:
         return await self._sync.ask("notes", epoch=self._sync.epoch, after=after, to=to, files=entries)
 
     def _entry(self, file: str, left: list) -> list:
-        """A file as a list has it: [name on flash, bytes, digest], or why there is none in place of the digest."""
         path = self._notes.folder + "/" + file
         size = files.size(path)
         if not 0 < size <= NOTE_BYTES:
@@ -111,7 +107,6 @@ def _is_copied(file: str) -> bool:
 
 
 def _pieces(path: str, left: int):
-    """Yield the bytes of a file, as it is sent."""
     try:
         with open(path, "rb") as opened:
             while left:

@@ -1,4 +1,4 @@
-"""Asks the companion what it finds, where the board's own answer is weak or always, and never waits for long."""
+"""Asks the companion if the board's own answer is weak, or always, within a time limit."""
 
 from engram import diag, text
 from engram.compat import const
@@ -8,15 +8,12 @@ from engram.memory import access
 from engram.memory.recall import RemoteResults, is_weak
 
 _QUERY_LONGEST = const(2000)  # characters
-_TEXT_LONGEST = const(1000)  # of what has left the board: its text comes with it
+_TEXT_LONGEST = const(1000)  # of an archived entry, which comes with its text
 _ALONE = const("only the board was searched.")
 
 
 class RemoteSearch:
-    """Asks for what the companion finds; `sync` tells what it can know, `archived` what is only there.
-
-    `when` is "weak", "always" or "never", `within_ms` how long an answer may take.
-    """
+    """The companion's search: `when` is "weak", "always" or "never", within `within_ms`."""
 
     def __init__(self, exchange, sync, when: str, within_ms: int, archived=None):
         self._exchange = exchange
@@ -27,20 +24,16 @@ class RemoteSearch:
 
     @property
     def is_connected(self) -> bool:
-        """True if the companion can be asked now."""
         return not self._exchange.failure
 
     async def found(self, ranked, limit: int = 10, folders: bool = False):
-        """Return the companion's results beside those that the board `ranked`; None if it need not be asked.
-
-        `folders`: in its Markdown folders too.
-        """
+        """Return the companion's results for a ranking; None if it need not be asked."""
         if self._when == "weak" and not is_weak(ranked):
             return None
         return await self.search(ranked.query, limit, folders)
 
     async def search(self, query, limit: int = 10, folders: bool = False):
-        """Return the companion's results for a Query, with a note of what went wrong; None if it is never asked."""
+        """Return the companion's results for a Query with a note on failures; None if never asked."""
         if self._when == "never" or not query.text.strip():
             return None
         have = (self._sync.have("records"), self._sync.have("journal"))
@@ -56,7 +49,7 @@ class RemoteSearch:
         return RemoteResults((), have, problem, ())
 
     async def read_file(self, path: str, first: int, count: int, caller) -> tuple:
-        """(lines of a file in the companion's Markdown folders as a dict, why there are none)."""
+        """Return (lines of a companion's file as a dict, problem)."""
         asked = dict(caller_fields(caller), path=path, first=first, count=count)
         try:
             found = text.loads((await self._exchange.ask_in_time("file", self._within_ms, **asked))["body"])
@@ -67,7 +60,6 @@ class RemoteSearch:
         return found, ""
 
     def _alone(self, caller) -> str:
-        """Say what an answer without the companion lacks."""
         total = self._archived.total if self._archived and access.is_owner(caller) else 0
         return _ALONE if not total else _ALONE[:-1] + ", without the archive (memories: %d)." % total
 
@@ -86,11 +78,10 @@ class RemoteSearch:
 
 
 def _results(answer: dict, limit: int) -> tuple:
-    """(the items that were found, how sure the companion is of each, 0 to 1000); ValueError if they cannot be read."""
     items, sure = [], []
     found = text.loads(answer["body"])
     for item, sureness in zip(found, answer["sure"]) if isinstance(found, list) else ():
-        # The latter is of what has left the board: its moment, who said it, and its text.
+        # The latter is an archived entry: its moment, speaker and text.
         if len(items) < limit and (is_row(item, str, int) or is_row(item, str, int, int, str, str)):
             items.append(item[:4] + [text.cut(each, _TEXT_LONGEST) for each in item[4:]])
             sure.append(min(sureness, 1000))

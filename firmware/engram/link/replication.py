@@ -26,14 +26,6 @@ _MOST_STALLS = const(3)  # answers in a row that do not say what they should
 
 
 class Replication:
-    """Copies logs over an Rpc; `logs` are (name, LogReader), `link_state` keeps what was acknowledged.
-
-    `is_busy()` tells whether a message is being answered: lines wait for that. greeted(welcome) is called after each answered
-    greeting. idle_work() is a
-    coroutine function that does a little when there is nothing to copy, and tells whether it had anything to do. `archived` is
-    the archive's index, which knows how far a compaction has relied on the companion.
-    """
-
     def __init__(self, exchange, logs, link_state, clock, is_busy, greeted, idle_work=None, archived=None):
         self._exchange = exchange
         self._archived = archived
@@ -43,36 +35,34 @@ class Replication:
         self._idle_work = idle_work
         self._stalls = 0
         self.is_greeted = False
-        """True once the companion has answered the greeting of this link."""
+        """True once the greeting of this link was answered."""
         self.copies = [_Copy(name, raw, link_state) for name, raw in logs]
         self.message = ""
-        """The latest sentence of the companion for a person, "" if there was none since the start."""
+        """Latest sentence of the companion for a person, or ""."""
 
     @property
     def epoch(self) -> int:
-        """That of the records: a board that was reset has other notes and senses, too."""
+        """Return the records' epoch, which a reset changes for notes and senses too."""
         return self.copies[0].raw.store.epoch
 
     def have(self, name: str) -> int:
-        """Up to which seq the companion has a log."""
         return self.copies[LOGS.index(name)].have
 
     def is_done(self, name: str) -> bool:
-        """True if the copy of a log is like it, as far as is known."""
+        """True if a log's copy is complete, as far as known."""
         return self.copies[LOGS.index(name)].is_done
 
     def greet_again(self) -> None:
-        """Greet the companion again, as soon as possible."""
         self.copies[0].epoch = 0
 
     def compare(self, name: str) -> None:
-        """Compare a log with its copy, all of it."""
+        """Compare a whole log with its copy."""
         copy = self.copies[LOGS.index(name)]
         copy.is_doubted = True
         copy.cursor = copy.raw.store.oldest - 1
 
     async def run(self) -> None:
-        """Copy, for ever; NetError and StoreError end it."""
+        """Copy, forever; NetError and StoreError end it."""
         self._stalls = 0
         self.is_greeted = False
         while True:
@@ -100,7 +90,7 @@ class Replication:
         self._greeted(welcome)
 
     async def ask(self, op: str, body=None, **fields) -> dict:
-        """Send a message until it is answered, a few times: it may have been lost on the way, or its answer."""
+        """Send a message until it is answered, a few times."""
         for within_ms in _ANSWER_MS[:-1]:
             try:
                 return await self._exchange.ask(op, within_ms, body, **fields)
@@ -109,7 +99,6 @@ class Replication:
         return await self._exchange.ask(op, _ANSWER_MS[-1], body, **fields)
 
     def _has_changed(self) -> bool:
-        """True if the logs are others than those of the last greeting."""
         for copy in self.copies:
             store = copy.raw.store
             if not store.is_compacting and (copy.epoch, copy.rewrites) != (store.epoch, store.log.rewrites):
@@ -117,7 +106,6 @@ class Replication:
         return False
 
     async def _step(self) -> bool:
-        """Do what is next to be done; whether there was anything."""
         for copy in self.copies:
             if not copy.raw.store.is_compacting and not copy.is_done:
                 looks = _MOST_BUSY
@@ -147,13 +135,13 @@ class Replication:
             copy.cursor = span.to
 
     async def _send(self, copy, span) -> bool:
-        """Send the lines of a span; whether the companion has them now."""
+        """Send a span's lines; True if the companion has them."""
         body = Body(span.size, lambda: copy.raw.pieces(span))
         answer = await self.ask("lines", body, **_fields(copy, span))
         if answer["log"] != copy.name or answer["epoch"] != copy.epoch:
             raise NetError("the companion acknowledged another log than it was sent")
         if answer["have"] != max(copy.have, span.to):
-            # It has lost something, or says where to go on: the next greeting tells more.
+            # It has lost data or names a position: the next greeting has the details.
             self._stalls += 1
             if self._stalls > _MOST_STALLS:
                 raise NetError("the companion has the %s up to %d and takes no more" % (copy.name, answer["have"]))
@@ -165,7 +153,7 @@ class Replication:
 
 
 class _Copy:
-    """The companion's copy of one log: all up to `have`. What both have is compared from `cursor` on, unless that is -1."""
+    """A copy of one log up to `have`, compared from `cursor` on (-1: done)."""
 
     def __init__(self, name: str, raw, link_state):
         self.name = name
@@ -178,13 +166,12 @@ class _Copy:
         self.is_doubted = False  # whether it has to be compared, however like they seem
 
     def state(self) -> list:
-        """The log's part of `hello`."""
         raw = self.raw
         self.epoch, self.rewrites = raw.store.epoch, raw.store.log.rewrites
         return [self.epoch, raw.store.oldest, raw.store.next_seq, self.rewrites]
 
     def welcome(self, held) -> None:
-        """Take the log's part of `welcome`: [have, crc of the line with that seq, rewrites]."""
+        """Handle the log's part of `welcome`: [have, crc of that line, rewrites]."""
         if not is_row(held, int, str, int) or held[0] < 0:
             raise NetError("the companion's welcome is of another form than this board knows")
         have, crc, rewrites = held
@@ -199,13 +186,11 @@ class _Copy:
         self.acknowledge(have)
 
     def acknowledge(self, have: int) -> None:
-        """Take up to which seq the companion has the log."""
         self.have = have
         self._link_state.acknowledged(self.name, have)
 
     @property
     def is_done(self) -> bool:
-        """True if the companion's copy is like the log, as far as is known."""
         return self.cursor < 0 and self.have + 1 >= self.raw.store.next_seq
 
 

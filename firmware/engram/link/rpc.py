@@ -1,4 +1,4 @@
-"""Requests to the companion and their answers: an answer has the number of its question."""
+"""Requests to the companion, and answers that repeat their number."""
 
 import asyncio
 from collections import namedtuple
@@ -33,7 +33,7 @@ _ANSWERS = {
 
 
 Body = namedtuple("Body", "size pieces")
-"""What stands behind a message's head: its bytes, and a function that yields them."""
+"""A message's body: its bytes, and a function that yields them."""
 
 
 class NoAnswer(NetError):
@@ -41,10 +41,7 @@ class NoAnswer(NetError):
 
 
 class Rpc:
-    """Questions and answers over one link; `transport` has send(head, body), and gives receive() what comes.
-
-    `board` and `link` stand in each message; `n` counts up and never goes back while the board runs.
-    """
+    """Requests and answers over one link; `n` never goes back while the board runs."""
 
     def __init__(self, board: str, transport=None):
         self.transport = transport
@@ -52,26 +49,21 @@ class Rpc:
         self.link = 0
         self.n = 0
         self.failure = None
-        """The error that ended the link, None while it is open."""
         self._questions = []
 
     def open(self, link: int) -> None:
-        """Begin with a new link."""
         self.link = link
         self.failure = None
 
     def close(self, error) -> None:
-        """The link has ended: fail all requests that wait for an answer."""
+        """End the link and fail all pending requests."""
         self.failure = error
         for question in self._questions:
             question.error = error
             question.event.set()
 
     async def ask(self, op: str, within_ms: int, body=None, send=None, **fields) -> dict:
-        """Send a message and wait for its answer, whose head is given, with the text behind it as `body`.
-
-        `body` is a Body. `send` is what sends it, the transport's send() if none is given. NetError, StoreError from the body.
-        """
+        """Send a message and return the answer's head with its `body`; NetError, StoreError."""
         if self.failure:
             raise self.failure
         if len(self._questions) >= _MOST_QUESTIONS:
@@ -92,14 +84,14 @@ class Rpc:
         return question.head
 
     async def ask_in_time(self, op: str, within_ms: int, **fields) -> dict:
-        """Ask with a time limit that includes sending: NoAnswer when it is over."""
+        """Ask with a time limit that includes sending; NoAnswer."""
         try:
             return await wait_for_ms(self.ask(op, within_ms, **fields), within_ms)
         except asyncio.TimeoutError:
             raise NoAnswer(_SILENCE)
 
     def receive(self, data) -> None:
-        """Handle a message that came; one that answers nothing, or another board of this name, is ignored."""
+        """Handle a message; ignore it if no request of this board waits for it."""
         try:
             head, body = messages.decode(data, messages.TO_BOARD)
         except messages.BadMessage as error:
@@ -114,8 +106,6 @@ class Rpc:
 
 
 class _Question:
-    """A message that waits for its answer."""
-
     def __init__(self, n: int, op: str):
         self.n = n
         self.head = {}
@@ -124,7 +114,6 @@ class _Question:
         self._op = op
 
     def receive(self, head: dict) -> None:
-        """Handle an answer."""
         if head["op"] == "refused":
             self.error = Refused(text.printable(head["why"]), head["again"])
         elif head["op"] not in _ANSWERS[self._op].split():

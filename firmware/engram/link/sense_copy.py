@@ -14,7 +14,7 @@ from engram.link.messages import is_row, shown
 
 
 class SenseCopy:
-    """Copies what find_senses() gives, None without any."""
+    """A copier of the senses of find_senses(), None without any."""
 
     def __init__(self, sync, find_senses):
         self._sync = sync
@@ -25,13 +25,13 @@ class SenseCopy:
         self._have = None  # (seq, check) of its newest block of each level, None before it was asked
 
     def greeted(self, state: str) -> None:
-        """Take what the companion has: all is compared if it has not heard of the senses since the start, or lost some."""
+        """Handle the companion's state; compare all senses if it is new or lost some."""
         if self._state != state:
             self._state = state
             self._copied = self._have = None
 
     async def step(self) -> bool:
-        """Send one message on the senses, and take its answer; whether there was one to send. NetError, StoreError."""
+        """Send one message on the senses and handle its answer; True if one was due. NetError, StoreError."""
         senses = self._find_senses()
         if senses is None or self._state is None or self._copied == senses.version:
             return False
@@ -51,7 +51,7 @@ class SenseCopy:
         self._take(await self._sync.ask("senses", epoch=self._sync.epoch, **fields))
 
     async def _send_block(self, senses) -> bool:
-        """Send the next block that the companion lacks; whether there was one."""
+        """Send the next missing block; True if there was one."""
         for level, newest in enumerate(self._have or ()):
             block = senses.history.rings[level].next_block(newest[0], _check_of(newest[1]))
             if block is not None:
@@ -63,7 +63,6 @@ class SenseCopy:
         return False
 
     def _take(self, answer: dict):
-        """Note what the companion has after a message."""
         have = answer["have"]
         if not all(is_row(row, int, str) and _check_of(row[1]) >= 0 for row in have):
             raise NetError("the companion says in another form than this board knows what it has of the senses")
@@ -72,7 +71,6 @@ class SenseCopy:
 
 
 def _check_of(digits: str) -> int:
-    """A check as it stands in a message, -1 if it is none."""
     try:
         return int(digits or "0", 16)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Tells the companion how the board is."""
+"""Reports the board's status to the companion."""
 
 import random
 
@@ -7,11 +7,11 @@ from engram.clock import Moment, Timeout
 from engram.compat import const
 from engram.errors import Refused
 
-_PAUSE_MS = const(600_000)  # between two times that the companion is told how the board is
+_PAUSE_MS = const(600_000)  # between two status reports
 
 
 class StatusReport:
-    """Sends what find_status() gives; with it the seconds since the start, and a number that no other start has."""
+    """A sender of find_status(), with uptime and a random number of this start."""
 
     def __init__(self, sync, find_status, clock):
         self._sync = sync
@@ -21,7 +21,7 @@ class StatusReport:
         self.pause = Timeout()
 
     async def step(self) -> bool:
-        """Send it if it is time; whether it was. What was refused is sent the next time."""
+        """Send the status if it is due; True if it was. Refused values go next time."""
         if not (self._sync.is_greeted and self.pause.is_over):
             return False
         self.pause.begin(_PAUSE_MS)

@@ -1,19 +1,19 @@
-"""Separates the answer in a model's text from its thoughts, and holds back what may be tool calls written as text.
+"""Separates the answer in a model's text from its thoughts, and holds back possible tool calls in text form.
 
-Services that know their model's form take both out of the text. Where one does not, marks such as <think> come with it. Those
-that open a thought count only where an answer begins; later the same marks are words of the answer.
+Some services leave marks such as <think> in the text. Opening marks count only at an answer's begin; later
+they are words.
 
-A template may have opened the thought, so that only its closing mark comes. Such a mark ends what was a thought if it stands
-behind a line or a sentence, outside of code, and neither its opening mark nor another thought came before.
+A template may have opened the thought, so that only its closing mark comes. It ends a thought if it is behind
+a line or a sentence, outside of code, and without an earlier opening mark or thought.
 
-From the mark of a call on, the text is held back to its end, when text_calls.py can tell if it is one. So is a text that
-begins as JSON, with a fence or without.
+From the mark of a call on, text is held back until text_calls.py can decide; so is text that begins as JSON,
+fenced or not.
 """
 
 from engram.compat import const
 from engram.text import cut_bytes, decode, encode
 
-# What opens a thought, and what closes it; "" for marks that mean nothing by themselves.
+# Marks that open and close a thought; "" for marks without a meaning of their own.
 _THOUGHTS = const((
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
@@ -31,7 +31,7 @@ _THOUGHTS = const((
     ("<|START_RESPONSE|>", ""),
 ))  # fmt: skip
 _CLOSING = const(("</think>", "</thinking>", "</thought>", "</reasoning>", "[/THINK]", "</seed:think>"))
-# How calls begin, in the forms of many models; the last ones only where an answer begins.
+# Beginnings of calls, in the forms of many models; the last ones only at an answer's begin.
 _CALLS = const((
     "<tool_", "<|tool", "<function=", "<function_call", "<invoke ", "<minimax:tool_call>", "<|python_tag|>", "<｜",
     "[TOOL_", "<|channel|>commentary to=",
@@ -45,14 +45,13 @@ _MOST_BYTES = const(16384)
 
 
 class AnswerFilter:
-    """Takes a text in pieces, and gives back what belongs to the answer.
+    """A filter that removes thoughts and calls from streamed text; `is_full` at its bound."""
 
-    text          what came of the answer
-    is_full       the answer has reached its bound
-    is_expecting  the text is held back until a thought's closing mark comes
-    is_marked     the text that is held back began with the mark of a call
-    has_closed    a thought was closed that had no opening mark: all text before it was thought
-    """
+    # text          the answer so far
+    # is_full       the answer has reached its bound
+    # is_expecting  text is held back until a thought's closing mark
+    # is_marked     the held back text begins with the mark of a call
+    # has_closed    a thought without an opening mark was closed: all text before it was thought
 
     def __init__(self, is_expecting: bool):
         self.text = bytearray()
@@ -68,7 +67,7 @@ class AnswerFilter:
         self._held = bytearray()  # while it is expecting, or may be a call
 
     def feed(self, piece: str) -> str:
-        """Take the next piece; return what of it belongs to the answer."""
+        """Return the answer's part of the next piece."""
         text = self._tail + piece
         self._tail = ""
         shown = ""
@@ -94,14 +93,14 @@ class AnswerFilter:
         return self._hold(shown) if self._is_call or self.is_expecting else self.keep(shown)
 
     def keep(self, text: str) -> str:
-        """Add a text to the answer; return what of it is within the bound."""
+        """Append a text to the answer; return the part within the bound."""
         within = cut_bytes(text, _MOST_BYTES - len(self.text))
         self.is_full = self.is_full or len(within) < len(text)
         self.text.extend(encode(within))
         return within
 
     def end(self) -> str:
-        """Return the text that is held back; a thought without an end is dropped."""
+        """Return the held back text; drop an unfinished thought."""
         return "" if self._close else decode(self._held) + self._tail
 
     def _hold(self, text: str) -> str:
@@ -123,7 +122,6 @@ class AnswerFilter:
         return text
 
     def _close_thought(self, shown: str, mark: str) -> str:
-        """Drop the text before a closing mark if it was a thought; what is left to be shown."""
         before = decode(self._held if self.is_expecting else self.text) + shown
         is_behind_sentence = not before.strip() or before[-1] in _SENTENCE_ENDS
         is_word = self._had_thought or mark.replace("/", "") in before or before.count("```") % 2
@@ -135,7 +133,6 @@ class AnswerFilter:
         return ""
 
     def _begin(self, text: str) -> str:
-        """Look if the answer begins with a mark; return what comes after it."""
         body = text.lstrip()
         for opening, close in _THOUGHTS:
             if body.startswith(opening):
@@ -160,7 +157,6 @@ class AnswerFilter:
 
 
 def _first_mark(text: str, marks) -> tuple:
-    """(where the first mark stands, the mark), or (where what may become one stands, "")."""
     if "<" not in text and "[" not in text:
         return len(text), ""
     found = [(text.find(mark), mark) for mark in marks if mark in text]
@@ -168,7 +164,6 @@ def _first_mark(text: str, marks) -> tuple:
 
 
 def _unfinished(text: str, marks) -> str:
-    """The end of a text that may become a mark."""
     at = max(text.rfind("<"), text.rfind("["))
     tail = text[at:] if at >= 0 else ""
     return tail if tail and any(mark.startswith(tail) for mark in marks) else ""

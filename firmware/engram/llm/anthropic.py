@@ -82,30 +82,25 @@ class _Draft(ReplyBuilder):
         usage = part(holder, "usage", dict)
         self.count(usage, "input_tokens", "output_tokens", "cache_read_input_tokens")
         if "input_tokens" in usage:
-            # What was read from the cache, or written to it, is counted apart by this API.
+            # This API counts cache reads and writes separately.
             self.usage[0] += part(usage, "cache_read_input_tokens", int)
             self.usage[0] += part(usage, "cache_creation_input_tokens", int)
 
 
 class Anthropic:
-    """The adapter."""
-
     draft = _Draft
     optional = ("cache_control", "ids", "tools")
 
     def path(self, prefix: str) -> str:
-        """The path of the call, after a base URL that may end in /v1 or not."""
         return "/messages" if prefix.endswith("/v1") else "/v1/messages"
 
     def headers(self, key: str) -> list:
-        """The headers of the call; without a key (a gateway) nothing is said about one."""
         headers = [("Content-Type", "application/json"), ("anthropic-version", _VERSION)]
         if key:
             headers.append(("x-api-key", key))
         return headers
 
     def body(self, request, model: str, without=()):
-        """The request's bytes, piece by piece."""
         fields: dict = {"model": model, "max_tokens": request.max_tokens or _MAX_TOKENS, "stream": True}
         system = [{"type": "text", "text": block} for block in request.system() if block.strip()]
         if system:
@@ -115,13 +110,13 @@ class Anthropic:
 
 
 def _mark(blocks, without) -> None:
-    """Let the service keep all up to the last of these blocks."""
+    """Let the service cache everything up to the last of these blocks."""
     if "cache_control" not in without:
         blocks[-1]["cache_control"] = _CACHED
 
 
 def _messages(request, without):
-    """Yield all messages; the last but one is marked, since the last one's recalled memories change each turn."""
+    """Yield all messages, marking the last but one: the last one's memories change each turn."""
     held = []
     for role, group in groups(request.messages(), "user"):
         if len(held) == 2:
@@ -133,7 +128,6 @@ def _messages(request, without):
 
 
 def _content(group, without) -> list:
-    """The blocks of messages with one role."""
     blocks = []
     for message in group:
         # Thoughts go before what came of them: the service wants it so.

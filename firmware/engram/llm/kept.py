@@ -1,4 +1,6 @@
-"""Fields of a reply that its adapter does not know, such as signatures and thoughts: they go back within the turn."""
+"""Fields of a reply that its adapter does not know, such as signatures and thoughts, to be sent back
+within the turn.
+"""
 
 from engram.compat import const
 from engram.text import decode, encode
@@ -13,33 +15,30 @@ _IDENTITY = ("index", "id", "type")
 
 
 class Kept:
-    """Puts the fields of one reply together from their pieces, in dicts that the adapter holds."""
+    """A joiner of one reply's extra fields from streamed pieces."""
 
     def __init__(self):
         self._left = _KEPT_BYTES
 
     @property
     def is_whole(self) -> bool:
-        """True if all of the reply's fields were kept."""
+        """True if all fields were kept."""
         return self._left >= 0
 
     @property
     def is_empty(self) -> bool:
-        """True if nothing was added."""
         return self._left == _KEPT_BYTES
 
     def add(self, holder: dict, piece: dict, known=()) -> None:
-        """Add a piece's fields, except those that are `known`."""
         for name in piece:
             if name not in known and piece[name] is not None:
                 holder[name] = self._join(holder.get(name), piece[name], name)
 
     def fields(self, holder: dict) -> tuple:
-        """(name, value) pairs of a holder."""
         return tuple([(name, plain(holder[name])) for name in holder]) if self._left >= 0 else ()
 
     def _join(self, old, new, name):
-        """The value of a field after one more piece of it; text is a bytearray while it grows."""
+        """Return a field joined with its next piece; text is a bytearray meanwhile."""
         self._left -= len(new) if isinstance(new, str) else _SMALL
         if self._left < 0:
             return None
@@ -68,7 +67,7 @@ class Kept:
 
 
 def _goes_on(entry, item, is_last) -> bool:
-    """True if an item goes on with an entry: by its index, or, without one, with the last that has no signature yet."""
+    """True if an item continues an entry: same index, or the last one without a signature."""
     if not (isinstance(entry, dict) and isinstance(item, dict)):
         return False
     if item.get("index") is None and (not is_last or "signature" in entry):
@@ -77,7 +76,7 @@ def _goes_on(entry, item, is_last) -> bool:
 
 
 def plain(value):
-    """A joined field as JSON has it, with text in place of what grew."""
+    """Return a joined field as JSON values."""
     if isinstance(value, bytearray):
         return decode(value)
     if isinstance(value, dict):

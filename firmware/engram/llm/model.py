@@ -17,7 +17,7 @@ from engram.text.utf8 import is_printable_ascii
 
 _EVENT_BYTES = const(131_072)  # of one event, or of an answer that does not stream: bounds the heap, thoughts included
 _REFUSAL_BYTES = const(131_072)  # of a refusal: some repeat the whole request
-_REFUSAL_MS = const(10_000)  # nobody waits longer for the words of a refusal
+_REFUSAL_MS = const(10_000)  # time limit for the words of a refusal
 _LEAST_MS = const(1000)  # that the last attempt has to begin, however little is left
 _DRAIN_MS = const(200)  # for the few bytes after the last event, which come with it
 _UNFIT = (400, 404, 405, 422, 500, 501)  # statuses of a request that does not fit; some templates fail with 500
@@ -28,8 +28,6 @@ _NO_TOOLS = const(
 
 
 class _Habits:
-    """The traits of one model of the service, as far as it has shown them."""
-
     without: tuple = ()  # what requests to it leave out, see refusal.py
     opens_no_thought = False  # its last thought came without the opening mark
 
@@ -57,23 +55,17 @@ class Model:
         self.calls = 0
         """Requests since the start."""
         self.tokens = 0
-        """Tokens that they took, both ways, as far as the service counts them."""
+        """Tokens used in both directions, as the service counts them."""
         self.problem = ""
-        """The problem of the latest request, "" if it went well."""
 
     def tidy(self) -> None:
-        """Close a link that was idle for long; to be called now and then."""
+        """Close an idle link; call it now and then."""
         self.client.tidy()
 
     async def stream(self, request: Request, on_text, on_retry=None) -> Reply:
-        """The model's reply; `on_text(piece)` is awaited for each piece of its text as it comes.
-
-        `on_retry(problem, wait_ms)` is awaited before each wait, so that the person sees why nothing comes, and without a wait
-        for what the person has to know once.
-
-        Failures that may pass are tried again as long as no text was passed on. What a service refuses by name is left out
-        from then on.
-        """
+        """Return the reply, streaming text to `on_text` and retries to `on_retry`; ModelError."""
+        # on_text(piece) and on_retry(problem, wait_ms) are awaited; notices that need no wait come once. Retries
+        # end once text was passed on. A part that the service refuses by name is left out from then on.
         self.calls += 1
         habits = self._habits.setdefault(request.model or self.name, _Habits())
         try:
@@ -87,8 +79,6 @@ class Model:
 
 
 class _Asking:
-    """One request until its reply is there."""
-
     def __init__(self, model: Model, habits: _Habits, request: Request, on_text, on_retry):
         self._model = model
         self._habits = habits
@@ -184,7 +174,6 @@ class _Asking:
         await answer.drain(_DRAIN_MS)
 
     async def _take_whole(self, events) -> None:
-        """Take an answer that was no stream of events."""
         draft = self._draft
         if events.whole:
             await self._pass_on(draft.feed(bytes(events.whole)))
@@ -200,13 +189,12 @@ class _Asking:
     # --- what failed
 
     def _unfit(self, status: int, words: str) -> str:
-        """Name what to leave out of the request after a refusal, "" if there is nothing of the kind."""
         if self._has_spoken or status not in _UNFIT:
             return ""
         return refused_name(words, self._request, self._model.adapter.optional, self._without)
 
     async def _wait(self, problem: str, advice: str, status: int = 0, retry_after: int = -1) -> None:
-        """Wait before the next attempt; raise what is wrong if there is none."""
+        """Wait before a retry; raise the error if none is left."""
         model, elapsed_ms = self._model, self._elapsed_ms()
         is_loading = status == _LOADING
         wait_ms = max(self._backoff.next_ms(), retry_after * 1000)

@@ -21,7 +21,7 @@ _MESSAGE = ("role", "content", "refusal", "tool_calls")
 _CALL = ("index", "id", "type", "function")
 _TOOL = '{"type":"function","function":{"name":%s,"description":%s,"parameters":%s}}'
 _STOPS = {"length": "length", "content_filter": "filter"}
-# What bounds a reply: most services know "max_tokens" only, OpenAI itself wants the other one for its newer models.
+# Limits a reply: most services know "max_tokens" only, OpenAI itself wants the other one for its newer models.
 _LIMITS = ("max_tokens", "max_completion_tokens")
 
 
@@ -71,11 +71,7 @@ class _Draft(ReplyBuilder):
             call.add(arguments)
 
     def _call_of(self, key, ref, name, arguments):
-        """The call that a piece goes on with; None if it begins one.
-
-        Some servers repeat the name or the id in each piece, or give each piece an id of its own; others give every call the
-        index 0, or the same id, or neither.
-        """
+        """Return the call that a piece continues, or None; servers disagree on ids, names and indexes."""
         call = self.call(key) or (None if name or ref else self.call(None))
         is_other = call and ref and ref != call.ref
         if not call or not call.name:
@@ -88,24 +84,19 @@ class _Draft(ReplyBuilder):
 
 
 class OpenAI:
-    """The adapter."""
-
     draft = _Draft
     optional = ("stream_options", "stream", "ids", "content", "system", "tools") + _LIMITS
 
     def path(self, prefix: str) -> str:
-        """The path of the call, after the base URL."""
         return "/chat/completions"
 
     def headers(self, key: str) -> list:
-        """The headers of the call; without a key (a local server) nothing is said about one."""
         headers = [("Content-Type", "application/json"), ("Accept", "text/event-stream")]
         if key:
             headers.append(("Authorization", "Bearer " + key))
         return headers
 
     def body(self, request, model: str, without=()):
-        """The request's bytes, piece by piece."""
         fields: dict = {"model": model}
         if "stream" not in without:
             fields["stream"] = True
@@ -118,7 +109,7 @@ class OpenAI:
 
 
 def _messages(request, without):
-    """Yield all messages; the person tells the system text first if the service takes no other way."""
+    """Yield all messages; the system text becomes a user message if the service refuses it."""
     blocks = [] if "system" in without else list(request.system())
     if blocks:
         yield {"role": "system", "content": _GAP.join(blocks)}
@@ -158,7 +149,7 @@ def _call(call, without) -> dict:
 
 
 def _text(message) -> str:
-    """The text of a message, which may come in parts; those of other types are thoughts."""
+    """Return the text of a message, without parts of other types."""
     content = message.get("content")
     if isinstance(content, list):
         return "".join(part(each, "text", str) for each in content if part(each, "type", str) == "text")

@@ -15,13 +15,13 @@ from engram.errors import ModelRefused
 from engram.net.response import describe_status, error_words
 from engram.text import part
 
-# Words in the type or the code of an error without a status, and the status that it stands for.
+# Words in the type or code of an error without a status, and the matching status.
 _STATUS = (
     ("authentication", 401), ("permission", 403), ("not_found", 404), ("too_large", 413), ("rate_limit", 429),
     ("api_error", 500), ("server", 500), ("timeout", 504), ("unavailable", 503), ("overload", 529), ("insufficient", 402),
 )  # fmt: skip
 _TOO_LONG = const(("context length", "context window", "context size", "too long", "too large", "too many tokens"))
-# What a refusal calls each of them. The ids come before the tools: theirs are calls of tools.
+# Names in refusals. The ids come before the tools: theirs are calls of tools.
 _NAMES = (
     ("stream_options", ("stream_options", "include_usage")),
     ("stream", ("'stream'", '"stream"', "`stream`", "stream:", "to stream", "streaming")),
@@ -50,7 +50,7 @@ _FAULTS = ("parse", "parsing", "json", "validation", "failed_generation", "conte
 
 
 class Refusal(Exception):
-    """The service said no, with an HTTP status (or one like it) and its own words; or the link failed: status 0."""
+    """A refusal with an HTTP status and the service's words; status 0 for a broken link."""
 
     def __init__(self, status: int, words: str, retry_after: int = -1):
         super().__init__(words)
@@ -60,7 +60,7 @@ class Refusal(Exception):
 
 
 def refusal_in(event: dict) -> Refusal:
-    """Return the refusal in an event that is an error, with the status that it would have had as an answer."""
+    """Return the refusal in an error event, with a matching HTTP status."""
     error = event.get("error") or event
     status = 0
     for name in ("code", "status", "status_code"):
@@ -73,7 +73,7 @@ def refusal_in(event: dict) -> Refusal:
 
 
 def model_error(status: int, words: str, url: str, model: str) -> ModelRefused:
-    """The error for a request that will not pass unchanged."""
+    """Return the error of a permanently refused request."""
     if status < 400:
         problem = url + " redirects, which is not followed; set llm.url to the address that it redirects to"
     elif status in (401, 403):
@@ -90,7 +90,7 @@ def model_error(status: int, words: str, url: str, model: str) -> ModelRefused:
 
 
 def refused_name(words: str, request, optional, without) -> str:
-    """The name of what a refusal names and a request may do without; "" if there is none beside those already left out."""
+    """Return the name of an optional part that a refusal names, or ""."""
     words = words.lower()
     kept = []
     has_calls = False
@@ -116,7 +116,7 @@ def refused_name(words: str, request, optional, without) -> str:
 
 
 def _is_named(words: str, phrase: str) -> bool:
-    """True if a phrase stands in a text, not as a part of longer words."""
+    """True if a text has a phrase as whole words."""
     at = words.find(phrase)
     while phrase and at >= 0:
         end = at + len(phrase)

@@ -1,8 +1,5 @@
-"""A reply while it comes in.
-
-A draft is fed each event, or the one document of a service that does not stream, and gives back new text; finish() gives
-what it had held back to the end.
-What came is data of a stranger: every field is taken only if it has the type that the API promises.
+"""A streamed reply under construction: it is fed events (or one document) and gives new text, finish()
+the rest. Fields count only if they have the type that the API promises.
 """
 
 import random
@@ -23,13 +20,12 @@ _ARGUMENTS_BYTES = const(8192)
 
 
 class ReplyBuilder:
-    """One reply as far as it has come. Each API has its own kind, with its own take().
+    """A reply under construction; each API has its own take()."""
 
-    stop    why the model ended, "" as long as it has not said so
-    done    whether nothing more is to come
-    answer  the AnswerFilter of its text; `expects_thought` if this model's last thought had no opening mark
-    kept    joins the fields that the adapter does not know; those of the message are its own `fields`
-    """
+    # stop    the model's reason to end, "" until then
+    # done    True if nothing more will come
+    # answer  the AnswerFilter of its text; `expects_thought` if the last thought had no opening mark
+    # kept    joins unknown fields; those of the message are its own `fields`
 
     def __init__(self, expects_thought: bool = False):
         self.stop = ""
@@ -43,11 +39,9 @@ class ReplyBuilder:
 
     @property
     def has_begun(self) -> bool:
-        """True if the model has begun to think, to speak or to call."""
         return bool(self.has_text or self._calls or not self.kept.is_empty)
 
     def feed(self, data: bytes) -> str:
-        """Take the JSON of one event; the new text in it."""
         try:
             event = loads(decode(data))  # a letter that is cut in two spoils no more than itself
         except ValueError:
@@ -67,11 +61,10 @@ class ReplyBuilder:
         return text
 
     def take(self, event: dict) -> str:
-        """Take one event; the new text in it. Each API has its own."""
         raise NotImplementedError
 
     def reply(self) -> Reply:
-        """The finished reply. One that was cut has no calls: the last of them may be incomplete."""
+        """Return the finished reply; a cut one has no calls, as the last may be incomplete."""
         calls = ()
         if self.answer.is_full:
             self.stop = "length"
@@ -83,10 +76,7 @@ class ReplyBuilder:
         return reply
 
     def finish(self, names, messages=()) -> str:
-        """End the text; what is left to be shown of it.
-
-        Calls in it are taken if `names` has the names of their tools, and none of the `messages` has the call.
-        """
+        """End the text and return its rest; calls in it count unless `messages` quote them."""
         held = self.answer.end()
         calls = text_calls.read(held, names)
         # Words of others are no call, such as a page that the person pasted.
@@ -103,12 +93,11 @@ class ReplyBuilder:
         return ""
 
     def add_text(self, text: str) -> str:
-        """Take the next piece of the text; what of it belongs to the answer, and is within the bound."""
+        """Append text; return the answer's part within the bound."""
         self.has_text = self.has_text or bool(text)
         return self.answer.feed(text)
 
     def open_call(self, key, ref: str, name: str) -> "_Call":
-        """Begin a call; `key` is what the API's later pieces of it will be found by."""
         if len(self._calls) == _CALLS:
             raise BadAnswer("the model called more than 8 tools at once")
         call = _Call(key, ref, name)
@@ -116,14 +105,13 @@ class ReplyBuilder:
         return call
 
     def call(self, key):
-        """The last call opened with `key`; without a key, the last one; None if there is none."""
         for call in reversed(self._calls):
             if key is None or call.key == key:
                 return call
         return None
 
     def count(self, usage: dict, *names: str) -> None:
-        """Keep the counts of input, output and cached tokens that have these names, where they are there."""
+        """Keep the input, output and cached token counts with these names."""
         for place, name in enumerate(names):
             if isinstance(usage.get(name), int):
                 self.usage[place] = usage[name]
@@ -138,21 +126,17 @@ class _Call:
         self._arguments = bytearray()
 
     def add(self, arguments: str) -> None:
-        """Keep the next fragment of the arguments' JSON text."""
         self._arguments.extend(encode(arguments))
         if len(self._arguments) > _ARGUMENTS_BYTES:
             raise BadAnswer("the model called a tool with more than 8 KB")
 
     def is_empty(self) -> bool:
-        """True if nothing but an id came of it."""
         return not self.name and not self._arguments
 
     def is_whole(self) -> bool:
-        """True if the arguments have come to their end."""
         return object_in(self._arguments) is not None
 
     def finished(self, calls, kept):
-        """The call for a reply, with an id that no earlier one of `calls` has."""
         first = next(call for call in calls if call is self or call.ref == self.ref)
         if first is not self or not self.ref:
             self.ref = "%09x" % random.getrandbits(30)

@@ -19,10 +19,7 @@ _LETTERS = const(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 
 
 def written(fields: dict, tool_form: str, tools, messages):
-    """Yield the JSON of a request. `tool_form` takes a tool's name, description and schema.
-
-    No more than one message of it is ever on the heap.
-    """
+    """Yield a request's JSON; only one message of it is on the heap at a time."""
     yield json.dumps(fields)[:-1].encode()
     opening = ',"tools":['
     for tool in tools:
@@ -37,22 +34,18 @@ def written(fields: dict, tool_form: str, tools, messages):
 
 
 def kept_fields(pairs, without) -> dict:
-    """The kept fields that the service still takes."""
     return {name: value for name, value in pairs if name not in without}
 
 
 def sent_id(ref: str, without) -> str:
-    """The id of a call: as the service gave it, or nine letters and digits if it takes no others."""
+    """Return a call's id, or nine letters and digits if the service takes no others."""
     if "ids" not in without or (len(ref) == _ID_BYTES and all(byte in _LETTERS for byte in ref.encode())):
         return ref
     return "%09x" % (crc32(ref.encode()) & 0xFFFFFFFF)
 
 
 def groups(messages, tool_role: str):
-    """(role, messages) of neighbours with one role; messages that say nothing are left out.
-
-    Results of tools have the role `tool_role`.
-    """
+    """Yield (role, messages) of neighbours with one role, without empty messages."""
     last = ""
     group = []
     for message in messages:

@@ -17,7 +17,7 @@ _ARGUMENTS = const(("arguments", "parameters", "args", "input"))
 _WORDS = const((b"function", b"functions", b"json", b"assistant", b"commentary", b"call", b"tool_call"))
 _OPENING = const((b"function=", b"invoke "))
 _PARAMETER = const((b"parameter=", b"parameter "))
-# Marks of what a tool gave back: not a call, whatever stands in it.
+# Marks of a tool's result, which is never a call.
 _RESULTS = const((b"result", b"response", b"output", b"observation"))
 # Marks of calls in a message.
 _CALL_LIKE = const(
@@ -28,7 +28,7 @@ _WORD_ENDS = const(b" \t\r\n`<{[")
 
 
 def read(written: str, names):
-    """The calls as (name, arguments as JSON text); None if this is not calls of tools with these names and nothing else."""
+    """Return (name, JSON arguments) of each call; None unless the text is only calls of `names`."""
     reader = _Reader(encode(written.replace("｜DSML｜", "")), names)
     try:
         reader.read()
@@ -38,7 +38,7 @@ def read(written: str, names):
 
 
 def is_quoted(calls, text: str) -> bool:
-    """True if a message names the tool of a call, and has a call in it."""
+    """True if a message has a call and names its tool."""
     return any(mark in text for mark in _CALL_LIKE) and any(name in text for name, _ in calls)
 
 
@@ -52,7 +52,6 @@ class _Reader:
         self._arguments = None  # of the call that has only a name yet
 
     def read(self) -> None:
-        """Read all calls; ValueError if there is something else as well."""
         data = self._data
         while self._at < len(data):
             byte = data[self._at : self._at + 1]
@@ -74,7 +73,6 @@ class _Reader:
                 self._take_word()
 
     def _until(self, mark: bytes) -> bytes:
-        """Take the bytes before the next such mark; the reader goes on behind it."""
         start = self._at
         end = self._data.find(mark, start)
         if end < 0:
@@ -105,7 +103,6 @@ class _Reader:
             self._begin_call(str(word.split(b"=")[-1], "utf-8"))
 
     def _take_value(self, value) -> None:
-        """Take the arguments of a named call, or calls that are whole."""
         if self._arguments is not None and isinstance(value, dict):
             self._add(value)
             self._arguments = None
@@ -126,7 +123,7 @@ class _Reader:
             self._take_value(lenient_json.loads(arguments, dict) if isinstance(arguments, str) else arguments or {})
 
     def _begin_call(self, name) -> None:
-        """Begin a call of a tool; ValueError if there is none of that name."""
+        """Begin a call of a tool; ValueError if it is unknown."""
         if not isinstance(name, str) or plain_name(name) not in self._names:
             raise ValueError
         self._arguments = {}
@@ -139,13 +136,11 @@ class _Reader:
 
 
 def _refuse_result(mark: bytes) -> None:
-    """Refuse a mark of a tool's result with ValueError."""
     if any(word in mark.lower() for word in _RESULTS):
         raise ValueError
 
 
 def _first(value: dict, keys):
-    """The value of the first of these keys that there is."""
     for key in keys:
         if key in value:
             return value[key]
@@ -153,12 +148,11 @@ def _first(value: dict, keys):
 
 
 def _attribute(mark: bytes) -> str:
-    """NAME of `function=NAME`, `parameter name="NAME" string="true"` and the like."""
+    """Return NAME of `function=NAME`, `parameter name="NAME" string="true"` and the like."""
     name = mark.split(b"=", 1)[1]
     quoted = name.split(b'"')
     return str(quoted[1] if len(quoted) > 1 else name.split()[0], "utf-8")
 
 
 def _text(data: bytes) -> str:
-    """The text of a parameter, without the line ends around it."""
     return str(data, "utf-8").strip("\r\n")

@@ -21,41 +21,35 @@ Request = namedtuple("Request", "system messages tools max_tokens model")
 
 
 class Call(namedtuple("Call", "id name arguments")):
-    """A tool call."""
-
     kept: tuple = ()
 
 
 class Reply(namedtuple("Reply", "text calls stop usage")):
-    """A finished reply."""
-
     kept: tuple = ()
 
 
 def user(text: str) -> Message:
-    """A message by the person."""
     return Message("user", text, (), None, ())
 
 
 def assistant(text: str, calls=(), kept=()) -> Message:
-    """A message by the model, with the tools that it called."""
     return Message("assistant", text, calls, None, kept)
 
 
 def result(call: Call, text: str) -> Message:
-    """The result of a tool call, as JSON text."""
+    """Return the result of a tool call, as JSON text."""
     return Message("tool", text, (), call, ())
 
 
 def plain_name(name: str) -> str:
-    """A tool's name without what some models put around it: functions.NAME:0, NAME<|channel|>commentary."""
+    """Return a tool's name without decoration: functions.NAME:0, NAME<|channel|>commentary."""
     for mark in "<:(":
         name = name.split(mark)[0]
     return name.split(".")[-1].strip()
 
 
 def object_in(written):
-    """Return the JSON object in a text, None if it is none."""
+    """Return the JSON object in a text, or None."""
     try:
         found = loads(written)
     except ValueError:

@@ -1,7 +1,7 @@
 """The caller of an operation, and what it may see.
 
-A scope is "all", "user:NAME" for one principal, or "ws:ID" for a workspace. Who asks in a group room sees only "all",
-since the others in the room read the answer too.
+A scope is "all", "user:NAME" for one principal, or "ws:ID" for a workspace. A caller in a group room sees
+only "all", since others read the answer too.
 """
 
 from collections import namedtuple
@@ -12,14 +12,13 @@ from engram.errors import ArgumentError
 from engram.memory import ALL
 
 WORKSPACE = "ws:"
-"""The beginning of the scope of a workspace, and the tag that puts a record there: a record tagged ws:garden has that scope."""
+"""Prefix of a workspace's scope and of the tag that selects it, as in ws:garden."""
 
 NAME_BYTES = const(32)
-"""The longest name of a principal: those of all sessions stand in one line, and a file's name has three letters for a byte."""
 
 ROOM_BYTES = const(64)
 WORKSPACE_CHARS = const(29)
-"""The longest id of a workspace: with ws: before it it is a tag."""
+"""Maximum characters of a workspace id: with ws: it is a tag."""
 
 _REFUSED = const('"\\')  # letters that a line would escape
 _BESIDE = const(2)  # tags that have room beside that of a workspace
@@ -28,23 +27,18 @@ _NOT_IN = const("a tag ws:ID names a workspace, and this conversation is not in 
 _SHARED = const("a memory that others see does not move to a workspace: store another one with that tag.")
 
 Caller = namedtuple("Caller", "principal room group workspace")
-"""Somebody who speaks: the principal's name, the room (a channel's name with what tells its rooms apart), if it is a group, and
-the workspace that the conversation is in, "" for none."""
+"""A speaker: principal, room, is_group, and workspace or ""."""
 
 OWNER = Caller("owner", "console", False, "")
-"""The person at the console."""
 
 
 def own_scope(caller: Caller) -> str:
-    """The private scope of a caller, in a group what everybody sees."""
+    """Return a caller's private scope, in a group the shared one."""
     return ALL if caller.group else "user:" + caller.principal
 
 
 def learned_tags(tags, caller: Caller):
-    """The tags of what the board itself keeps of a conversation: in a workspace it belongs there.
-
-    Tags that a model proposed may be no texts: those stay as they are, to be refused.
-    """
+    """Return learned tags plus the workspace's; invalid ones stay, to be refused later."""
     if caller.group or not caller.workspace or not isinstance(tags, (list, tuple)):
         return tags
     if any(isinstance(tag, str) and tag[:3] == WORKSPACE for tag in tags):
@@ -53,25 +47,24 @@ def learned_tags(tags, caller: Caller):
 
 
 def notebook_of(caller: Caller) -> str:
-    """Return the notebook of a caller: that of the workspace that they are in, such as "ws:garden", or their own, "ann"."""
+    """Return a caller's notebook: their workspace's, such as "ws:garden", or their own."""
     name = WORKSPACE + caller.workspace
     return name if caller.workspace and len(name.encode()) <= _NOTEBOOK_BYTES else caller.principal
 
 
 def notebook_reader(notebook: str) -> Caller:
-    """The caller for whom a notebook is read in the background."""
+    """Return the caller who reads a notebook in the background."""
     if notebook[:3] == WORKSPACE:
         return Caller("", "", False, notebook[3:])
     return Caller(notebook, "", False, "")
 
 
 def notebook_scope(notebook: str) -> str:
-    """The scope of those who see the notes of a notebook."""
     return notebook if notebook[:3] == WORKSPACE else "user:" + notebook
 
 
 def labels(caller: Caller) -> tuple:
-    """The labels of the scopes that this caller may see."""
+    """Return the labels of the scopes that a caller may see."""
     if caller.group:
         return ("@" + ALL,)
     if caller.workspace:
@@ -80,17 +73,15 @@ def labels(caller: Caller) -> tuple:
 
 
 def may_see(caller: Caller, scope: str) -> bool:
-    """True if what has this scope may be shown to this caller."""
+    """True if a caller may see a scope."""
     return "@" + scope in labels(caller)
 
 
 def may_see_line(caller: Caller, line: dict) -> bool:
-    """True if a line of a log, a record or a turn, may be shown to this caller."""
     return may_see(caller, line.get("scope", ALL))
 
 
 def is_shown(caller: Caller, line: dict) -> bool:
-    """As may_see_line(), of what was asked for: that it is not shown is noted with its scope, never with the text."""
     scope = line.get("scope", ALL)
     if may_see(caller, scope):
         return True
@@ -99,7 +90,6 @@ def is_shown(caller: Caller, line: dict) -> bool:
 
 
 def scope_of_tags(tags) -> str:
-    """The workspace's scope that tags name, "" if they name none."""
     found = [tag for tag in tags if tag.startswith(WORKSPACE)]
     if len(found) > 1 or WORKSPACE in found:
         raise ArgumentError("tags", "may name one workspace, such as ws:garden.")
@@ -107,7 +97,7 @@ def scope_of_tags(tags) -> str:
 
 
 def scope_of_new(tags, caller: Caller) -> str:
-    """The scope of a record with these tags that this caller tells; ArgumentError if they may not write there."""
+    """Return a new record's scope by its tags; ArgumentError if the caller may not write there."""
     wanted = scope_of_tags(tags)
     if wanted and not may_see(caller, wanted):
         raise ArgumentError("tags", _NOT_IN)
@@ -115,14 +105,14 @@ def scope_of_new(tags, caller: Caller) -> str:
 
 
 def scope_of_import(scope: str, tags, caller: Caller) -> str:
-    """The scope of a record that this caller, who is not the owner, brings in, and that had `scope` elsewhere."""
+    """Return an imported record's scope for a caller who is not the owner."""
     if scope[:3] == WORKSPACE:
         return scope_of_new((scope,), caller)
     return own_scope(caller) if scope[:5] == "user:" else scope_of_new(tags, caller)
 
 
 def scope_of_change(record: dict, tags, caller: Caller) -> str:
-    """The scope of a record whose tags are changed to these: a private one may go to a workspace, and stays there."""
+    """Return a changed record's scope: a private one may move to a workspace and stays there."""
     scope = record.get("scope", ALL)
     wanted = scope_of_tags(tags)
     if not wanted or wanted == scope or wanted in record.get("tags", ()):
@@ -135,12 +125,12 @@ def scope_of_change(record: dict, tags, caller: Caller) -> str:
 
 
 def is_owner(caller: Caller) -> bool:
-    """True if this is the owner, where nobody else reads along."""
+    """True for the owner alone, outside groups."""
     return caller.principal == OWNER.principal and not caller.group
 
 
 def turn_principal(turn: dict) -> Caller:
-    """The caller who said a turn of the journal, as far as the turn says what they may see."""
+    """Return the caller who said a turn, as far as visibility is concerned."""
     scope = turn.get("scope", ALL)
     if scope == ALL:
         return Caller(turn["who"], "", True, "")
@@ -151,7 +141,7 @@ def turn_principal(turn: dict) -> Caller:
 
 
 def caller_of_channel(who, room="", group=False, workspace="") -> Caller:
-    """The caller that a channel names; ArgumentError says what would be right. The owner speaks on the console only."""
+    """Return the caller that a channel names; ArgumentError. The owner speaks on the console only."""
     if who == OWNER.principal:
         raise ArgumentError("who", "cannot be %s, who speaks on the console: leave it out there." % OWNER.principal)
     if group and not room:
@@ -160,7 +150,6 @@ def caller_of_channel(who, room="", group=False, workspace="") -> Caller:
 
 
 def check_caller(caller: Caller) -> Caller:
-    """The caller, if all of it may be stored; ArgumentError if not."""
     _check_name("who", caller.principal, NAME_BYTES)
     if caller.principal[:3] == WORKSPACE:
         raise ArgumentError("who", "must not begin with %s, which names a workspace." % WORKSPACE)
@@ -173,7 +162,7 @@ def check_caller(caller: Caller) -> Caller:
 
 
 def check_workspace(argument: str, value) -> str:
-    """The id of a workspace; ArgumentError if it is none."""
+    """Return a workspace id; ArgumentError."""
     if not isinstance(value, str) or not 0 < len(value) <= WORKSPACE_CHARS or not _is_tag(WORKSPACE + value):
         problem = "must be the id of a workspace: at most %d characters, in lower case, without spaces, # and commas."
         raise ArgumentError(argument, problem % WORKSPACE_CHARS)
@@ -201,6 +190,6 @@ def _is_plain(value: str) -> bool:
 
 
 def tag(value: str) -> str:
-    """A tag in its one form: ASCII letters in lower case, without "#" and ",", words joined by "-"."""
+    """Return a tag in lower case, without "#" and ",", words joined by "-"."""
     # bytes.lower is ASCII only on every runtime; str.lower is not.
     return "-".join(text.encode(value).lower().decode().replace("#", " ").replace(",", " ").split())

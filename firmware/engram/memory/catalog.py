@@ -1,4 +1,4 @@
-"""The catalog: all live tags with their counts, of which the most used stand in the prompt."""
+"""The catalog: all live tags with their counts, the most used for the prompt."""
 
 from engram import text
 from engram.compat import const
@@ -8,11 +8,11 @@ _MOST_KEPT = const(1000)  # tags that are kept until a record changes: bounds th
 
 
 class TagCounts:
-    """Counts the tags of live records; `entries` is their store."""
+    """Counts of live records' tags; `entries` is their store."""
 
     def __init__(self, entries):
         self._entries = entries
-        self._counted = (None, [])  # when and for whom, and the counts
+        self._counted = (None, [])  # (when and for which caller, counts)
 
     def tags(self, caller=access.OWNER) -> list:
         """Return (tag, number of live records) of those that the caller may see, in no order."""
@@ -27,12 +27,11 @@ class TagCounts:
 
 
 def ranked(records, caller) -> list:
-    """[(tag, count)] of what the caller may see, the most used first."""
     return sorted(records.tags(caller), key=lambda pair: (-pair[1], pair[0]))
 
 
 def line(tags, budget: int) -> str:
-    """The tags as one line of at most `budget` tokens: "cats (3), work (2) and 5 more"."""
+    """Return the tags in at most `budget` tokens: "cats (3), work (2) and 5 more"."""
     shown = ""
     left = len(tags)
     for tag, count in tags:

@@ -13,7 +13,7 @@ from engram.compat import const
 from engram.memory.ranking import Item, most_evidence
 from engram.store.search.weights import MANY, OWN, Measure, inverse_frequency
 
-_ONCE = const(1600)  # thousandths: the highest level of a word is 1.6 of one that stands once in a row of mean length
+_ONCE = const(1600)  # thousandths: the highest level of a word is 1.6 of a single one in a row of mean length
 _ENOUGH = const(20480)  # a weight of words, as of three or four rare ones, from which on more says no more
 _AT_LEAST = const(4096)  # that a word is given, however common
 
@@ -24,10 +24,10 @@ _ON_DAYS = const(110)
 _OFF_DAYS = const(80)
 
 OF_REPLY = const(90)
-"""Per cent for what the assistant said, unless it is asked for."""
+"""Per cent for the assistant's words, unless a query asks for them."""
 
 QUESTION = const(10)
-"""Per cent for a turn in which whoever asks has asked for most of the same: it answers nothing."""
+"""Per cent for a turn that asks the same as the query."""
 
 AGREED = const(110)
 """Per cent for a memory and a turn that both have most of the query's words."""
@@ -36,11 +36,11 @@ WEAK = 300
 """Thousandths below which an answer is weak."""
 
 CERTAIN = 100
-"""Thousandths below which nothing is an answer: what is found is only what comes nearest."""
+"""Thousandths below which a result is no answer."""
 
 
 def of_words(evidence: int, measure) -> int:
-    """Return how sure words alone are of a hit, 0 to 1000; `evidence` is the hit's, `measure` the query's."""
+    """Return the confidence by words alone, 0 to 1000."""
     if not measure.known:
         return 0
     covered = evidence * _ONCE // (OWN * measure.known)
@@ -52,40 +52,37 @@ def of_words(evidence: int, measure) -> int:
 
 
 def evidence_once(weight: int) -> int:
-    """The evidence of an entry that has words of this weight, each once, at mean length."""
     return OWN * weight * 1000 // _ONCE
 
 
 def of_record(record: dict) -> int:
-    """The authority of a record, in per cent."""
     if record.get("pinned"):
         return _PINNED
     return _MADE if record.get("source", "manual") in ("auto_llm", "distilled") else 100
 
 
 def of_turn(turn: dict, asks_replies: bool) -> int:
-    """That of a turn; what the assistant said is as good as the person's own words if it is asked for."""
+    """Return a turn's authority in per cent; replies count in full if asked for."""
     return OF_REPLY if turn["role"] == "assistant" and not asks_replies else 100
 
 
 def of_days(is_of_them: bool) -> int:
-    """Return what it does to a hit, in per cent, to be of the days that a query names, or of others."""
+    """Return the factor, in per cent, for hits within or outside the named days."""
     return _ON_DAYS if is_of_them else _OFF_DAYS
 
 
 def item_of(hit, measure, ref: str, at: int, who: str) -> Item:
-    """The item of a hit of a store; `measure` is the query's."""
+    """Return the Item of a store's hit; `measure` is the query's."""
     return Item(ref, at, who, "", hit.score, hit.evidence, of_words(hit.evidence, measure))
 
 
 def of_days_alone(count: int, measure) -> int:
-    """Rate a search that found `count` entries of the days that it names, which are one word, and no other word."""
+    """Return the confidence of `count` entries of the named days, for a query of no other words."""
     weight = inverse_frequency(MANY, count)
     return of_words(evidence_once(weight), Measure(weight, weight, measure.weight + measure.unknown))
 
 
 def times(item: Item, per_cent: int) -> Item:
-    """An item with one more factor of its confidence."""
     if per_cent == 100:
         return item
     sure = min(1000, item.confidence * per_cent // 100)
@@ -93,14 +90,14 @@ def times(item: Item, per_cent: int) -> Item:
 
 
 def question(item: Item) -> Item:
-    """An item of a turn that asks for the same as the query: it answers nothing, so its words are no evidence."""
+    """Return an item of a turn that repeats the query, which is no evidence."""
     item = times(item, QUESTION)
     evidence = item.evidence // (100 // QUESTION)
     return Item(item.id, item.at, item.who, item.text, item.score, evidence, item.confidence)
 
 
 def compare(records: list, turns: list) -> None:
-    """Be surer of those in both lists that match nearly as much as the best of the other kind: two that say it."""
+    """Raise the confidence of items that match the best of the other kind."""
     best_record, best_turn = most_evidence(records), most_evidence(turns)
     # Weights reach 2^30: the quotient is taken first so that nothing is made on the heap.
     least = max(best_record, best_turn) // 3 * 2

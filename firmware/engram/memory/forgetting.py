@@ -1,4 +1,4 @@
-"""Forgets memories: with their turns, also those that left for lack of room, or with a turn that is corrected."""
+"""Forgets memories, with their turns, evicted copies, or a corrected turn."""
 
 from engram.compat import const
 from engram.memory import access, ids
@@ -12,18 +12,13 @@ _STAYS = const("%s stays as it is, since it has come from more than that message
 
 
 class Forgetting:
-    """Works across records and journal; `archived` is the archive's index, None without one."""
-
     def __init__(self, records, journal, archived):
         self._records = records
         self._journal = journal
         self._archived = archived
 
     def forget(self, ref: str, caller=access.OWNER, with_turns: bool = False) -> tuple:
-        """(what the record was, the ids of the turns that went with it); copies of it that left go, too.
-
-        Undo does not bring back what was with the companion ("archived" in the record).
-        """
+        """Return (the record, ids of turns forgotten with it); undo cannot restore archived ones."""
         records, number = self._records, ids.number("id", ref, "m")
         left = None if records.entries.get(number) else records.find_left(number)
         if left and access.may_see_line(caller, left):
@@ -46,7 +41,7 @@ class Forgetting:
         return record, turns
 
     def forget_copies(self, origin: str, caller, but: str = "") -> bool:
-        """Forget what left for lack of room and has that origin; whether there was any."""
+        """Forget archived copies with that origin; True if there were any."""
         records = self._records
         copies = [records.find_left(number) for number in numbers_of(records.entries, origin)]
         found = [copy for copy in copies if copy and copy["id"] != but and access.may_see_line(caller, copy)]
@@ -58,7 +53,7 @@ class Forgetting:
         return [turn for turn in turns if self._journal.has(turn, caller)]
 
     def seen(self, record: dict, caller) -> dict:
-        """A record as the caller may see it: one of a workspace does not name what is private to who brought it there."""
+        """Return a record without ids of private records, if it belongs to a workspace."""
         if record.get("scope", access.ALL)[:3] != access.WORKSPACE:
             return record
         seen = dict(record)
@@ -73,7 +68,7 @@ class Forgetting:
 
 
 def take_back(records, ref: str, caller):
-    """Yield a line for each memory that the turn `ref` had taught: it is forgotten, and what it replaced holds again."""
+    """Forget the memories that a turn taught, restore replaced ones; yield a line for each."""
     found = []
     for looked, record in enumerate(records.newest(caller)):
         if looked == _LOOKED:

@@ -17,11 +17,11 @@ _ASKS_REPLIES = const(
     "你说|你推荐|你建议|你告诉|你提到|你给|你的建议"
 )
 CORRECTED = "(corrected) "
-"""Stands before what was said in place of an earlier message."""
+"""Prefix of words that replace an earlier message."""
 
 _FORWARDED = const("forwarded from ")
 _QUOTED = const("(in reply to: ")
-# What a line must have: the names of texts, and of numbers. Names alone make constants, which take no heap.
+# Required fields of a line: names of texts, and of numbers. Names alone make constants, which take no heap.
 _NEEDED = {
     "": (("sid", "who"), ("at",)),
     "session": (("sid",), ("at",)),
@@ -37,7 +37,6 @@ _NEEDED = {
 
 
 def describe_record(line: dict) -> Entry:
-    """The entry that a line of the records stands for; an error of its form if it is of another version."""
     if "id" not in line:
         return no_entry(line.get("at", 0))
     number = ids.number("id", line["id"], "m")
@@ -61,7 +60,6 @@ def _number(ref: str) -> int:
 
 
 def _record_terms(line: dict):
-    """Yield the words that find a record: its content, keywords and tags."""
     yield from text.index_terms(line["content"])
     for name in ("keywords", "tags"):
         for phrase in line.get(name, ()):
@@ -81,7 +79,7 @@ def _record_labels(line: dict):
 
 
 def describe_turn(line: dict, zone_minutes: int) -> Entry:
-    """The entry that a line of the journal stands for, its day in a zone east of Greenwich; errors as above."""
+    """Return the entry of a journal line, dated in a zone; as describe_record() raises."""
     if not is_known_turn(line):
         raise ValueError("a line of another form")
     if "op" in line:
@@ -94,7 +92,7 @@ def describe_turn(line: dict, zone_minutes: int) -> Entry:
 
 
 def is_known_turn(line: dict) -> bool:
-    """True if a line has what this version writes: one of another may be whole by its crc and yet of another form."""
+    """True if this version can read a line, whose crc alone does not tell its form."""
     operation = line.get("op", "")
     if not isinstance(operation, str) or operation not in _NEEDED:
         return isinstance(operation, str)
@@ -125,7 +123,6 @@ def _operation(line: dict) -> Entry:
 
 
 def _turn_terms(line: dict, zone_minutes: int):
-    """Yield the words that find a turn: its day, speaker, text and caption, and who wrote it."""
     year, month, day = civil((line["at"] + zone_minutes * 60) // _DAY_SECONDS)
     yield str(day)
     yield from text.terms(MONTHS[month - 1])
@@ -138,35 +135,32 @@ def _turn_terms(line: dict, zone_minutes: int):
 
 
 def _turn_labels(line: dict):
-    """Yield the filters that a turn passes."""
     yield "~" + line["sid"]
     yield "%" + line["who"]
     yield "@" + line.get("scope", ALL)
 
 
 def attributed_text(line: dict) -> str:
-    """The text of a turn with whose words it has and what it answers, "" if it has none."""
+    """Return a turn's text with its author and quote, or ""."""
     said = with_origin(line.get("text", ""), line.get("forwarded", ""), line.get("quoted", ""))
     return CORRECTED + said if said and "corrects" in line else said
 
 
 def with_origin(said: str, forwarded: str, quoted: str) -> str:
-    """A text with who wrote it, if its sender only forwards it, and the beginning of what it answers."""
+    """Return a text with the author of forwarded words and the quoted beginning."""
     if quoted:
         said = "%s%s)\n%s" % (_QUOTED, quoted, said)
     return "%s%s: %s" % (_FORWARDED, forwarded, said) if forwarded else said
 
 
 def asks_replies(query: str) -> bool:
-    """True if a query asks what the assistant said: "what did you recommend?"."""
+    """True if a query asks for the assistant's words: "what did you recommend?"."""
     words = " %s %s" % (" ".join(text.words(query)), query)
     return any(phrase in words for phrase in _ASKS_REPLIES.split("|"))
 
 
 def named_speaker(query: str, names, is_known) -> str:
-    """Return the label in `names` of the speaker whom a query names, "" for none or several; is_known(label) tells
-    whether a label counts.
-    """
+    """Return the label of the only speaker that a query names, or ""; is_known(label) filters."""
     words = set(text.words(query))
     found = ""
     for label in names:

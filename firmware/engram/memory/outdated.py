@@ -12,23 +12,19 @@ from engram.memory import ALL, access, ids
 from engram.store.types import SUPERSEDED, Query
 
 MOST = 32
-"""Turns that one change marks: bounds what is written with it."""
 
 _LOOKED_AT = const(64)  # as many as a search keeps
 _PERSON = const("user 用户 ")
 _WORD = const(2)  # weights of a word, and of a pair of characters of a script without spaces
 _PAIR = const(1)
-# What may stand before and behind the statement in a turn that says nothing else: "by the way", "please".
+# Words before and behind the statement in a turn that says nothing else: "by the way", "please".
 _BEFORE = const(6)
 _BEHIND = const(4)
-_RETOLD = const(24)  # words of a source that tells the fact in words of its own and nothing else
+_RETOLD = const(24)  # words of a source that only restates the fact
 
 
 def find(journal, older: dict, content: str, said_now) -> list:
-    """The ids of the turns that say what `older`, a version of a record, says and the new `content` does not.
-
-    `said_now` are the ids of the turns that the new one came from.
-    """
+    """Return the ids of turns that state the old version and not the new content."""
     scope = older.get("scope", ALL)
     change = _Change(older["content"], content, _PERSON + scope.partition(":")[2])
     if not change.differs:
@@ -47,7 +43,7 @@ def find(journal, older: dict, content: str, said_now) -> list:
 
 
 def _is_told(journal, change, seq: int, is_only: bool) -> bool:
-    """True if a turn that a record came from says what the record said."""
+    """True if a source turn states what the record said."""
     if seq < journal.entries.oldest:
         return is_only  # a companion has it, and may show it
     turn = journal.live_turn(seq)
@@ -55,7 +51,7 @@ def _is_told(journal, change, seq: int, is_only: bool) -> bool:
 
 
 def _nearest(journal, change, scope: str, speaker: str):
-    """Yield the turns of a scope that are nearest to what no longer holds: answers, and what a known speaker said himself."""
+    """Yield a scope's turns nearest to the outdated fact: answers and the speaker's own words."""
     terms = list(text.terms(change.text)) if not change.gone else change.gone + change.shared
     is_workspace = scope[:3] == access.WORKSPACE
     query = Query(terms, (), () if is_workspace else ("@" + scope,), 0, 0, "", None, True)
@@ -67,18 +63,12 @@ def _nearest(journal, change, scope: str, speaker: str):
 
 
 def _asked_before(journal, turn: dict) -> str:
-    """Return the text that a reply answers, "" for other turns."""
     before = turn.get("re") or turn.get("prev") if turn["role"] == "assistant" else 0
     return ((journal.turn(before) or {}).get("text") or "") if before else ""
 
 
 class _Change:
-    """Compares two texts of a fact.
-
-    gone     words that only the old one has
-    come     words that only the new one has
-    shared   words of both, but for those that name `person`, of whom the memories are: people say "I"
-    """
+    """A comparison of two texts by the words that are gone, new and shared."""
 
     def __init__(self, old: str, new: str, person: str):
         self.text = old
@@ -96,17 +86,17 @@ class _Change:
 
     @property
     def differs(self) -> bool:
-        """True if one says something that the other one does not."""
+        """True if one text says something that the other does not."""
         return bool(self.gone or self.come)
 
     @property
     def is_telling(self) -> bool:
-        """True if its words are enough to know what repeats it: an addition alone leaves true what was said."""
+        """True if its words can identify repetitions; a mere addition outdates nothing."""
         is_denied = self._cut is text.words
         return len(self.gone) + len(self.shared) > 1 and bool(self.gone or is_denied)
 
     def is_told(self, turn: dict, is_only: bool) -> bool:
-        """True if a turn that the old one came from, the only one or one of some, tells it and no more."""
+        """True if a source turn, the only one or one of several, states the old text and no more."""
         said = self._said(turn)
         if self._holds(said):
             return False
@@ -114,7 +104,7 @@ class _Change:
         return (is_only or has_some) and self._is_all(said)
 
     def is_repeated(self, turn: dict, asked: str) -> bool:
-        """True if a turn repeats the old one and says no more; `asked` is what it answers."""
+        """True if a turn repeats the old text and no more; `asked` is what it answers."""
         said = self._said(turn)
         missing = _without(self.gone, said)
         if self._holds(said) or len(missing) > self._slack or not all(_is_pair(term) for term in missing):
@@ -127,7 +117,7 @@ class _Change:
         return self._is_all(said) and (turn["role"] == "assistant" or self._known.issuperset(said))
 
     def _said(self, turn: dict) -> list:
-        """The words of a turn, but for questions about something else."""
+        """Return a turn's words without questions about something else."""
         said = []
         for piece in _sentences(turn["text"] + "\n" + turn.get("caption", "")):
             words = list(self._cut(piece))
@@ -136,11 +126,9 @@ class _Change:
         return said
 
     def _holds(self, said: list) -> bool:
-        """True if words say what holds now."""
         return bool(self.come) and not _without(self.come, said)
 
     def _is_all(self, said: list) -> bool:
-        """True if words say little beside the old text."""
         places = [at for at, word in enumerate(said) if word in self.gone or word in self.shared]
         if not places:
             return _weight(said) <= _RETOLD
@@ -150,7 +138,6 @@ class _Change:
 
 
 def _sentences(content: str) -> list:
-    """The sentences of a text; those that ask end with a question mark."""
     for mark in ("？", "?"):
         content = content.replace(mark, "?\n")
     for mark in ("。", "！", "!", ". "):
@@ -159,7 +146,6 @@ def _sentences(content: str) -> list:
 
 
 def _without(words: list, others: list) -> list:
-    """Some words, each once, without others."""
     found = []
     for word in words:
         if word not in others and word not in found:
@@ -172,7 +158,7 @@ def _are_disjoint(words: list, others: list) -> bool:
 
 
 def _is_pair(term: str) -> bool:
-    """True if a term is two characters of a script without spaces, or may be."""
+    """True if a term may be two characters of a script without spaces."""
     return len(term) == 2 and len(term.encode()) > 2
 
 
@@ -184,14 +170,14 @@ def _weight(words: list) -> int:
 
 
 def mark(entries, refs, by: str, at: int) -> None:
-    """Mark turns since the record `by` says what holds instead; `entries` is the journal's store."""
+    """Mark turns as outdated by the record `by`."""
     lines = [[("op", "past"), ("turn", int(ref[1:])), ("by", by), ("at", at)] for ref in refs]
     if lines:
         entries.append(*lines, urgent=True)
 
 
 def unmark(entries, refs, at: int) -> None:
-    """Let turns count again, but for those that were forgotten since."""
+    """Unmark turns, except those forgotten since."""
     turns = [int(ref[1:]) for ref in refs]
     lines = [shown(turn, at) for turn in turns if entries.state(turn) == SUPERSEDED]
     if lines:
@@ -199,12 +185,11 @@ def unmark(entries, refs, at: int) -> None:
 
 
 def shown(turn: int, at: int) -> list:
-    """The line that lets a turn count again."""
     return [("op", "show"), ("turn", turn), ("at", at)]
 
 
 def last_mark(entries, turn: int) -> list:
-    """The mark that a turn had when it was forgotten, as the line to write once more; an empty one if it had none."""
+    """Return a line that restores a forgotten turn's mark, an empty one without a mark."""
     for seq in reversed(entries.seqs_with_label("=%d" % turn)):
         line = entries.line(seq) or {}
         if line.get("turn") == turn and line["op"] != "redact":

@@ -11,12 +11,12 @@ from engram.text.utf8 import is_printable_ascii
 _KINDS = ("photo", "sound", "event")
 _CAPTION_CHARS = const(500)
 _MEDIA_CHARS = const(100)
-_NOW = const(60)  # seconds within which what was perceived needs no time of its own
+_NOW = const(60)  # seconds within which a perception needs no time of its own
 SOURCE = "sense"
 
 
 def perceive(clock, journal, records, caption: str, kind: str, at: int, media: str) -> str:
-    """Keep a caption; the id of the turn or of the memory. ArgumentError says what would be right."""
+    """Save a caption and return the id of its turn or memory; ArgumentError."""
     if not isinstance(caption, str) or not caption.strip() or len(caption) > _CAPTION_CHARS:
         raise ArgumentError("caption", "must say in 1 to %d characters what is there." % _CAPTION_CHARS)
     if kind not in _KINDS:
@@ -38,7 +38,7 @@ def perceive(clock, journal, records, caption: str, kind: str, at: int, media: s
 
 
 def _keep_event(clock, moment: int, records, content: str) -> str:
-    """Keep a memory of an event; not compared with others, which only look alike."""
+    """Save a memory of an event without a comparison to similar ones."""
     values = {"content": content, "tags": ["event"], "type": "event", "source": SOURCE}
     checked = {name: fields.check(name, value, records.limit) for name, value in values.items()}
     checked.update({"scope": own_scope(OWNER), "created": moment})

@@ -17,7 +17,6 @@ _NAME_BYTES = const(64)  # of a principal: a file's name may have 255 bytes, and
 
 
 def file_name_of(name: str, principal: str) -> str:
-    """The name on flash of a principal's file: "user.md" of ann is "user~ann.md"."""
     if principal == OWNER.principal:
         return name
     stem, _, ending = name.rpartition(".")
@@ -25,7 +24,7 @@ def file_name_of(name: str, principal: str) -> str:
 
 
 def principal_of(file: str) -> tuple:
-    """(name, principal) of a file of that name on flash; ("", "") if it is none of ours."""
+    """Return (name, principal) of a file on flash, ("", "") if it is not ours."""
     stem, _, ending = file.rpartition(".")
     name, mark, spelt = stem.partition(_MARK)
     if not mark:
@@ -47,7 +46,6 @@ def _spelling(principal: str) -> str:
 
 
 def _read(spelt: str) -> str:
-    """The principal that is spelt so; ValueError if it is none."""
     data = bytearray()
     at = 0
     while at < len(spelt):
@@ -61,7 +59,7 @@ def _read(spelt: str) -> str:
 
 
 class PrincipalFiles:
-    """Those besides the owner who have text files of their own in some folders: at most `most`, since each takes flash."""
+    """The principals with text files of their own, at most `most`, as each takes flash."""
 
     def __init__(self, folders, most: int):
         self._folders = folders
@@ -69,7 +67,6 @@ class PrincipalFiles:
         self._known = None
 
     def known(self) -> set:
-        """The principals that have files."""
         if self._known is None:
             found = set()
             for folder in self._folders:
@@ -90,7 +87,7 @@ class PrincipalFiles:
         return len(self.known()) < self._most
 
     def admit(self, principal: str) -> None:
-        """A principal is about to write a file; StoreFull if that would be one principal too many."""
+        """Register a principal before a write; StoreFull at the limit."""
         if not self.has_room(principal):
             problem = "%d people and workspaces have files of their own, the most that may (principals.most)."
             raise StoreFull(problem % self._most)
@@ -99,17 +96,14 @@ class PrincipalFiles:
 
 
 class PrincipalTexts:
-    """Texts of one principal, each in a file: nobody else's files can be named here.
+    """The text files of one principal; no other's can be named here."""
 
-    `texts` holds those of all principals: `limit` is the longest in characters, `changes` keeps what undo needs, `people` tells
-    who has files of their own, and put(path, content) writes a file. A kind of texts has _path(name), which is a file's, and
-    _check_writable(name); ArgumentError says why there is none.
-    """
+    # A kind of texts has _path(name) and _check_writable(name), which raise ArgumentError for invalid names.
 
     kind = ""
-    """The name that undo gives them."""
+    """Name of the kind for undo."""
     most_bytes = 4
-    """For each character of the limit, of a file that is read: a person may have written more than the limit."""
+    """Maximum bytes per character read: a person may exceed the limit."""
 
     def __init__(self, texts, principal: str):
         self._texts = texts
@@ -122,37 +116,33 @@ class PrincipalTexts:
         raise NotImplementedError
 
     def _whole(self, name: str) -> str:
-        """The whole text of a file, "" if there is none; bytes that are no UTF-8 show as U+FFFD."""
+        """Return a file's whole text, "" without one; invalid UTF-8 becomes U+FFFD."""
         data = files.read(self._path(name), self._texts.limit * self.most_bytes)
         return "" if data is None else text.decode(data)
 
     def write(self, name: str, content: str) -> None:
-        """Give a file a new text."""
         self._check_writable(name)
         self._change(name, content)
 
     def append(self, name: str, line: str) -> None:
-        """Add a line to a file."""
         self.write(name, appended(self._whole(name), line))
 
     def replace(self, name: str, old: str, new: str) -> None:
-        """Put `new` in the place of `old`, which must stand in the file exactly once."""
         self.write(name, _replaced(self._whole(name), old, new, name))
 
     def put_back(self, name: str, content: str) -> None:
-        """Give a file the text that it had before a change."""
+        """Restore a file's text from before a change."""
         self._texts.people.admit(self._principal)
         self._texts.put(self._path(name), content)
 
     def _change(self, name: str, content: str) -> None:
-        """Give a file a new text; undo has the old one."""
         path = self._path(name)
         self._check_text(name, content)
         self._texts.changes.note(self.kind, name, self._whole(name), self._principal)
         self._texts.put(path, content)
 
     def _check_text(self, name: str, content: str) -> None:
-        """ArgumentError unless a text fits into a file, StoreFull if its principal may have none."""
+        """Raise ArgumentError if a text does not fit, StoreFull if no file is left."""
         if not isinstance(content, str):
             raise ArgumentError("text", "must be a text.")
         if "\0" in content:
@@ -165,7 +155,6 @@ class PrincipalTexts:
 
 
 def appended(content: str, line: str) -> str:
-    """The content with one more line."""
     if not isinstance(line, str) or not line.strip():
         raise ArgumentError("text", "must be a text that is not empty.")
     if content and not content.endswith("\n"):
@@ -174,7 +163,7 @@ def appended(content: str, line: str) -> str:
 
 
 def _replaced(content: str, old: str, new: str, name: str) -> str:
-    """The content with `new` in the place of `old`; ArgumentError unless `old` stands there exactly once."""
+    """Return the content with `old` replaced; ArgumentError unless it occurs exactly once."""
     if not isinstance(old, str) or not old:
         raise ArgumentError("old", "must be the text to replace, exactly as it stands in %s." % name)
     if not isinstance(new, str):

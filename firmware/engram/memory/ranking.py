@@ -11,24 +11,23 @@ from engram.compat import const
 from engram.store.search.weights import ONE
 from engram.text.openers import asks, only_asks
 
-_LATER = const(3)  # days in which people tell of what was on a day
+_LATER = const(3)  # days in which people report on a day
 _BY_TODAY = const(15)  # hundredths of a score of 1
 _BY_CALENDAR = const(5)  # the words of a date are found by themselves
 _MOST_LOOKED = const(300)  # entries that are read if a question finds nothing by its words
 _LONGEST = const(240)  # characters of a question that repeats another one
 
 Item = namedtuple("Item", "id at who text score evidence confidence")
-"""Something that was found: who is "" for a record, a long text is cut, the score orders the items of one answer, and
-`confidence` says in thousandths how sure it is that this is an answer."""
+"""A search result; who is "" for a record, `confidence` is in thousandths."""
 
 
 def most_evidence(items) -> int:
-    """Return how much weight of words the best of some items matches."""
+    """Return the highest weight of matched words."""
     return max((item.evidence for item in items), default=0)
 
 
 def on_one_scale(records: list, turns: list) -> list:
-    """Both together: the kind whose best matches less weight of words is scaled down by the ratio of the two."""
+    """Return both kinds merged, the one with less evidence scaled down."""
     best_record, best_turn = most_evidence(records), most_evidence(turns)
     if best_record and best_turn:
         # Weights reach 2^30: the quotient is taken in 1/256 so that products stay small.
@@ -40,12 +39,11 @@ def on_one_scale(records: list, turns: list) -> list:
 
 
 def scaled(items: list, factor: int) -> list:
-    """Items with their scores times a factor in 1/256."""
     return [with_score(item, item.score * factor // 256) for item in items]
 
 
 def put_below(items: list, some: list) -> list:
-    """Items, those whose ids are in `some` with at most half of their score, and of the best one of the others."""
+    """Return items with those in `some` at most at half of their own and the best other score."""
     if not some:
         return items
     best = max((item.score for item in items if item.id not in some), default=ONE)
@@ -53,12 +51,10 @@ def put_below(items: list, some: list) -> list:
 
 
 def with_score(item: Item, score: int) -> Item:
-    """An item with another score."""
     return Item(item.id, item.at, item.who, item.text, score, item.evidence, item.confidence)
 
 
 def repeats(content: str, asked) -> bool:
-    """True if a text asks for most of the terms that somebody has `asked` for."""
     same = others = 0
     is_question = only_asks(content)
     if not (is_question or (len(content) <= _LONGEST and asks(content))):
@@ -74,17 +70,14 @@ def repeats(content: str, asked) -> bool:
 
 
 def points(days, day: int) -> int:
-    """Return the points of a hit of a day if a question names these days, in hundredths of the best score by words."""
+    """Return the points of a hit of a named day, in hundredths of the best score by words."""
     if days.by_today:
         return _BY_TODAY if days.first <= day <= days.last else 0
     return _BY_CALENDAR if days.first <= day <= days.last + _LATER else 0
 
 
 def said_on(days, query, records, journal, clock) -> list:
-    """[moment, id, who] of what was said and kept on the days, newest first, whatever it says; who is "" for a record.
-
-    `query` is a memory.recall.Query.
-    """
+    """Return [moment, id, who] of all entries of the days, newest first; who is "" for a record."""
     found = []
     kept = ((record["id"], record["created"], "") for record in records.newest(query.caller, query.tags))
     for entries in (kept, () if query.tags else journal.newest_shown(query.caller)):

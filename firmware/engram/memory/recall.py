@@ -30,33 +30,24 @@ _WHO_LONGEST = const(32)  # of a speaker's name there
 _AROUND = const('.,!?;:"()')
 
 Query = namedtuple("Query", "text caller tags since until skip")
-"""The words, who asks, tags that all have to be there, the earliest time and the first time that is too late (Unix seconds, 0
-leaves it open), and the seqs of turns that are not wanted."""
+"""A search: words, caller, required tags, time span (0: open), and seqs to skip."""
 
 Ranked = namedtuple("Ranked", "query items notes note")
-"""Results of a query, best first, without the texts: those of all candidates would fill the heap; lines of notes, which
-have theirs; and a sentence of a companion for whoever asked, or ""."""
+"""Results without texts to save heap, found lines of notes, and the companion's remark or ""."""
 
 RemoteResults = namedtuple("RemoteResults", "ranked have note confidence")
-"""Results of a companion, best first: [id, score in thousandths], or with at, who and text of what has left the board; the seqs
-up to which it knows records and journal; a sentence for whoever asked, or ""; and how sure it is of each, 0 to 1000."""
+"""A companion's results: hits, its known seqs, a remark or "", and confidences of 0 to 1000."""
 
 CANDIDATES = 24
-"""Hits of each store, before both are put in one order."""
+"""Hits of each store before merging."""
 
 
 def make_query(text: str, caller, tags=(), since: int = 0, until: int = 0, skip=()) -> Query:
-    """A query of these words; all else is optional."""
     return Query(text, caller, tags, since, until, skip)
 
 
 class Recall:
-    """Searches records and journal together.
-
-    `remote` takes what a companion found: merge(items, remote results, query) gives items, and add_use(number, caller) counts
-    that one with the companion was shown. None without a companion. `searches` counts what find() was asked for, and how often
-    it found nothing. `candidates` are the hits that each store gives.
-    """
+    """A joint search of records and journal; `remote` merges a companion's results, None without one."""
 
     def __init__(self, records, journal, notes, clock, remote, searches, candidates=CANDIDATES):
         self._records = records
@@ -68,9 +59,7 @@ class Recall:
         self._candidates = candidates
 
     def find(self, ranked: Ranked, limit: int = 10) -> list:
-        """At most `limit` items with their texts, best first. What is_certain() does not take for an answer does not count as
-        used.
-        """
+        """Return at most `limit` items with texts, best first; only certain ones count as used."""
         caller = ranked.query.caller
         found = []
         is_answer = is_certain(ranked)
@@ -85,7 +74,7 @@ class Recall:
         return found
 
     def rank(self, asked) -> Ranked:
-        """Return what the board finds for a Query; with tags, records only."""
+        """Return the board's results for a Query; with tags, only records."""
         days, words = self._without_days(asked.text)
         query = Query(words, asked.caller, asked.tags, asked.since, asked.until, asked.skip)
         terms = distinct_terms(text.terms(query.text))
@@ -115,14 +104,12 @@ class Recall:
         return Ranked(asked, items, lines, "")
 
     def _without_days(self, query: str) -> tuple:
-        """(the days that a query names, or None; its other words)."""
         if not self._clock.known:
             return None, query
         days = find_days(query, self._clock.day_number(self._clock.now()))
         return days, without_days(query) if days and days.by_today else query
 
     def _find_notes(self, query, terms: list):
-        """The lines of notes that have some of the terms, None if there is nobody whose notes may be shown, or with tags."""
         if query.caller.group or query.tags or not terms:
             return None
         notebook = self._notes.for_caller(query.caller)
@@ -146,7 +133,7 @@ class Recall:
         return items
 
     def _ranked_turns(self, query, known, measure) -> tuple:
-        """(the items of turns, the ids of those in which the caller has asked for the same: they answer nothing)."""
+        """Return (turns' items, ids of turns in which the caller asked the same)."""
         items = []
         asking = []
         is_asked = asks_replies(query.text)
@@ -160,18 +147,17 @@ class Recall:
         return items, asking
 
     def with_remote(self, ranked: Ranked, more) -> Ranked:
-        """Return what the board ranked, with what a companion found for the same query, or None if it was not asked."""
+        """Return the board's ranking merged with a companion's, None if not asked."""
         if not more:
             return ranked
         items = self.merge(ranked.items, more, ranked.query)
         return Ranked(ranked.query, items, ranked.notes, more.note)
 
     def merge(self, items: list, more, query) -> list:
-        """Items of the board with what a companion found for the same query, if it found anything."""
+        """Return the board's items merged with a companion's, if any."""
         return self._remote.merge(items, more, query) if more and more.ranked and self._remote else items
 
     def add_use(self, item: Item, caller) -> None:
-        """Count the use of what is shown because it was looked for."""
         if item.id[0] == "m" and "#" not in item.id:
             if not item.text:
                 self._records.used(item.id)
@@ -179,7 +165,7 @@ class Recall:
                 self._remote.add_use(int(item.id[1:]), caller)
 
     def with_text(self, item: Item, caller):
-        """An item with its text; None if it has gone since it was ranked, such as while a companion was asked."""
+        """Return an item with its text; None if it is gone meanwhile."""
         if item.text:
             return item
         try:
@@ -194,10 +180,7 @@ class Recall:
         return Item(item.id, item.at, item.who, text.cut(content, _LONGEST), item.score, item.evidence, item.confidence)
 
     def line(self, item: Item, citations: bool = True, mark: str = "") -> str:
-        """An item as one line: "- [m12 2026-01-31] text", or with the speaker "- [t7 2026-01-31 Ann] text".
-
-        `mark` is one more word between the brackets.
-        """
+        """Return "- [m12 2026-01-31] text", with a speaker for turns and `mark` in the brackets."""
         marks = [item.id] if citations else []
         if not (citations and "#" in item.id):  # the name of a note is its day
             marks.append(self._clock.day(item.at))
@@ -209,13 +192,13 @@ class Recall:
 
     @property
     def partial(self) -> str:
-        """A sentence on why a search may miss something, "" if it does not."""
+        """Return why a search may be incomplete, or ""."""
         parts = (("memories", self._records.entries.partial), ("turns", self._journal.entries.partial))
         found = [name + ": " + partial for name, partial in parts if partial]
         return "; ".join(found) + "." if found else ""
 
     def why_empty(self, query: str, caller, has_days: bool = True) -> str:
-        """A sentence on why a search found nothing; without `has_days` of one in which names of days are words as others."""
+        """Return why a search found nothing; without `has_days`, names of days are plain words."""
         if self.partial:
             return self.partial
         if not self._records.count(caller) and not self._journal.knows(caller):
@@ -233,44 +216,41 @@ class Recall:
 
 
 def _query_words(query: str):
-    """Yield (term, word of the query that it comes from): people read words, not stems."""
     for word in query.split():
         for term in text.terms(word):
             yield term, word.strip(_AROUND)
 
 
 def all_items(ranked: Ranked) -> list:
-    """Return what was found, with the lines of notes, best first."""
     if not ranked.notes:
         return ranked.items
     every = list(ranked.items) + ranked.notes
-    # MicroPython's sort keeps no order of what is alike.
+    # MicroPython's sort is not stable.
     order = sorted([(-item.score, place) for place, item in enumerate(every)])
     return [every[place] for _, place in order]
 
 
 def best_confidence(ranked: Ranked) -> int:
-    """Return how sure it is that an answer was found, 0 to 1000."""
     return max((item.confidence for items in (ranked.items, ranked.notes) for item in items), default=0)
 
 
 def is_weak(ranked: Ranked) -> bool:
-    """True if what was found is a weak answer at most."""
+    """True if the best result is at most a weak answer."""
     return best_confidence(ranked) < confidence.WEAK
 
 
 def is_certain(ranked: Ranked) -> bool:
-    """True if what was found may be shown as an answer; else it is only what came nearest."""
+    """True if a result may count as an answer."""
     return best_confidence(ranked) >= confidence.CERTAIN
 
 
 def weak_mark(item: Item, ranked: Ranked) -> str:
-    """ "weak" for an item that is a weak answer among what may be answers."""
+    """Return "weak" for a weak item among possible answers."""
     return "weak" if item.confidence < confidence.WEAK and is_certain(ranked) else ""
 
 
 def _with_notes(notes, known: dict, measure, items: list) -> tuple:
-    """(the items of records and turns, those of lines of notes): the side whose best matches less weight is scaled down."""
+    """Return (items, lines of notes), the side with less evidence scaled down."""
     if not notes or not notes.lines:
         return items, ()
     found = []
@@ -285,22 +265,20 @@ def _with_notes(notes, known: dict, measure, items: list) -> tuple:
 
 
 def snippet(content: str, longest: int) -> str:
-    """A text on one line, cut to `longest` characters with a mark."""
+    """Return a text on one line, cut to `longest` characters."""
     content = " ".join(content.split())
     return content if len(content) <= longest else text.cut(content, longest - 1) + "…"
 
 
 def stored_notice(stored, content: str) -> str:
-    """One line on a memory that was kept, for the person, which also names the memory that it replaces."""
     notice = "remembered %s: %s" % (stored.id, snippet(content, 80))
     return notice + " (in place of %s; /undo takes it back)" % stored.supersedes if stored.supersedes else notice
 
 
 def unfenced(content: str) -> str:
-    """Stored text cannot close the fence that it stands in."""
     return content.replace("<", "‹") if "recalled-memories" in content.lower() else content
 
 
 def shown_score(score: int) -> str:
-    """A score as people see it: 1.00 is the best that words alone can give."""
+    """Return a score for people: 1.00 is the best by words alone."""
     return "%d.%02d" % (score // ONE, score % ONE * 100 // ONE)

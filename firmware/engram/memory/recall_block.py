@@ -33,11 +33,7 @@ _SAME = const(50)  # per cent of a text that another one makes up if both say th
 
 
 def make(recall, ranked, budget: int, citations: bool = True, shown_notes=(), shown=None) -> str:
-    """Return what was found for a message, in at most `budget` tokens, each kind oldest first; "" if nothing fits.
-
-    For a message that asks something and finds nothing it is a sentence that says so. `shown_notes` are the names of notes that
-    the prompt shows anyway; the list `shown` gets [id, sure] of each hit in the block.
-    """
+    """Return the block of results within `budget` tokens, or ""; [id, sure] go to `shown`."""
     found = all_items(ranked)[:CANDIDATES]
     if not found:
         return _nothing(ranked, budget)
@@ -69,7 +65,7 @@ def make(recall, ranked, budget: int, citations: bool = True, shown_notes=(), sh
 
 
 def _nothing(ranked, budget: int) -> str:
-    """The block where nothing was found: "" unless the message asks something, so that small talk costs no tokens."""
+    """Return the block without results: "" unless the message asks something."""
     query = ranked.query.text
     if not asks(query) or not any(True for _ in text.terms(query)):
         return ""
@@ -79,7 +75,7 @@ def _nothing(ranked, budget: int) -> str:
 
 
 class _Chosen:
-    """The lines that a block shows."""
+    """The lines chosen for a block."""
 
     def __init__(self, recall, caller, room: int, citations: bool, marks_weak: bool):
         self._recall = recall
@@ -93,7 +89,7 @@ class _Chosen:
         self.lines = []
 
     def add(self, item, within_kind: bool) -> bool:
-        """Take an item if it has a text that is not there yet; False if only its kind's room, or all of it, is too small."""
+        """Add an item with a new text; False if there is no room for it."""
         shown = self._recall.with_text(item, self._caller)
         if not shown:
             return True
@@ -110,12 +106,11 @@ class _Chosen:
         self._rooms[kind] -= cost
         self._texts.append(plain)
         self.items.append(item)
-        # What a turn taught stands after it, also within the same second.
+        # A turn's memories follow it, even within the same second.
         self.lines.append((kind, item.at, len(item.id), item.id, line))
         return True
 
     def all_lines(self) -> list:
-        """The lines under the headings of their kinds, oldest first."""
         self.lines.sort()
         found = []
         for sign, heading, _ in _KINDS:
@@ -129,7 +124,7 @@ def _kind(item) -> str:
 
 
 def _say_the_same(one: str, other: str) -> bool:
-    """True if one of two texts stands in the other, and makes up most of it."""
+    """True if one text contains the other and is mostly made of it."""
     if len(one) > len(other):
         one, other = other, one
     return len(one) * 100 >= _SAME * len(other) and one in other

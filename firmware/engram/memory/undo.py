@@ -19,14 +19,13 @@ _NOT_KEPT = const(("seq", "was", "undoes", "with", "past", "restored", "outdated
 
 
 class TextChanges:
-    """Keeps text files as they were before a change, in the log of records."""
+    """Earlier texts of files, kept in the log of records."""
 
     def __init__(self, store, clock):
         self._store = store
         self._clock = clock
 
     def note(self, kind: str, name: str, old: str, principal: str) -> None:
-        """Keep a principal's file's text before it is replaced."""
         parts = 0
         while len(old) > _PIECE:
             self._store.append([("op", "part"), ("old", old[:_PIECE])])
@@ -36,11 +35,10 @@ class TextChanges:
         self._store.append(self.line(kind, name, principal) + line)
 
     def note_append(self, kind: str, name: str, length: int, principal: str) -> None:
-        """Keep a principal's file's length in characters before a line is added to it."""
+        """Save a file's length in characters before a line is appended."""
         self._store.append(self.line(kind, name, principal) + [("length", length)])
 
     def line(self, kind: str, name: str, principal: str) -> list:
-        """Return how a line begins that tells of a change of a text file."""
         line: list = [("op", kind), ("file", name), ("at", self._clock.now())]
         if principal != access.OWNER.principal:
             line.append(("who", principal))
@@ -48,11 +46,7 @@ class TextChanges:
 
 
 class Undo:
-    """Undoes changes of all kinds, as the log of records tells them.
-
-    `files` has by kind, "profile" and "note", who puts files back: named(principal) gives an object with
-    put_back(name, content) and text(name); and `changes`, which notes that it was done.
-    """
+    """Undo of all changes in the log of records; `files` restores texts by kind."""
 
     def __init__(self, store, journal, clock, files):
         self._store = store
@@ -61,10 +55,7 @@ class Undo:
         self._files = files
 
     def undo(self, caller=access.OWNER, ref: str = "") -> str:
-        """Take back the latest change that this caller may see; a sentence that says what was done.
-
-        ArgumentError if a `ref` is given and that change is of something else.
-        """
+        """Undo the caller's latest change and return a sentence; ArgumentError if it is not of `ref`."""
         undone = set()
         for looked, line in enumerate(self._store.lines_backwards()):
             if looked == _FARTHEST or line.get("op") == "compacted":
@@ -111,12 +102,11 @@ class Undo:
         return sentence
 
     def _unmark(self, lines) -> None:
-        """Let turns that lines have made outdated hold again."""
         for line in lines:
             outdated.unmark(self._journal.entries, line.get("outdated", ()), self._clock.now())
 
     def _undo_distillation(self, line: dict, caller) -> str:
-        """Take back what all batches of a distillation did that are the caller's, each with one flush, the last one first."""
+        """Undo the caller's batches of a distillation, last first, with one flush each."""
         count = stays = 0
         reached = set()  # lines that hold again since what came after them in the same distillation was taken back
         run = line["run"]
@@ -141,12 +131,10 @@ class Undo:
         return sentence + (" %d were changed since, or have gone, and stay so." % stays if stays else "")
 
     def _is_latest(self, line: dict) -> bool:
-        """True if a line is the newest of its record."""
         state, latest = self._store.state_and_latest(int(line["id"][1:]))
         return state == LIVE and latest["seq"] == line["seq"]
 
     def _reversed(self, line: dict) -> tuple:
-        """The line that takes back what a line did to a record, and a sentence on it."""
         if line.get("op") == "forget":
             return self._brought_back(line, "%s is remembered again: %s")
         if line.get("was"):
@@ -154,7 +142,6 @@ class Undo:
         return self._taken_out(line)
 
     def _brought_back(self, line: dict, sentence: str) -> tuple:
-        """The version before a line once more."""
         old = self._store.line(line["was"])
         if old is None or "content" not in old:
             raise NotFound("earlier version", "of " + line["id"], "it left the flash when the memory was compacted.")
@@ -166,7 +153,6 @@ class Undo:
         return kept, sentence % (line["id"], old["content"])
 
     def _taken_out(self, line: dict) -> tuple:
-        """A new record goes; what it superseded is live again."""
         gone = [("op", "forget"), ("id", line["id"]), ("at", self._clock.now()), ("undoes", line["seq"])]
         sentence = "%s was taken back: %s" % (line["id"], line["content"])
         if "supersedes" in line:
@@ -183,7 +169,6 @@ class Undo:
         return name + " is again as it was before the last change."
 
     def _old(self, line: dict) -> str:
-        """The text that a line keeps, with the parts that stand before it."""
         pieces = [self._store.line(line["seq"] - back) for back in range(line.get("parts", 0), 0, -1)]
         if None in pieces:
             raise NotFound("whole earlier text", "of " + line["file"], "a part of it was damaged on the flash.")
@@ -191,10 +176,8 @@ class Undo:
 
 
 def _is_seen(version, caller) -> bool:
-    """True if a version of a record is still there and may be shown to the caller."""
     return bool(version) and "content" in version and access.may_see_line(caller, version)
 
 
 def _whose(line: dict) -> str:
-    """The principal, or the workspace, whose text a line changes."""
     return line.get("who", access.OWNER.principal)

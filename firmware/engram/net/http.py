@@ -1,7 +1,5 @@
-"""An HTTP/1.1 client for one service: one link, kept between requests, one request at a time.
-
-Out of here come NetError, and ArgumentError for what the caller passed. Redirects are not followed: a key would go where
-nobody meant it to.
+"""An HTTP/1.1 client for one service, with one kept link and one request at a time; raises NetError and
+ArgumentError. Redirects are not followed, as they could leak a key.
 """
 
 import asyncio
@@ -23,7 +21,7 @@ _BUFFER = const(1024)
 
 
 class Client:
-    """Requests to one base URL. `tls` is a tls_context(), needed for https; `network` is a board's Wi-Fi, if it has one."""
+    """Requests to one base URL; https needs `tls`, `network` is a board's Wi-Fi or None."""
 
     # A kept link that was idle for longer is not tried again: services and routers forget it without a word.
     idle_ms = 15_000
@@ -47,9 +45,9 @@ class Client:
         self._stall_ms = stall_ms
         self._most = most
         self.addresses = None
-        """Those of the host, None while they are not known."""
+        """The host's addresses, None while unknown."""
         self.is_sent = False
-        """True if the latest request went out as a whole: without an answer nobody knows what the service did."""
+        """True if the latest request went out whole: without an answer its effect is unknown."""
         self._link = None
         self._idle_since = 0
         self._buffer = bytearray(_BUFFER)
@@ -58,12 +56,10 @@ class Client:
     async def ask(
         self, method: str, path: str, headers=(), body=None, is_repeatable: bool = True, first_ms: int = 0
     ) -> Response:
-        """Send a request; the answer with its head read. The caller must release() it in the end.
-
-        `path` goes after the base URL's. `headers` are (name, value) pairs. `body` is called twice, to count
-        its bytes and to send them, and must give the same pieces each time; None sends no body. A request that is not
-        repeatable is sent once more only if it did not go out as a whole. `first_ms` is how long an answer may take to begin.
-        """
+        """Send a request and return its Response, to be released; `body()` yields equal pieces each time."""
+        # `headers` are (name, value) pairs. `body` is called twice, to count its bytes and to send them; None
+        # sends no body. A request that is not repeatable is retried only if it did not go out whole. `first_ms`
+        # limits the time until the answer begins.
         await self._lock.acquire()
         is_answered = False
         try:
@@ -79,7 +75,7 @@ class Client:
                 self._lock.release()
 
     def release(self, answer: Response) -> None:
-        """Be done with an answer; its link is kept if the body was read to the end, and closed otherwise."""
+        """Release an answer; keep its link only if the body was read to its end."""
         if answer.is_spent():
             self._idle_since = ticks_ms()
         else:
@@ -87,7 +83,7 @@ class Client:
         self._lock.release()
 
     def tidy(self) -> None:
-        """Close a link that was idle for too long: a TLS link holds 24.5 KB of the chip. To be called now and then."""
+        """Close a long idle link, as TLS holds 24.5 KB; call it now and then."""
         if not self._lock.locked() and ticks_diff(ticks_ms(), self._idle_since) > self.idle_ms:
             self._drop()
 
@@ -110,7 +106,7 @@ class Client:
             lines.append(name + ": " + value)
         for line in lines:
             if not is_printable_ascii(line):
-                # The line is not shown: a key may stand in it.
+                # The line is not shown, as it may contain a key.
                 raise ArgumentError("request", "must have only printable ASCII in its path and headers")
         return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
@@ -181,7 +177,6 @@ class Client:
         await link.write(memoryview(self._buffer)[:used], self._stall_ms)
 
     async def _put(self, link, piece, used):
-        """Gather small pieces in the buffer and send it when it is full; how much of it is used then."""
         piece = memoryview(piece)
         while len(piece) > _BUFFER - used:
             room = _BUFFER - used

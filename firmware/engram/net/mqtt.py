@@ -20,9 +20,9 @@ from engram.net.transport import addresses, connect, failed, split_url
 SCHEMES = (("mqtt", 1883), ("mqtts", 8883))
 
 _CONNECT_MS = const(10_000)
-_STEP_MS = const(10_000)  # for the rest of a packet that has begun, and for what is to be sent
+_STEP_MS = const(10_000)  # for the rest of a started packet, and for sending
 _PING_MS = const(25_000)  # without anything being sent, after which the broker is asked for a sign of life
-_KEEP_ALIVE = const(60)  # seconds after half as many more of which the broker gives the link up
+_KEEP_ALIVE = const(60)  # seconds; the broker drops the link after half as many more
 _BUFFER = const(256)
 _MOST_PACKET = const(65_536)  # bytes of one that comes: bounds the heap
 _MOST_REST = const(268_435_455)  # what four bytes of length can say
@@ -33,7 +33,7 @@ _PUBLISH = const(0x30)
 _PUBACK = const(0x40)
 _SUBACK = const(0x90)
 _PINGRESP = const(0xD0)
-_PLAIN = {_CONNACK: 2, _PUBACK: 2, _SUBACK: 3, _PINGRESP: 0}  # lengths of what has no payload
+_PLAIN = {_CONNACK: 2, _PUBACK: 2, _SUBACK: 3, _PINGRESP: 0}  # lengths of packets without a payload
 
 _REFUSALS = const((
     "the broker takes no MQTT 3.1.1",
@@ -45,13 +45,10 @@ _REFUSALS = const((
 
 
 class Mqtt:
-    """One link to a broker. `take(bytes)` is given what comes on the topic `down`, up to `longest` bytes; `up` is published on.
-
-    Without a `password`, no `user` is named either. `tls` is a tls_context(), needed for mqtts.
-    """
+    """One link to a broker: publishes on `up`, passes bytes from `down` to `take`."""
 
     advice = ""
-    """The end of the sentence when the broker refuses the client: advice."""
+    """Advice behind the sentence when the broker refuses the client."""
 
     def __init__(
         self, url: str, *, client: str, user: str, password: str, up: str, down: str, take, longest: int, tls=None
@@ -83,7 +80,7 @@ class Mqtt:
     # --- the link
 
     async def open(self) -> None:
-        """Connect and subscribe. NetError."""
+        """Connect and subscribe; NetError."""
         try:
             answer = await self._connect()
             if answer[1]:
@@ -94,7 +91,7 @@ class Mqtt:
             raise
 
     async def _connect(self) -> bytes:
-        """Connect to the first address that answers; the content of the broker's answer."""
+        """Connect to the first address that answers; return the broker's answer."""
         self._places = others = self._places or addresses(self._host, self._port)
         while True:
             self._start = self._end = 0
@@ -113,13 +110,12 @@ class Mqtt:
         await self._send(_packet(0x82, self._numbered(), _sized(self._down), b"\x01"))
         kind, answer = await self._read_packet(_CONNECT_MS)
         while kind != _SUBACK:
-            # What comes before it is for us already.
+            # Messages before it are for us already.
             kind, answer = await self._read_packet(_CONNECT_MS)
         if answer[2] > 1:
             raise Refused("the broker does not let the board listen" + self.advice)
 
     async def _introduce(self) -> bytes:
-        """Send who the board is; the content of the broker's answer."""
         flags = 0xC2 if self._password else 0x02  # a clean session; user name and password
         parts = [b"\0\x04MQTT\x04", bytes((flags, 0, _KEEP_ALIVE)), _sized(self._client)]
         if self._password:
@@ -131,7 +127,7 @@ class Mqtt:
         return answer
 
     async def run(self) -> None:
-        """Take what comes until the link ends, which is raised as NetError."""
+        """Handle messages until the link ends with NetError."""
         while True:
             try:
                 await self._read_packet(self.ping_ms)
@@ -146,7 +142,7 @@ class Mqtt:
                 await self._send(b"\xc0\0")
 
     def close(self) -> None:
-        """Close at once; while no other task reads."""
+        """Close at once, while no other task reads."""
         if self._link:
             self._link.close()
             self._link = None
@@ -154,7 +150,7 @@ class Mqtt:
     # --- sending
 
     async def send(self, head: bytes, body=None) -> None:
-        """Publish a message: its head, and a body that has `size` and pieces(). NetError; what pieces() raises."""
+        """Publish a head and a body with `size` and pieces(); NetError, or errors of pieces()."""
         if len(self._untaken) >= _MOST_UNTAKEN:
             raise NetError("the broker does not acknowledge what it is sent")
         async with self._sending:
@@ -193,14 +189,13 @@ class Mqtt:
         self._is_torn = False
 
     def _numbered(self) -> bytes:
-        """The next packet id, which is never 0."""
         self._packet = self._packet % 65535 + 1
         return bytes((self._packet >> 8, self._packet & 255))
 
     # --- receiving
 
     async def _read_packet(self, within_ms: int) -> tuple:
-        """(kind, content) of a packet; a message has been taken. The first byte has to come in time."""
+        """Return (kind, content) of a packet, which must begin in time; messages are handled."""
         first = (await self._read(1, within_ms))[0]
         self._is_inside = True
         length = await self._read_length()
@@ -239,11 +234,10 @@ class Mqtt:
             await self._send(_packet(_PUBACK, content[start - 2 : start]))
 
     async def _read(self, count: int, within_ms: int = _STEP_MS) -> bytes:
-        """So many bytes of what comes."""
         content = bytearray()
         while len(content) < count:
             if self._start == self._end:
-                # Empty, also if nothing comes: what was read before must not be read again.
+                # Empty even if nothing comes, so that no old byte is read again.
                 self._start = self._end = 0
                 self._end = await self._link.readinto(self._buffer, within_ms)  # pyright: ignore
                 if not self._end:

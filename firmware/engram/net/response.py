@@ -14,31 +14,29 @@ from engram.errors import BadAnswer, NetError
 from engram.net.transport import failed
 from engram.text import cut, decode, loads, part, printable
 
-# What is kept of a line: headers that we want are far shorter, and a longer one is skipped unheld.
+# Bytes kept of a line: the headers we want are far shorter; longer ones are skipped.
 _LINE = const(200)
 # Protect against a head, or trailers, without end.
 _HEAD_LINES = const(100)
 _HEAD_BYTES = const(16384)
 # "100 Continue" and its like before the real answer.
 _INTERIM_ANSWERS = const(4)
-# How much may be read only to be able to use the link again.
+# Bytes that may be read only to reuse the link.
 _DRAIN_READS = const(4)
 _WANTED = const((b"content-length", b"transfer-encoding", b"retry-after", b"connection"))
-# How much of a service's own words is shown: enough for its first sentence, and no page of HTML.
+# Characters shown of a service's words: its first sentence, but no page of HTML.
 _WORDS = const(200)
 _SAID = ("error", "message", "detail", "msg", "errors", "error_msg", "status_msg", "base_resp", "description", "title")
 _MOST_LISTED = const(3)  # entries of a list of errors: the line has no room for more
 
 
 class Response:
-    """One answer: read_head() once, then read() until it gives nothing.
+    """One answer: read_head() once, then read() to its end; `retry_after` is -1 if unknown."""
 
-    status       the HTTP status
-    retry_after  the seconds that the service asks to wait, -1 unknown
-    begun        whether any byte of the answer came
-    ended        whether the body was read to its end
-    reusable     whether the link may serve another request after that
-    """
+    # status       HTTP status
+    # begun        True if any byte came
+    # ended        True if the body was read to its end
+    # reusable     True if the link may serve another request
 
     def __init__(self, link, buffer: bytearray, *, stall_ms: int, most: int, first_ms: int = 0):
         self.status = 0
@@ -55,7 +53,6 @@ class Response:
         self._left = -1  # bytes to come in this body or chunk; -1: until the link is closed
 
     async def read_head(self) -> None:
-        """Read up to the body."""
         for _ in range(_INTERIM_ANSWERS):
             version = await self._read_status()
             headers = await self._read_headers()
@@ -70,11 +67,11 @@ class Response:
         self._frame_body(headers)
 
     def hasten(self) -> None:
-        """Wait no longer than usual from now on: what takes longer before it begins has begun."""
+        """Apply the usual time limit from now on."""
         self._wait_ms = self._stall_ms
 
     async def read(self) -> memoryview:
-        """The next bytes of the body, lent until the next call; none at the end."""
+        """Return the next bytes of the body, lent until the next call; none at the end."""
         if self._chunked and self._left == 0:
             await self._next_chunk()
         if self.ended:
@@ -93,14 +90,13 @@ class Response:
         return self._view[start : start + count]
 
     async def collect(self, most: int) -> bytes:
-        """Read what is left of the body, up to the read that reaches `most` bytes."""
+        """Return the rest of the body, up to the read that reaches `most` bytes."""
         body = bytearray()
         while not self.ended and len(body) < most:
             body.extend(await self.read())
         return bytes(body)
 
     async def drain(self, within_ms: int) -> None:
-        """Read the little that is left of the body, so that the link can be used again."""
         self._wait_ms = within_ms
         try:
             for _ in range(_DRAIN_READS):
@@ -110,7 +106,7 @@ class Response:
             self.reusable = False
 
     def is_spent(self) -> bool:
-        """True if nothing of this answer is left on the link, which may be used again."""
+        """True if the link has nothing left of this answer and can be reused."""
         return self.ended and self.reusable and self._start == self._end
 
     async def _read_status(self):
@@ -168,7 +164,7 @@ class Response:
             self.ended = True
 
     async def _read_line(self, most=_HEAD_BYTES):
-        """The next line without its end, cut to _LINE bytes; all that is dropped counts towards `most`."""
+        """Return the next line, cut to _LINE bytes; dropped bytes count towards `most`."""
         line = b""
         while True:
             if self._start == self._end:
@@ -186,7 +182,7 @@ class Response:
 
     async def _fill(self, may_end=False):
         self._start = self._end = 0
-        # Of a body no more than is left of it: an error right behind it would take its end along.
+        # Read no more than the body's rest: an error right behind it would lose its end.
         is_last = self._left > 0 and not self._chunked
         count = await self._link.readinto(self._view[: self._left] if is_last else self._view, self._wait_ms)
         if count:
@@ -210,7 +206,7 @@ def _number(digits, base):
 
 
 def error_text(body: bytes) -> str:
-    """The service's own words in the body of its refusal, "" if there are none."""
+    """Return the service's words in a refusal's body, or ""."""
     try:
         words = error_words(loads(body))
     except ValueError:
@@ -219,7 +215,7 @@ def error_text(body: bytes) -> str:
 
 
 def error_words(error) -> str:
-    """The service's own words in an error, which is a text, an object or a list of these, with the field that is meant."""
+    """Return the service's words in an error (text, object or list), with the field's name."""
     if isinstance(error, str):
         return error
     if isinstance(error, list):
@@ -236,11 +232,10 @@ def error_words(error) -> str:
 
 
 def is_busy(status: int) -> bool:
-    """Tell if the same request may pass later."""
+    """True if the same request may succeed later."""
     return status in (408, 425, 429) or status >= 500
 
 
 def describe_status(status: int, words: str) -> str:
-    """The status and the service's own words, fit for the end of a line of text."""
     words = cut(" ".join(printable(words).split()), _WORDS)
     return " (HTTP " + str(status) + (": " + words if words else "") + ")"

@@ -15,13 +15,7 @@ _MARK_OF_ORDER = const(b"\xef\xbb\xbf")
 
 
 class Events:
-    """The events of one body, whose pieces are fed in order, split anywhere; BadAnswer beyond `most` bytes of one.
-
-    The first letter tells more than the type that a service names: what begins as JSON is no stream, but `whole`.
-
-    whole    the bytes of a body that is no stream
-    is_page  whether the body is a page
-    """
+    """Server-sent events of one body; BadAnswer beyond `most` bytes, `whole` if it is plain JSON."""
 
     def __init__(self, most: int):
         self._most = most
@@ -32,7 +26,7 @@ class Events:
         self._data = bytearray()  # of the event that has no end yet
 
     def feed(self, piece):
-        """The data (bytes) of each event that `piece` ends; to be used up before the next piece is fed."""
+        """Yield the data (bytes) of each event that `piece` completes, valid until the next call."""
         self._hold(self._line, bytes(piece))
         if not self._has_begun:
             self._begin()

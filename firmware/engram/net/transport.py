@@ -20,7 +20,7 @@ _IPPROTO_TCP = const(6)
 _TCP_NODELAY = const(1)
 # lwIP looks for an IPv6 address when there is no other, and the chip can use none.
 _FAMILY = socket.AF_INET if sys.platform == "esp32" else 0
-# TLS ended without a farewell: what was read is checked by its length, or by what it says, as over plain TCP.
+# TLS ended without close_notify: the data is checked by its length or content, as over plain TCP.
 _END_WITHOUT_NOTICE = const(-29312)
 # No certificate in use was made before: a clock that shows less has not been set.
 _FIRST_YEAR = const(2025)
@@ -32,14 +32,11 @@ _HOST = const(b"abcdefghijklmnopqrstuvwxyz0123456789-._")
 _ADDRESS = b"0123456789abcdef:."
 
 WEB = (("http", 80), ("https", 443))
-"""The scheme of a plain link and that of one over TLS, with their usual ports."""
+"""Schemes of plain and TLS links, with default ports."""
 
 
 def split_url(url: str, schemes=WEB) -> tuple:
-    """(secure, host, port, prefix) of a base URL; the prefix has no slash at its end.
-
-    The URL is not put in the error, since a password may stand in it.
-    """
+    """Return (secure, host, port, prefix) of a URL, which errors never quote (passwords)."""
     scheme, _, rest = url.partition("://")
     authority, _, prefix = rest.partition("/")
     host, port = _split_authority(authority.lower())
@@ -54,7 +51,6 @@ def split_url(url: str, schemes=WEB) -> tuple:
 
 
 def _split_authority(authority):
-    """Host and port; no host if it is none, port 0 if none is named, -1 if it is none."""
     if authority.startswith("["):
         host, _, port = authority[1:].partition("]")
         alphabet = _ADDRESS if ":" in host and authority.endswith("]" + port) else b""
@@ -75,10 +71,7 @@ def _consists_of(text, alphabet):
 
 
 def tls_context(roots: bytes):
-    """A TLS context that demands a certificate for the host's name, signed under one of `roots`.
-
-    `roots` is PEM text, or DER certificates one after the other (less flash, less heap to read).
-    """
+    """Return a context that verifies the host's name under `roots` (PEM or concatenated DER)."""
     import tls  # which not every build of MicroPython has
 
     context = tls.SSLContext(tls.PROTOCOL_TLS_CLIENT)  # demands a certificate and checks its name
@@ -104,7 +97,7 @@ def _certificates(roots):
 
 
 def addresses(host: str, port: int) -> list:
-    """Look a host's addresses up. Blocks the whole board: ask once and keep the answer."""
+    """Look up a host's addresses; blocks the board, so keep the result."""
     try:
         return socket.getaddrinfo(host, port, _FAMILY, socket.SOCK_STREAM)
     except OSError:
@@ -112,11 +105,7 @@ def addresses(host: str, port: int) -> list:
 
 
 async def connect(places: list, tls, name: str, within_ms: int) -> "Transport":
-    """A link to the first of `places` that seems to take it; `name` is what its certificate must be for.
-
-    On a chip only the first exchange shows that a connection was refused. So if one fails before the link has
-    `answered`, and there are `others`, connect to those.
-    """
+    """Connect to the first of `places`; on a chip, refusals show up only at the first exchange."""
     failure = failed(name, "it has no address")
     for at, place in enumerate(places):
         link = Transport(name, places[at + 1 :])
@@ -132,11 +121,10 @@ async def connect(places: list, tls, name: str, within_ms: int) -> "Transport":
 
 
 class Transport:
-    """An open byte stream; each direction is used by one task at a time.
+    """An open byte stream; each direction is used by one task at a time."""
 
-    answered    whether anything came from the other side
-    others      the addresses of the service that were not tried yet
-    """
+    # answered    True if anything came from the other side
+    # others      addresses that were not tried yet
 
     def __init__(self, name: str, others: list):
         self.is_open = self.answered = False
@@ -146,7 +134,7 @@ class Transport:
         self._reads_once = False
 
     async def open(self, place: tuple, tls) -> None:
-        """Connect to one of addresses(); with `tls`, under that context."""
+        """Connect to one of addresses(), under the context `tls` if given."""
         # Not asyncio.open_connection: it asks the name server each time, and loses its socket when cancelled.
         plain = socket.socket(place[0], place[1], place[2])
         self._sockets = (plain,)
@@ -171,7 +159,7 @@ class Transport:
         self.is_open = True
 
     async def readinto(self, view, within_ms: int) -> int:
-        """Fill `view` with what comes next; the count, 0 at the end of the stream."""
+        """Fill `view` with the next bytes; return the count, 0 at the end."""
         count = await _step(self._read(view), within_ms, "nothing came in time", self.name)
         self.answered = self.answered or count > 0
         return count
@@ -185,7 +173,6 @@ class Transport:
         return count
 
     def _receive(self, view):
-        """Read what is there: its count, 0 at the end, None if there is nothing yet."""
         if not self._reads_once:
             return self._socket.readinto(view)  # type: ignore
         # readinto() goes on until the view is full, and forgets what came before an error. Where an error is likely, which is
@@ -204,14 +191,14 @@ class Transport:
         return len(data)
 
     def has_ended(self) -> bool:
-        """True if the other side has closed a link on which nothing is due, or says something unasked."""
+        """True if an idle link was closed or has unexpected data."""
         try:
             return self._receive(bytearray(1)) is not None
         except OSError:
             return True
 
     async def write(self, view, within_ms: int) -> None:
-        """Send all of `view`; it may be changed as soon as this returns."""
+        """Send all of `view`, which may change after that."""
         try:
             await _step(self._write(view), within_ms, "nothing could be sent in time", self.name)
         except NetError:
@@ -228,7 +215,7 @@ class Transport:
                 view = view[count:]
 
     def close(self) -> None:
-        """Close at once; safe at any time and more than once."""
+        """Close at once; safe at any time and repeatedly."""
         self.is_open = False
         for each in self._sockets:
             # TLS closes its socket only if the handshake had not failed: so both, one perhaps twice.
@@ -240,7 +227,6 @@ class Transport:
 
 
 def failed(name: str, problem: str) -> NetError:
-    """Make the error of a link to a host."""
     return NetError("the link to %s failed: %s" % (name, problem))
 
 
@@ -266,7 +252,7 @@ async def _step(awaitable, within_ms, problem, name):
     except asyncio.TimeoutError:
         raise TimedOut("the link to %s failed: %s" % (name, problem))
     except ValueError as error:
-        # How both MicroPython and CPython tell that a certificate did not pass.
+        # Both MicroPython and CPython report a refused certificate this way.
         raise Refused(_why_refused(name, str(error), time.gmtime()[0]))
     except OSError as error:
         raise failed(name, _reason(error))

@@ -1,4 +1,4 @@
-"""The aggregates of all senses on flash: a ring of minutes, and one of the hours of the minutes that left it."""
+"""The aggregates of all senses on flash: a ring of minutes, and a ring of hours of older minutes."""
 
 from engram.compat import const
 from engram.senses.rings import Ring
@@ -14,8 +14,6 @@ _LARGEST_FILE = const(16384)
 
 
 class History:
-    """Keeps the aggregates of a board's senses in a folder, in `most_bytes` of flash at most."""
-
     def __init__(self, folder: str, most_bytes: int):
         size = most_bytes // _FEWEST_FILES // _SMALLEST_FILE * _SMALLEST_FILE
         self.file_bytes = max(_SMALLEST_FILE, min(_LARGEST_FILE, size))
@@ -26,7 +24,6 @@ class History:
         self.rings = self.minutes, self.hours
 
     def open(self) -> None:
-        """Find what is on flash, and remove what was folded before the power failed."""
         for ring in self.rings:
             ring.open()
         for number in sorted(self.minutes.sizes):
@@ -35,7 +32,7 @@ class History:
         self.minutes.newest = max(self.minutes.newest, self.hours.until)
 
     def append(self, rows) -> None:
-        """Append minutes, in place of the oldest ones, which become hours; StoreFull or StoreError."""
+        """Append minutes; the oldest become hours. StoreFull or StoreError."""
         number = self.minutes.leaving(rows.end)
         if number:
             self._fold(number)
@@ -43,7 +40,6 @@ class History:
         self.minutes.append(rows.bytes())
 
     def _fold(self, number: int) -> None:
-        """Append the hours of a file of minutes, in place of the oldest ones."""
         found = {}
         for block in self.minutes.blocks(number):
             _add_hours(found, block.rows, MINUTE_LEVEL)
@@ -56,10 +52,7 @@ class History:
         self.hours.append(rows.bytes(), number)
 
     def range(self, sense: int, first: int, last: int, level: int, pending) -> dict:
-        """Return the sums of a sense for the slots of a level from `first` to `last`.
-
-        `pending` are rows of minutes that are not on flash yet.
-        """
+        """Return a sense's sums by slot of a level; `pending` are unwritten minutes."""
         found = {}
         for source in range(level, -1, -1):  # older first
             size = _SLOT_MINUTES[level] // _SLOT_MINUTES[source]
@@ -69,7 +62,7 @@ class History:
         return found
 
     def past_hours(self):
-        """Yield (sense, hour, mean) of all hours on flash, oldest first, and None between two slices."""
+        """Yield (sense, hour, mean) of all hours, oldest first, and None between slices."""
         for level in (HOUR_LEVEL, MINUTE_LEVEL):
             for number in sorted(self.rings[level].sizes):
                 found = {}
@@ -80,18 +73,16 @@ class History:
                     yield sense, hour, aggregate_of(found[hour, sense])[3]
 
     def has_minute(self, slot: int) -> bool:
-        """Return True if no minute since a slot has left for the hours."""
+        """True if all minutes since a slot are still there."""
         return not self.hours.sizes or any(self.minutes.span(number)[0] <= slot for number in self.minutes.sizes)
 
 
 def _add_hours(found: dict, rows, level: int) -> None:
-    """Add rows of a level to sums by hour and sense."""
     for sense, slot, aggregate in rows_in(rows):
         add_to(found, (slot * _SLOT_MINUTES[level] // 60, sense), aggregate)
 
 
 def _collect(found: dict, rows, sense: int, size: int, first: int, last: int) -> None:
-    """Add the rows of one sense to sums by slots of `size` slots of the rows."""
     for _, slot, aggregate in rows_in(rows, sense):
         if first <= slot // size <= last:
             add_to(found, slot // size, aggregate)

@@ -1,9 +1,8 @@
-"""Limits of senses, and the events that last: readings beyond a limit, or unusual ones.
+"""Limits of senses, and current events: readings beyond a limit, or unusual ones.
 
-A row is a limit that somebody set in a room, with a `bound` scaled by the decimals of its sense; while
-an event lasts it has `start` and its first `value`. An unusual event is a row of its own. The memory
-of an event is kept once by its text, and its report by its id (`event:l1:START`), whenever the power
-fails.
+A row is a limit set in a room, with a `bound` scaled by its sense's decimals; during an event it has `start`
+and the first `value`. An unusual event is a row of its own. An event's memory is saved once by its text, and
+its report once by its id (`event:l1:START`), despite power cuts.
 """
 
 from engram import diag
@@ -15,7 +14,7 @@ from engram.senses.values import scale, value_text
 from engram.store.table_file import TableFile, needed, optional
 
 MOST = const(48)
-"""Rows: limits, and an unusual event of each sense."""
+"""Maximum rows: limits, and one unusual event per sense."""
 
 _IMPORTANCE = const(0.3)  # others go before it when memory is short
 _EVENT = ("start", "value", "told")
@@ -28,11 +27,7 @@ _ROW = (
 
 
 class Limits:
-    """The limits and events of a board's `senses`, in a folder.
-
-    push(mid, caller, text) says something in a chat, once for each id; False if it cannot now.
-    `room` is the owner's for unusual readings, "" if there is none.
-    """
+    """The limits and events of `senses`; push(mid, caller, text) is False if it must be retried."""
 
     def __init__(self, folder: str, senses, clock, records, push, room: str):
         self._table = TableFile(folder + "/limits.jsonl", "limit", "l", _ROW, MOST, _is_sound)
@@ -42,19 +37,17 @@ class Limits:
         self._push = push
         self._room = room
         self._remembered = set()
-        """Events that are among the memories, as far as is known since the start."""
+        """Events known to be saved as memories since the start."""
         self._table.open()
 
     def of_sense(self, sense) -> list:
-        """Return the rows of a sense, oldest first."""
         return [row for row in self._table.rows if row["sense"] == sense.name]
 
     def of_caller(self, caller) -> list:
-        """Return the limits that a caller set in their room, oldest first."""
         return [row for row in self._table.rows if "bound" in row and caller_of(row) == caller]
 
     def add(self, caller, sense, low=None, high=None, minutes: int = 0) -> dict:
-        """Keep a limit in the unit of its sense, in place of the caller's own on that side."""
+        """Add a limit in the sense's unit, replacing the caller's own on that side."""
         if (low is None) == (high is None):
             raise ArgumentError("low", "or high is needed, one of the two.")
         check("minutes", minutes, "0..1440")
@@ -68,7 +61,7 @@ class Limits:
         return self._table.add(fields, [row["id"] for row in own])
 
     def remove(self, caller, ref: str) -> dict:
-        """Remove a limit that a caller set. NotFound if they have none of that id."""
+        """Remove a limit of the caller; NotFound."""
         for row in self.of_caller(caller):
             if row["id"] == ref:
                 self._table.change({ref: None})
@@ -76,7 +69,6 @@ class Limits:
         raise NotFound("limit", str(ref), "a list shows those that you set here.")
 
     def forget(self, sense) -> None:
-        """Remove the rows of a sense that is forgotten."""
         gone = [row["id"] for row in self.of_sense(sense)]
         if gone:
             self._table.change(dict.fromkeys(gone))
@@ -85,20 +77,17 @@ class Limits:
 
     @property
     def lasting(self) -> list:
-        """The rows of the events that last, oldest first."""
         return [row for row in self._table.rows if "start" in row]
 
     def scope_of(self, row: dict) -> str:
-        """Return the scope of an event: who set the limit, or all that see the sense."""
         return access.own_scope(caller_of(row)) if "bound" in row else self._senses.scope
 
     def begin(self, row: dict, start: int, value: int) -> None:
-        """Begin the event of a limit, unless who set it may not see the sense."""
+        """Begin a limit's event, unless its owner may not see the sense."""
         if access.may_see(caller_of(row), self._senses.scope):
             self._change(row, dict(row, start=start, value=value))
 
     def begin_unusual(self, sense, start: int, value: int, usual: list) -> None:
-        """Begin an event of readings that are far from the usual ones."""
         fields = {"sense": sense.name, "kind": "unusual", "minutes": 0, "usual": usual}
         fields.update({"start": start, "value": value})
         fields.update(_setter(access.Caller(access.OWNER.principal, self._room, False, "")))
@@ -108,7 +97,7 @@ class Limits:
             diag.warning("senses", "an event of %s is not kept: %s" % (sense.name, error))
 
     def settle(self) -> None:
-        """Remember and report what has begun, as far as the power failed before, or its chat was away."""
+        """Save and report new events, retrying after power cuts or an offline chat."""
         for row in self.lasting:
             sense = self._senses.find(row["sense"])
             if sense and not row.get("told"):
@@ -117,7 +106,6 @@ class Limits:
                     self._change(row, dict(row, told=True))
 
     def end(self, row: dict) -> None:
-        """End an event."""
         is_limit = "bound" in row
         self._change(row, {name: row[name] for name in row if name not in _EVENT} if is_limit else None)
 
@@ -128,7 +116,6 @@ class Limits:
             diag.warning("senses", "%s is not on flash: %s" % (row["id"], error))
 
     def _remember(self, row: dict, sense) -> None:
-        """Keep the memory of an event, of which the same text is kept once."""
         mid = _mid(row)
         if mid in self._remembered:
             return
@@ -141,7 +128,6 @@ class Limits:
         self._remembered.add(mid)
 
     def _report(self, row: dict, sense) -> bool:
-        """Say an event to whom it concerns; False if that is to be tried again."""
         caller = caller_of(row)
         if not caller.room or not access.may_see(caller, self._senses.scope):
             return True
@@ -153,7 +139,6 @@ class Limits:
 
 
 def describe(row: dict, sense, clock) -> str:
-    """Return an event in one sentence."""
     value, at = sense.text(row["value"]), clock.minute(row["start"])
     if row["kind"] == "unusual":
         low, high = row["usual"]
@@ -164,13 +149,12 @@ def describe(row: dict, sense, clock) -> str:
 
 
 def bound_text(row: dict, sense) -> str:
-    """Return a limit as people read it, such as "below 5.0 °C for 10 min"."""
+    """Return a limit such as "below 5.0 °C for 10 min"."""
     lasting = " for %d min" % row["minutes"] if row["minutes"] else ""
     return "%s %s%s" % (row["kind"], sense.text(row["bound"]), lasting)
 
 
 def caller_of(row: dict):
-    """Return who set a limit, as a Caller in their room."""
     return access.Caller(row["who"], row["room"], bool(row.get("group")), row.get("workspace") or "")
 
 

@@ -25,25 +25,22 @@ _POINTERS = const(64)  # bytes of a file's blocks that littlefs needs
 
 
 class Block(namedtuple("Block", "seq check until data")):
-    """A block's bytes; `seq` is the file's number << 16, and the row of the file at which the block ends."""
+    """A block's bytes; `seq` is file number << 16 plus the row at which it ends."""
 
     @property
     def rows(self):
-        """Its rows."""
         return self.data[SIZE:]
 
     @property
     def size(self) -> int:
-        """Its bytes on flash."""
         return len(self.data)
 
     def pieces(self):
-        """Yield its bytes as they are on flash."""
         yield self.data
 
 
 def block_at(data, at: int = 0, number: int = 0):
-    """The whole Block at a byte of a file, None if there is none."""
+    """Return the whole Block at an offset, or None."""
     if at + SIZE > len(data) or data[at] != _MAGIC:
         return None
     _, _, count, until, check = unpack_from(_HEAD, data, at)
@@ -55,7 +52,7 @@ def block_at(data, at: int = 0, number: int = 0):
 
 
 class Ring:
-    """The ring NAME in a folder, of `most_files` files of `file_bytes` of flash each."""
+    """A ring of at most `most_files` files of `file_bytes` each."""
 
     def __init__(self, folder: str, name: str, most_files: int, file_bytes: int):
         self._base = folder + "/" + name + "."
@@ -64,15 +61,13 @@ class Ring:
         self.most_files = most_files
         self._file_bytes = file_bytes - _POINTERS
         self.sizes = {}
-        """Bytes of each file, by its number."""
         self._spans = {}
         self.newest = 0
-        """The number of the file that grows; the next one, if that is not to grow any more, is one higher."""
+        """Number of the growing file, or of the next one."""
         self.until = self.check = 0
         self._is_sound = False
 
     def open(self) -> None:
-        """Find the files and the newest block."""
         self.sizes, self._spans = {}, {}
         for name in files.names(self._folder):
             if name.startswith(self._prefix) and name[len(self._prefix) :].isdigit():
@@ -91,21 +86,20 @@ class Ring:
                 return
 
     def leaving(self, size: int) -> int:
-        """The number of the file that has to leave before rows of a size are appended, 0 if none has to."""
+        """Return the number of the file to remove before rows of a size fit, or 0."""
         return 0 if self._has_room(size) or len(self.sizes) < self.most_files else min(self.sizes)
 
     def _has_room(self, size: int) -> bool:
         return self._is_sound and self.sizes.get(self.newest, 0) + SIZE + size <= self._file_bytes
 
     def remove(self, number: int) -> None:
-        """Remove a file."""
         files.remove(self._path(number))
         del self.sizes[number]
         self._spans.pop(number, None)
         self._is_sound = self._is_sound and number != self.newest
 
     def append(self, rows, until: int = 0) -> None:
-        """Append a block of rows; StoreFull or StoreError when the flash refuses: then it is not there."""
+        """Append a block of rows; StoreFull or StoreError leave none of it."""
         head = pack("<BBHI", _MAGIC, 0, len(rows) // SIZE, until)
         check = crc32(rows, crc32(head))
         if not self._has_room(len(rows)):
@@ -137,7 +131,7 @@ class Ring:
                 yield block
 
     def rows(self, first: int = 0, last: int = 1 << 32):
-        """Yield the rows of each block in the files that may have slots from `first` to `last`, oldest first."""
+        """Yield the rows of each block that may have slots from `first` to `last`, oldest first."""
         for number in sorted(self.sizes):
             low, high = self.span(number)
             if low <= last and high >= first:
@@ -145,7 +139,7 @@ class Ring:
                     yield block.rows
 
     def span(self, number: int) -> tuple:
-        """The lowest slot of a file, and the highest that it may have."""
+        """Return a file's lowest slot, and its highest possible one."""
         found = self._spans.get(number)
         if found is None:
             bases = [base for block in self.blocks(number) for base in bases_in(block.rows)]
@@ -153,10 +147,7 @@ class Ring:
         return found
 
     def next_block(self, seq: int, check: int):
-        """The block after the one with a seq and a check, None if there is none.
-
-        Where there is no such block, because the flash went back to an older state, the oldest one.
-        """
+        """Return the block after (seq, check) or None; the oldest one if the flash went back."""
         is_known = not self.sizes or seq >> 16 < min(self.sizes)
         for number in sorted(self.sizes):
             for block in self.blocks(number) if number >= seq >> 16 else ():

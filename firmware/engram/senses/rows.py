@@ -24,14 +24,13 @@ assert calcsize(_ROW) == calcsize(_BASE_ROW) == SIZE
 
 
 class RowBuffer:
-    """Rows in a buffer of a fixed size, in the order in which they were added."""
+    """A buffer of a fixed size for rows in insertion order."""
 
     def __init__(self, most_bytes: int):
         self._data = bytearray(most_bytes)
         self.clear()
 
     def clear(self) -> None:
-        """Remove all rows."""
         self.end = 0
         self._base = -1
         self._singles = {}
@@ -42,16 +41,14 @@ class RowBuffer:
 
     @property
     def is_nearly_full(self) -> bool:
-        """True if the rows should be written soon."""
         return self.end >= 3 * len(self._data) // 4
 
     @property
     def first_slot(self) -> int:
-        """The slot of the first row."""
         return unpack_from("<I", self._data, 4)[0]
 
     def add(self, number: int, slot: int, aggregate: tuple) -> bool:
-        """Add the aggregate of a sense; False if there is no room."""
+        """Add a sense's aggregate; False if it is full."""
         count, low, high, mean, last = aggregate
         shift = 0
         while low >> shift < _LOWEST or high >> shift > _HIGHEST:
@@ -73,7 +70,6 @@ class RowBuffer:
         return True
 
     def _join(self, number: int, slot: int, value: int, shift: int) -> bool:
-        """Add a slot of one reading to the row of the slots before it."""
         at, following = self._singles.get(number, (0, -1))
         if slot != following:
             return False
@@ -93,7 +89,6 @@ class RowBuffer:
 
 
 def rows_in(data, number: int = -1):
-    """Yield (number, slot, aggregate) of some rows, or of those of one sense."""
     base = 0
     for at in range(0, len(data) - SIZE + 1, SIZE):
         if data[at] == _BASE:
@@ -113,7 +108,7 @@ def rows_in(data, number: int = -1):
 
 
 def bases_in(data):
-    """Yield the bases of some rows: their slots are at most `REACH` above."""
+    """Yield the rows' bases, from which slots are at most `REACH` away."""
     for at in range(0, len(data), SIZE):
         if data[at] == _BASE:
             yield unpack_from("<I", data, at + 4)[0]

@@ -1,7 +1,5 @@
-"""Reads the sensors of config.json, in one task for all of them.
-
-A driver is made when its sense is read first. What fails raises: the drivers of MicroPython raise
-even Exception itself.
+"""Reads the sensors of config.json in one task, making each driver at its first reading. Failures raise,
+even plain Exception from MicroPython's drivers.
 """
 
 from binascii import hexlify
@@ -16,7 +14,7 @@ _FRESH_MS = const(2000)  # a measurement serves all senses of a sensor that are 
 
 
 class Sampling:
-    """Samples sensors, one for each SenseConfig, at their own paces; `pins` are the board's Pins."""
+    """A sampler of sensors at their own paces; `pins` are the board's Pins."""
 
     def __init__(self, senses, configs: list, pins):
         self._senses = senses
@@ -25,7 +23,7 @@ class Sampling:
         self._shared = {}
 
     async def run(self) -> None:
-        """Read each sensor when it is due, for ever."""
+        """Read each sensor when due, forever."""
         while True:
             for sampler in self._samplers:
                 await self._read_if_due(sampler)
@@ -34,7 +32,6 @@ class Sampling:
             await sleep_ms(max(1, min([_LOOK_MS] + left)))
 
     async def _read_if_due(self, sampler) -> None:
-        """Read a sensor if it is time. One that fails is reported once until it works again."""
         config = sampler.config
         try:
             if not sampler.is_due():
@@ -65,7 +62,7 @@ class Sampling:
 
 
 class _Sampler:
-    """The sensor of one sense, and when it is read."""
+    """A sense's sensor and its next reading time."""
 
     def __init__(self, config):
         self.config = config
@@ -77,7 +74,7 @@ class _Sampler:
         return ticks_diff(ticks_ms(), self.due) >= 0 or (self.driver is not None and self.driver.has_news)
 
     def set_next(self) -> None:
-        """Let it be due at the next multiple of its pace after the first time, whatever was missed."""
+        """Schedule the next multiple of the pace, skipping missed ones."""
         now, pace = ticks_ms(), 1000 * self.config.every
         late = ticks_diff(now, self.due)
         if late >= 0:
@@ -85,8 +82,6 @@ class _Sampler:
 
 
 class Level:
-    """A pin's state, or what its scale makes of millivolts."""
-
     def __init__(self, config, pins):
         self._read = lambda: pins.number(config.pin)
         self._is_state = config.what == "state"
@@ -94,18 +89,15 @@ class Level:
 
     @property
     def has_news(self) -> bool:
-        """True if it is to be read at once."""
+        """True if it should be read at once."""
         return self._is_state and self._read() != self._last
 
     async def read(self, _config):
-        """Return the reading, None if there is none now."""
         self._last = self._read()
         return self._last
 
 
 class Edges:
-    """The number of times that a pin rose since it was read before."""
-
     has_news = False
 
     def __init__(self, config, pins):
@@ -122,7 +114,7 @@ class Edges:
 
 
 class Sensor:
-    """A sensor, of which a measurement serves all senses that are read soon after."""
+    """A sensor with one measurement for all senses read soon after."""
 
     has_news = False
     measured = None
@@ -136,7 +128,7 @@ class Sensor:
 
 
 class Dht(Sensor):
-    """A DHT11 or DHT22; its measurement blocks for 25 ms, which its protocol needs."""
+    """A DHT11 or DHT22; a measurement blocks for 25 ms."""
 
     def __init__(self, config):
         import dht  # absent from computers
@@ -152,8 +144,6 @@ class Dht(Sensor):
 
 
 class Ds18b20(Sensor):
-    """The thermometers of a one-wire bus."""
-
     def __init__(self, config):
         import ds18x20  # absent from computers
         import onewire  # likewise
@@ -170,7 +160,7 @@ class Ds18b20(Sensor):
         await sleep_ms(_CONVERSION_MS)
 
     def value(self, config):
-        """Return the temperature of the one with the sense's address, or of the only one."""
+        """Return the temperature at the sense's address, or of the only thermometer."""
         names = ", ".join(sorted(self._roms))
         if config.rom is None and len(self._roms) > 1:
             raise ArgumentError("rom", "must say which: there are %s." % names)

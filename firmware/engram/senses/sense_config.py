@@ -10,7 +10,6 @@ from engram.senses.values import check_name
 from engram.tools.pin_config import PIN, UNIT, check_allowed
 
 MOST = const(16)
-"""Senses of a board."""
 
 _RULES = {"kind": "string", "every": "1..86400", "unit": UNIT, "decimals": "0..3"}
 _CLIMATE = const("temperature|humidity")
@@ -23,18 +22,17 @@ _KINDS = {
     "ds18b20": {"pin": PIN, "rom": {"type": "string", "maxLength": 16}},
     "code": {},
 }
-"""The kinds, and the fields that each has beside those of all; `what` is first what it is by default."""
+"""Fields of each kind besides the common ones; `what` begins with its default."""
 
 _MODES = {"adc": "adc", "pin": "in"}
 """The mode of the pin that a kind reads."""
 _UNITS = {"temperature": "°C", "humidity": "%", "ds18b20": "°C"}
 
 SenseConfig = namedtuple("SenseConfig", "name kind pin what every unit decimals rom")
-"""One sense: `pin` is a number, or the name of a pin for the kinds of _MODES."""
+"""One sense; `pin` is a number, or a pin's name for the kinds of _MODES."""
 
 
 def parse_senses(table: dict, named_pins: dict, forbidden) -> list:
-    """Return each SenseConfig of config.json by its name; ConfigError if one is wrong."""
     if len(table) > MOST:
         raise ConfigError("senses", "has %d senses, at most %d fit." % (len(table), MOST))
     found = {}

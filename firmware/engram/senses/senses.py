@@ -17,7 +17,7 @@ from engram.store.table_file import TableFile, needed
 from engram.tools.pin_config import UNIT
 
 MOST_NUMBER = const(127)
-"""The highest number of a sense: a number is given once in a board's life."""
+"""Highest number of a sense, as numbers are never reused."""
 
 _DECIMALS = const(1)  # of a sense that config.json does not name
 _RETRY_MINUTES = const(10)  # after a refusal of the flash: on a full one each try takes long
@@ -25,11 +25,6 @@ _ROW = (needed("name", str), needed("unit", str), needed("decimals", int), neede
 
 
 class Sense:
-    """One sense; `at` and `last` are its latest reading, None and 0 without one since the start.
-
-    `minute` has the sums of the minute that is not over, by its slot.
-    """
-
     def __init__(self, row: dict):
         self.number = int(row["id"][1:])
         self.name = row["name"]
@@ -37,23 +32,17 @@ class Sense:
         self.decimals = row["decimals"]
         self.made = row["made"]
         self.at = 0
-        """0 if the clock was not set."""
+        """Unix seconds, 0 without a set clock."""
         self.last = None
         self.minute = {}
 
     def text(self, value: int) -> str:
-        """Return a value with its unit, as people read it."""
         said = value_text(value, self.decimals)
         return said + " " + self.unit if self.unit else said
 
 
 class Senses:
-    """The senses of a board, in a folder below `folder`.
-
-    `configs` has a SenseConfig for each sense of config.json; everybody may see readings if
-    `is_shared`. on_minute(sense, slot, aggregate), if it is set, is called when a minute of a
-    sense is over.
-    """
+    """The senses of a board; on_minute(sense, slot, aggregate) is called after each minute."""
 
     def __init__(self, folder: str, clock, most_bytes: int, write_minutes: int, configs=(), is_shared: bool = False):
         self._folder = folder + "/senses"
@@ -63,18 +52,15 @@ class Senses:
         self._configs = {access.tag(config.name): config for config in configs}
         self.is_shared = is_shared
         self.scope = access.ALL if is_shared else access.own_scope(access.OWNER)
-        """The scope of all readings."""
         self._senses = {}
         self.history = History(self._folder, most_bytes)
         self._pending = RowBuffer(self.history.file_bytes * 3 // 4)
-        """The minutes that wait to be written."""
         self._retry_at = 0
         self.on_minute: object = None
         self.version = 0
-        """Another number when there is something else on flash: a sense, or readings."""
+        """Changes whenever senses or readings on flash do."""
 
     def open(self) -> None:
-        """Read what is on flash."""
         files.make_folder(self._folder)
         self.table.open()
         self.history.open()
@@ -94,14 +80,10 @@ class Senses:
     # --- readings
 
     def observe(self, name: str, value, unit: str = "") -> bool:
-        """Keep a reading; False if one of the same second was kept already.
-
-        ArgumentError for a value that is no finite number, or a sense that cannot be made;
-        StoreError if a new sense cannot be written.
-        """
+        """Store a reading; False for a repeated second. ArgumentError, or StoreError for a new sense."""
         sense = self.find(name)
         if sense is None:
-            scale(value, 0)  # what is no reading makes no sense
+            scale(value, 0)  # an invalid reading creates no sense
             sense = self._add(check_name(name), unit)
         if unit and unit != sense.unit:
             problem = "is %s for %s: give the sense another name."
@@ -150,21 +132,19 @@ class Senses:
         return self.find(name)
 
     def forget(self, sense) -> None:
-        """Remove a sense; its readings leave as the rings go round."""
         self.table.change({"s%d" % sense.number: None})
         self.version += 1
         self._read_table()
 
     def find(self, name: str):
-        """Return the sense of a name, whatever its case; None if there is none."""
+        """Return a sense by its name in any case, or None."""
         return self._senses.get(access.tag(name)) if isinstance(name, str) else None
 
     def all(self) -> list:
-        """Return all senses, in the order of their numbers."""
         return sorted(self._senses.values(), key=lambda sense: sense.number)
 
     def range(self, sense, first: int, last: int, level: int) -> list:
-        """Return (slot, aggregate) of a sense from a slot to another, those of RAM too, each once."""
+        """Return a sense's (slot, aggregate) pairs between two slots, including RAM."""
         found = self.history.range(sense.number, first, last, level, self._pending.bytes())
         for minute, total in sense.minute.items():
             slot = minute // 60 if level == HOUR_LEVEL else minute
@@ -175,7 +155,7 @@ class Senses:
     # --- writing
 
     def tick(self) -> None:
-        """Close the minutes that are over, and write those that wait if it is time."""
+        """Close finished minutes, and write them when due."""
         if not self._clock.known:
             return
         slot = self._clock.now() // MINUTE
@@ -186,7 +166,6 @@ class Senses:
             self._write()
 
     def flush(self) -> None:
-        """Write all that there is, also of the minute that is not over: before the board stops."""
         for sense in self._senses.values():
             self._close_minute(sense)
         self._retry_at = 0
@@ -200,7 +179,6 @@ class Senses:
         return is_new or pending.is_nearly_full
 
     def _write(self) -> None:
-        """Write the minutes that wait, unless the flash refused them some minutes ago."""
         now = self._clock.now() // MINUTE
         if not self._pending.end or 0 <= now - self._retry_at < _RETRY_MINUTES:
             return

@@ -24,7 +24,7 @@ LIMIT = (
     '"minutes":{"type":"integer","minimum":0,"maximum":1440},"id":{"type":"string"}},'
     '"required":["action"],"additionalProperties":false}',
 )
-"""A tool's name, its purpose, and its arguments as JSON Schema."""
+"""A tool's name, purpose and arguments as JSON Schema."""
 
 _MOST_ROWS = const(31)
 _MINUTES_SPAN = const(93600)  # seconds of the longest span that is read by minutes: 26 hours
@@ -32,7 +32,6 @@ _NO_DAYS = const("must name days such as 2026-01-31, yesterday, last week or May
 
 
 def recall(view, caller, name: str, days: str = "") -> dict:
-    """Return what sense_recall answers; ArgumentError or NotFound say what would be right."""
     clock, sense = view.clock, view.find(name, caller)
     result: dict = {"name": sense.name, "unit": sense.unit}
     if sense.last is not None:
@@ -57,7 +56,6 @@ def recall(view, caller, name: str, days: str = "") -> dict:
 
 
 def _span(said: str, clock) -> tuple:
-    """Return (first, until) of the days that a text names, the last 24 hours without a text."""
     now = clock.now()
     if not said:
         return now + 1 - DAY, now + 1
@@ -71,7 +69,7 @@ def _span(said: str, clock) -> tuple:
 
 
 def _rows(senses, sense, first: int, until: int) -> list:
-    """Return (when a slot begins, aggregate) of all slots that overlap a span, of the finest level that has it."""
+    """Return (slot's start, aggregate) of overlapping slots at the finest available level."""
     level, size = HOUR_LEVEL, HOUR
     if until - first <= _MINUTES_SPAN and senses.history.has_minute(first // MINUTE):
         level, size = MINUTE_LEVEL, MINUTE
@@ -80,7 +78,6 @@ def _rows(senses, sense, first: int, until: int) -> list:
 
 
 def _add_summary(result: dict, clock, sense, rows: list) -> None:
-    """Add the sums of rows, with when the lowest and highest reading were."""
     total = {}
     for _, aggregate in rows:
         add_to(total, 0, aggregate)
@@ -92,7 +89,6 @@ def _add_summary(result: dict, clock, sense, rows: list) -> None:
 
 
 def _add_rows(result: dict, clock, sense, rows: list, first: int, until: int) -> None:
-    """Add sums of equal numbers of hours."""
     step, found = HOUR * ((until - first) // (HOUR * _MOST_ROWS) + 1), {}
     for at, aggregate in rows:
         add_to(found, (max(at, first) - first) // step, aggregate)
@@ -105,7 +101,6 @@ def _add_rows(result: dict, clock, sense, rows: list, first: int, until: int) ->
 
 
 def limit(view, caller, action: str, sense: str = "", low=None, high=None, minutes: int = 0, id: str = "") -> tuple:
-    """Return what sense_limit answers, with a line for the person; ArgumentError or NotFound say what would be right."""
     if action == "list":
         rows = view.limits.of_caller(caller) if view.is_for(caller) else []
         return {"limits": [_shown(view, row) for row in rows]}, ""

@@ -1,6 +1,5 @@
-"""Readings as scaled integers, what many of them are together, and names of senses.
-
-A sense with `decimals` keeps round(value * 10**decimals), since a chip's floats are single precision.
+"""Readings as scaled integers, their aggregates, and names of senses. A sense with `decimals` keeps
+round(value * 10**decimals), as a chip's floats are single precision.
 """
 
 from engram.compat import const
@@ -17,7 +16,7 @@ _HIGHEST = (1 << 30) - 1  # what rows.py can shift into 16 bits
 
 
 def scale(value, decimals: int) -> int:
-    """Return a reading as an integer; ArgumentError if it is no finite number, or too large."""
+    """Return a reading as a scaled integer; ArgumentError if it is not finite or too large."""
     if isinstance(value, bool):
         value = int(value)
     check("value", value, "number")
@@ -29,7 +28,7 @@ def scale(value, decimals: int) -> int:
 
 
 def value_text(scaled: int, decimals: int) -> str:
-    """Return a scaled integer as people read it, such as "-0.5"."""
+    """Return a scaled integer as text, such as "-0.5"."""
     if not decimals:
         return str(scaled)
     whole, part = divmod(abs(scaled), 10**decimals)
@@ -42,7 +41,7 @@ def value_text(scaled: int, decimals: int) -> str:
 
 
 def add_to(found: dict, slot, aggregate) -> None:
-    """Add an aggregate to the sums in `found`, by slot; the later one has the last reading."""
+    """Add an aggregate to the sums of its slot; the later one sets the last reading."""
     count, low, high, mean, last = aggregate
     total = found.get(slot)
     if total is None:
@@ -58,13 +57,11 @@ def add_to(found: dict, slot, aggregate) -> None:
 
 
 def aggregate_of(total) -> tuple:
-    """Return the aggregate of readings that were added up."""
     count, low, high, amount, last = total
     return count, low, high, (2 * amount + count) // (2 * count), last
 
 
 def check_name(name) -> str:
-    """Return a sense's name without needless spaces; ArgumentError if it cannot be one."""
     check("name", name, _NAME)
     if not tag(name):
         raise ArgumentError("name", "has no letter or digit.")

@@ -1,4 +1,4 @@
-"""The senses of a board as one caller may see them: all that people and the model get goes through it."""
+"""The senses of a board as one caller may see them; people and the model read them only here."""
 
 from engram import text
 from engram.clock import duration
@@ -15,19 +15,16 @@ _USAGE = const("takes a name and days, limit NAME below|above VALUE, unlimit ID,
 
 
 class SenseView:
-    """Shows `senses` with their `limits`."""
-
     def __init__(self, senses, limits, clock):
         self.senses = senses
         self.limits = limits
         self.clock = clock
 
     def is_for(self, caller) -> bool:
-        """Return True if a caller may see readings."""
         return access.may_see(caller, self.senses.scope)
 
     def find(self, name: str, caller):
-        """Return the sense that a name means: a part that no other has will do. NotFound names those that there are."""
+        """Return the sense with a unique part of its name; NotFound lists the names."""
         visible = self.senses.all() if self.is_for(caller) else []
         sense = self.senses.find(name)
         if sense in visible:
@@ -40,7 +37,7 @@ class SenseView:
         raise NotFound("sense", str(name)[:40], "there are: %s." % names if names else "there is none for you here.")
 
     def lasting_events(self, caller) -> list:
-        """Return (sense, sentence) of the events that last."""
+        """Return (sense, sentence) of current events."""
         found = []
         for row in self.limits.lasting if self.is_for(caller) else ():
             sense = self.senses.find(row["sense"])
@@ -49,15 +46,10 @@ class SenseView:
         return found
 
     def set_limit(self, caller, name: str, low=None, high=None, minutes: int = 0) -> dict:
-        """Keep a limit of a sense that the caller may see."""
         return self.limits.add(caller, self.find(name, caller), low, high, minutes)
 
     def block(self, caller) -> str:
-        """Return the block of senses in a prompt: what is unusual and the latest readings, "" if there is nothing.
-
-        It travels with the last message, since it changes each turn. Names of senses are data:
-        they cannot end the block.
-        """
+        """Return the prompt's block of readings, or ""; names of senses cannot close it."""
         clock = self.clock
         if not (clock.known and self.is_for(caller)):
             return ""
@@ -71,7 +63,6 @@ class SenseView:
     # --- the command
 
     def command(self, caller, rest: str):
-        """Yield the answer to /senses."""
         first, _, then = rest.partition(" ")
         then = then.strip()
         if first == "forget":
@@ -97,7 +88,6 @@ class SenseView:
             yield "unusual: " + event
 
     def _show(self, caller, rest: str):
-        """Yield the lines of one sense over some days."""
         sense, days = self._split(caller, rest.split())
         found = tools.recall(self, caller, sense.name, days)
         if "mean" in found:
@@ -114,7 +104,7 @@ class SenseView:
             yield "unusual: " + event
 
     def _split(self, caller, words: list) -> tuple:
-        """Return the sense with whose name some words begin, and the words behind it."""
+        """Return the sense whose name starts the words, and the words behind it."""
         for count in range(len(words), 1, -1):
             try:
                 return self.find(" ".join(words[:count]), caller), " ".join(words[count:])
@@ -136,7 +126,6 @@ class SenseView:
         return tools.limit(self, caller, "set", name.strip(), low, high)[1]
 
     def _forget(self, caller, name: str) -> str:
-        """Remove a sense with its limits."""
         if not access.is_owner(caller):
             raise ArgumentError("/senses", "forget is for the owner, in private.")
         sense = self.find(name, caller)

@@ -1,7 +1,5 @@
-"""Watches all senses: limits minute by minute, and what is usual at each hour of the day.
-
-A baseline is learned again from the hours on flash after each start. Slots are minutes or hours of
-Unix time.
+"""Watches limits minute by minute, and the usual values of each hour of the day. Baselines are learned
+from the hours on flash after each start; slots are minutes or hours of Unix time.
 """
 
 from engram.compat import const
@@ -13,14 +11,14 @@ _LEAST_DAYS = const(14)  # of an hour of the day, before anything is unusual at 
 _SETTLED_DAYS = const(7)  # from which on a reading teaches no more than _CLIP spreads
 _CLIP = const(3)
 _MEMORY_DAYS = const(16)
-_SHRINK_DAYS = const(96)  # a spread shrinks slowly: what was usual in the winter will be again
+_SHRINK_DAYS = const(96)  # a spread shrinks slowly, as winter comes again
 _REACH = const(4)  # spreads from the mean that are usual
 _LEAST_SPREAD = const(16)  # one unit of the last decimal
-HOURS_OFF = const(2)  # in a row that have to be off what is usual for an event
+HOURS_OFF = const(2)  # unusual hours in a row that make an event
 
 
 class HourlyBaseline:
-    """The usual mean and spread of a sense at each hour of the day, learned in integers."""
+    """The usual mean and spread of each hour of the day, learned in integers."""
 
     def __init__(self):
         self._means = [0] * _HOURS
@@ -28,14 +26,13 @@ class HourlyBaseline:
         self._days = bytearray(_HOURS)
 
     def usual(self, hour: int):
-        """Return the lowest and highest mean that is usual at an hour, None if it is not known yet."""
+        """Return an hour's usual range of means, None while unknown."""
         if self._days[hour] < _LEAST_DAYS:
             return None
         mean, reach = self._means[hour], _REACH * max(self._spreads[hour], _LEAST_SPREAD)
         return (mean - reach) >> _FINE, (mean + reach) >> _FINE
 
     def learn(self, hour: int, value: int) -> None:
-        """Learn the mean of an hour."""
         days, spread = self._days[hour], self._spreads[hour]
         off = (value << _FINE) - self._means[hour]
         if not days:
@@ -54,19 +51,15 @@ class _SenseState:
     def __init__(self):
         self.baseline = HourlyBaseline()
         self.hour = {}
-        """The sums of the hour that is not over, by its slot."""
+        """Sums of the current hour by slot."""
         self.off = 0
-        """Hours in a row that were off what is usual."""
+        """Unusual hours in a row."""
         self.beyond = {}
-        """(first, last) minute in which readings were beyond a limit, by its id."""
+        """By limit id (first, last) minute of readings beyond it."""
 
 
 class Watch:
-    """Watches a board's senses, and learns from the hours on flash.
-
-    An event of a limit is over after `quiet` minutes within it. Unless `finds_unusual`, only
-    limits make events.
-    """
+    """A monitor of limits and unusual readings; events end after `quiet` normal minutes."""
 
     def __init__(self, senses, clock, limits, quiet: int, finds_unusual: bool):
         self._clock = clock
@@ -78,7 +71,7 @@ class Watch:
         senses.on_minute = self.on_minute
 
     def tick(self) -> bool:
-        """Learn a slice of the past; True if there is more to do."""
+        """Learn a slice of the past; True if there is more."""
         if not self._clock.known:
             return False
         for found in self._past or ():
@@ -90,7 +83,6 @@ class Watch:
         return False
 
     def on_minute(self, sense, slot: int, aggregate: tuple) -> None:
-        """Handle the (count, min, max, mean, last) of a minute of a sense."""
         state = self._state_of(sense.number)
         for row in self._limits.of_sense(sense):
             if "bound" in row:

@@ -11,17 +11,14 @@ from engram.store.types import FORGOTTEN, LIVE, concerned
 
 
 class EntryStates:
-    """The states of a Store's entries; `pending` are the numbers of those whose rows are not marked yet."""
+    """The states of a Store's entries; `pending` are numbers with unmarked rows."""
 
     def __init__(self, store):
         self._store = store
         self.pending = set()
 
     def state_of(self, number: int, known=None) -> tuple:
-        """(state, line of the latest version) of an entry; (None, None) if there is none.
-
-        `known` is a line of it that need not be read, nor be readable where it stands.
-        """
+        """Return (state, latest line) of an entry or (None, None); `known` is one of its lines."""
         while True:
             found = self._by_index(number, known)
             if not self._store.notice_lost():
@@ -37,7 +34,7 @@ class EntryStates:
             is_dead = self._store.index.is_dead(number, session)
             if is_dead is False and number not in self.pending:
                 return LIVE, line
-        # Where what hid it was damaged since, it stays hidden.
+        # It stays hidden if the line that hid it was damaged.
         state = FORGOTTEN if is_dead else LIVE
         for later in self._later(number, session, known):
             entry = self._store.describe(later)
@@ -53,11 +50,10 @@ class EntryStates:
         return (state, line) if line is not None else (None, None)
 
     def _later(self, number: int, session: int, known):
-        """Yield the lines that change an entry's state, but for its own first one."""
         seqs = self._store.index.seqs_with_label("=%d" % number)
         if session:
             seqs += self._store.index.seqs_with_label("=s%d" % session)
-        # What is older than the newest line that is known changes nothing any more.
+        # Lines older than the newest known one change nothing.
         newest = max(seqs) if seqs else number
         for first, last in self._store.upkeep.unindexed:
             for _, _, _, line in self._store.log.scan_from(max(first, newest + 1), last):
@@ -71,13 +67,11 @@ class EntryStates:
                 yield line
 
     def _line(self, seq: int, known=None):
-        """A line of the log; the index knows about where it is, which takes fewer reads than a search."""
         if known is not None and known["seq"] == seq:
             return known
         return self._store.log.read(seq, self._store.index.offset_of(seq))
 
     def live_line(self, table, row: int, skip=()):
-        """The line of a row if it is an entry's latest version and live, else None, as for a seq that is in `skip`."""
         store = self._store
         seq, offset = store.index.locate(table, row)
         if seq in skip:
@@ -99,12 +93,11 @@ class EntryStates:
 
     @property
     def may_settle(self) -> bool:
-        """True if marking is of use now: not while lines are about to come into the index, which it would miss."""
+        """True if marking is of use: not while lines are about to enter the index."""
         filling = self._store.upkeep.filling
         return filling is None or not filling.is_open
 
     def settle_one(self, number: int) -> None:
-        """Mark the rows of one entry as its state demands."""
         state, latest = self.state_of(number)
         for seq in [number] + self._store.index.seqs_with_label("=%d" % number):
             line = self._line(seq)
@@ -115,11 +108,11 @@ class EntryStates:
             self.pending.discard(number)
 
     def settle(self) -> None:
-        """Apply all pending states, so that counts are exact; nothing is done while the index is being rebuilt."""
+        """Apply all pending states for exact counts, except during a rebuild."""
         finish(self.settling())
 
     def settling(self):
-        """As settle(), a generator that pauses after each entry."""
+        """Settle like settle(), pausing after each entry."""
         for number in () if self._store.upkeep.unindexed else list(self.pending):
             self.settle_one(number)
             yield

@@ -1,7 +1,7 @@
 """Lists and counts the live entries of a store, lists labels, and walks along threads.
 
-The index knows a label by 21 bits of its crc32. Where that of another scope is the same, all is read from the lines: nobody may
-learn so what others have.
+The index knows a label by 21 bits of its crc32. If another scope shares them, all lines are read, so that no
+query reveals others' data.
 """
 
 from engram.store.index import codec
@@ -12,7 +12,6 @@ from engram.store.types import LIVE, passes
 
 
 def newest(store, labels, scopes):
-    """See Store.newest."""
     store.entry_states.settle()
     below = store.log.next_seq
     while below > 0:
@@ -28,7 +27,7 @@ def newest(store, labels, scopes):
 
 
 def _last_below(store, part, below: int) -> int:
-    """The last seq below one that a part of the log may have: a table, an unindexed span or the lines in RAM."""
+    """Return the last possible seq below one in a table, an unindexed span or RAM."""
     if part is store.index.memtable:
         first, last = store.upkeep.tail[2], store.log.next_seq - 1
     elif isinstance(part, list):
@@ -39,7 +38,7 @@ def _last_below(store, part, below: int) -> int:
 
 
 def _newest_in(store, table, below: int, labels, scopes):
-    """Yield as newest() does, from one table; the seq from which on there is nothing more to yield."""
+    """Yield one table's lines like newest(); return the seq at which it ends."""
     index = store.index
     is_in_ram, tail = table is index.memtable, store.upkeep.tail[2]
     allowed = filters.allowed(index, labels, scopes, 0, 0)
@@ -60,7 +59,6 @@ def _newest_in(store, table, below: int, labels, scopes):
 
 
 def _newest_unindexed(store, first: int, below: int, labels, scopes):
-    """As _newest_in(), of lines that are in no table yet."""
     for line in lines_backwards(store.log, below):
         seq = line["seq"]
         if seq < first:
@@ -75,7 +73,6 @@ def _newest_unindexed(store, first: int, below: int, labels, scopes):
 
 
 def labels(store, prefix: str, scopes):
-    """See Store.labels."""
     store.entry_states.settle()
     index = store.index
     counts = {}
@@ -99,7 +96,6 @@ def labels(store, prefix: str, scopes):
 
 
 def count(store, labels, scopes) -> int:
-    """See Store.count."""
     store.entry_states.settle()
     index = store.index
     if _is_shared(store, scopes):
@@ -109,7 +105,6 @@ def count(store, labels, scopes) -> int:
 
 
 def is_used(store, label: str, scopes) -> bool:
-    """See Store.is_used."""
     store.entry_states.settle()
     index = store.index
     allowed = filters.allowed(index, (label,), scopes, 0, 0)
@@ -117,7 +112,7 @@ def is_used(store, label: str, scopes) -> bool:
 
 
 def _is_shared(store, scopes) -> bool:
-    """True if a scope that is not asked for has the hash of one that is."""
+    """True if another scope shares the hash of a wanted one."""
     hashes = [codec.term_hash(scope) for scope in scopes]
     for name in store.names("@"):
         if name not in scopes and codec.term_hash(name) in hashes:
@@ -129,7 +124,6 @@ def _is_shared(store, scopes) -> bool:
 
 
 def names_with_prefix(store, prefix: str):
-    """See Store.names."""
     index = store.index
     for name in codec.merged([iter(index.memtable.names())] + [_names_of(index, table) for table in index.tables]):
         if name.startswith(prefix):
@@ -147,7 +141,6 @@ def _names_of(index, table):
 
 
 def thread_backwards(store, session: int):
-    """See Store.thread."""
     index = store.index
     memtable = index.memtable
     for row in range(memtable.rows - 1, -1, -1):
@@ -164,7 +157,6 @@ def thread_backwards(store, session: int):
 
 
 def thread_after(store, session: int, seq: int):
-    """See Store.following."""
     index = store.index
     for table in list(index.tables):
         run = index.guarded(table, table.run, session) if table.last > seq else None

@@ -26,12 +26,7 @@ _LONGEST_TAIL = const(32768)  # bytes of lines that are read into RAM at once: t
 
 
 class Store:
-    """A log with an index over it.
-
-    `owner` has describe(line), which gives an Entry, observe(line), called for each line in order as it is appended or read
-    again after a restart, state(), a dict that observe() would have made, and restore(state or None). is_active() tells whether
-    a message is being answered or expected: no merge is to begin then.
-    """
+    """A log with an index; `owner` describes and observes lines, is_active() defers merges."""
 
     def __init__(self, log, owner, reserve=None, is_active=None):
         self.log = log
@@ -51,7 +46,6 @@ class Store:
     # --- opening
 
     def open(self) -> None:
-        """Open the log and its index, and read the lines that are in no table yet."""
         try:
             self._open()
         except StoreFull:
@@ -100,24 +94,23 @@ class Store:
         self._whole = True
 
     def close(self) -> None:
-        """Close the files."""
         self.index.close()
         self.log.close()
 
     def ready(self) -> None:
-        """See to it that RAM and the owner know all that is in the log, after an interrupt too."""
+        """Bring RAM and owner up to date with the log, also after an interrupt."""
         # An interrupt (Ctrl-C) may have come between a line's flush and its place in the tables.
         if not self._whole:
             try:
                 self.log.settle()
             except StoreError:
-                # A full flash: of what was interrupted, the lines that are whole are read as they are.
+                # A full flash: read the whole lines of the interrupted write as they are.
                 pass
             self.open()
         self.notice_lost()
 
     def notice_lost(self) -> bool:
-        """Note which lines a damaged table has left unindexed; whether there was such a table."""
+        """Note lines left unindexed by a damaged table; True if there was one."""
         was_lost = self.index.has_lost
         if was_lost:
             self.index.has_lost = False
@@ -125,7 +118,6 @@ class Store:
         return was_lost
 
     def _index_line(self, segment: int, offset: int, size: int, line: dict) -> None:
-        """Give a line its row and note what it does to entries."""
         seq = line["seq"]
         entry = self.describe(line)
         self.index.memtable.add_row(seq, offset, size, entry)
@@ -139,7 +131,6 @@ class Store:
         self.owner.observe(line)
 
     def describe(self, line: dict) -> Entry:
-        """The entry that a line stands for."""
         try:
             return self.owner.describe(line)
         except (KeyError, TypeError, ValueError, ArgumentError):
@@ -148,7 +139,7 @@ class Store:
             return no_entry()
 
     def _has_words(self, seq: int, offset: int):
-        """True if a line has words to be found by; None if the log has it no more. `offset` is about where it was."""
+        """True if a line has words, None if it left the log; `offset` is approximate."""
         line = self.log.read(seq, offset) if seq >= self.log.oldest else None
         return None if line is None else any(True for _ in self.describe(line).terms)
 
@@ -156,21 +147,15 @@ class Store:
 
     @property
     def next_seq(self) -> int:
-        """The seq that the next line gets."""
         self.ready()
         return self.log.next_seq
 
     @property
     def oldest(self) -> int:
-        """The seq from which on lines are kept."""
         return self.log.oldest
 
     def append(self, *lines, urgent: bool = False, background: bool = True) -> int:
-        """Append lines, each a list of (key, value) pairs, with one flush; the first one's seq. All or none count.
-
-        An urgent line, such as one that lets something go, may use the room that is kept in reserve on a full flash. A
-        little of the work in the background is done as well, unless `background` is False.
-        """
+        """Append lists of pairs in one flush, all or none; return the first seq. Urgent lines use the reserve."""
         try:
             return self._append(lines, background)
         except StoreFull:
@@ -198,10 +183,7 @@ class Store:
         return first
 
     def tick(self, slices: int = 1, may_seal: bool = True) -> bool:
-        """Do a little of the work in the background: marking, indexing what is missing, merging. Whether there is more to do.
-
-        With `may_seal` a table, or a segment, is ended as soon as it is full, step by step; else when the next line comes.
-        """
+        """Do slices of background work; True if there is more. `may_seal` ends full tables step by step."""
         self.ready()
         if self.upkeep.retry_in:
             self.upkeep.retry_in -= 1
@@ -213,13 +195,13 @@ class Store:
 
     @property
     def is_partial(self) -> bool:
-        """True if the index lacks a span of lines, even if they have left the log."""
+        """True if lines are missing from the index, even if they left the log."""
         self.notice_lost()
         return bool(self.upkeep.unindexed)
 
     @property
     def partial(self) -> str:
-        """Return the reason why a search may miss something, "" if it does not."""
+        """Return why a search may be incomplete, or ""."""
         self.notice_lost()
         missing = sum(last - first + 1 for first, last in self.upkeep.unindexed)
         if not missing:
@@ -231,88 +213,80 @@ class Store:
     # --- reading
 
     def state(self, number: int, known=None):
-        """LIVE, SUPERSEDED, FORGOTTEN or ARCHIVED; None if there has never been such an entry (or compaction took it)."""
+        """Return LIVE, SUPERSEDED, FORGOTTEN or ARCHIVED; None without such an entry."""
         return self.state_and_latest(number, known)[0]
 
     def get(self, number: int):
-        """The latest version of an entry that was not forgotten, as a dict; else None."""
+        """Return an entry's latest version as a dict, None if forgotten."""
         state, line = self.state_and_latest(number)
         return line if state in (LIVE, SUPERSEDED) else None
 
     def state_and_latest(self, number: int, known=None) -> tuple:
-        """(state, line of the latest version) of an entry; (None, None) if there is none. `known` is a line of it at hand."""
+        """Return (state, latest line) of an entry or (None, None); `known` is one of its lines."""
         self.ready()
         return self.entry_states.state_of(number, known)
 
     def seqs_with_label(self, label: str) -> list:
-        """The seqs of the lines that have a label, whatever became of them, or share its hash; of those in the index."""
+        """Return indexed seqs with a label, in any state, or with its hash."""
         self.ready()
         return self.index.seqs_with_label(label)
 
     def line(self, seq: int):
-        """The line with a seq as a dict, whatever has become of its entry; None if there is none."""
+        """Return the line of a seq as a dict in any state, or None."""
         self.ready()
         return self.log.read(seq)
 
     def newest(self, labels=(), scopes=()):
-        """Yield the lines of live entries that have all `labels` and one of `scopes`, newest first.
-
-        For a log without threads. What is appended or changed meanwhile does not come.
-        """
+        """Yield live lines with all `labels` and one of `scopes`, newest first; later changes are not seen."""
         self.ready()
         return queries.newest(self, labels, scopes)
 
     def thread(self, session: int):
-        """Yield the seqs of a thread's lines, newest first, as far as they are in the index."""
+        """Yield a thread's indexed seqs, newest first."""
         self.ready()
         return queries.thread_backwards(self, session)
 
     def following(self, session: int, seq: int):
-        """Yield the seqs of a thread's lines after a line, oldest first, as far as they are in the index."""
+        """Yield a thread's indexed seqs after a line, oldest first."""
         self.ready()
         return queries.thread_after(self, session, seq)
 
     def lines_backwards(self):
-        """Yield all lines, newest first, as dicts."""
         self.ready()
         return lines_backwards(self.log)
 
     def raw(self):
-        """The lines as they stand on flash, for whoever copies the log; see log/reader.py."""
+        """Return the raw lines for a copy of the log, see log/reader.py."""
         return LogReader(self)
 
     # --- searching
 
     def search(self, query: Query, limit: int, skip=(), own=()):
-        """Yield at most `limit` hits, best first; `partial` says whether something may be missing.
-
-        Lines with a seq in `skip` are passed over unread: a long one would take much of the heap. `own` is (seq, session) of
-        the line that asks: it is no evidence for those beside it.
-        """
+        """Yield at most `limit` hits, best first; seqs in `skip` stay unread, `own` is no evidence."""
         return search(self, query, limit, skip, own)
 
     def frequencies(self, terms) -> tuple:
-        """(number of live rows, {term: number of rows that have it})."""
+        """Return (live rows, {term: rows with it})."""
         self.ready()
         return self.index.rows, Ranking(self.index, terms).frequencies()
 
     def names(self, prefix: str):
-        """Yield the labels of "#tag", "%speaker" and "@scope" that begin with a prefix, in no order."""
+        """Yield labels of "#tag", "%speaker" and "@scope" with a prefix, unordered."""
         self.ready()
         return queries.names_with_prefix(self, prefix)
 
     def labels(self, prefix: str, scopes=()):
-        """Yield (label, number of live entries within the scopes) of the labels that begin with a prefix, in no order."""
+        """Yield (label, live entries in the scopes) of labels with a prefix, unordered."""
         self.ready()
         return queries.labels(self, prefix, scopes)
 
     def count(self, labels=(), scopes=()) -> int:
-        """The number of live entries that have all `labels` and one of `scopes`."""
+        """Return the number of live entries with all `labels` and one of `scopes`."""
         self.ready()
         return queries.count(self, labels, scopes)
 
     def is_used(self, label: str, scopes) -> bool:
-        """True if a live entry with one of `scopes` has the label, as far as hashes tell."""
+        """True if a live entry of `scopes` has the label, judged by hashes."""
         self.ready()
         return queries.is_used(self, label, scopes)
 
@@ -320,27 +294,24 @@ class Store:
 
     @property
     def bytes(self) -> int:
-        """Bytes of the log on flash."""
         return self.log.bytes
 
     @property
     def damaged(self) -> int:
-        """Lines that were set aside since the log was opened."""
+        """Return the number of lines set aside since the log was opened."""
         return self.log.repair.damaged
 
     @property
     def epoch(self) -> int:
-        """The random number that a reset changes."""
+        """Return the random number that a reset changes."""
         return self.log.epoch
 
     def compacting(self, decide):
-        """Rewrite the log without what is not wanted any more: a generator that pauses between slices, in which other calls may
-        come. decide(line): see compaction.py.
-        """
+        """Rewrite the log by decide(line), see compaction.py; pause between slices for other calls."""
         return compacting(self, decide)
 
     def release_reserve(self) -> None:
-        """Give the flash's reserve to a compaction; StoreError if one is under way."""
+        """Free the reserve for a compaction; StoreError if one is running."""
         if self.is_compacting:
             raise StoreError("a compaction is under way: wait until it is done.")
         if self.reserve:
@@ -348,19 +319,19 @@ class Store:
             self.is_reserve_due = False
 
     def begin_compaction(self) -> None:
-        """From now on nothing but the compaction writes the log's sealed segments or the index."""
+        """Stop all writes but the compaction's to sealed segments and the index."""
         self.is_compacting = True
         self.upkeep.stop_filling()
 
     def end_compaction(self, is_over: bool) -> None:
-        """The compaction has ended; unless `is_over` before it was done."""
+        """End the compaction, `is_over` if it completed."""
         self.is_compacting = False
         self.log.end_rewrite()
         # The reserve is not kept here and now: Ctrl-C may have ended it, and waits.
         self.is_reserve_due = self.reserve is not None and not is_over
 
     def drop_oldest(self) -> bool:
-        """Let the oldest sealed segment leave; whether there was one."""
+        """Drop the oldest sealed segment; True if there was one."""
         self.ready()
         if self.is_compacting or not self.log.drop_oldest():
             return False

@@ -19,29 +19,21 @@ _ROOM = const(20480)  # bytes of a file up to which rows are added: each change 
 
 
 def needed(name: str, kind: type) -> tuple:
-    """A field that each row of a schema has."""
     return name, kind, True
 
 
 def optional(name: str, kind: type) -> tuple:
-    """A field that a row of a schema may lack."""
     return name, kind, False
 
 
 class TableFile:
-    """At most `most` rows of a schema, a tuple of fields in the order in which they are written.
-
-    Ids are `letter` and a number that no later row gets again. `name` stands for the rows in errors.
-    is_valid(row) checks more of a row that is read than the types of its fields.
-    """
+    """At most `most` rows of a schema in a file; ids are `letter` and a never reused number."""
 
     def __init__(self, path: str, name: str, letter: str, schema: tuple, most: int, is_valid=None):
         self.rows = []
-        """Dicts, oldest first; a change puts another dict in place of one."""
+        """Dicts, oldest first; a change replaces a dict."""
         self.next = 1
-        """The number of the next row."""
         self.damaged = 0
-        """Pieces of damage that were set aside."""
         self._path = path
         self._name = name
         self._letter = letter
@@ -51,7 +43,6 @@ class TableFile:
         self.is_open = False
 
     def open(self) -> None:
-        """Read the file unless it was read; damaged lines are set aside first. StoreError."""
         if self.is_open:
             return
         self.damaged += repair_file(self._path, self._name)
@@ -77,21 +68,20 @@ class TableFile:
         return self._is_valid is None or self._is_valid(fields)
 
     def get(self, ref: str):
-        """The row with an id, None if there is none."""
         for row in self.rows:
             if row["id"] == ref:
                 return row
         return None
 
     def find(self, ref: str) -> dict:
-        """The row with an id that a person or a model gave. NotFound."""
+        """Return the row with a given id; NotFound."""
         row = self.get(ref.strip().lower())
         if row is None:
             raise NotFound(self._name, ref[:12], "a list shows those that there are.")
         return row
 
     def add(self, fields: dict, replaced=()) -> dict:
-        """Add a row in place of those with the ids `replaced`, if any; the row, which has an id."""
+        """Add a row, replacing those with the ids `replaced`; return it with its id."""
         rows = [row for row in self.rows if row["id"] not in replaced]
         row = _present(fields)
         row["id"] = "%s%d" % (self._letter, self.next)
@@ -103,7 +93,7 @@ class TableFile:
         return row
 
     def change(self, changed: dict) -> None:
-        """Put other fields in place of the rows with some ids; None removes one."""
+        """Replace fields of rows by id; None removes a row."""
         rows = []
         for row in self.rows:
             new = changed.get(row["id"], row)

@@ -1,4 +1,4 @@
-"""Keeps a store's index up to date: seals the lines in RAM, fills what the index lacks, merges, and saves the manifest."""
+"""Keeps a store's index up to date: seals lines in RAM, fills gaps, merges, and saves the manifest."""
 
 from engram import diag
 from engram.compat import const, finish
@@ -6,16 +6,14 @@ from engram.errors import StoreError
 from engram.store.index import merge_policy
 from engram.store.index.rebuild import Rebuild
 
-_MOST_TABLES = const(12)  # beyond which a merge begins though somebody waits for an answer
+_MOST_TABLES = const(12)  # beyond which a merge does not wait for an answer to end
 _RETRY_TICKS = const(32)  # that pass before work is tried again that the flash had no room for, doubled each time
 _MOST_TRIES = const(5)  # without a table that was finished: a full flash is not to be worn out
 _UNFINISHED = const("no try to write it came to its end.")
 
 
 class Upkeep:
-    """The work on the index of a Store. `unindexed` has [first seq, last seq] of the lines that no table covers, but for those
-    in RAM, which begin at `tail`: [segment, offset, seq].
-    """
+    """The upkeep of a Store's index; `unindexed` spans lack tables, RAM begins at `tail`."""
 
     def __init__(self, store):
         self._store = store
@@ -32,12 +30,12 @@ class Upkeep:
     # --- what the index lacks
 
     def begin_at(self, tail: list, state) -> None:
-        """The lines from `tail` on belong into RAM; `state` is the owner's before them."""
+        """Start RAM lines at `tail`; `state` is the owner's before them."""
         self.tail, self._tail_state = tail, state
         self.find_unindexed()
 
     def find_unindexed(self) -> None:
-        """Find the lines of the log before those in RAM that no table covers."""
+        """Find lines before RAM that no table covers."""
         log = self._store.log
         self.stop_filling()
         self.unindexed = []
@@ -45,19 +43,17 @@ class Upkeep:
         following = log.oldest
         tables = [(table.first, table.last) for table in self._store.index.tables]
         for first, end in tables + [(last + 1, last)]:
-            # Where nothing is left after a compaction there is nothing to index.
+            # Nothing to index if a compaction left nothing.
             if first > following and next(log.scan_from(following, first - 1), None):
                 self.unindexed.append([following, first - 1])
             following = max(following, end + 1)
 
     def stop_filling(self) -> None:
-        """Begin again later to fill the oldest gap."""
         self.filling = None
 
     # --- sealing
 
     def make_room(self, lines: int) -> bool:
-        """Seal what is full before so many lines come; whether that took some work."""
         memtable = self._store.index.memtable
         if not self._store.log.has_room:
             finish(self.sealing_segment())
@@ -68,12 +64,11 @@ class Upkeep:
         return True
 
     def seal(self, tail: list) -> None:
-        """Make a table of the lines in RAM; those from `tail` on come next."""
         self._seal_rows(tail)
         self.save()
 
     def sealing_segment(self):
-        """End the live segment: a generator that pauses between its steps; lines may come meanwhile."""
+        """Seal the live segment, pausing between steps; lines may come meanwhile."""
         self.seal(self._end())
         yield
         self._end_segment()
@@ -81,7 +76,7 @@ class Upkeep:
         self.save()
 
     def _seal_some(self) -> bool:
-        """Do a step of what the next line would otherwise have to wait for; whether there was any."""
+        """Do a step that the next line would wait for; True if there was one."""
         has_room = self._store.log.has_room
         if self._store.index.memtable.is_full or (not has_room and self.tail != self._end()):
             # A step of its own: it erases, as the end of a segment does.
@@ -107,13 +102,13 @@ class Upkeep:
         self._is_unsaved = True
 
     def rewrite_header(self) -> None:
-        """Rewrite the live segment, which has no lines, with a header that names the segments as they are now."""
+        """Rewrite an empty live segment with the current header."""
         self._store.log.begin(self._store.owner.state())
         self.tail = self._end()
         self.save()
 
     def _seal_rows(self, tail: list) -> None:
-        """As seal(), but that the manifest is written later: a cut before has its lines read from the log again."""
+        """Seal like seal(), with a later manifest: a power cut before it rereads the lines."""
         store, index = self._store, self._store.index
         store.log.refresh()
         first, last = self.tail[2], tail[2] - 1
@@ -122,7 +117,7 @@ class Upkeep:
                 merge_policy.insert(index, index.memtable, first, last)
                 index.memtable.clear()
         except StoreError as error:
-            # The index is a cache: what has no room in it now is found in the log later.
+            # The index is a cache: lines without room now come from the log later.
             self._put_off(error)
             index.clear_memtable()
             if self.unindexed and self.unindexed[-1][1] + 1 == first:
@@ -134,7 +129,6 @@ class Upkeep:
         self._is_unsaved = True
 
     def save(self) -> None:
-        """Write the manifest."""
         self._is_unsaved = False
         try:
             self._store.index.save(self.tail, sorted(self._store.entry_states.pending), self._tail_state)
@@ -144,25 +138,24 @@ class Upkeep:
     # --- in the background
 
     def _put_off(self, error) -> None:
-        """Leave the index as it is for a while: the flash does not take more of it now."""
         diag.info("index", "%s: work was put off: %s" % (self._store.log.name, error))
         self._obstacle = str(error)
         self.retry_in = _RETRY_TICKS << min(self._store.index.begun, _MOST_TRIES)
 
     def retry(self) -> None:
-        """Try again at once what was put off, or given up: there is room now."""
+        """Retry paused or abandoned work, as there is room."""
         self.retry_in = self._store.index.begun = 0
         self._obstacle = ""
 
     @property
     def obstacle(self) -> str:
-        """Reason why the background does not write the index now, "" if it does: tries without progress end."""
+        """Return why the index is not written, or ""; tries without progress end."""
         index = self._store.index
         is_stopped = index.fault or index.begun >= _MOST_TRIES or self.retry_in
         return index.fault or self._obstacle or _UNFINISHED if is_stopped else ""
 
     def step(self, slices: int, may_seal: bool) -> bool:
-        """Do a little of the work; whether there is more, as far as this step knows. See Store.tick."""
+        """Do a slice; True if there is more known work. See Store.tick."""
         store = self._store
         has_merging = False
         obstacle = self.obstacle
@@ -188,7 +181,7 @@ class Upkeep:
         return bool(has_more or has_merging)
 
     def _merge(self, slices: int, may_seal: bool) -> bool:
-        """Do some slices of merging; whether there is more."""
+        """Do slices of merging; True if there is more."""
         index = self._store.index
         if index.job is None and (self._is_merge_put_off or self._merged == self._tables()):
             return False
@@ -204,13 +197,13 @@ class Upkeep:
         return False
 
     def _tables(self) -> tuple:
-        """Return what tells whether there may be something to merge."""
+        """Return a key that changes when there may be something to merge."""
         index = self._store.index
         return index.next_number, len(index.tables), index.tidy_below, bool(self.unindexed)
 
     @property
     def _is_merge_put_off(self) -> bool:
-        """True while a merge has to wait for the answer to a message."""
+        """True while a merge waits for the answer to a message."""
         store = self._store
         may_wait = store.index.job is None and not store.is_compacting and len(store.index.tables) < _MOST_TABLES
         return may_wait and store.is_active()

@@ -10,7 +10,7 @@ Text is worked on as bytes: see engram.text.utf8.
 from engram.compat import const
 from engram.text.utf8 import REPLACEMENT, code_at, decode, encode
 
-# What people see as one character stays whole up to this many code points: a pile of combining marks, put
+# A visible character stays whole up to this many code points: a pile of combining marks, put
 # there on purpose, is cut like anything else.
 _MAX_CLUSTER = const(32)
 
@@ -34,16 +34,14 @@ _FENCES = const((b"```", b"~~~"))
 # Protects the room of a message: what opens a fence again is repeated in each part; no name of a language is longer.
 _OPENING = const(40)
 CLOSING = const(21)
-"""Units of a message that are left free, so that what closes code fits: its marks, half of _OPENING at most, on a new line."""
+"""Units kept free to close code: half of _OPENING at most, on a new line."""
 _INDENT = const(3)  # more spaces before a fence make it text
 _SENTENCE_ENDS = const((b". ", b"! ", b"? ", b"\xe3\x80\x82", b"\xef\xbc\x81", b"\xef\xbc\x9f"))  # and "。！？"
 _PARAGRAPH = const(b"\n\n")
 
 
 def tokens(text: str) -> int:
-    """About how many tokens a text is for a model: one for each character from U+3000 on (CJK, emoji) and one
-    for four of the others, rounded up.
-    """
+    """Estimate tokens: one per character from U+3000 on, one per four others, rounded up."""
     data = encode(text)
     wide = 0
     if len(data) != len(text):
@@ -54,9 +52,7 @@ def tokens(text: str) -> int:
 
 
 def cut(text: str, characters: int) -> str:
-    """The beginning of a text, at most that many code points; a letter and its accent, or the parts of an emoji,
-    stay together.
-    """
+    """Return at most `characters` code points; accents and parts of an emoji stay together."""
     if len(text) <= characters:
         return text
     head = text[: max(0, characters)]
@@ -67,7 +63,7 @@ def cut(text: str, characters: int) -> str:
 
 
 def cut_bytes(text: str, size: int) -> str:
-    """The beginning of a text, at most that many bytes of UTF-8; as in cut(), no character is split."""
+    """Return at most `size` bytes of UTF-8, splitting no character as in cut()."""
     data = encode(text)
     if len(data) <= size:
         return text
@@ -75,9 +71,7 @@ def cut_bytes(text: str, size: int) -> str:
 
 
 def printable(text: str) -> str:
-    """A text that is safe to show in a terminal: control characters but newline and tab, and those that override
-    the direction of writing, are U+FFFD.
-    """
+    """Return a text safe for a terminal: controls but newline and tab become U+FFFD."""
     data = encode(text)
     out = bytearray()
     at = start = 0
@@ -97,7 +91,6 @@ def printable(text: str) -> str:
 
 
 def _control(data: bytes, at: int) -> int:
-    """The length of the control character at `at`, 0 if there is none."""
     lead = data[at]
     if lead == 0xC2:
         return 2 if data[at + 1] < 0xA0 else 0
@@ -108,7 +101,7 @@ def _control(data: bytes, at: int) -> int:
 
 
 def _boundary(data: bytes, at: int) -> int:
-    """`at`, or where the cluster begins that a cut there would split."""
+    """Return `at`, or the begin of the cluster that a cut there would split."""
     start = at
     for _ in range(_MAX_CLUSTER):
         if start == 0 or start == len(data) or not _joined(data, start):
@@ -127,7 +120,6 @@ def _joined(data: bytes, at: int) -> bool:
 
 
 def _start(data: bytes, at: int) -> int:
-    """Return where the character begins that has its byte at `at`."""
     while data[at] & 0xC0 == 0x80:
         at -= 1
     return at
@@ -157,7 +149,6 @@ def _flags_before(data: bytes, at: int) -> int:
 
 
 def units(text: str) -> int:
-    """Return how many UTF-16 units a text has."""
     data = text.encode()
     count = len(text)
     if len(data) != count:
@@ -168,7 +159,7 @@ def units(text: str) -> int:
 
 
 def split(text: str, most: int):
-    """Yield the parts of a text, without white space around them."""
+    """Yield a text's parts, stripped of white space."""
     rest = text
     while units(rest) > most:
         head, rest = [decode(part) for part in _divide(rest.encode(), most)]
@@ -179,7 +170,7 @@ def split(text: str, most: int):
 
 
 def fence_of(line: bytes) -> bytes:
-    """The marks that open or close code, if a line begins with such, else nothing."""
+    """Return the fence marks at a line's begin, or nothing."""
     bare = line.lstrip(b" ")
     if len(line) - len(bare) > _INDENT or bare[:3] not in _FENCES:
         return b""
@@ -190,22 +181,19 @@ def fence_of(line: bytes) -> bytes:
 
 
 def closes(line: bytes, fence: bytes) -> bool:
-    """True if a line closes the code that `fence` opened."""
     marks = fence_of(line)
     return marks[:1] == fence[:1] and len(marks) >= len(fence) and not line.strip()[len(marks) :]
 
 
 def _divide(data: bytes, most: int) -> tuple:
-    """(first part, rest) of a text of more than `most` units."""
+    """Return (first part, rest) of a text of more than `most` units."""
     end = _offset(data, most - CLOSING)
     head_end, closing, at, opening = place_cut(data, end)
     return data[:head_end] + closing, opening + data[at:]
 
 
 def place_cut(data: bytes, end: int) -> tuple:
-    """Find a cut at most at the byte `end`: (end of the first part, what closes its code, start of the rest, what opens
-    the code again).
-    """
+    """Return (end of a part, its closing, start of the rest, its opening) for a cut up to `end`."""
     at = _cut(data, end)
     fence, opened = open_fence(data[:at])
     if fence and opened <= at // 2:
@@ -221,12 +209,11 @@ def place_cut(data: bytes, end: int) -> tuple:
 
 
 def opening_of(data: bytes, opened: int) -> bytes:
-    """The line at `opened` that opens code, as it is repeated."""
+    """Return the opening line of code, for repetition."""
     return decode(data[opened : min(data.find(b"\n", opened), opened + _OPENING)]).encode() + b"\n"
 
 
 def _offset(data: bytes, count: int) -> int:
-    """Return where in `data` this number of units ends."""
     at = 0
     while at < len(data):
         lead = data[at]
@@ -238,7 +225,6 @@ def _offset(data: bytes, count: int) -> int:
 
 
 def _cut(data: bytes, end: int) -> int:
-    """Return where to cut text, at most at `end`."""
     half = end // 2
     at = data.rfind(_PARAGRAPH, half, end)
     if at >= 0:
@@ -254,7 +240,7 @@ def _cut(data: bytes, end: int) -> int:
 
 
 def _cut_code(data: bytes, opened: int, end: int) -> int:
-    """Return where to cut in code that was opened at `opened`: after a line if there is one."""
+    """Return a cut in code opened at `opened`, after a line if possible."""
     first = data.find(b"\n", opened)
     at = data.rfind(b"\n", max(first + 1, end // 2), end)
     return at if at > 0 else _between_characters(data, end)
@@ -265,7 +251,7 @@ def _between_characters(data: bytes, end: int) -> int:
 
 
 def open_fence(data: bytes) -> tuple:
-    """(marks, offset of its line) of the code that is open at the end of `data`; no marks if none is."""
+    """Return (marks, offset) of the code open at the end, no marks without."""
     fence = b""
     opened = at = 0
     while at < len(data):

@@ -12,7 +12,7 @@ from engram.text.times import LEXICON, date_of
 from engram.text.utf8 import encode
 
 Days = namedtuple("Days", "first last by_today")
-"""The first and the last of some days, and True if they are named by today, as "yesterday" is."""
+"""First and last day, and True if named by today, as "yesterday" is."""
 
 _DAY_MINUTES = const(1440)
 _YEAR_MINUTES = const(525600)
@@ -31,14 +31,11 @@ _FILLERS = const(
     " today tonight yesterday last this past previous ago night before few some weekend morning afternoon evening day days "
     "week weeks month months year years monday tuesday wednesday thursday friday saturday sunday "
 )
-"""English words that are no words of a search whose days are named by today."""
+"""English words that searches ignore beside relative days."""
 
 
 def find_days(query: str, today: int):
-    """The Days that a query names first, None if it names none: "yesterday", "last week", "in May", "3 days ago".
-
-    A name without a year means the latest such day or month that has begun.
-    """
+    """Return the first Days that a query names, or None; without a year it is the latest begun one."""
     words = split_words(encode(query))
     for at in range(len(words)):
         found = _days_at(words, at, today)
@@ -48,7 +45,7 @@ def find_days(query: str, today: int):
 
 
 def without_days(query: str) -> str:
-    """A query that names days without the words that name them by today: in a text they mean other days."""
+    """Return a query without relative days, which mean other days in a text."""
     data = encode(query)
     words, kept, begin, at = split_words(data), [], 0, 0
     while at < len(words):
@@ -62,7 +59,7 @@ def without_days(query: str) -> str:
 
 
 def _days_at(words: list, at: int, today: int):
-    """(first day, last day, True if named by today, the word behind it) of days that are named at a word; None without."""
+    """Return (first day, last day, is_relative, next word) of days at a word, or None."""
     found = _relative(words, at, today)
     if found:
         return found[0], found[1], True, found[2]
@@ -109,7 +106,6 @@ def _on_weekday(day: int, words: list, at: int, today: int, end: int):
 
 
 def _counted_back(words: list, at: int, is_last: int, today: int):
-    """The days of "last Monday" or "last 3 weeks", behind the first word."""
     kind, value, end = LEXICON.longest(words, at)
     if kind == "weekday":
         day = today - ((today + 3 - value) % 7 or 7 * is_last)
@@ -120,14 +116,13 @@ def _counted_back(words: list, at: int, is_last: int, today: int):
 
 
 def _number(words: list, at: int) -> tuple:
-    """(a number up to 999, the word behind it); (0, at + 1) if there is none."""
     if at < len(words) and _place(words, at, _NUMERALS) >= 0:
         return _numeral(words, at)
     return _number_of(_word(words, at), 999), at + 1
 
 
 def _numeral(words: list, at: int) -> tuple:
-    """As _number(), of a Chinese numeral below 100."""
+    """Return a Chinese numeral below 100 in the form of _number()."""
     total, ones = 0, 0
     while at < len(words):
         digit = _place(words, at, _NUMERALS) + 1
@@ -139,14 +134,12 @@ def _numeral(words: list, at: int) -> tuple:
 
 
 def _place(words: list, at: int, signs: str) -> int:
-    """The place among some signs of the word at a place, -1 if it is none of them."""
     word = _word(words, at)
     place = signs.encode().find(word) if len(word) == 3 else -1
     return place // 3 if place % 3 == 0 else -1
 
 
 def _unit_days(words: list, at: int) -> tuple:
-    """(the days of a unit, the word behind it), (0, at) if there is none."""
     kind, minutes, end = LEXICON.longest(words, at)
     return (minutes // _DAY_MINUTES, end) if kind == "unit" and minutes >= _DAY_MINUTES else (0, at)
 
@@ -176,7 +169,7 @@ def _calendar(words: list, at: int, today: int):
 
 
 def _numeric_date(words: list, at: int, today: int):
-    """The days of 2026-05-03, of a year that is led by a word such as "in", or of 2026年5月3日 or a part of that."""
+    """Return the days of 2026-05-03, 2026年5月3日 or its parts, or a year after a word such as "in"."""
     day = date_of(words[at][0])
     if day >= 0:
         return day, day
@@ -209,7 +202,6 @@ def _word(words: list, at: int) -> bytes:
 
 
 def _number_of(word: bytes, most: int) -> int:
-    """1 to `most`, as digits, with an ending as in 3rd, or as an English word; 0 for all else."""
     if word[-2:] in (b"st", b"nd", b"rd", b"th") and word[:1].isdigit():
         word = word[:-2]
     if word.isdigit() and len(word) <= 4:
@@ -221,12 +213,11 @@ def _number_of(word: bytes, most: int) -> int:
 
 
 def _year_number(word: bytes) -> int:
-    """The year that a word is, 0 if it is none."""
     return int(word) if len(word) == 4 and word.isdigit() and 1970 <= int(word) < 2200 else 0
 
 
 def _whole_day(year: int, month: int, day: int):
-    """The first and the last day of a date, which are the same one; None if there is no such date."""
+    """Return a date twice, as first and last day; None if it is invalid."""
     if not 1 <= month <= 12 or not 1970 <= year < 2200:
         return None
     number = days_from_civil(year, month, day)
@@ -234,7 +225,6 @@ def _whole_day(year: int, month: int, day: int):
 
 
 def _whole_year(year: int) -> tuple:
-    """The first and the last day of a year."""
     return days_from_civil(year, 1, 1), days_from_civil(year + 1, 1, 1) - 1
 
 
@@ -244,7 +234,7 @@ def _week(back: int, today: int) -> tuple:
 
 
 def _period(kind: str, back: int, today: int) -> tuple:
-    """The first and the last day of this week, month or year, or of the one `back` earlier."""
+    """Return the first and last day of this week, month or year, or of an earlier one."""
     if kind == "week":
         return _week(back, today)
     year, month, _ = civil(today)
@@ -259,7 +249,7 @@ def _month(year: int, month: int) -> tuple:
 
 
 def _latest(year: int, month: int, day: int, today: int):
-    """A month or a day of it; without a year that of this year if it has begun, or of the last one."""
+    """Return a month's or day's dates; without a year the latest that has begun."""
     now_year, _, _ = civil(today)
     for candidate in (year,) if year else (now_year, now_year - 1):
         found = _whole_day(candidate, month, day) if day else _month(candidate, month)

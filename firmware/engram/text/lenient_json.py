@@ -9,14 +9,11 @@ from engram.text.utf8 import encode
 
 _OPENING = {dict: b"{", list: b"["}
 _STRINGS = 2
-"""Times that a value may be wrapped into a string."""
+"""Maximum nesting of a value in strings."""
 
 
 def loads(written: str, kind):
-    """The one value of a kind, dict or list, in a text; ValueError if there is none, or another one as well.
-
-    `null` stands for an empty one.
-    """
+    """Return the only dict or list in a text (`null` is empty); ValueError."""
     value = written
     for _ in range(_STRINGS + 1):
         if not isinstance(value, str):
@@ -37,7 +34,6 @@ def _value(data: bytes, kind):
 
 
 def _only(data: bytes, opening: bytes):
-    """The one value with this opening in the bytes."""
     at = data.find(opening)
     before = data[: max(at, 0)].strip()
     if at < 0 or (before and b"```" not in before):

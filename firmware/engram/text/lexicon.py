@@ -13,11 +13,7 @@ _ARABIC_MARKS = b"\x8c\x9b\x9f"  # second bytes of the comma, the semicolon and 
 
 
 class Lexicon:
-    """Finds phrases of tables: the Latin ones are read at the first Latin word, others likewise.
-
-    A table has entries such as "unit:60 hour|hours" with ";" between them: a kind,
-    a value, the phrases of one meaning with "|" between; "," leads to the next value.
-    """
+    """Tables of phrases, read at the first Latin or other word: "unit:60 hour|hours"."""
 
     def __init__(self, latin, others):
         self._unread = [others, latin]
@@ -25,7 +21,7 @@ class Lexicon:
         self._sizes = {}  # by its first word, how many words the longest phrase has
 
     def longest(self, words: list, at: int) -> tuple:
-        """(kind, value, the word behind it) of the longest phrase that begins at a word; ("", 0, at) without one."""
+        """Return (kind, value, next word) of the longest phrase at a word; ("", 0, at) without one."""
         if at >= len(words):
             return "", 0, at
         phrase = words[at][0]
@@ -66,7 +62,6 @@ def _words_of(phrase: str) -> list:
 
 
 def split_words(data: bytes) -> list:
-    """The words of a UTF-8 text with their places."""
     found = []
     at, begin = 0, -1
     while at < len(data):
@@ -85,7 +80,7 @@ def split_words(data: bytes) -> list:
 
 
 def _is_part(data: bytes, at: int, begin: int) -> bool:
-    """True for a character of a word in a script with spaces, and a colon or hyphen inside a time or a word."""
+    """True for a letter of a script with spaces, or a colon or hyphen inside a word or time."""
     byte = data[at]
     if byte < 0x80:
         if byte in (_COLON, _HYPHEN):
@@ -100,7 +95,6 @@ def _is_part(data: bytes, at: int, begin: int) -> bool:
 
 
 def _is_digit(data: bytes, at: int) -> bool:
-    """True for an ASCII or Arabic digit."""
     byte = data[at] if at < len(data) else 0
     return 0x30 <= byte <= 0x39 or (byte == 0xD9 and 0xA0 <= data[at + 1] <= 0xA9)
 

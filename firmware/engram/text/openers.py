@@ -16,7 +16,7 @@ from engram.text.lexicon import Lexicon, split_words
 from engram.text.utf8 import encode, strip_end
 
 Command = namedtuple("Command", "kind content")
-"""kind "remember", "forget", "find", "list", or "" for what is no command; the content, as it was said."""
+"""Kind "remember", "forget", "find", "list" or "" for no command; and the content."""
 
 ENGLISH = """\
 polite please|hey|hi|hello|ok|okay|engram;
@@ -115,7 +115,7 @@ _QUOTES = ('"', "'", "“", "‘", "«", "「", "『")  # others' words
 _ASKING = const(("question", "asking", "find", "list"))
 _LONGEST_ASKED = const(240)  # characters of a message that is a question alone
 _ENDS = const((". ", "! ", "。", "！", "\n"))
-_GREETING = const(2)  # words that may stand before a question
+_GREETING = const(2)  # words allowed before a question
 _FIRST_WIDE = const(0xE3)  # lead byte of the scripts without spaces
 _LED_BY = (b" ", b"\n", b",", b":", b"-", "，".encode(), "：".encode(), "、".encode(), "　".encode())
 
@@ -127,7 +127,7 @@ _lexicon = Lexicon(
 
 
 def parse(said: str) -> Command:
-    """The command that a message is; a question is one to find what answers it."""
+    """Return the command of a message; a question is a find."""
     data = encode(said)
     words = split_words(data)
     kind, needs_colon, end = _opening(words, ("polite",))
@@ -145,13 +145,13 @@ def parse(said: str) -> Command:
 
 
 def is_question(said: str) -> bool:
-    """True for a text that ends with a question mark, of any script."""
+    """True for a text with a question mark of any script at its end."""
     bare = strip_end(said, _AROUND)
     return any(bare.endswith(mark) for mark in _MARKS)
 
 
 def asks(message: str) -> bool:
-    """True if a message asks something, also without a question mark."""
+    """True if a message asks something, even without a question mark."""
     if "?" in message or "？" in message:
         return True
     words = split_words(encode(message))
@@ -161,7 +161,7 @@ def asks(message: str) -> bool:
 
 
 def only_asks(content: str) -> bool:
-    """True if a text is a question, with a greeting at most before it."""
+    """True for a question with at most a greeting before it."""
     content = content.rstrip()
     if len(content) > _LONGEST_ASKED or not content or content[-1] not in "?？":
         return False
@@ -170,7 +170,6 @@ def only_asks(content: str) -> bool:
 
 
 def own_words(content: str) -> str:
-    """A message without the marks of attachments at its start, as in "[file a.pdf] keep this": others chose their names."""
     said = content
     while said[:1] == "[":
         mark, end, rest = said.partition("]")
@@ -181,7 +180,7 @@ def own_words(content: str) -> str:
 
 
 def _opening(words: list, passed: tuple) -> tuple:
-    """(kind, 1 if it needs a colon, the word behind it) of an opening, behind those passed over."""
+    """Return (kind, 1 if it needs a colon, next word) of an opening behind passed words."""
     kind, needs_colon, end = _lexicon.longest(words, 0)
     for _ in range(_MOST_PASSED):
         if kind in passed:
@@ -190,7 +189,6 @@ def _opening(words: list, passed: tuple) -> tuple:
 
 
 def _follows(data: bytes, words: list, end: int) -> bool:
-    """True if a colon stands behind the word before `end`, or an id alone, as in "vergiss m1"."""
     if len(words) == end + 1 and words[end][0][:1] in b"mi" and words[end][0][1:].isdigit():
         return True
     behind = data[words[end - 1][2] :].lstrip()
@@ -198,7 +196,6 @@ def _follows(data: bytes, words: list, end: int) -> bool:
 
 
 def _behind(data: bytes, words: list, end: int) -> str:
-    """The text behind an opening, without the marks between."""
     behind = data[words[end - 1][2] :]
     left = -1
     while left != len(behind):

@@ -15,7 +15,7 @@ from engram.compat import const
 from engram.errors import ArgumentError
 from engram.text.utf8 import is_valid, put, valid
 
-# How deep lists and objects may be nested, written and read. It bounds the recursion on the chip's
+# Maximum nesting of lists and objects, written and read. It bounds the recursion on the chip's
 # stack, and what a peer's text can make the reader hold.
 MAX_DEPTH = 16
 
@@ -35,7 +35,7 @@ _HEXADECIMAL = const(b"0123456789abcdefABCDEF")
 _WORDS = const(((b"true", True), (b"false", False), (b"null", None)))
 _PYTHON_WORDS = const(((b"True", True), (b"False", False), (b"None", None)))
 _APOSTROPHE = const(0x27)
-_ESCAPED = const(b'"\\/bfnrt')  # what may follow a backslash, and below it what the two stand for
+_ESCAPED = const(b'"\\/bfnrt')  # characters behind a backslash, and below their meanings
 _MEANT = const(b'"\\/\b\f\n\r\t')
 
 if hasattr("", "translate"):
@@ -52,17 +52,17 @@ else:
 
 
 def dumps(value) -> str:
-    """JSON of None, bool, int, float, str, and lists, tuples and dicts of these; ArgumentError for all else."""
+    """Return JSON of None, bool, int, float, str, list, tuple or dict; ArgumentError."""
     return _checked(_written(value, 0))
 
 
 def dumps_fields(pairs) -> str:
-    """A JSON object of (key, value) pairs in their order."""
+    """Return a JSON object of ordered (key, value) pairs."""
     return dumps_open(pairs) + "}"
 
 
 def dumps_open(pairs) -> str:
-    """As dumps_fields, but without the closing brace, so that a line's check can follow."""
+    """Return dumps_fields() without the closing brace, for a check behind it."""
     return _checked("{" + _members(pairs, 1))
 
 
@@ -115,7 +115,7 @@ def _float(value: float) -> str:
 
 
 def loads(data: "bytes | bytearray | str"):
-    """The value of a JSON text; ValueError if it is not one whole valid value."""
+    """Return the value of a JSON text; ValueError unless it is one valid value."""
     data = data.encode() if isinstance(data, str) else bytes(data)
     if not valid(data):
         raise ValueError("JSON: the text is not UTF-8")
@@ -127,16 +127,12 @@ def loads(data: "bytes | bytearray | str"):
 
 
 def read_lenient(data: bytes, at: int) -> tuple:
-    """(the value that begins at a place, where it ends), also with Python's quotes and words, line ends in strings and a
-    comma too many; ValueError.
-    """
+    """Return (value, end), accepting Python literals, raw newlines and trailing commas; ValueError."""
     reader = _Reader(data, at, True)
     return reader.whole(), reader.at
 
 
 class _Reader:
-    """Reads value after value of a text."""
-
     def __init__(self, data: bytes, at: int, is_lenient: bool):
         self.data = data
         self.at = at
@@ -149,7 +145,7 @@ class _Reader:
             raise ValueError("JSON: the text ends early") from None
 
     def value(self, depth: int):
-        """Return the value that begins here, within so many lists and objects."""
+        """Return the value here, within `depth` levels."""
         byte = self.next()
         if self.is_quote(byte):
             return self.string()
@@ -182,7 +178,7 @@ class _Reader:
         return byte == _QUOTE or (self.is_lenient and byte == _APOSTROPHE)
 
     def next(self) -> int:
-        """Step over white space; return the byte that follows."""
+        """Skip white space; return the next byte."""
         byte = self.data[self.at]
         while byte <= 0x20:
             if byte not in _SPACE:
@@ -195,7 +191,6 @@ class _Reader:
         raise ValueError("JSON: not valid at byte " + str(self.at))
 
     def name(self) -> str:
-        """A key and its colon."""
         if not self.is_quote(self.next()):
             self.fail()
         name = self.string()
@@ -226,7 +221,6 @@ class _Reader:
             at = self.at
 
     def escape(self) -> int:
-        """The code that an escape stands for, from after its backslash."""
         mark = self.data[self.at]
         self.at += 1
         if mark == _APOSTROPHE and self.is_lenient:
@@ -257,7 +251,6 @@ class _Reader:
         return int(digits, 16)
 
     def scalar(self):
-        """A number, true, false or null."""
         data, end = self.data, self.at
         while end < len(data) and data[end] in _NUMBER:
             end += 1
@@ -294,7 +287,7 @@ def _is_decimal(text: bytes) -> bool:
 
 
 def part(holder, name: str, kind):
-    """holder[name] if it is of that kind, an empty one otherwise."""
+    """Return holder[name] if it is of that kind, otherwise an empty one."""
     value = holder.get(name) if isinstance(holder, dict) else None
     is_truth = kind is int and isinstance(value, bool)
     return value if isinstance(value, kind) and not is_truth else kind()

@@ -154,7 +154,7 @@ Span = namedtuple("Span", "seconds")
 Moment = namedtuple("Moment", "at")
 """Unix seconds."""
 Repeat = namedtuple("Repeat", "minute days every")
-"""At a minute of the local day on days of the week (bit 0 is Monday), or, with no days, every `every` minutes."""
+"""A minute of the local day on days (bit 0 is Monday), or each `every` minutes without days."""
 
 _FORMS = const(
     "is not understood; write in 20 min, every 30 min, 08:00, 07:30 daily, 07:30 mon fri, today 18:00, "
@@ -168,7 +168,7 @@ _MOST_DIGITS = const(4)  # of a count
 
 
 def read_time(said: str, clock):
-    """The Span, Moment or Repeat that a text is; ArgumentError if it is not read whole."""
+    """Return the Span, Moment or Repeat of a whole text; ArgumentError."""
     time, rest = split_time(said, clock)
     if rest:
         raise ArgumentError("time", _FORMS)
@@ -176,7 +176,7 @@ def read_time(said: str, clock):
 
 
 def split_time(said: str, clock) -> tuple:
-    """(the time with which a text begins, the text behind it); ArgumentError without a time."""
+    """Return (leading time, rest of the text); ArgumentError without a time."""
     data = encode(said)
     words = split_words(data)
     time, at = _repeat_or_span(words) if words else (None, 0)
@@ -188,7 +188,7 @@ def split_time(said: str, clock) -> tuple:
 
 
 def _repeat_or_span(words: list) -> tuple:
-    """(time, the word behind it) of one that needs no clock; (None, 0) if there is none."""
+    """Return (time, next word) of one that needs no clock, (None, 0) without."""
     kind, value, at = LEXICON.longest(words, 0)
     if kind == "days":
         minute, at = _clock_time(words, at)
@@ -207,7 +207,6 @@ def _repeat_or_span(words: list) -> tuple:
 
 
 def _days(words: list, at: int) -> tuple:
-    """(days of the week, the word behind them)."""
     days = 0
     while True:
         kind, value, end = LEXICON.longest(words, at)
@@ -221,7 +220,6 @@ def _days(words: list, at: int) -> tuple:
 
 
 def _moment(words: list, clock) -> tuple:
-    """(Moment, the word behind it), (None, 0) if there is none."""
     kind, days, at = LEXICON.longest(words, 0)
     is_by_today = kind == "coming" or (kind == "day" and days == 0)
     at = at if is_by_today else 0
@@ -244,7 +242,7 @@ def _moment(words: list, clock) -> tuple:
 
 
 def _length(words: list, at: int) -> tuple:
-    """(the minutes of "20 min" or "1 h 30 min", the word behind them); (0, at) without them."""
+    """Return (minutes, next word) of "20 min" or "1 h 30 min"; (0, at) without."""
     total, least = 0, 1 << 20
     while at < len(words):
         count, unit, end = _counted(words, at)
@@ -255,7 +253,7 @@ def _length(words: list, at: int) -> tuple:
 
 
 def _counted(words: list, at: int) -> tuple:
-    """(count, minutes of the unit, the word behind it) of "20 min" or "20min"; or (0, 0, at)."""
+    """Return (count, minutes of the unit, next word) of "20 min" or "20min"; (0, 0, at) without."""
     word = words[at][0]
     unit = word.lstrip(b"0123456789")
     count = word[: len(word) - len(unit)]
@@ -266,7 +264,6 @@ def _counted(words: list, at: int) -> tuple:
 
 
 def _clock_time(words: list, at: int) -> tuple:
-    """(minute of the day, the word behind it), (-1, at) if there is no time of the day."""
     kind, _, end = LEXICON.longest(words, at)
     place = end if kind == "at" else at
     minute = minute_of_day(words[place][0]) if place < len(words) else -1
@@ -274,7 +271,7 @@ def _clock_time(words: list, at: int) -> tuple:
 
 
 def minute_of_day(word: bytes) -> int:
-    """Return the minute of the day of a word such as 7:30, -1 if it is none."""
+    """Return the minute of the day of a word such as 7:30, or -1."""
     hour, _, minute = word.partition(b":")
     if not (hour.isdigit() and minute.isdigit() and len(hour) < 3 and len(minute) == 2):
         return -1
@@ -282,7 +279,7 @@ def minute_of_day(word: bytes) -> int:
 
 
 def _goes_on(words: list, at: int) -> bool:
-    """True if a word belongs to a time: one that goes on behind what was read is not guessed."""
+    """True if the next word belongs to a time, which is then not guessed."""
     kind, _, end = LEXICON.longest(words, at)
     if kind in ("in", "every", "at"):
         return end < len(words) and _is_timed(words, end)
@@ -296,7 +293,7 @@ def _is_timed(words: list, at: int) -> bool:
 
 
 def date_of(word: bytes) -> int:
-    """The day of a word such as 2026-11-29, -1 if it is none."""
+    """Return the day of a word such as 2026-11-29, or -1."""
     try:
         return day_number(word.decode())
     except ValueError:

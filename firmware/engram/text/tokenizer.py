@@ -40,17 +40,17 @@ _STARTS.extend(array("H", [len(_STOP_WORDS)] * (MAX_TERM + 2 - len(_STARTS))))
 
 
 def words(text: str):
-    """Yield the words of a text in order, case and accents folded."""
+    """Yield a text's words in order, with case and accents folded."""
     return _cut(text, False, False)
 
 
 def terms(text: str, singles: bool = False):
-    """Yield the words of a text in order without stop words, the ASCII ones stemmed."""
+    """Yield a text's words in order, without stop words, ASCII ones stemmed."""
     return _cut(text, singles, True)
 
 
 def index_terms(text: str):
-    """Yield the terms of a text and each single character of it that is a word by itself in many a query, such as 猫."""
+    """Yield a text's terms, and single characters that queries use as words, such as 猫."""
     return _cut(text, True, True)
 
 
@@ -83,7 +83,6 @@ def _words(data: bytes, is_stemmed: bool):
 
 
 def parts(data: bytes):
-    """Yield the pieces between spaces: a list of thousands of emoji would fill a heap."""
     start, size = 0, len(data)
     while start < size:
         end = data.find(b" ", start)
@@ -95,10 +94,7 @@ def parts(data: bytes):
 
 
 def _pairs(run: bytes, singles: bool):
-    """Each two neighbours of a script without spaces; a character that stands alone gives itself.
-
-    With `singles` a Han character or a Hangul syllable gives itself as well.
-    """
+    """Yield neighbouring pairs of a script without spaces; `singles` adds Han and Hangul."""
     before, start = 0, 1
     while start < len(run):
         end = start + (4 if run[start] >= 0xF0 else 3)

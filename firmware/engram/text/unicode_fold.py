@@ -37,7 +37,7 @@ _FULL_WIDTH_KIND = const(13)  # and after it the apostrophes
 
 _FIRST_DOUBLE = const(0x110000)  # above all codes: two letters for one
 
-# Where the kind changes: the first code of each run of one kind, and the kind as the last
+# Changes of kind: the first code of each run of one kind, and the kind as the last
 # hexadecimal digit. From Latin on, over the scripts of the Near East, India, Thailand and on,
 # symbols, kana, Han, Hangul and their forms, to emoji and tags.
 _RUNS = """
@@ -97,7 +97,6 @@ _ARABIC_PLAIN = "\u0627\u0627\u0627\u0627\u0648\u064a\u064a\u064a\u0643\u0647\u0
 
 
 def fold(data: bytes) -> bytes:
-    """Strict UTF-8 of a text, ASCII already in lower case, in the form that is described above."""
     out = bytearray()
     at = start = 0  # from `start` on nothing changed: it is copied in one go
     before = _LETTER  # the kind of the last character
@@ -135,7 +134,6 @@ def fold(data: bytes) -> bytes:
 
 
 def _run(code: int) -> int:
-    """The index of the run that a code is in."""
     low, high = 0, len(_runs) - 1
     while high - low > 1:
         middle = (low + high) >> 1
@@ -147,7 +145,7 @@ def _run(code: int) -> int:
 
 
 def _write(out: bytearray, code: int, kind: int, before: int) -> int:
-    """Append a character and what has to stand before it; return its kind."""
+    """Append a character with any text before it; return its kind."""
     if kind == _SEPARATOR:
         out.append(0x20)
         return _LETTER
@@ -167,7 +165,7 @@ _TABLES = ((0xA0, _LATIN, 0x61), (0x1E00, _LATIN_MORE, 0x61), (0x370, _GREEK, 0x
 
 
 def _letter(code: int, kind: int) -> int:
-    """The code of what a character of a script counts as: a space where it is no letter, 0 where it is left out."""
+    """Return the code that a script's letter counts as, a space for others, 0 if left out."""
     if kind < _CYRILLIC_KIND:
         return _tabled(code, _TABLES[kind - _FIRST_SCRIPT])
     if kind == _CYRILLIC_KIND:
@@ -212,7 +210,7 @@ def _arabic(code: int) -> int:
 
 
 def _plain(code: int, variants: bytes, plain: bytes) -> int:
-    """The letter that stands in `plain` where `code` stands in `variants`."""
+    """Return the letter in `plain` at the place of `code` in `variants`."""
     at = variants.find(bytes((0xC0 | code >> 6, 0x80 | code & 0x3F)))
     return code if at < 0 else (plain[at] & 0x1F) << 6 | plain[at + 1] & 0x3F
 

@@ -26,7 +26,7 @@ except UnicodeError:
 
 
 def strip_end(text: str, signs) -> str:
-    """A text without such signs at its end. MicroPython's rstrip() takes single bytes of those that are not ASCII."""
+    """Strip trailing signs; MicroPython's rstrip() takes single bytes of non-ASCII ones."""
     before = ""
     while before != text:
         before = text
@@ -37,7 +37,7 @@ def strip_end(text: str, signs) -> str:
 
 
 def encode(text: str) -> bytes:
-    """The UTF-8 bytes of any str; never raises: what is not Unicode becomes U+FFFD."""
+    """Return UTF-8 of any str without errors; non-Unicode becomes U+FFFD."""
     try:
         data = text.encode()
     except UnicodeError:
@@ -46,7 +46,7 @@ def encode(text: str) -> bytes:
 
 
 def decode(data: "bytes | bytearray | memoryview") -> str:
-    """The text of UTF-8 bytes; never raises: each bad sequence becomes U+FFFD, as in CPython's "replace"."""
+    """Return the text of UTF-8 bytes without errors; bad sequences become U+FFFD as in CPython."""
     try:
         text = str(data, "utf-8")
     except UnicodeError:
@@ -57,7 +57,7 @@ def decode(data: "bytes | bytearray | memoryview") -> str:
 
 
 def valid(data: "bytes | bytearray | memoryview") -> bool:
-    """True if the bytes are UTF-8 in the strict sense."""
+    """True if the bytes are strict UTF-8."""
     try:
         text = str(data, "utf-8")
     except UnicodeError:
@@ -66,7 +66,7 @@ def valid(data: "bytes | bytearray | memoryview") -> bool:
 
 
 def is_valid(text: str) -> bool:
-    """True if a text holds no surrogate and, on MicroPython, nothing else that is not Unicode."""
+    """True if a text has no surrogates and, on MicroPython, only Unicode."""
     try:
         return valid(text.encode())
     except UnicodeError:
@@ -74,12 +74,12 @@ def is_valid(text: str) -> bool:
 
 
 def is_printable_ascii(text: str) -> bool:
-    """True if all of a text is printable ASCII: no CR, LF or NUL can end a header early."""
+    """True if a text is printable ASCII, so that no CR, LF or NUL ends a header early."""
     return all(0x20 <= code < 0x7F for code in encode(text))
 
 
 def code_at(data: bytes, at: int) -> int:
-    """The code of the character that begins at `at` in valid UTF-8."""
+    """Return the code of the character at `at` in valid UTF-8."""
     code = data[at]
     if code < 0x80:
         return code
@@ -90,7 +90,6 @@ def code_at(data: bytes, at: int) -> int:
 
 
 def put(out: bytearray, code: int) -> None:
-    """Append the UTF-8 of a code."""
     if code < 0x80:
         out.append(code)
         return
@@ -107,7 +106,7 @@ def put(out: bytearray, code: int) -> None:
 
 
 def _flawed(data: bytes) -> bool:
-    """True if bytes that passed the loose check hold what it overlooks; the searches run in C."""
+    """True if loosely checked bytes are invalid UTF-8; the searches run in C."""
     for lead in _NEVER:
         if lead in data:
             return True
@@ -132,7 +131,7 @@ def _repaired(data) -> bytes:
 
 
 def _sequence(data, at: int) -> int:
-    """The length of the character at `at`, or minus the number of bytes that are replaced as one."""
+    """Return the character's length at `at`, or minus the bytes replaced as one."""
     lead = data[at]
     if lead < 0x80:
         return 1

@@ -1,1 +1,1 @@
-"""Timers: something is said, called or asked at a moment, every day, or every few minutes."""
+"""Timers: texts, tool calls or questions to the agent at a moment, daily, or every few minutes."""

@@ -24,11 +24,7 @@ _LATE_CALL = const("%s was due %s, %s ago, and was not carried out")
 
 
 class TimerRunner:
-    """Reports what is due of some Timers, in the chats of an inbox.
-
-    ask(caller, content, mid, head) has the agent answer: (the seq of the reply or 0, the problem).
-    call(name, arguments, caller) calls a tool: (True if it went well, what it answered).
-    """
+    """A runner of due Timers; ask() gives (reply seq or 0, problem), call() gives (success, answer)."""
 
     def __init__(self, timers, inbox, journal, ask, call):
         self._timers = timers
@@ -40,18 +36,18 @@ class TimerRunner:
         self._busy = ""  # the id of that timer
 
     async def finish(self) -> None:
-        """Raise what ended a task that is over, if it was an error of the code."""
+        """Raise the unexpected error of an ended task."""
         if self._task and not self._busy:
             task, self._task = self._task, None
             await task
 
     def stop(self) -> None:
-        """End what is under way: the app ends."""
+        """Cancel the running work at the end of the app."""
         if self._task:
             self._task.cancel()
 
     def run_one(self, ref: str, now: int) -> bool:
-        """Run a timer that is due; True if that is done, or under way."""
+        """Run a due timer; True if it is done or running."""
         row = self._timers.table.get(ref)
         if row is None or ref == self._busy:
             return True
@@ -74,7 +70,6 @@ class TimerRunner:
         return is_known or (due <= row.get("last", 0) <= now and "calling" not in row)
 
     def _begin(self, row: dict, caller, due: int, now: int) -> bool:
-        """As run_one()."""
         is_late = now - due > _LATE_CALL_S
         if row["kind"] == "say":
             self._say(row, caller, due, now, "reminder: " + row["what"])
@@ -99,7 +94,6 @@ class TimerRunner:
         return schedule.moment_name(self._timers.clock, due), duration(now - due)
 
     def _advance(self, row: dict, due: int, now: int) -> None:
-        """Note that a moment is reported: the timer waits for its next one, or leaves."""
         new = dict(row)
         following = schedule.next_after(row, self._timers.clock, max(due, now))
         new.update({"due": following, "last": due, "calling": None})
@@ -126,18 +120,16 @@ class TimerRunner:
             self._timers.wake()
 
     async def _call(self, row: dict, caller, _due: int, _now: int) -> str:
-        """Call a tool once; the problem."""
         name, _, arguments = row["what"].partition(" ")
         is_ok, answer = await self._call_tool(name, arguments, caller)
         return "" if is_ok else "%s failed: %s" % (row["what"], answer[:_PIECE])
 
     async def _ask(self, row: dict, caller, due: int, now: int) -> str:
-        """Ask the agent, as a turn of the person who set the timer; the problem, if there is no reply."""
+        """Ask the agent on behalf of the timer's owner; return the problem without a reply."""
         late = "(was due %s, %s ago) " % self._age(due, now) if now - due > _LATE_S else ""
         reply, problem = await self._ask_agent(caller, row["what"], _mid(row, due), late)
         return "" if reply else "could not answer: %s; %s" % (row["what"], problem)
 
 
 def _mid(row: dict, due: int) -> str:
-    """The id of what is said of a due moment."""
     return "timer:%s:%d" % (row["id"], due)

@@ -12,12 +12,12 @@ from engram.compat import const
 
 _DAYS = {127: "every day", 31: "on weekdays", 96: "on weekends"}
 _WEEK = const(7)
-_SLACK = const(7200)  # by which a period may be longer, since clocks are set
+_SLACK = const(7200)  # seconds by which a period may grow when clocks are set
 _NAMES = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
 
 
 def next_after(fields: dict, clock, at: int) -> int:
-    """The first moment after `at` at which a timer that repeats is due; 0 for one that does not."""
+    """Return the first due moment after `at`, 0 without a repeat."""
     if "every" in fields:
         step = fields["every"] * 60
         due = fields["due"]
@@ -33,7 +33,7 @@ def next_after(fields: dict, clock, at: int) -> int:
 
 
 def newest(fields: dict, clock, now: int) -> int:
-    """The latest moment up to `now` at which a timer was due that is due."""
+    """Return the latest due moment up to `now`."""
     due = fields["due"]
     if "every" in fields:
         return next_after(fields, clock, now) - fields["every"] * 60
@@ -44,7 +44,7 @@ def newest(fields: dict, clock, now: int) -> int:
 
 
 def is_misplaced(fields: dict, clock, now: int) -> bool:
-    """Return True if the next moment of a timer that repeats cannot be right: the clock was wrong, or the zone has changed."""
+    """True if a repeating timer's next moment is wrong, after a change of clock or zone."""
     due = fields["due"]
     if due <= now:
         return False
@@ -56,12 +56,10 @@ def is_misplaced(fields: dict, clock, now: int) -> bool:
 
 
 def weekday(day: int) -> int:
-    """The day of the week of a day since 1970-01-01, Monday being 0."""
     return (day + 3) % _WEEK
 
 
 def describe(fields: dict, clock) -> str:
-    """Return when a timer is due, with day and time in full."""
     due = fields["due"]
     if "words" in fields:
         return "when %s comes up" % fields["words"]
@@ -75,7 +73,7 @@ def describe(fields: dict, clock) -> str:
 
 
 def moment_name(clock, at: int) -> str:
-    """A moment with its day of the week, as "Friday 2026-11-27 08:00"."""
+    """Return a moment such as "Friday 2026-11-27 08:00"."""
     return _NAMES.split(" ")[weekday(clock.day_number(at))] + " " + clock.minute(at)
 
 

@@ -24,11 +24,10 @@ SCHEMA = (
 )  # fmt: skip
 
 TimerSpec = namedtuple("TimerSpec", "kind what trigger")
-"""kind "say", "ask" or "tool"; the text, or the tool's name and its arguments as JSON; a Span,
-Moment or Repeat of engram.text.times, or Words."""
+"""Kind "say", "ask" or "tool"; text, or tool name and JSON arguments; a time or Words."""
 
 Words = namedtuple("Words", "text")
-"""The words that a message has when a timer is due."""
+"""Words of a message that trigger a timer."""
 
 _MOST = const(64)  # timers of all people together: each look at the clock goes through all of them
 _NAMELESS = const("direct")  # the room where a program speaks for people and names none: see access.caller_of_channel()
@@ -41,28 +40,26 @@ _DAY = const(86400)
 _SHORTEST_EVERY = const(5)  # minutes
 _SHORTEST_ASK = const(60)  # minutes: each time costs calls of the model
 _LONGEST_EVERY = const(44640)
-WORDS_DAYS = 90  # for which one waits for its words: what nobody needs leaves room
+WORDS_DAYS = 90  # days for which a timer waits for its words
 
 
 def make_table(folder: str) -> TableFile:
-    """The table of a board's timers."""
     return TableFile(folder + "/timers.jsonl", "timer", "w", SCHEMA, _MOST)
 
 
 def belongs_to(caller, row: dict) -> bool:
-    """True if a timer is the caller's: the principal's, in whatever private room, or that of the group's room."""
+    """True if a timer belongs to the caller's principal, or to the group's room."""
     if caller.group or "group" in row:
         return caller.group and "group" in row and row["room"] == caller.room
     return row["who"] == caller.principal
 
 
 def caller_of(row: dict) -> Caller:
-    """The person who set a timer, where they did."""
     return Caller(row["who"], row["room"], "group" in row, row.get("workspace", ""))
 
 
 def new_row(spec: TimerSpec, caller, clock) -> dict:
-    """The row of what a caller asks for. ArgumentError if it cannot be kept."""
+    """Return the row of a new timer; ArgumentError."""
     now = clock.now()
     if not clock.known:
         raise ArgumentError("time", "needs the clock, which is not set yet: connect the board, or ask again later.")
@@ -86,7 +83,6 @@ def new_row(spec: TimerSpec, caller, clock) -> dict:
 
 
 def _checked(name: str, value, most: int) -> str:
-    """A text on one line, without what a terminal would take for a command."""
     value = " ".join(text.printable(value).split()) if isinstance(value, str) else ""
     if not value:
         raise ArgumentError(name, "must be a text that is not empty.")
@@ -126,7 +122,7 @@ def _moment(time, clock, now: int) -> int:
 
 
 def check_new(rows: list, caller, new: dict) -> None:
-    """ArgumentError if the caller has a timer as a new row's already."""
+    """Raise ArgumentError if the caller has an equal timer."""
     names = ["kind", "what", "room", "minute", "days", "every", "words"]
     is_once = all(new.get(name) is None for name in names[3:])
     for row in rows:
@@ -136,5 +132,4 @@ def check_new(rows: list, caller, new: dict) -> None:
 
 
 def terms_of(words: str) -> set:
-    """The terms that a message must have."""
     return set(text.terms(words))

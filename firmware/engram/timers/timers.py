@@ -1,7 +1,8 @@
-"""Timers: what is said, asked or called at a moment, every day, every few minutes, or when a message has some words.
+"""Timers: texts, tool calls or questions at a moment, daily, every few minutes, or at certain words in a
+message.
 
-They are in memory/timers.jsonl, see timer_store.py. Each due moment is reported once, wherever the power fails: what is said
-has the moment's id, which the journal keeps once, and only then the row gets its next moment, see runner.py.
+They are in memory/timers.jsonl, see timer_store.py. Each due moment is reported once despite power cuts: its
+id is saved once in the journal before the row gets its next moment, see runner.py.
 """
 
 import asyncio
@@ -31,22 +32,20 @@ _CLOSE = const("</standing-reminders>")
 
 
 class Timers:
-    """A board's timers, in a file in `folder`."""
-
     runner: "TimerRunner"
-    """Reports those that are due; the board sets it once it has an inbox."""
+    """Runner of due timers, set once there is an inbox."""
 
     def __init__(self, folder: str, clock):
         self.table = timer_store.make_table(folder)
         self.clock = clock
         self.is_in_turn = False
-        """True while a timer's turn is answered: it sets no timers."""
+        """True during a timer's turn, which sets no timers."""
         self.problem = ""
-        """Reason why something due could not be reported, "" if it could."""
+        """Reason why something due was not reported, or ""."""
         self._changed = asyncio.Event()
 
     def open(self) -> None:
-        """Read the file; one that cannot be read keeps no board from starting and is tried again when it is needed."""
+        """Read the file; failures are retried later and do not stop a start."""
         try:
             self._rows()
         except (EngramError, MemoryError):
@@ -63,7 +62,7 @@ class Timers:
     # --- when people ask
 
     def add(self, caller, spec: TimerSpec) -> dict:
-        """Keep a timer; its row, which is on flash then. ArgumentError if it cannot be kept."""
+        """Save a timer and return its row; ArgumentError."""
         rows = self._rows()
         row = timer_store.new_row(spec, caller, self.clock)
         timer_store.check_new(rows, caller, row)
@@ -71,7 +70,6 @@ class Timers:
         return self.table.add(row)
 
     def remove(self, caller, ref: str) -> dict:
-        """Remove a timer; its row. NotFound if this caller has none of that id."""
         self._rows()
         row = self.table.find(ref)
         if not belongs_to(caller, row):
@@ -80,7 +78,7 @@ class Timers:
         return row
 
     def owned_by(self, caller) -> list:
-        """The rows of the caller's timers, those first that are due first."""
+        """Return the caller's rows, next due first."""
         found = [row for row in self._rows() if belongs_to(caller, row)]
         found.sort(key=_order)
         return found
@@ -88,22 +86,18 @@ class Timers:
     # --- when words are mentioned
 
     async def remind(self, turn, content: str, sink) -> str:
-        """Tell the person of a Turn what its message triggers; the text for the model, "" for none.
-
-        That they were reminded is kept then: after a power cut in between they are reminded once more.
-        """
+        """Show timers that a Turn's message triggers; return the text for the model, or ""."""
         rows = self._mentioned(turn.caller, content)
         for row in rows:
             await sink.notice("reminder: %s (%s)" % (row["what"], row["id"]))
         if not rows:
             return ""
         self._note_reminded(rows)
-        # The text cannot close the fence that it stands in.
+        # The text cannot close its fence.
         lines = ["- [%s] %s" % (row["id"], row["what"].replace("<", "‹")) for row in rows]
         return "\n".join([_OPEN, _RULE] + lines + [_CLOSE])
 
     def _mentioned(self, caller, content: str) -> list:
-        """The rows whose words a message has, those first that have been silent for longest."""
         now = self.clock.now()
         said, found = None, []
         for row in self.table.rows:
@@ -129,7 +123,6 @@ class Timers:
     # --- running
 
     async def run(self) -> None:
-        """Run what is due, for ever."""
         try:
             while True:
                 is_done = await self.run_due()
@@ -142,11 +135,9 @@ class Timers:
             self.runner.stop()
 
     def wake(self) -> None:
-        """Look again for what is due."""
         self._changed.set()
 
     async def run_due(self) -> bool:
-        """Run what is due now; True if nothing is left that is."""
         await self.runner.finish()
         try:
             self._rows()
@@ -175,7 +166,7 @@ class Timers:
         return is_done
 
     def _update(self, now: int) -> None:
-        """Remove those that waited in vain for their words; correct what the clock, or its zone, has changed."""
+        """Remove expired word timers; adjust to changes of clock or zone."""
         changed = {}
         for row in self.table.rows:
             if "words" in row and row["due"] <= now:
@@ -186,7 +177,6 @@ class Timers:
             self.table.change(changed)
 
     def _pause_ms(self) -> int:
-        """Until the next one is due, or until the clock is to be looked at."""
         dues = [row["due"] for row in self.table.rows if row["due"]] if self.clock.known else ()
         left = min(dues) - self.clock.now() if dues else _SLICE_MS
         return min(_SLICE_MS, max(0, left) * 1000 + 50)

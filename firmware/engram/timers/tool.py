@@ -1,4 +1,4 @@
-"""Timers as the model sets them, by the tool `timer`, and as people do with /timers add."""
+"""Timers of the model, by the tool `timer`, and of people, by /timers add."""
 
 from engram import text
 from engram.compat import const
@@ -30,7 +30,7 @@ _SCHEMA = const(
 
 
 class TimerTool(Tool):
-    """The tool of one board's timers: all may set timers, and see their own. They call those of a `toolbox`."""
+    """The timers' tool, whose timers call tools of a `toolbox`."""
 
     def __init__(self, timers, toolbox):
         self._timers = timers
@@ -70,7 +70,7 @@ def _shown(row: dict, clock) -> dict:
 
 
 def checked_call(toolbox, name: str, arguments: str, caller) -> str:
-    """The call of a tool as a timer's row has it. ArgumentError if a timer of this caller may not make it."""
+    """Return the checked call of a timer's row; ArgumentError."""
     if name == NAME:
         raise ArgumentError("tool", "a timer sets no timers.")
     try:
@@ -87,7 +87,7 @@ def checked_call(toolbox, name: str, arguments: str, caller) -> str:
 
 
 def add(timers, caller, typed: str) -> str:
-    """Keep the timer of "TIME TEXT" or "when WORDS: TEXT"; a sentence on it."""
+    """Add the timer of "TIME TEXT" or "when WORDS: TEXT"; return a sentence."""
     if typed.startswith(_WHEN):
         words, _, what = typed[len(_WHEN) :].replace("：", ":").partition(":")
         trigger = Words(words)
@@ -97,5 +97,4 @@ def add(timers, caller, typed: str) -> str:
 
 
 def describe(row: dict, clock) -> str:
-    """The sentence about a timer, with its day and time in full."""
     return "%s: %s %s%s" % (row["id"], schedule.describe(row, clock), _DOES[row["kind"]], row["what"])

@@ -1,10 +1,10 @@
-"""A turn that a timer begins: the agent answers its text, and the reply is delivered as what a timer says is."""
+"""A turn begun by a timer: the agent answers its text, and the reply is delivered like a timer's text."""
 
 from engram.agent.agent import Origin, Sink
 
 
 class _Notices(Sink):
-    """Keeps what a timer's turn says beside its reply, which is delivered as a whole."""
+    """A timer turn's notices, delivered with its reply."""
 
     may_exceed_queue = True
 
@@ -16,14 +16,13 @@ class _Notices(Sink):
 
 
 class TimerOrigin(Origin):
-    """The origin of a timer's turn; its reply is said with the id `mid`, which the journal keeps once."""
+    """The origin of a timer's turn, whose reply is saved once by `mid`."""
 
     def __init__(self, mid: str, head: str, board):
         super().__init__()
         self.is_said = False
         self.notices = _Notices()
         self.reply = 0
-        """The seq of the reply, once it is on flash."""
         self._id = mid
         self._head = head
         self._board = board
@@ -39,7 +38,7 @@ class TimerOrigin(Origin):
 
 
 async def run_turn(board, caller, content: str, mid: str, head: str) -> tuple:
-    """Have a timer's text answered, below a `head`; (the seq of the reply, 0 if none is on flash; the problem)."""
+    """Run a timer's text under a `head`; return (reply seq or 0, problem)."""
     if board.model is None:
         return 0, "no model is set up"
     origin = TimerOrigin(mid, head, board)

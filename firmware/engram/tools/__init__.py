@@ -1,1 +1,1 @@
-"""Tools of a person's own: functions and pins that the model may use."""
+"""The owner's tools: functions and pins for the model."""

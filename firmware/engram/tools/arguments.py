@@ -1,7 +1,4 @@
-"""Reads the arguments of a model's call, by the tool's schema.
-
-Values that are not as the schema has them are mended where they can mean one thing only.
-"""
+"""Reads a call's arguments by the tool's schema, and converts wrong types that have only one meaning."""
 
 from engram import text
 from engram.errors import ArgumentError
@@ -12,7 +9,6 @@ _LEFT_OUT = (None, "", "null", "None")
 
 
 def read_arguments(call_arguments: str, schema: str) -> dict:
-    """Return the arguments of a call; ArgumentError names the first that is wrong."""
     try:
         values = text.loads(call_arguments) if call_arguments.strip() else {}
     except ValueError:
@@ -37,7 +33,7 @@ def read_arguments(call_arguments: str, schema: str) -> dict:
 
 
 def _mended(value, rule: dict):
-    """Return a value in the form that a rule wants; unchanged if it cannot mean that."""
+    """Return a value converted by its rule; unchanged if it cannot be."""
     for option in rule.get("anyOf", (rule,)):
         for meant in _meanings(value):
             if option["type"] == "array" and isinstance(meant, list):
@@ -48,7 +44,6 @@ def _mended(value, rule: dict):
 
 
 def _meanings(value) -> tuple:
-    """Return what may have been meant by a value."""
     if isinstance(value, float):
         return (int(value),) if value % 1 == 0 else ()
     if not isinstance(value, str):

@@ -1,13 +1,12 @@
-"""Calls that wait for a yes of the person: what the model says of it does not count.
-
-A yes is a message of words that agree, in ten languages, and of no others.
+"""Calls that wait for a person's yes, whatever the model says: a message of agreeing words only, in ten
+languages.
 """
 
 from engram import text
 from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import EngramError
 
-_CALLERS = const(8)  # for whom a call waits at once
+_CALLERS = const(8)  # callers with a pending call
 _WAIT_MS = const(600_000)  # for a yes: one that comes later may be of another question
 
 _ENDS = const(",.!;:，。！；：、\n")
@@ -18,11 +17,10 @@ _YES = const(
     "ja|ja bitte|klar|gerne|sí|si|sí por favor|claro|vale|oui|d'accord|はい|お願いします|네|예|sim|"
     "да|Да|конечно|Конечно|хорошо|Хорошо|نعم|"
 )
-"""Messages that plainly agree, without their marks: all else may take a yes back, or ask for something else."""
+"""Plain agreements; anything else may revoke a yes."""
 
 
 def is_yes(said: str) -> bool:
-    """Return True if a message plainly agrees."""
     for end in _ENDS:
         said = said.replace(end, " ")
     said = " ".join(said.split()).lower()
@@ -30,36 +28,32 @@ def is_yes(said: str) -> bool:
 
 
 class Confirmations:
-    """The calls that wait, one for each caller: the same person in the same room.
-
-    For how long goes by the counter of ticks, since the clock may not be set yet, and jump when it is.
-    """
+    """Pending calls, one per caller, timed by ticks, as the clock may jump."""
 
     def __init__(self, ticks=ticks_ms):
         self._ticks_ms = ticks
         self._waiting = {}
-        """By caller (name, arguments as text, ticks)."""
+        """By caller (name, JSON arguments, ticks)."""
 
     def tick(self) -> None:
-        """Let waits expire; at least once in some days, since the counter of ticks wraps."""
         now = self._ticks_ms()
         for caller, waiting in list(self._waiting.items()):
             if ticks_diff(now, waiting[2]) >= _WAIT_MS:
                 self._waiting.pop(caller)
 
     def begin_turn(self, turn) -> None:
-        """Handle what the person says: a yes lets their call run in this turn, all else ends its wait."""
+        """Allow the pending call after a yes; end its wait after anything else."""
         self.tick()
         waiting = self._waiting.pop(turn.caller, None)
         turn.confirmed = waiting if is_yes(turn.said) else None
 
     def is_confirmed(self, turn, name: str, arguments: dict) -> bool:
-        """Return True, once, if the person said yes to this call and to nothing else."""
+        """True, once, if the person confirmed exactly this call."""
         confirmed, turn.confirmed = turn.confirmed, None
         return confirmed is not None and _is_same(confirmed, name, arguments)
 
     def ask(self, turn, name: str, arguments: dict) -> None:
-        """Let a call wait for a yes; EngramError if another one waits."""
+        """Let a call wait for a yes; EngramError if another waits."""
         self.tick()
         waiting = self._waiting.get(turn.caller)
         if waiting:
@@ -68,7 +62,7 @@ class Confirmations:
             return
         if len(self._waiting) >= _CALLERS:
             self._waiting.popitem()
-        # As text: whoever has the dict may change it.
+        # As text, since a caller may change the dict.
         self._waiting[turn.caller] = name, text.dumps(arguments), self._ticks_ms()
 
 

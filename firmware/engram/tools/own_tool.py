@@ -1,4 +1,4 @@
-"""Tools of a person's own: functions that own.py gives the model, within limits, and own.py itself."""
+"""The owner's tools: functions that own.py gives the model, within limits, and own.py itself."""
 
 import asyncio
 import sys
@@ -16,18 +16,10 @@ _FIRST = const("abcdefghijklmnopqrstuvwxyz")
 _LETTERS = const("abcdefghijklmnopqrstuvwxyz0123456789_")
 _SECONDS = {"type": "number", "minimum": 0.1, "maximum": 120}
 _KINDS = ("string", "integer", "number", "boolean")
-"""The types of arguments."""
 
 
 class OwnTool(Tool):
-    """A function that the model may call, within limits.
-
-    run(**arguments), or run(caller, **arguments) if it `wants_caller`, is a function or a coroutine
-    function. `who` may use it: "all", a principal such as "owner", or several; in a group nobody
-    unless `groups`. With `confirm` it runs only after a yes of the person in their next message.
-    One that does not end when it is cancelled is left behind, and not called again before it has
-    ended.
-    """
+    """A limited tool of the owner's code; `who` may use it, `confirm` asks before each call."""
 
     def __init__(
         self,
@@ -81,13 +73,13 @@ class OwnTool(Tool):
         return value, "used " + self.name
 
     async def _work(self, arguments: dict, caller, over, outcome: list) -> None:
-        """Call the function, and put its value and a problem, "" if there is none, into the outcome."""
+        """Call the function; store its value and a problem or "" in the outcome."""
         value, problem = None, ""
         try:
             value = self._function(caller, **arguments) if self._wants_caller else self._function(**arguments)
             if hasattr(value, "send"):
                 value = await value  # pyright: ignore[reportGeneralTypeIssues]  it is a coroutine
-            text.dumps(value)  # what is no JSON fails here
+            text.dumps(value)  # fails if it is no JSON
         except (Exception, SystemExit) as error:  # noqa: BLE001 the code is a person's own, and may raise anything
             said = text.printable(str(error))[:_PROBLEM_LONGEST]
             problem = "%s failed: %s" % (self.name, said or type(error).__name__)
@@ -99,7 +91,7 @@ class OwnTool(Tool):
 
 
 def declare(toolbox, function, options: dict):
-    """Add a function to a toolbox, and give it back; without one, give what does that to the function that follows."""
+    """Add a function to a toolbox and return it, or return a decorator."""
 
     def add(function):
         toolbox.add(OwnTool(function, **options))
@@ -109,7 +101,7 @@ def declare(toolbox, function, options: dict):
 
 
 def load_own_code(app, folder: str) -> None:
-    """Import own.py of a folder and call its setup(app), if it has one; an error there is shown, and the board goes on."""
+    """Run setup(app) of a folder's own.py; print errors and go on."""
     if folder and folder not in sys.path:
         sys.path.append(folder)
     try:
@@ -123,7 +115,7 @@ def load_own_code(app, folder: str) -> None:
 
 
 def check_name(argument: str, name) -> str:
-    """Return a name that a model can call; ArgumentError if it is none."""
+    """Return a valid tool name; ArgumentError."""
     is_name = isinstance(name, str) and 0 < len(name) <= _NAME_LONGEST and name[0] in _FIRST
     if not is_name or not all(letter in _LETTERS for letter in name):
         problem = "must be at most %d of a to z, 0 to 9 and _, and begin with a letter." % _NAME_LONGEST

@@ -1,4 +1,4 @@
-"""Pins as config.json names them, checked in full: nothing but these is ever reached."""
+"""The pins of config.json, fully checked; no other pin can be reached."""
 
 from collections import namedtuple
 
@@ -8,10 +8,9 @@ from engram.errors import ArgumentError, ConfigError
 from engram.schema_check import check, check_fields
 
 MOST = const(24)
-"""Pins on one board."""
 
 PIN = const("0..48")
-"""The numbers that the pins of any chip have, as a rule of schema_check.py."""
+"""Valid pin numbers of any chip, as a rule of schema_check.py."""
 UNIT = {"type": "string", "maxLength": 8, "format": "line"}
 OUTPUTS = ("out", "pwm")
 _NAME = {"type": "string", "maxLength": 32, "format": "line"}
@@ -27,7 +26,7 @@ _MODES = {
         "unit": UNIT,
     },
 }
-"""The modes, and the fields that each has beside those of all."""
+"""Fields of each mode besides the common ones."""
 
 _WRONG_NAME = const("a name has at most 32 characters, no space and no dot, begins with no digit and is not like m12.")
 _FORBIDDEN = const(
@@ -35,14 +34,13 @@ _FORBIDDEN = const(
 )
 
 Pin = namedtuple("Pin", "name pin mode pull freq safe invert scale unit")
-"""One pin. A value is 0 or 1, in per cent for pwm, in millivolts for adc; `scale` is None or
-[a, b]: a * millivolts + b."""
+"""One pin: 0 or 1, per cent (pwm) or millivolts (adc, with `scale` [a, b] as a * mV + b)."""
 
 _DEFAULTS = {"pull": "none", "freq": 1000, "safe": 0, "invert": False, "scale": None}
 
 
 def parse_pins(table: dict, forbidden) -> list:
-    """Return the Pins of config.json, by their names in order; ConfigError if one is wrong."""
+    """Return the Pins of config.json in order of names; ConfigError."""
     if len(table) > MOST:
         raise ConfigError("pins", "has %d pins, at most %d fit." % (len(table), MOST))
     pins = []
@@ -56,7 +54,6 @@ def parse_pins(table: dict, forbidden) -> list:
 
 
 def parse_pin(name: str, entry: dict, forbidden) -> Pin:
-    """Return one Pin; ConfigError if it is wrong, or its number is one of `forbidden`."""
     try:
         check_name(name)
         check("mode", entry.get("mode"), _RULES["mode"])
@@ -73,20 +70,19 @@ def parse_pin(name: str, entry: dict, forbidden) -> Pin:
 
 
 def check_name(name: str) -> None:
-    """ArgumentError if a name could be taken for something else on a command line."""
+    """Raise ArgumentError for an ambiguous name on a command line."""
     check("name", name, _NAME)
     if not name or name[0].isdigit() or is_memory_id(name) or " " in name or "." in name:
         raise ArgumentError("name", _WRONG_NAME)
 
 
 def check_allowed(number: int, forbidden) -> None:
-    """ArgumentError if a pin is one of those that are never allowed."""
     if number in forbidden:
         raise ArgumentError("pin", _FORBIDDEN % number)
 
 
 def forbidden_pins(folder: str) -> list:
-    """Return the numbers that are never allowed on this board, as its deploy has written them."""
+    """Return the forbidden pin numbers, written by deploy."""
     found = read_object(folder + _CODE_JSON, _CODE_JSON_LONGEST).get("forbidden_pins")
     if not isinstance(found, list):
         raise ConfigError("pins", "need the board's list of pins that are never allowed: deploy Engram to it again.")
@@ -94,7 +90,6 @@ def forbidden_pins(folder: str) -> list:
 
 
 def read_object(path: str, longest: int) -> dict:
-    """Return the JSON object in a file, {} if there is none."""
     try:
         found = text.loads(files.read(path, longest) or b"{}")
     except ValueError:
@@ -103,5 +98,5 @@ def read_object(path: str, longest: int) -> dict:
 
 
 def is_memory_id(name: str) -> bool:
-    """Return True if a text is the id of a memory, such as m12."""
+    """True for a memory's id such as m12."""
     return name[:1] == "m" and text.encode(name[1:]).isdigit()

@@ -1,4 +1,4 @@
-"""The chip's pins behind machine, or simulated ones where there are none: each reads and writes one pin's value."""
+"""Drivers that read and write one pin: the chip's by machine, or simulated ones."""
 
 try:
     import machine
@@ -10,7 +10,7 @@ from engram.errors import ConfigError, EngramError
 from engram.tools import pin_config
 
 REFUSALS = (ValueError, OSError, TypeError, RuntimeError)
-"""Errors of a chip that refuses a pin; the last one if no timer is left for a PWM."""
+"""Errors of a refused pin; the last one if no PWM timer is left."""
 
 _CONFIG = const("/config.json")
 _CONFIG_LONGEST = const(8192)  # bytes, as in config.py
@@ -19,12 +19,12 @@ _SIMULATED_MV = const(1000)
 
 
 def is_simulated() -> bool:
-    """Return True if this is no chip: the unix port has a module machine, too, but no pins."""
+    """True without a chip: the unix port's machine module has no pins."""
     return not hasattr(machine, "Pin")
 
 
 def open_driver(pin):
-    """Return the driver of a pin_config.Pin, an output in its safe state; ConfigError if the chip refuses it."""
+    """Return a pin's driver, outputs in their safe state; ConfigError."""
     if is_simulated():
         return SimulatedPin(pin)
     try:
@@ -36,10 +36,7 @@ def open_driver(pin):
 
 
 def make_safe() -> None:
-    """Give outputs their safe state before the app or without it: what is wrong is left alone, and the start says so.
-
-    The pins are read from config.json, whose other settings may be wrong.
-    """
+    """Set outputs to their safe state, skipping bad settings, before or without the app."""
     table = pin_config.read_object(_CONFIG, _CONFIG_LONGEST).get("pins")
     try:
         forbidden = () if is_simulated() else pin_config.forbidden_pins("")
@@ -55,25 +52,21 @@ def make_safe() -> None:
 
 
 class SimulatedPin:
-    """Keeps a value, which a command may set: it plays the world outside."""
-
     def __init__(self, pin):
         self._value = _SIMULATED_MV if pin.mode == "adc" else pin.safe
 
     def read(self) -> int:
-        """The value."""
         return self._value
 
     def write(self, value: int) -> None:
-        """Set the value."""
         self._value = value
 
     def on_rise(self, handler) -> None:
-        """Do nothing: a command raises no interrupt."""
+        """Do nothing, as a command raises no interrupt."""
 
 
 class _Output:
-    """An output, on or off or dimmed."""
+    """An output pin, possibly dimmed."""
 
     def __init__(self, pin):
         self._pin = pin

@@ -14,29 +14,25 @@ _READ = "Read one pin of the board, or all of them."
 
 
 def open_pins(table: dict, folder: str) -> "Pins":
-    """The pins of config.json, outputs in their safe state; ConfigError if one of them is wrong."""
     simulated = is_simulated()
     found = pin_config.parse_pins(table, () if simulated else pin_config.forbidden_pins(folder))
     return Pins([(pin, open_driver(pin)) for pin in found], simulated)
 
 
 class Pins:
-    """Reads and sets pins; `pins` are pairs of a pin_config.Pin and its driver."""
-
     def __init__(self, pins: list, simulated: bool):
         self._pins = pins
         self.is_simulated = simulated
 
     def values(self) -> dict:
-        """The values of pins by name: "on" or "off", or a number; None if one cannot be read."""
         return {pin.name: _shown(pin, driver) for pin, driver in self._pins}
 
     def number(self, name: str):
-        """Return the value of a pin as a number, None if it cannot be read."""
+        """Return a pin's number, None if unreadable."""
         return _read(*self._named(name))
 
     def on_rise(self, name: str, handler) -> None:
-        """Call a handler when an input rises; one handler a pin."""
+        """Call a handler on rising input, one handler per pin."""
         self._named(name)[1].on_rise(handler)
 
     def _named(self, name: str) -> tuple:
@@ -47,7 +43,7 @@ class Pins:
         raise ArgumentError("pin", "there is no pin %s; there are %s." % (text.printable(name)[:40], names))
 
     def make_safe(self) -> None:
-        """Give each output its safe state; one that refuses leaves the others safe."""
+        """Set each output to its safe state, despite failing ones."""
         for pin, driver in self._pins:
             if pin.mode in OUTPUTS:
                 try:
@@ -56,7 +52,7 @@ class Pins:
                     diag.error("pins", "%s is not safe: %s" % (pin.name, error))
 
     def set(self, name: str, value):
-        """Set an output to "on", "off", or for pwm per cent; its new value. ArgumentError says what would be right."""
+        """Set an output to "on", "off" or per cent (pwm); return its value. ArgumentError."""
         pin, driver = self._named(name)
         if pin.mode not in OUTPUTS and not self.is_simulated:
             raise ArgumentError(name, "is an input, which can only be read.")
@@ -72,11 +68,9 @@ class Pins:
         return _described(pin, driver)
 
     def is_meant(self, rest: str) -> bool:
-        """Return True if the text behind /pin is of pins, and not the id of a memory to protect."""
         return not pin_config.is_memory_id(rest.partition(" ")[0])
 
     def command(self, caller, rest: str):
-        """Yield the answer to /pin, /pin NAME and /pin NAME VALUE."""
         if not is_owner(caller):
             raise ArgumentError("/pin", "pins are for the owner, in private.")
         name, _, value = rest.partition(" ")
@@ -88,7 +82,7 @@ class Pins:
             yield "%s: %s (%s, pin %d)" % (pin.name, _described(pin, driver), kind, pin.pin)
 
     def tools(self) -> list:
-        """Return the model's tools: pin_set if there are outputs, and pin_read."""
+        """Return pin_read, and pin_set if there are outputs."""
 
         def set_one(arguments: dict, _turn) -> tuple:
             name = arguments["pin"]
@@ -109,7 +103,6 @@ class Pins:
 
 
 def _read(pin, driver):
-    """The value of a pin as a number, None if it cannot be read."""
     try:
         value = driver.read()
     except REFUSALS:
@@ -118,7 +111,6 @@ def _read(pin, driver):
 
 
 def _shown(pin, driver):
-    """The value of a pin as "on" or "off", or a number."""
     value = _read(pin, driver)
     if value is None or pin.mode in ("pwm", "adc"):
         return value
@@ -126,7 +118,6 @@ def _shown(pin, driver):
 
 
 def _described(pin, driver):
-    """The value of a pin, with its unit if it has one."""
     value = _shown(pin, driver)
     if value is None:
         return "could not be read"

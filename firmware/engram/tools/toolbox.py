@@ -1,6 +1,5 @@
-"""The tools that the model may call: who may, with which arguments, and after whose yes.
-
-Whatever a tool does, its call ends with an answer that the model can use.
+"""The model's tools: permissions, arguments and confirmations. Every call ends with an answer that the
+model can use.
 """
 
 from collections import namedtuple
@@ -25,23 +24,15 @@ _ASKED = const(
 )
 
 Done = namedtuple("Done", "result notice")
-"""A call's result as JSON text, and one line for the person, "" if nothing was changed."""
 
 _Unsaid = namedtuple("_Unsaid", "caller")
-"""The turn of a call that no model makes."""
 
 
 class Tool:
-    """A tool: run(arguments, turn), which may be a coroutine function, gives (value, line for the person).
-
-    is_for(caller) tells who may call it. `writes` tells whether it changes something: not for
-    words that are only forwarded. needs_yes(arguments) tells whether a call runs only after a yes
-    of the person. `is_memory` tools are offered by the memory mode, and belong to a turn; the
-    others are limited in number and size.
-    """
+    """A tool with run(arguments, turn); `writes` excludes forwarded words, `is_memory` ones are unlimited."""
 
     task = None
-    """The task of a call that did not end in its time."""
+    """Task of a call that exceeded its time."""
 
     def __init__(self, name, description: str, schema: str, run, is_for, writes: bool, is_memory=False, needs_yes=None):
         self.name = name
@@ -55,7 +46,7 @@ class Tool:
 
 
 class Toolbox:
-    """All tools of a board. Those beside the memory's have at most `most_tokens` of descriptions and schemas."""
+    """The tools of a board; those beyond memory have at most `most_tokens` of descriptions."""
 
     def __init__(self, most_tokens: int):
         self._most_tokens = most_tokens
@@ -63,7 +54,6 @@ class Toolbox:
         self.confirmations = Confirmations()
 
     def add(self, tool) -> None:
-        """Add a tool; ArgumentError if its name is taken or there is no room for it."""
         if any(other.name == tool.name for other in self._tools):
             raise ArgumentError("name", "there is a tool %s already: give another name." % tool.name)
         if not tool.is_memory:
@@ -75,16 +65,16 @@ class Toolbox:
         self._tools.append(tool)
 
     def restart(self) -> None:
-        """The app's loop begins again: tools that were left behind in the last one do not run any more."""
+        """Forget abandoned tasks of the last event loop."""
         for tool in self._tools:
             tool.task = None
 
     def listed(self, caller, only=()) -> tuple:
-        """Return the tools of a caller; of those with the names in `only`, if it has some."""
+        """Return a caller's tools, limited to `only` if not empty."""
         return tuple([tool for tool in self._tools if (not only or tool.name in only) and tool.is_for(caller)])
 
     async def answer(self, call, turn, only=()) -> Done:
-        """Run one call of the model in a Turn; an EngramError is in the result."""
+        """Run a model's call in a Turn; an EngramError becomes its result."""
         try:
             tool, arguments = self._checked(call.name, call.arguments, turn.caller, only)
             if turn.forwarded and tool.writes:
@@ -102,7 +92,7 @@ class Toolbox:
         return Done(result if tool.is_memory else '{"result":%s}' % result, notice)
 
     def _ask(self, tool, arguments: dict, turn) -> Done:
-        """Let a call wait for a yes: the person reads from the board itself what is to be done, whatever the model asks."""
+        """Let a call wait for a yes; the board itself shows the person the call."""
         shown = text.dumps(arguments)
         if len(shown) > _SHOWN_LONGEST:
             raise EngramError("the arguments are too long to be shown to the person: shorten them.")
@@ -110,7 +100,7 @@ class Toolbox:
         return Done(_ASKED, "%s waits for your yes: %s" % (tool.name, shown))
 
     def check(self, name: str, arguments: dict, caller):
-        """(tool, arguments) of a call that no model makes; ArgumentError if this caller may not make it."""
+        """Return (tool, arguments) of a call without a model; ArgumentError."""
         tool, checked = self._checked(name, text.dumps(arguments), caller, ())
         if tool.is_memory:
             raise ArgumentError("tool", "there is no tool %s." % name)
@@ -119,7 +109,7 @@ class Toolbox:
         return tool, checked
 
     async def call(self, name: str, arguments: dict, caller) -> tuple:
-        """(whether it went well, its result as JSON or the problem) of a call that no model makes, such as a timer's."""
+        """Return (success, JSON result or problem) of a call without a model, such as a timer's."""
         try:
             tool, checked = self.check(name, arguments, caller)
             return True, (await _run(tool, checked, _Unsaid(caller)))[0]
@@ -127,7 +117,6 @@ class Toolbox:
             return False, str(error)
 
     def _checked(self, name: str, arguments: str, caller, only) -> tuple:
-        """(tool, arguments) of a call; ArgumentError."""
         tools = self.listed(caller, only)
         for tool in tools:
             if tool.name == name:
@@ -137,7 +126,6 @@ class Toolbox:
 
 
 async def _run(tool, arguments: dict, turn) -> tuple:
-    """(the value as JSON, line for the person)."""
     found = tool.run(arguments, turn)
     if hasattr(found, "send"):
         found = await found
@@ -148,11 +136,10 @@ async def _run(tool, arguments: dict, turn) -> tuple:
 
 
 def object_schema(properties: dict, required: list) -> str:
-    """Return the JSON Schema of a tool's arguments."""
     schema = '{"type":"object","properties":%s,"required":%s,"additionalProperties":false}'
     return schema % (text.dumps(properties), text.dumps(required))
 
 
 def tokens_of(tool) -> int:
-    """The tokens that a tool takes of a prompt."""
+    """Return the tokens of a tool in a prompt."""
     return text.tokens(tool.description) + text.tokens(tool.schema) + _A_TOOL

@@ -1,6 +1,5 @@
-"""Taking memories out: those that a caller may see, oldest first, so that what a memory replaced comes before it.
-
-A slice of the log is read at a time, since others may write, compact and restart it between two lines of an export.
+"""Exports the memories that a caller may see, oldest first, so that replaced ones come first. It reads
+the log in slices, as others may write, compact and restart it meanwhile.
 """
 
 from engram.compat import const
@@ -13,11 +12,6 @@ _BYTES_AT_ONCE = const(4096)  # of those lines, from which on no more are read a
 
 
 def memories(records, caller, with_past: bool):
-    """Yield (record, origin of the one that it replaced or "", whether it was superseded, its uses as Usage.usage_of() gives
-    them), or None as a pause.
-
-    With `with_past` those that were superseded, and those whose time is over, come too.
-    """
     entries = records.entries
     seq = entries.oldest
     while seq < entries.next_seq:
@@ -36,7 +30,6 @@ def memories(records, caller, with_past: bool):
 
 
 def _slice(entries, seq: int) -> tuple:
-    """(some lines from a seq on, the seq after them)."""
     lines = []
     last = entries.next_seq - 1
     size = 0

@@ -1,12 +1,10 @@
-"""Imports memories line by line: each is checked, recognised by its origin or its content, and kept, many with one flush.
+"""Imports memories line by line: checks each, finds it by origin or content, and saves many with one flush.
 
-What happens to a memory:
-
-1. A live record here has its origin: the record is updated if the line differs and is not older. A record that was
-   superseded here, or is superseded where it comes from, stays as it is.
-2. A record from another source says the same: it is there already. Two from one source are never taken for each other,
-   and an import supersedes nothing because of its content.
-3. Else it is new. It supersedes here what it superseded there.
+1. A live record with its origin is updated if the line differs and is not older. A record superseded here or
+   at its source stays as it is.
+2. A record of another source with the same content makes it a duplicate. Records of one source are never
+   compared, and an import supersedes nothing by content.
+3. Otherwise it is new, and supersedes here what it superseded there.
 """
 
 from engram import files, log_line, text
@@ -44,7 +42,7 @@ _FOREIGN = const((  # where a line has no origin
 
 
 class Importer:
-    """Imports for one caller, as many as fit before anything is evicted."""
+    """An import for one caller, until eviction would be needed."""
 
     def __init__(self, records, clock, journal, eviction, forgetting, profile, notes, caller):
         self._records = records
@@ -60,7 +58,7 @@ class Importer:
         self._is_owner = access.is_owner(caller)
         self._batch = []  # (line, values, origin superseded, uses, last use) of new ones that are not kept yet
         self._chars = 0
-        # On an empty board only what has no origin can be there already.
+        # On an empty board only records without an origin can repeat.
         self._was_empty = not self._records.count()
         self._reader = jsonl.Reader("board")
         self._is_foreign = self._is_over = False
@@ -71,19 +69,17 @@ class Importer:
         self._counts = dict.fromkeys(_OUTCOMES, 0)
         self._ids = []
         self.line = 0
-        """The line that is read, or after StoreFull the first one that was not kept."""
+        """Current line, or after StoreFull the first unsaved one."""
         self.problems = []
-        """(line, code, sentence) of refused lines that were not shown yet."""
 
     def close(self) -> None:
-        """Save how often memories were used."""
         if self._counts["stored"]:
             self._uses.save()
 
-    # --- what is read
+    # --- reading
 
     def import_file(self, path: str):
-        """Import a file of the board: a generator that pauses after each line. StoreError when the flash refuses."""
+        """Import a file, pausing after each line; StoreError."""
         try:
             with open(path, "rb") as file:
                 for number, (_, line, _) in enumerate(log_line.long_lines(file, bytearray(_BUFFER)), 1):
@@ -98,7 +94,7 @@ class Importer:
         self.flush()
 
     def import_line(self, number: int, line) -> None:
-        """Import a line's bytes; an int is the length of one that is too long. StoreError when the flash refuses."""
+        """Import a line's bytes, or report the length (int) of a too long one; StoreError."""
         self.line = number
         try:
             found = self._reader.read(line)
@@ -126,7 +122,6 @@ class Importer:
     # --- the profile and the notes
 
     def _put_file(self, name, content) -> None:
-        """Put a text in its place if none stands there."""
         if self._caller.group:
             raise ArgumentError("file", "the profile and the notes stay out of group rooms.")
         if not isinstance(name, str) or not isinstance(content, str) or "\0" in content:
@@ -159,7 +154,7 @@ class Importer:
             self.line = number
         state, record = self._find(origin, values.get("scope", access.own_scope(self._caller)))
         if "was" in fields and (state != LIVE or record["seq"] != fields["was"]):
-            # Whoever sent it had read another version: neither that nor what was forgotten since is overwritten.
+            # The sender had read another version: do not overwrite it, nor later forgotten records.
             self._counts["changed meanwhile"] += 1
         elif is_gone:
             self._forget(state, record, origin)
@@ -181,7 +176,6 @@ class Importer:
                 self.flush()
 
     def _checked(self, fields: dict, is_whole: bool) -> dict:
-        """The fields of a line in the form in which they are stored; absent ones are absent."""
         if "content" not in fields:
             raise ArgumentError("content", "is missing.")
         self._note_unknown([name for name in fields if name not in _KNOWN])
@@ -265,7 +259,6 @@ class Importer:
         self._counts["forgotten"] += 1
 
     def _update(self, record: dict, values: dict, names: list, is_past: bool) -> None:
-        """Give a record the named fields of its line, unless it has them or is the newer one."""
         different = {}
         for name in names:
             default = record_fields.DEFAULTS.get(name)
@@ -286,7 +279,7 @@ class Importer:
             self._count("changed", [record["id"]])
 
     def flush(self) -> None:
-        """Keep the batch; StoreFull when the flash refuses, then `line` is the first that was not kept."""
+        """Save the batch; StoreFull leaves `line` at the first unsaved one."""
         batch, self._batch, self._chars = self._batch, [], 0
         if not batch:
             return
@@ -303,7 +296,6 @@ class Importer:
                 self._refuse(one[0], error.argument, str(error))
 
     def _keep(self, batch) -> None:
-        """Write new memories with one flush: all or none."""
         first = self._entries.next_seq
         known = {}
         drafts = []
@@ -331,7 +323,7 @@ class Importer:
                 self._uses.put(int(ref[1:]), uses, used)
 
     def _superseded(self, origin: str, own_scope: str) -> str:
-        """The id of the record with an origin that one of this scope may supersede, else ""."""
+        """Return the id that a record of this scope may supersede, or ""."""
         state, record = self._find(origin, own_scope)
         if state not in (LIVE, SUPERSEDED):
             return ""
@@ -346,7 +338,7 @@ class Importer:
         self._ids.extend(refs[: _MOST_IDS - len(self._ids)])
 
     def report(self):
-        """Yield the lines on what became of all, after the refused ones, and last the same as an object for programs."""
+        """Yield refused lines, results, and last an object for programs."""
         counts = self._counts
         if counts["refused"] > _MOST_PROBLEMS:
             yield "%d more refused lines" % (counts["refused"] - _MOST_PROBLEMS)

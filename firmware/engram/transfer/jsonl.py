@@ -1,4 +1,4 @@
-"""Memories as JSON objects, a line each: Engram's own form both ways. docs/guides/moving.md has it field by field."""
+"""Memories as JSON Lines for export and import; docs/guides/moving.md describes the fields."""
 
 from engram import log_line, text
 from engram.compat import const
@@ -14,7 +14,6 @@ _MOST_PARTS = const(8)  # of one text: bounds the heap that its parts take when 
 
 
 def head(epoch: int, journal_epoch: int, at: int, count: int) -> str:
-    """The first line of an export."""
     return line(
         (
             ("engram_export", _FORMAT),
@@ -27,17 +26,15 @@ def head(epoch: int, journal_epoch: int, at: int, count: int) -> str:
 
 
 def tail(count: int) -> str:
-    """The last line of an export: without it, it is known to be cut."""
     return line((("engram_export_end", count),))
 
 
 def is_count(value) -> bool:
-    """True if a value is a whole number from 0 on."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def whole(fields: dict, name: str) -> int:
-    """A count of these fields, 0 if it is absent; ArgumentError if it is none."""
+    """Return a count, 0 if absent; ArgumentError."""
     value = fields.get(name, 0)
     if not is_count(value):
         raise ArgumentError(name, "must be a whole number from 0 on.")
@@ -45,7 +42,7 @@ def whole(fields: dict, name: str) -> int:
 
 
 def lines(fields):
-    """Yield the lines of an object: of one whose content or text is long, its parts before it, each with `part` and `of`."""
+    """Yield an object's lines, long texts in parts with `part` and `of`."""
     fields = list(fields)
     for at, (name, value) in enumerate(fields):
         if name in ("content", "text") and len(value) > _PIECE:
@@ -58,24 +55,18 @@ def lines(fields):
 
 
 class TextParts:
-    """Puts the parts of long texts together, as they come line by line."""
-
     def __init__(self):
         self._texts = []
         self._of = 0
         self.lost = 0
-        """Texts that had no last part."""
+        """Texts without their last part."""
 
     @property
     def is_waiting(self) -> bool:
-        """True if the last part of a text has not come yet."""
         return bool(self._texts)
 
     def take(self, fields: dict) -> bool:
-        """Take the fields of a line: whether it was a part that is kept until the last one; that one is given the whole text.
-
-        ArgumentError if it does not go on with what came before.
-        """
+        """True if a part was stored; the last one gets the whole text. ArgumentError."""
         if "part" not in fields:
             self.lost += self.is_waiting
             self._texts = []
@@ -97,20 +88,17 @@ class TextParts:
 
 
 class Reader:
-    """Reads the lines of an import; `reader` names what is too old for an export of a later form."""
+    """A reader of an import's lines; `reader` names what is too old for later forms."""
 
     def __init__(self, reader: str):
         self._reader = reader
         self._texts = TextParts()
         self._lines = self._expected = 0
         self.head = {}
-        """The fields of the export's first line, none if there was no such line."""
+        """Fields of the export's first line, if any."""
 
     def read(self, line):
-        """The fields of a line with something to import; else a text: why it is refused, "" if nothing is to be done.
-
-        `line` is its bytes, or the length of one that is too long. ArgumentError, too, says why it is refused.
-        """
+        """Return the fields to import, else a refusal or "" for nothing; ArgumentError."""
         if isinstance(line, int) or len(line) > log_line.MAX_LINE:
             self._lines += 1
             length = line if isinstance(line, int) else len(line)
@@ -139,7 +127,7 @@ class Reader:
         return ""
 
     def notes(self, is_over: bool):
-        """Yield sentences on all of it; on what it lacks only if it is over."""
+        """Yield sentences on the import; omissions only if it is over."""
         lost = self._texts.lost + self._texts.is_waiting
         if lost:
             yield "%d long texts were left out, since their last part is missing" % lost
@@ -149,9 +137,7 @@ class Reader:
 
 
 def pairs(epoch: int, record: dict, follows: str, is_past: bool, used: tuple):
-    """Yield the (name, value) pairs of the line of a record of the store with an epoch; `used` is (uses, the moment of
-    the last day).
-    """
+    """Yield an exported record's (name, value) pairs; `used` is (uses, last day's moment)."""
     for name, value in fields.pairs(record):
         if name == "id":
             yield name, value
@@ -169,12 +155,12 @@ def pairs(epoch: int, record: dict, follows: str, is_past: bool, used: tuple):
 
 
 def line(fields) -> str:
-    """A line of JSON that a channel shows as it is: what it would take for a terminal's control is escaped."""
+    """Return a JSON line with terminal controls escaped."""
     return without_controls(text.dumps_fields(fields), "\\u%04x")
 
 
 def without_controls(shown: str, form: str) -> str:
-    """Write what a terminal takes for its control in the form of a number."""
+    """Replace terminal controls by numbers in a form."""
     if text.printable(shown) != shown or "\r" in shown:
         for first, end in _CONTROLS:
             for code in range(first, end):

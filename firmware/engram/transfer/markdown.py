@@ -20,14 +20,12 @@ _MARKS = const(("-", "*", "+", ".", ")"))  # of a list's items; the last two beh
 
 
 def title(clock) -> str:
-    """The first line of a page."""
     minutes = clock.zone_minutes
     sign = "-" if minutes < 0 else "+"
     return "# Memories, times at %s%02d:%02d" % (sign, abs(minutes) // 60, abs(minutes) % 60)
 
 
 def lines(record: dict, clock, own_scope: str, epoch: int):
-    """Yield the lines of a record's item."""
     tags = "".join([" #" + _escaped(tag) for tag in record.get("tags", ())])
     content = "\n  ".join(
         [_content_line(line, number > 0) for number, line in enumerate(record["content"].split("\n"))]
@@ -55,7 +53,6 @@ def _second(clock, at: int) -> str:
 
 
 def _content_line(line: str, is_later: bool) -> str:
-    """A line of a content so that it is read as one."""
     if not line:
         return "\\"
     shown = _escaped(line).replace(" #", " \\#")

@@ -31,7 +31,7 @@ STOPPED = "stopped; app.run() goes on, app.memory is at hand."
 
 
 class Console(ChannelSink):
-    """Talks with the owner; `inbox` answers."""
+    """The owner's console; `inbox` answers."""
 
     def __init__(self, config, inbox, source=None, target=None):
         self._config = config
@@ -45,13 +45,13 @@ class Console(ChannelSink):
         self._line_end = "\r\n" if self._echo else "\n"
         self._column = 0
         self._is_after_notice = False
-        self._is_waiting = False  # for what is typed
+        self._is_waiting = False  # for typed input
         self._lines = iter(())
         self._json = None
         self._redelivery = None
 
     async def run(self) -> None:
-        """Answer lines until the input ends or Ctrl-C is typed; run() then goes on, after an error too."""
+        """Answer lines until the input ends or Ctrl-C; run() may be called again."""
         # Whoever restarts it is a person, whatever talked before.
         self._be_plain()
         self._editor.ended = False
@@ -86,7 +86,6 @@ class Console(ChannelSink):
             self.show("")
 
     async def _message(self, line):
-        """The text of a line, its bytes for a program's; empty if it was refused, with a notice."""
         told = self._json or self
         if isinstance(line, int):
             problem = "the line has %d bytes, at most %d are taken: send it in parts."
@@ -106,7 +105,7 @@ class Console(ChannelSink):
             await self.handle(Message("", None, message, message[0] == "/", "", "", ""), self)
 
     async def handle(self, message: Message, sink: ChannelSink):
-        """Answer a message, of the owner if it names no caller; what comes of it goes to `sink`. The outcome of a turn."""
+        """Answer a message (the owner's without a caller) and return the turn's outcome."""
         if message.caller is None:
             owner = Caller(OWNER.principal, OWNER.room, False, self._config.get("console.workspace"))
             message = Message(message.mid, owner, *message[2:])
@@ -119,7 +118,7 @@ class Console(ChannelSink):
     def _be_json(self) -> None:
         self._editor.echo_to(None)
         self._json = JsonLines(self.handle, self._target.write, _LINE_BYTES)
-        # What is kept for rooms of a program; the task is short, and held until the next one.
+        # Deliver kept messages of a program's rooms; the short task is held until the next one.
         self._redelivery = start_task(self._inbox.deliveries.redeliver, _PROGRAM)
 
     def _be_plain(self) -> None:
@@ -130,7 +129,7 @@ class Console(ChannelSink):
     # --- what the board begins to say
 
     def find_send(self, room: str) -> tuple:
-        """As message.buffered() takes it; nothing goes here for a message's id."""
+        """Return the sink factory for a room, as message.buffered() wants it."""
         name, _, rest = room.partition(" ")
         if room != OWNER.room and (name != _PROGRAM or not rest):
             return None, ""
@@ -142,7 +141,6 @@ class Console(ChannelSink):
         return show if self._json or not rest else None, room
 
     def _show_push(self, content: str, turn: str, room: str) -> None:
-        """Show what the board says by itself; what was typed meanwhile stands behind it again."""
         if self._json:
             self._json.push(content, turn, room)
             return
@@ -153,10 +151,9 @@ class Console(ChannelSink):
         if self._is_waiting:
             self._write(self._prompt + text.decode(self._editor.typed))
 
-    # --- what the agent tells
+    # --- the agent's output
 
     async def text(self, piece: str) -> None:
-        """Show a piece of the reply."""
         if self._is_after_notice:
             # The notice has ended the line already.
             piece = piece.lstrip("\n")
@@ -164,31 +161,25 @@ class Console(ChannelSink):
         self._write(text.printable(piece))
 
     async def notice(self, line: str) -> None:
-        """Show a line about the turn."""
         self._end_line()
         self.show("· " + line)
         self._is_after_notice = True
 
     async def line(self, line: str) -> None:
-        """Show a line of a command's answer."""
         self.show(line)
 
     async def problem(self, problem: str) -> None:
-        """Show what went wrong with an answer."""
         self._end_line()
         self.show("! " + problem)
 
     async def refuse(self, problem: str) -> None:
-        """Show why there is no answer."""
         self.show(problem)
 
     async def end(self, outcome) -> bool:
-        """End the line of the reply."""
         self._end_line()
         return True
 
     def show(self, line: str) -> None:
-        """Show a line."""
         self._write(text.printable(line) + "\n")
 
     def _end_line(self) -> None:
@@ -198,7 +189,7 @@ class Console(ChannelSink):
     def _write(self, output: str) -> None:
         if not output:
             return
-        # Whether the cursor is at the start of a line decides if a notice needs a new one.
+        # A notice needs a new line unless the cursor is at the start of one.
         self._column = 0 if output[-1] in "\r\n" else 1
         if self._line_end != "\n":
             output = output.replace("\r\n", "\n").replace("\n", self._line_end)
@@ -210,10 +201,7 @@ class Interrupted(Exception):
 
 
 class ConsoleInput:
-    """Bytes of a file that a poll can wait for, such as standard input, read without blocking other tasks.
-
-    If a person types them, Ctrl-C among them raises Interrupted.
-    """
+    """Non-blocking bytes of a pollable file; Ctrl-C from a person raises Interrupted."""
 
     def __init__(self, file, is_typed: bool = False):
         self._file = file
@@ -226,7 +214,7 @@ class ConsoleInput:
         self._is_stopped = False
 
     async def read(self):
-        """The bytes that are there, at least one; none at the end of the input."""
+        """Return the available bytes, none at the end of the input."""
         if self._ahead:
             data, self._ahead = self._ahead, bytearray()
             return data
@@ -237,12 +225,12 @@ class ConsoleInput:
                 raise Interrupted
             self._buffer[count] = byte[0]
             count += 1
-            # read(n) would wait for n bytes: one at a time, as long as there are some.
+            # read(n) would wait for n bytes: read one at a time while there are some.
             byte = self._file.read(1) if count < _AT_ONCE and self._poll.poll(0) else b""
         return memoryview(self._buffer)[:count]
 
     async def run_interruptible(self, work, *arguments):
-        """Await `work`; what is typed meanwhile is kept for read(), and Ctrl-C cancels it and raises Interrupted."""
+        """Await `work`, keeping typed bytes; Ctrl-C cancels it and raises Interrupted."""
         if not self._is_typed:
             return await work(*arguments)
         self._is_stopped = False

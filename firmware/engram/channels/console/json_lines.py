@@ -1,7 +1,7 @@
-"""The console for programs: a JSON object a line, both ways. docs/reference/serial.md is the protocol.
+"""The console for programs: one JSON object per line, both ways, as in docs/reference/serial.md.
 
-The lines are those of engram.log_line: each one from here ends with its crc. One that comes may have none, but once one
-had it all have to: a UART loses what comes while the board is busy, and half a message must not be taken for a whole.
+Lines are those of engram.log_line. Input may omit the crc until one line had it: a busy board's UART loses
+bytes, and half a message must not pass for a whole one.
 """
 
 import gc
@@ -28,8 +28,6 @@ _ONE = "a request has id and mid, if you want, either say or command, and who wi
 
 
 class JsonLines(ChannelSink):
-    """Takes requests; `answer(message, sink)` is the console's, `write` takes what is to be sent."""
-
     def __init__(self, answer, write, limit: int):
         self._answer = answer
         self._write = write
@@ -43,7 +41,7 @@ class JsonLines(ChannelSink):
         self._write_line((("engram", __version__), ("json", _PROTOCOL), ("line_bytes", self._limit), ("reports", True)))
 
     async def handle(self, line) -> bool:
-        """Answer a line; whether there may be another one."""
+        """Answer a line; False if it was the last one."""
         plain = bytes(line[:_SHORT]).strip()
         if plain == b"/json on":
             # A program that cannot know in which way the board talks begins with it.
@@ -65,7 +63,7 @@ class JsonLines(ChannelSink):
                 await self.end(None)
             return True
         self._send(("taken", True))
-        # How the line is used is the program's to say, not that of the people for whom it speaks.
+        # The program decides how the line is used, not the people it speaks for.
         switch = message.text if message.is_command and message.caller is None else ""
         if switch == "/json on":
             self._greet()
@@ -76,13 +74,12 @@ class JsonLines(ChannelSink):
         return switch != "/json off"
 
     async def end(self, outcome) -> bool:
-        """Tell that the answer is over."""
         self._send(("done", True), ("turn", outcome.turn if outcome else None))
         self._id = None
         return True
 
     def _request(self, line) -> Message:
-        """The message of a line, its caller None for the owner; ValueError or ArgumentError if it is none."""
+        """Return the message of a line; ValueError or ArgumentError if it is invalid."""
         fields = self._fields(line)
         name = fields.pop("id", None)
         if isinstance(name, bool) or not (name is None or isinstance(name, (int, float, str))):
@@ -124,38 +121,31 @@ class JsonLines(ChannelSink):
     # --- what the console and the agent tell
 
     async def problem(self, problem: str) -> None:
-        """Tell what went wrong."""
         self._send(("error", problem))
 
     async def on_saved_reply(self, reply) -> None:
-        """Tell a reply again."""
         self._send(("kept", True))
         await self.text(reply.text)
         if reply.is_cut:
             await self.notice(_CUT)
 
     async def line(self, line: str) -> None:
-        """A line of a command's answer; a long one in pieces."""
         while len(line) > _PIECE:
             self._send(("line", line[:_PIECE]), ("more", True))
             line = line[_PIECE:]
         self._send(("line", line))
 
     async def report(self, fields: dict) -> None:
-        """Tell programs what the lines of a command's answer tell people."""
         self._send(("report", fields))
 
     async def text(self, piece: str) -> None:
-        """A piece of the reply."""
         for start in range(0, len(piece), _PIECE):
             self._send(("text", piece[start : start + _PIECE]))
 
     async def notice(self, line: str) -> None:
-        """A line about the turn."""
         self._send(("notice", line))
 
     def push(self, content: str, turn: str, room: str) -> None:
-        """Pass on what the board says by itself, in a room of the program's or to the owner."""
         self._write_line((("push", content), ("turn", turn), ("room", room or None)))
 
     def _send(self, *fields) -> None:
@@ -166,7 +156,6 @@ class JsonLines(ChannelSink):
 
 
 def _caller(fields: dict):
-    """Takes out of a request who says it; None for the owner."""
     for name in _ASKER:
         if name in fields and fields[name] is None:
             raise ValueError(name + " must not be null: leave it out.")
@@ -179,7 +168,7 @@ def _caller(fields: dict):
     if room == "":
         raise ValueError("room must be a name, or be left out.")
     if room is not None and isinstance(room, str):
-        # What a program calls its rooms is never the console.
+        # A program's room is never the console.
         room = _ROOM + room
     group, workspace = False if group is None else group, "" if workspace is None else workspace
     return access.caller_of_channel(who, room or "", group, workspace)

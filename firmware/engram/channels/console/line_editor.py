@@ -39,7 +39,7 @@ _IN_SEQUENCE = const(2)
 
 
 class LineEditor:
-    """Collects lines of at most `limit` bytes; `write(text)` is called with what to echo, or is None."""
+    """An editor of lines of at most `limit` bytes; `write(text)` echoes, None for no echo."""
 
     def __init__(self, limit: int, write=None):
         self._limit = limit
@@ -51,11 +51,11 @@ class LineEditor:
         self.ended = False
 
     def echo_to(self, write) -> None:
-        """Echo with `write`, or not (None), from now on: also in the middle of what feed() was given."""
+        """Echo with `write`, or stop echoing (None), even in the middle of feed()."""
         self._write = write
 
     def feed(self, data):
-        """Yield each line that `data` completes, as a bytearray without the line end, or the length of one that is too long."""
+        """Yield each completed line as a bytearray, or the length of one that is too long."""
         for byte in data:
             if self._write and self._is_key(byte):
                 continue
@@ -76,7 +76,7 @@ class LineEditor:
         return bytes(self._line) if self._write else b""
 
     def rest(self):
-        """The line that was left without a line end, which is then forgotten here; None if there is none."""
+        """Return and clear the unfinished line, None if there is none."""
         return self._take() if self._length else None
 
     def _take(self):
@@ -100,7 +100,6 @@ class LineEditor:
     # --- keys
 
     def _is_key(self, byte: int) -> bool:
-        """Handle a byte of a key press; True if it was one."""
         if self._state == _TEXT or byte < 0x20:
             # A control character is no part of an escape sequence: that was cut off, or the key alone.
             self._state = _TEXT
@@ -130,7 +129,6 @@ class LineEditor:
         return True
 
     def _erase(self) -> None:
-        """Take the last character away: what people see as one, with its accents."""
         if not self._line:
             return
         tail = self._tail()
@@ -149,7 +147,7 @@ class LineEditor:
         self._length = len(self._line)
 
     def _tail(self) -> bytes:
-        """The end of the line, whole characters, with room for one that is made of many code points."""
+        """Return the end of the line in whole characters, with room for a long cluster."""
         start = max(0, len(self._line) - _TAIL)
         while start < len(self._line) and self._line[start] & 0xC0 == 0x80:
             start += 1
@@ -162,7 +160,6 @@ class LineEditor:
             self._erase()
 
     def _start_of_last(self) -> int:
-        """Return the place of the last character."""
         start = len(self._line) - 1
         first = max(0, len(self._line) - _LONGEST_CHARACTER)
         while start > first and self._line[start] & 0xC0 == 0x80:
@@ -171,7 +168,6 @@ class LineEditor:
 
 
 def _columns(code: int) -> int:
-    """The number of columns that a character takes on a terminal."""
     for first, last in _WIDE:
         if first <= code <= last:
             return 2

@@ -1,6 +1,5 @@
-"""The Bot API over the firmware's own HTTP client: a method's fields go out, its result comes in, all bounded.
-
-What goes wrong is a BotError. The bot's token stands in the path of each request, and in no error.
+"""The Bot API over the firmware's own HTTP client, with bounded answers. Each failure is a BotError
+without the token of a request's path.
 """
 
 from engram.compat import const
@@ -8,7 +7,7 @@ from engram.errors import BadAnswer, EngramError, NetError, Refused
 from engram.net.http import Client
 from engram.text import cut, dumps, loads, part, printable
 
-# Protects against an answer without end: six updates, of which one has about 60 KB at most.
+# Bounds an endless answer: six updates of at most about 60 KB each.
 _LONGEST_ANSWER = const(400_000)
 _SMALL = const(2048)  # bytes of an error
 _WORDS = const(200)  # characters of the service's own words
@@ -17,14 +16,11 @@ _ANSWER_MS = const(20_000)  # the longest silence of the service, besides the wa
 _JSON = const((("Content-Type", "application/json"),))
 
 UPDATES = ("message", "edited_message")
-"""The kinds of updates that are asked for."""
+"""Kinds of updates to request."""
 
 
 class BotError(EngramError):
-    """A call that failed: `code` is the service's, 0 if the link failed; `retry_after` is in seconds, 0 if none was named.
-
-    With `is_unknown` the service may have done what was asked. `moved_to` is the supergroup that the group became, else 0.
-    """
+    """A failed call: `code` 0 for a broken link, `is_unknown` if it may have taken effect."""
 
     def __init__(self, code: int, problem: str, retry_after: int = 0, is_unknown: bool = False, moved_to: int = 0):
         super().__init__(problem)
@@ -34,12 +30,11 @@ class BotError(EngramError):
         self.moved_to = moved_to
 
     def says_any(self, phrases) -> bool:
-        """True if the service's description has one of these phrases."""
         return any(phrase in str(self).lower() for phrase in phrases)
 
 
 class BotApi:
-    """Calls of one bot over one link, one at a time."""
+    """The calls of one bot over one link, one at a time."""
 
     def __init__(self, url: str, token: str, tls=None, network=None, wait_s: int = 0):
         stall_ms = _ANSWER_MS + 1000 * wait_s
@@ -49,11 +44,11 @@ class BotApi:
 
     @property
     def network_changes(self) -> int:
-        """Return a count that grows when the network changes: what failed before may go well."""
+        """Return a count that grows when the network changes, as a retry may then succeed."""
         return self._network.changes if self._network else 0
 
     async def call(self, method: str, fields: dict, is_repeatable: bool = True):
-        """The result of a method; what must not happen twice is not repeatable."""
+        """Return a method's result; calls that must not happen twice are not repeatable."""
         # In the same order each time, which a dict of MicroPython does not promise.
         pairs = [dumps(name) + ":" + dumps(fields[name]) for name in sorted(fields)]
         body = ("{" + ",".join(pairs) + "}").encode()
@@ -66,7 +61,7 @@ class BotApi:
             self.client.release(answer)
 
     async def updates(self, offset: int, limit: int, wait_s: int) -> list:
-        """The updates from `offset` on; the first one alone if the board has no room for all."""
+        """Return the updates from `offset` on; only the first if memory is short."""
         fields = {"offset": offset, "limit": limit, "timeout": wait_s, "allowed_updates": UPDATES}
         try:
             found = await self.call("getUpdates", fields)
@@ -79,7 +74,7 @@ class BotApi:
         return found
 
     async def _check(self, answer) -> None:
-        """BotError if an answer is an error."""
+        """Raise BotError if an answer is an error."""
         if answer.status == 200:
             return
         data = await self._guarded(answer.collect(_SMALL))
@@ -91,13 +86,13 @@ class BotApi:
         retry_after = part(more, "retry_after", int) or max(0, answer.retry_after)
         words = cut(" ".join(printable(words).split()), _WORDS)
         problem = "Telegram answers %d%s" % (answer.status, ": " + words if words else "")
-        # What answers for a service that is in trouble does not know what that has done.
+        # A proxy before a failing service does not know what the service did.
         is_unknown = answer.status >= 500
         moved_to = part(more, "migrate_to_chat_id", int)
         raise BotError(answer.status, problem.replace(self._token, "***"), retry_after, is_unknown, moved_to)
 
     async def _guarded(self, awaitable):
-        """Await something of the client; its errors become ours."""
+        """Await a client call; raise its errors as BotError."""
         try:
             return await awaitable
         except Refused as error:

@@ -1,7 +1,4 @@
-"""Talks with people over Telegram: each message is admitted and answered.
-
-There are two links: a long poll waits at the service over one, answers go over the other.
-"""
+"""The Telegram channel: admits and answers messages, over one link for the long poll and one for answers."""
 
 from engram import diag
 from engram.channels.message import Message
@@ -18,14 +15,14 @@ from engram.interrupt import start_task
 
 _LOOK_MS = const(50)
 _RETRY_S = const(10)  # before an answer that was not delivered is tried again
-_TRIED_MS = const(600_000)  # for so long an answer is tried of which nothing is on flash
+_TRIED_MS = const(600_000)  # time for retries of an answer that is not on flash
 _FAILED = const("Your message was not answered, or the answer may not have arrived: say it again.")
 _LOGGED = const(8)  # closed groups that the log names
 _GREETING = const("Hello! Write to me, and I answer; what you want me to keep, I remember. /help lists the commands.")
 
 
 class Telegram:
-    """One bot. make_api(wait_s) gives a BotApi, find_people() the People, commands() what the menu lists."""
+    """One bot; make_api(wait_s) gives a BotApi, find_people() the People."""
 
     def __init__(self, clock, inbox, find_people, make_api, commands):
         self._clock = clock
@@ -38,7 +35,6 @@ class Telegram:
         self.poller = Poller(self._polls, clock, self._move_group)
         self._tasks = []
         self.answering = []
-        """The messages that are, in their order."""
         self._is_new = True  # whether the outbox may have answers of an earlier run
         self._is_redelivering = False
         self._retry = Timeout()
@@ -48,7 +44,6 @@ class Telegram:
     # --- running
 
     async def run(self) -> None:
-        """Poll and answer, until Telegram refuses the bot."""
         poller = self.poller
         try:
             while not poller.is_stopped:
@@ -82,7 +77,6 @@ class Telegram:
         self._tasks.append(start_task(work, *arguments))
 
     async def _reap(self) -> None:
-        """Raise what has ended a task."""
         for task in [task for task in self._tasks if task.done()]:
             self._tasks.remove(task)
             await task
@@ -101,7 +95,6 @@ class Telegram:
             self.poller.failed(error)
 
     def _move_group(self, chat: int, new: int) -> None:
-        """A group became a supergroup, which has another number: it stays as open as it was."""
         diag.info(NAME, "the group %d is a supergroup now: %d" % (chat, new))
         try:
             self._find_people().move_group("%s:%d" % (NAME, chat), "%s:%d" % (NAME, new))
@@ -111,7 +104,6 @@ class Telegram:
     # --- messages
 
     async def _answer(self, said) -> None:
-        """Answer a message, if who says it may talk here; if that fails, ask for it again."""
         self.answering.append(said)
         where = said.destination
         try:
@@ -138,7 +130,7 @@ class Telegram:
         )
 
     def _log_group(self, chat: int) -> None:
-        """Tell the owner, once, the number of a closed group in which the bot was mentioned."""
+        """Report, once, the number of a closed group that mentioned the bot."""
         ref = "%s:%d" % (NAME, chat)
         logged = self._logged_groups
         if ref not in self._find_people().groups and ref not in logged and len(logged) < _LOGGED:
@@ -154,7 +146,7 @@ class Telegram:
         reply = Reply(self, said.destination, said)
         start_task(reply.show_typing)
         try:
-            # What is redelivered may be an earlier message of the room that is answered only now.
+            # The redelivered answer may be of an earlier message in the room.
             while self._is_redelivering or self._has_earlier(said):
                 await sleep_ms(_LOOK_MS)
             await self._inbox.handle(message, reply)
@@ -164,20 +156,18 @@ class Telegram:
             self._inbox.deliveries.push(caller, _FAILED)
 
     def _has_earlier(self, said) -> bool:
-        """True if an earlier message of the same room is not answered yet."""
         room = room_of(said.destination)
         before = self.answering[: self.answering.index(said)]
         return any(room_of(other.destination) == room for other in before)
 
     async def _say(self, destination, sentence: str) -> None:
-        """Say something of which nothing is on flash."""
         reply = Reply(self, destination)
         await reply.line(sentence)
         await reply.delivery.attempt(reply, None)
         await self._deliver_unkept(reply)
 
     async def _deliver_unkept(self, reply) -> bool:
-        """Send an answer again of which nothing is on flash; False if it is given up."""
+        """Resend an answer that is not on flash; False if it is given up."""
         end = Timeout()
         end.begin(_TRIED_MS)
         while not reply.is_delivered:
@@ -190,7 +180,7 @@ class Telegram:
                 await reply.delivery.attempt(reply, None)
         return True
 
-    # --- what was not delivered, and what the board begins
+    # --- undelivered answers, and messages of the board itself
 
     def _has_undelivered(self) -> bool:
         return self._is_new or self._inbox.deliveries.has_undelivered(NAME)
@@ -222,7 +212,6 @@ class Telegram:
     # --- status
 
     def short(self) -> str:
-        """In a few words how it is."""
         poller = self.poller
         since = " " + poller.since.since() if poller.since else ""
         if not poller.problem:

@@ -5,11 +5,11 @@ from collections import namedtuple
 NAME = "telegram"
 
 Destination = namedtuple("Destination", "chat topic reply_to is_group")
-"""A chat, its topic or 0, and the message that is answered, 0 for none."""
+"""A chat, its topic or 0, and the answered message or 0."""
 
 
 def destination_of(address: str) -> Destination:
-    """The Destination of a message's id or a room."""
+    """Return the Destination of a message's id or a room."""
     parts = address.replace(":", " ").split(" ")
     chat = int(parts[1])
     is_message = ":" in address
@@ -19,15 +19,12 @@ def destination_of(address: str) -> Destination:
 
 
 def room_of(destination: Destination) -> str:
-    """The room of a Destination."""
     topic = " %d" % destination.topic if destination.topic else ""
     return "%s %d%s" % (NAME, destination.chat, topic)
 
 
 def message_id(destination: Destination, edit: int = 0) -> str:
-    """The id, for the journal, of the message that is answered there; `edit` is the update that
-    edited it, 0 for the message as it came.
-    """
+    """Return the journal's id of a message; `edit` is its editing update, 0 for the original."""
     mark = ".%d" % edit if edit else ""
     topic = ":%d" % destination.topic if destination.topic else ""
     return "%s:%d:%d%s%s" % (NAME, destination.chat, destination.reply_to, mark, topic)

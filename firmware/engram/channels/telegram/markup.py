@@ -28,7 +28,6 @@ _QUOTE = const((b"<blockquote>", b"</blockquote>"))
 
 
 def to_html(markdown: str) -> str:
-    """The HTML that shows a text as its Markdown means it."""
     lines = []
     fence = b""  # that opened the present code
     code = tags = None  # (opening, closing) of the present code, and of the block that is open
@@ -64,7 +63,6 @@ def _code_tags(language: bytes) -> tuple:
 
 
 def _block(line: bytes) -> tuple:
-    """(tags of the block that a line belongs to or None, the line's HTML)."""
     bare = line.lstrip(b" ")
     if bare[:1] == b"|" and bare.count(b"|") > 1:
         return _TABLE, _escape(bare)
@@ -79,7 +77,7 @@ def _block(line: bytes) -> tuple:
 
 
 def _inline(data: bytes, within: bytes = b"") -> bytes:
-    """The HTML of what stands in a line; `within` has a letter for each tag around it."""
+    """Return a line's HTML; `within` has a letter for each enclosing tag."""
     out = []
     opened = []  # (tag, mark, its place in out, where it ends) of styles that are not closed yet
     at = 0
@@ -95,7 +93,7 @@ def _inline(data: bytes, within: bytes = b"") -> bytes:
 
 
 def _atom(data: bytes, at: int, within: bytes):
-    """(HTML, its end) of an escaped character, code or a link; None if none begins there."""
+    """Return (HTML, end) of an escape, code or link at `at`, or None."""
     mark = data[at : at + 1]
     if mark == b"\\" and at + 1 < len(data) and data[at + 1] in _ESCAPABLE:
         return _escape(data[at + 1 : at + 2]), at + 2
@@ -114,7 +112,6 @@ def _atom(data: bytes, at: int, within: bytes):
 
 
 def _link(data: bytes, at: int, within: bytes):
-    """(HTML, its end) of the link that begins there, None if none does."""
     middle = data.find(b"](", at, at + _LONGEST_SPAN)
     close = data.find(b")", middle, middle + _LONGEST_SPAN) if middle > at + 1 else -1
     if close < 0:
@@ -129,7 +126,7 @@ def _link(data: bytes, at: int, within: bytes):
 
 
 def _style(data: bytes, at: int, within: bytes, out: list, opened: list) -> tuple:
-    """(HTML, its end) of a mark: it closes a style, may open one, or is text."""
+    """Return (HTML, end) of a mark, which opens or closes a style or is text."""
     for place in range(len(opened) - 1, -1, -1):
         tag, mark, begun, inside = opened[place]
         end = at + len(mark)
@@ -155,7 +152,7 @@ def _may_open(data: bytes, at: int, end: int) -> bool:
 
 def _may_close(data: bytes, at: int, end: int) -> bool:
     is_inside_word = data[at] == 0x5F and end < len(data) and _is_word(data[end])
-    # Of ** a single mark closes nothing, but where *** ends both.
+    # A single mark of ** closes nothing, unless *** ends both.
     is_half = end - at == 1 and data[end : end + 1] == data[at:end] and data[end + 1 : end + 2] != data[at:end]
     return data[at - 1] not in b" \t" and not (is_inside_word or is_half)
 

@@ -1,7 +1,7 @@
-"""Receives a bot's updates, and confirms those that the board has: Telegram forgets an update when a later one is asked for.
+"""Receives a bot's updates and confirms saved ones: Telegram drops an update once a later one is requested.
 
-An update is open until its message is on flash, or answered where nothing is kept of it. While one is open, the offset stays
-at the first of them, and what comes again with it is passed over. After a power cut the journal knows what was answered.
+An update is open until its message is on flash or answered. The offset stays at the first open update, and
+repeated ones are skipped. After a power cut the journal knows the answered ones.
 """
 
 from engram import diag
@@ -14,10 +14,10 @@ from engram.net.backoff import Backoff
 from engram.text import part
 
 LONG_POLL_S = 50
-"""Seconds for which Telegram waits for an update before it answers that there is none."""
+"""Seconds for which Telegram holds a poll open."""
 
 AT_ONCE = const(3)
-"""Messages that are answered or wait: the board takes four, and one may come from the console."""
+"""Messages answered or waiting; one of the board's four is left to the console."""
 
 _OPEN_POLL_MS = const(2000)  # while messages wait: others are to get their typing sign, too
 _FIRST_PAUSE_MS = const(1000)  # after an error; doubles up to the longest
@@ -32,7 +32,7 @@ _CONFLICT = const("another program takes this bot's messages: stop it, or give t
 
 
 class Poller:
-    """Polls one bot; on_moved(chat, new) gets a group that became a supergroup."""
+    """The poller of one bot; on_moved(chat, new) reports a group that became a supergroup."""
 
     def __init__(self, api, clock, on_moved):
         self._api = api
@@ -44,28 +44,21 @@ class Poller:
         self._backoff = Backoff(_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
         self._pause_ms = 0
         self._must_wait = False  # whether Telegram said how long
-        self._network_changes = 0  # those of which the newest try knew
+        self._network_changes = 0  # count at the latest try
         self.bot = Bot(0, "")
         self.since = None
-        """The Moment since which it is connected, or not."""
         self.newest = None
-        """The Moment at which the newest update came."""
         self.problem = "not tried yet"
-        """Reason why it is not connected, "" if it is."""
         self.is_stopped = False
-        """True if Telegram does not know the bot."""
 
     async def connect(self) -> None:
-        """Ask which bot this is, and for its messages, which an earlier program may have had sent elsewhere."""
+        """Identify the bot and remove a webhook of an earlier program."""
         found = await self._api.call("getMe", {})
         await self._api.call("deleteWebhook", {"drop_pending_updates": False})
         self.bot = Bot(part(found, "id", int), part(found, "username", str))
 
     async def poll(self, busy: int, longest_s: int) -> list:
-        """Ask for updates; the Incoming of each message that came. So many messages are being answered.
-
-        A long poll takes no longer than `longest_s`.
-        """
+        """Return the Incoming of each new message; `busy` are in work, a poll takes at most `longest_s`."""
         if self.newest and self.newest.age > _FORGOTTEN_S and not self._open:
             self._next = 0
         await self._wait_for_taken()
@@ -80,14 +73,13 @@ class Poller:
         return [message for message in map(self._message, updates) if message]
 
     async def _wait_for_taken(self) -> None:
-        """Wait a while for messages to be taken: the next poll then confirms them."""
         pause = Timeout()
         pause.begin(_OPEN_POLL_MS)
         while self._open and not pause.is_over:
             await sleep_ms(_LOOK_MS)
 
     def _message(self, update) -> "Incoming | None":
-        """The message of an update; None if it has none for the board, or came before."""
+        """Return the message of an update; None if it is no message or a repeated one."""
         number = part(update, "update_id", int)
         if number < max(1, self._next):
             return None
@@ -102,17 +94,17 @@ class Poller:
             diag.info(NAME, "an update is ignored: %s" % why)
             return None
         if said.album and said.album == self._album and not said.words:
-            return None  # the first message of an album stands for those without words
+            return None  # an album's first message represents those without words
         self._album = said.album or self._album
         self._open.append(number)
         return said
 
     def confirm(self, said: Incoming) -> None:
-        """A message needs not come again: it made a line on flash, or was answered."""
+        """Confirm a message that is on flash or answered."""
         self._open = [number for number in self._open if number != said.update]
 
     def reopen(self) -> None:
-        """Ask again for what is open: nobody answers it any more."""
+        """Request the open messages again."""
         if self._open:
             self._next = self._open[0]
             self._open.clear()
@@ -128,7 +120,6 @@ class Poller:
             self.problem = ""
 
     def failed(self, error: BotError) -> None:
-        """Take in what an error says of the connection."""
         if self.is_stopped:
             return
         problem, pause_ms = str(error), self._backoff.next_ms()
@@ -147,7 +138,6 @@ class Poller:
         self._pause_ms = 1000 * error.retry_after or pause_ms
 
     async def pause(self) -> None:
-        """Wait before the next try, or until the network has come."""
         while self._pause_ms > 0 and not self.is_stopped:
             await sleep_ms(_STEP_MS)
             self._pause_ms -= _STEP_MS

@@ -1,6 +1,5 @@
-"""The answer to one message: Telegram shows that it comes, and gets it in pieces when it is over.
-
-The reply goes first, then what the board says beside it. How far it is, is in its Delivery.
+"""The answer to one message: "typing" first, then the reply in pieces, then the board's own lines. Its
+Delivery has the progress.
 """
 
 from engram import diag
@@ -15,7 +14,7 @@ from engram.text.cutting import split
 
 _TYPING_MS = const(4500)  # Telegram shows it for 5 seconds
 _LOOK_MS = const(50)
-_ROOM = const(3896)  # UTF-16 units of 4,096 in a message: the rest is for what stands above it
+_ROOM = const(3896)  # UTF-16 units of a message's 4,096: the rest is for its heading
 _MOST_SAID = 8 * _ROOM  # characters of a command's answer: an export would flood the chat
 
 AGAIN = const("(Sent again: this may have arrived before.)\n")
@@ -26,7 +25,7 @@ _TOO_LONG = const("(The rest is left out: the console shows all of it.)")
 
 
 class Reply(ChannelSink):
-    """Answers the message `said`, or tells a Destination something; `channel` is the Telegram."""
+    """The answer to the message `said`, or a text to a Destination."""
 
     is_confirming = True
 
@@ -39,11 +38,10 @@ class Reply(ChannelSink):
         self._beside_length = 0
         self._heading = ""
         self.delivery = Delivery()
-        """Its pieces are (text, whether it is Markdown) of each message, in their order."""
+        """Its pieces are (text, is_markdown) of each message, in order."""
         self.is_over = self.is_delivered = False
 
     async def show_typing(self) -> None:
-        """Show that an answer comes, until it is over."""
         sign = Timeout()
         while not self.is_over and self._said in self._channel.answering:
             if sign.is_over:
@@ -54,28 +52,24 @@ class Reply(ChannelSink):
     # --- what the inbox and the agent tell
 
     async def on_saved(self, turn: str) -> None:
-        """The message is on flash: Telegram may forget it."""
+        """Confirm the message to Telegram, as it is on flash."""
         if self._said:
             self._channel.poller.confirm(self._said)
 
     async def text(self, piece: str) -> None:
-        """A piece of the reply."""
+        """Return a piece of the reply."""
         self._text.append(piece)
 
     async def notice(self, line: str) -> None:
-        """A line about the turn."""
         self._say("· " + line)
 
     async def line(self, line: str) -> None:
-        """A line of a command's answer."""
         self._say(line)
 
     async def problem(self, problem: str) -> None:
-        """Report a problem."""
         self._say("! " + problem)
 
     async def refuse(self, problem: str) -> None:
-        """Report why there is no answer."""
         self._say(problem)
 
     def _say(self, line: str) -> None:
@@ -85,7 +79,6 @@ class Reply(ChannelSink):
             self._beside.append(_TOO_LONG if self._beside_length > _MOST_SAID else line)
 
     async def on_saved_reply(self, reply) -> None:
-        """Go on with a reply of which Telegram may have a part."""
         delivery = self.delivery
         if reply.age and not delivery.arrived:
             self._heading = _LATE % reply.age
@@ -95,7 +88,7 @@ class Reply(ChannelSink):
                 self._say(_CUT)
 
     async def end(self, outcome) -> "bool | None":
-        """Send what is left; True if Telegram has all of it or never will, None if nobody knows."""
+        """Send the rest; True if delivered or undeliverable, None if unknown."""
         self.is_over = True
         delivery = self.delivery
         if delivery.pieces is None:
@@ -109,7 +102,6 @@ class Reply(ChannelSink):
         return has_arrived
 
     async def _send(self, delivery: Delivery) -> "bool | None":
-        """Send one piece after the other; of the one that failed, whether it has arrived."""
         pieces = delivery.pieces
         while pieces:
             text, is_marked = pieces[0]
@@ -123,7 +115,7 @@ class Reply(ChannelSink):
                     pieces[:] = [(_REFUSED, False)]
                     continue
                 diag.info(NAME, "an answer: %s" % error)
-                # None if nobody knows whether it arrived.
+                # None if the delivery is uncertain.
                 return is_final(error) or is_refused(error) or (None if error.is_unknown else False)
             pieces.pop(0)
             if pieces:

@@ -1,4 +1,4 @@
-"""Sends the messages of one bot, as fast as Telegram lets it: a chat that has to wait keeps no other one waiting."""
+"""Sends a bot's messages within Telegram's limits; a paused chat does not delay others."""
 
 from engram import diag
 from engram.channels.telegram.bot_api import BotError
@@ -9,10 +9,10 @@ from engram.compat import const, sleep_ms
 from engram.text import printable
 
 _TRIES = const(4)  # of a call that is changed as its refusal asks, or waits a little
-_PAUSED = const(16)  # chats that Telegram lets wait: with more, the whole bot waits
+_PAUSED = const(16)  # paused chats; beyond that the whole bot pauses
 _EVERY_CHAT = const(0)
 _LONGEST_PAUSE_S = const(86400)  # what ticks can count
-# What Telegram says of a chat to which nothing can be sent any more, besides 403.
+# Telegram's descriptions of chats that are gone, besides 403.
 _NEVER = const((
     "chat not found", "user not found", "peer_id_invalid", "deactivated", "blocked", "was kicked", "no rights to send",
     "not enough rights", "administrator rights", "_forbidden", "channel_private", "chat_restricted", "topic_closed",
@@ -23,32 +23,28 @@ _SHORT_WAIT_MS = const(3000)  # what a message waits for its chat: with more it 
 
 
 def is_final(error: BotError) -> bool:
-    """True if Telegram never takes anything there: the chat has gone, or the person blocked the bot."""
+    """True if the chat is gone or has blocked the bot."""
     return error.code == 403 or (error.code == 400 and error.says_any(_NEVER))
 
 
 def is_refused(error: BotError) -> bool:
-    """True if Telegram does not take this text, though it may take another one."""
+    """True if Telegram refuses this text but may accept another."""
     return error.code == 400 and not is_final(error) and not error.moved_to
 
 
 class Sender:
-    """Sends over one BotApi.
-
-    on_moved(chat, new) gets a group that became a supergroup, on_error(error) what failed: it may
-    be what stops the channel.
-    """
+    """A sender over one BotApi; on_moved(chat, new) and on_error(error) report."""
 
     def __init__(self, api, on_moved, on_error):
         self._api = api
         self._on_moved = on_moved
         self._on_error = on_error
-        self._moved = {}  # the chats that groups have become, as Telegram told since the start
+        self._moved = {}  # new ids of groups, as reported since the start
         self._pauses = {}
-        """By chat, a Timeout before whose end Telegram wants nothing there."""
+        """By chat the Timeout that Telegram demands."""
 
     def pause(self, chat: int, seconds: int) -> None:
-        """Send nothing to a chat for some seconds, as Telegram asks; to none at all if it is 0."""
+        """Pause a chat for some seconds, or all chats if it is 0."""
         for other in [each for each in self._pauses if self._pauses[each].is_over]:
             self._pauses.pop(other)
         if chat not in self._pauses and len(self._pauses) >= _PAUSED:
@@ -57,11 +53,11 @@ class Sender:
         pause.begin(max(pause.left_ms, 1000 * min(max(1, seconds), _LONGEST_PAUSE_S)))
 
     def wait_ms(self, chat: int) -> int:
-        """Return the time that Telegram asks to wait for a chat, 0 for none."""
+        """Return the remaining pause of a chat, 0 without one."""
         return max([self._pauses[each].left_ms for each in (chat, _EVERY_CHAT) if each in self._pauses] + [0])
 
     def must_wait(self, chat: int) -> bool:
-        """True if what goes to a chat has to be delivered later."""
+        """True if messages to a chat have to be delivered later."""
         return self.wait_ms(chat) > _SHORT_WAIT_MS
 
     async def show_typing(self, destination: Destination) -> None:
@@ -74,7 +70,7 @@ class Sender:
             diag.info(NAME, str(error))
 
     async def send(self, destination: Destination, text: str, is_marked: bool) -> None:
-        """Send a message, its Markdown as HTML; as it is if Telegram refuses that."""
+        """Send a message as HTML, or as plain text if Telegram refuses that."""
         text = printable(text)
         fields = {"link_preview_options": {"is_disabled": True}}
         if destination.reply_to and destination.is_group:
@@ -108,13 +104,13 @@ class Sender:
                     raise
 
     async def _wait(self, chat: int) -> None:
-        """Wait a little until something may be sent to a chat; BotError if that takes longer."""
+        """Wait for a short pause of a chat; BotError if it is longer."""
         if self.must_wait(chat):
             raise BotError(429, "Telegram takes nothing for this chat for %d s" % (self.wait_ms(chat) // 1000 + 1))
         await sleep_ms(self.wait_ms(chat))
 
     def _mend(self, error: BotError, chat: int, fields: dict) -> bool:
-        """Change a call as its refusal says; True if it may be made again."""
+        """Adapt a refused call; True if it may be repeated."""
         if error.code == 429:
             self.pause(chat, error.retry_after)
         elif error.moved_to:

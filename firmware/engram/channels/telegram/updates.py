@@ -1,4 +1,4 @@
-"""Reads the messages in updates. Nothing in it is trusted: each field has its kind, or counts as absent."""
+"""Reads messages in untrusted updates: a field of the wrong type counts as absent."""
 
 from collections import namedtuple
 
@@ -13,7 +13,7 @@ _SOMEBODY = const("somebody")
 _CHANNEL = const("the channel ")
 _FORWARDS = const(("forward_origin", "forward_date", "is_automatic_forward"))  # what others' words come with
 _FORWARDED = const("A forwarded command is not carried out, since others have written it: write it yourself.")
-# What a message may hold besides text.
+# Possible attachments of a message.
 _KINDS = const((
     "photo", "animation", "video", "video_note", "voice", "audio", "sticker", "document", "location", "venue", "contact",
     "poll", "dice", "game", "invoice", "story", "paid_media", "checklist",
@@ -23,11 +23,11 @@ Bot = namedtuple("Bot", "id username")
 
 
 class Ignored(Exception):
-    """An update that is no message for the board; it says why."""
+    """An update without a message for the board; the text has the reason."""
 
 
 class Incoming:
-    """The message of an update for a Bot; Ignored if it has none for the board."""
+    """The message of an update for a Bot; Ignored if there is none."""
 
     def __init__(self, update, bot: Bot):
         edited = part(update, "edited_message", dict)
@@ -41,20 +41,19 @@ class Incoming:
         is_group = part(part(message, "chat", dict), "type", str) != "private"
         self.destination = Destination(chat, topic, part(message, "message_id", int), is_group)
         self.mid = message_id(self.destination, self.update if edited else 0)
-        """Its id for the journal."""
         self.edits = message_id(self.destination) if edited else ""
-        """The id of the message whose new form it is, "" for none."""
+        """Id of the message that it edits, or ""."""
         said = (part(message, "text", str) or part(message, "caption", str)).strip()
         self.forwarded = _author(message)
-        """Who wrote its words, "" if its sender did."""
+        """Author of forwarded words, or ""."""
         replied = _replied(message, topic)
         self.quoted = _quoted(message, replied)
-        """The first line of what it answers, or ""."""
+        """First line of the message that it answers, or ""."""
         words, self.is_command, is_named = _addressed(said, bot)
         self.is_mentioned = is_named or part(part(replied, "from", dict), "id", int) == bot.id
         self.words = words or said  # the bot's name alone
         self.marks, self.refusal = _held(message, self.words)
-        """`marks` name what came with it; `refusal` is why it cannot be read, or ""."""
+        """Names of attachments, and the reason why it cannot be read or ""."""
         if self.is_command:
             self.marks = ""
         if self.is_command and self.forwarded:
@@ -62,15 +61,13 @@ class Incoming:
         if edited and self.refusal:
             raise Ignored("it is edited and cannot be read")  # such as a place that moves
         self.album = "" if edited else part(message, "media_group_id", str)
-        """The same for all messages of an album, "" for others."""
+        """Id shared by an album's messages, or ""."""
 
     @property
     def text(self) -> str:
-        """Return its text, behind the names of its attachments."""
         return (self.marks + " " + self.words).strip()
 
     def _read_sender(self, message: dict, bot: Bot) -> None:
-        """Ignored if a message is of nobody who may talk to the board."""
         chat, sender = part(message, "chat", dict), part(message, "from", dict)
         self.sender = part(sender, "id", int)
         self.name = _full_name(sender)
@@ -80,12 +77,12 @@ class Incoming:
         if part(sender, "is_bot", bool) or self.sender == bot.id:
             raise Ignored("it is from a bot")
         if message.get("sender_chat"):
-            # An anonymous administrator, a channel: nobody says who that is.
+            # An anonymous administrator or a channel: the person is unknown.
             raise Ignored("it is written in the name of a chat")
 
 
 def moved_group(update):
-    """(group, supergroup that it became) if an update tells that, else None."""
+    """Return (group, new supergroup) of an update, or None."""
     message = part(update, "message", dict)
     chat, new = part(message, "chat", dict), part(message, "migrate_to_chat_id", int)
     return (part(chat, "id", int), new) if new < 0 and part(chat, "type", str) == "group" else None
@@ -96,12 +93,11 @@ def _full_name(sender: dict) -> str:
 
 
 def _shown(name: str) -> str:
-    """A name that others have chosen, on one line; no bracket in it can end what stands around it."""
+    """Return a name chosen by others on one line, without brackets."""
     return printable(" ".join(name.split()))[:_NAME].replace("[", "(").replace("]", ")")
 
 
 def _author(message: dict) -> str:
-    """Return the author of a message that is forwarded, or made by another bot; "" if its sender wrote them."""
     if any(message.get(name) is not None for name in _FORWARDS):
         origin = part(message, "forward_origin", dict)
         chat = part(origin, "chat", dict) or part(origin, "sender_chat", dict)
@@ -115,7 +111,6 @@ def _author(message: dict) -> str:
 
 
 def _quoted(message: dict, replied: dict) -> str:
-    """The first line of what a message quotes or replies to, "" if it does neither."""
     said = part(part(message, "quote", dict), "text", str).strip()
     for holder in (replied, part(message, "external_reply", dict)):
         said = said or part(holder, "text", str).strip() or part(holder, "caption", str).strip()
@@ -126,7 +121,7 @@ def _quoted(message: dict, replied: dict) -> str:
 
 
 def _addressed(text: str, bot: Bot) -> tuple:
-    """(text without the bot's name at its start, whether it is a command, whether it names the bot)."""
+    """Return (text without the bot's name, is_command, is_named)."""
     name = "@" + bot.username.lower()
     first, _space, rest = text.partition(" ")
     if text[:1] == "/" and len(first) > 1:
@@ -141,7 +136,6 @@ def _addressed(text: str, bot: Bot) -> tuple:
 
 
 def _has_name(text: str, name: str) -> bool:
-    """Return True if a text has `name`, and not as the beginning of a longer one."""
     data, wanted = text.lower().encode(), name.encode()
     at = data.find(wanted)
     while at >= 0:
@@ -153,17 +147,16 @@ def _has_name(text: str, name: str) -> bool:
 
 
 def _replied(message: dict, topic: int) -> dict:
-    """The message to which another one replies, {} if there is none: in a topic each replies to the one that began it."""
+    """Return the replied message, {} without one; a topic's first message does not count."""
     replied = part(message, "reply_to_message", dict)
     return {} if topic and part(replied, "message_id", int) == topic else replied
 
 
 def _held(message: dict, text: str) -> tuple:
-    """(mark, refusal) of what a message holds beside its text."""
     kinds = [kind for kind in _KINDS if message.get(kind)]
     if not kinds:
         if not text:
-            raise Ignored("it has nothing to read")  # such as that somebody came or left
+            raise Ignored("it has nothing to read")  # such as a member who joined or left
         return "", ""
     name = _name_of(kinds[0], message)
     return ("[%s]" % name, "") if text or name == "photo" else ("", "I cannot read this (%s): send text." % name)

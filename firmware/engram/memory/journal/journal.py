@@ -18,17 +18,14 @@ _CAPTION_BYTES = const(600)
 _QUOTED_BYTES = const(400)
 _ROOM_SHARE = const(8)  # of the cap: so much is kept free where a companion takes turns: a segment or more
 _WHO_BYTES = const(120)  # of a speaker's name
-_TITLE_BYTES = const(90)  # the titles of all sessions stand in one line, a segment's header
+_TITLE_BYTES = const(90)  # all sessions' titles share one line, a segment's header
 
 Session = namedtuple("Session", "id title turns at")
-"""A session as people see it: its id, title, number of turns, and when it was last used."""
+"""A session's id, title, number of turns and last use."""
 
 
 class Journal:
-    """The turns of a board, in a store whose owner is `turn_schema`; of all turns `cap` bytes are kept.
-
-    `link_state` knows which turns a companion's archive has, and notes which ones leave; None without one.
-    """
+    """The turns of a board, up to `cap` bytes; `link_state` is None without a companion."""
 
     def __init__(self, store, turn_schema, clock, cap: int, link_state):
         self.entries = store
@@ -39,7 +36,7 @@ class Journal:
         self._seen = None
         self.dropped_segments = 0
         self.unsent = 0
-        """Lines that left though the companion did not have them."""
+        """Lines that left before the companion had them."""
 
     # --- sessions
 
@@ -54,11 +51,9 @@ class Journal:
         return self._sessions.heads
 
     def current(self, caller) -> str:
-        """The session that the caller's room is in, "" if it has none yet that this caller may see."""
         return self._sessions.current(caller)
 
     def begin(self, caller, title: str = "") -> str:
-        """Begin a session in the caller's room; its id."""
         return "s%d" % self._write(self._beginning(caller, text.cut_bytes(title_of(title), _TITLE_BYTES)))
 
     def _beginning(self, caller, title: str) -> list:
@@ -68,20 +63,18 @@ class Journal:
         return [opened, [("op", "current"), ("room", room_of(caller)), ("sid", sid)]]
 
     def switch(self, caller, ref: str) -> Session:
-        """Continue another session in the caller's room."""
         sid = self._sessions.visible(caller, ref)
         self._write([[("op", "current"), ("room", room_of(caller)), ("sid", sid)]])
         return self._session(sid)
 
     def delete(self, caller, ref: str) -> Session:
-        """Delete a session: its turns leave history and search at once, and the flash at the next compaction."""
+        """Hide a session at once, and remove it at the next compaction."""
         sid = self._sessions.visible(caller, ref)
         session = self._session(sid)
         self.entries.append([("op", "drop"), ("sid", sid), ("at", self._clock.now())], urgent=True)
         return session
 
     def sessions(self, caller) -> list:
-        """The caller's sessions, the one used last first."""
         return [self._session(sid) for sid in self._sessions.seen_by(caller)]
 
     def _session(self, sid: str) -> Session:
@@ -113,15 +106,10 @@ class Journal:
         corrects: int = 0,
         redacts=(),
     ) -> int:
-        """Append a turn to the session of the caller's room, begun if there is none; the turn's seq.
-
-        It is on flash when this returns. When the flash is full, the journal's oldest segments make room. `caption` is what
-        a picture that came with the turn shows, `mid` the message's id: with one that the journal has already, nothing is
-        appended, and that line's seq comes back. `answers` the seq of the turn that it replies to,
-        `to` the room to which the board says it by itself, `at` when it was, 0 for now. `forwarded` and `quoted` are as in
-        channels.inbox.Message, `sensed` tells that the board has perceived it. With the same flush the turns with the seqs
-        `redacts` are forgotten; it was said in place of the one that it `corrects`.
-        """
+        """Append a turn and return its seq, once per `mid`; it is on flash, redactions in the same flush."""
+        # A full flash drops the oldest segments. `caption` is of a picture in the turn, `answers` the seq of the
+        # turn that it replies to, `to` the room of a message by the board itself, `at` its moment (0: now),
+        # `sensed` marks a perception. `redacts` are forgotten seqs, `corrects` the seq that it replaces.
         known = self.seen.find(mid) if mid else None
         if known:
             return known["seq"]
@@ -162,27 +150,24 @@ class Journal:
 
     @property
     def seen(self) -> SeenMessages:
-        """The newest ids of messages, which are read when the first one is asked for."""
         if self._seen is None:
             self._seen = SeenMessages(self)
         return self._seen
 
     def note_command(self, mid: str) -> int:
-        """Note that a command that its network gave an id is about to run; the seq of its line."""
         seq = self._write([[("op", "command"), ("mid", mid), ("at", self._clock.now())]])
         self.seen.note(mid, seq)
         return seq
 
     def note_acted(self, seq: int) -> None:
-        """Note that the turn with that seq did what no correction of its words takes back."""
+        """Note that a turn did something that no correction takes back."""
         self._write([[("op", "acted"), ("turn", seq), ("at", self._clock.now())]])
 
     def next_turn(self, caller) -> int:
-        """The seq that add() gives the next turn of the caller."""
+        """Return the seq that add() will give the caller's next turn."""
         return self.newest + (1 if self.current(caller) else 3)
 
     def _turn(self, caller, sid: str) -> list:
-        """The place of a turn, from its line."""
         head = self._heads.get(sid)
         if head is None:
             return [("sid", sid), ("prev", 0), ("n", 0), ("scope", access.own_scope(caller))]
@@ -197,7 +182,6 @@ class Journal:
                     return self.entries.append(*lines, urgent=True)
 
     def _drop_oldest(self) -> bool:
-        """Drop the oldest segment; False if there is none."""
         oldest, last = self.entries.oldest, self.last_of_oldest()
         if not self._drop_segment(last):
             return False
@@ -210,32 +194,27 @@ class Journal:
         return True
 
     def last_of_oldest(self) -> int:
-        """The seq up to which the oldest sealed segment goes, 0 if there is none."""
+        """Return the last seq of the oldest sealed segment, 0 if there is none."""
         sealed = self.entries.log.sealed
         if not sealed:
             return 0
         return (sealed[1][1] if len(sealed) > 1 else self.entries.log.first) - 1
 
     def surplus(self) -> int:
-        """The seq up to which turns should leave for a companion, since there is little room; 0 if there is enough."""
+        """Return the seq up to which turns should move to a companion, 0 if there is enough room."""
         return self.last_of_oldest() if self.entries.bytes > self._cap - self._cap // _ROOM_SHARE else 0
 
     def archive(self, last: int) -> bool:
-        """Drop the oldest segment, which ends with that seq: the companion has it."""
+        """Drop the oldest segment, which ends with that seq and is with the companion."""
         return self.last_of_oldest() == last and self._drop_segment(last)
 
     def _drop_segment(self, last: int) -> bool:
-        """Drop the oldest segment, which ends with that seq; False if there is none."""
         if last and self._link_state:
             self._link_state.leaving("journal", last)
         return self.entries.drop_oldest()
 
     def window(self, sid: str, most: int, ahead: int = 0) -> list:
-        """The seqs of the session's last turns, oldest first: at most `most` of them.
-
-        The window moves by `step(most)` turns at a time, so that the prompts of turns in a row begin alike. With `ahead`,
-        those of them that are still in the window after that many more turns.
-        """
+        """Return the last turns' seqs, oldest first; windows move by `step(most)` to keep prompts alike."""
         head = self._heads.get(sid)
         if head is None:
             return []
@@ -257,14 +236,13 @@ class Journal:
                 yield earlier
 
     def _thread(self, sid: str):
-        """The seqs of a session's turns, newest first; none of one that is not listed."""
         head = self._heads.get(sid)
         if head is None or self.entries.partial:
             return self._chain(head.seq if head else 0)
         return self.entries.thread(ids.number("session", sid, "s"))
 
     def _chain(self, seq: int):
-        """Yield the seqs of a session's turns from one backwards, itself first, as the lines themselves tell it."""
+        """Yield the seqs of a session's turns backwards from one, by the lines' own links."""
         while seq:
             yield seq
             line = self.entries.line(seq)
@@ -272,20 +250,18 @@ class Journal:
             seq = previous if 0 < previous < seq else 0
 
     def knows(self, caller) -> bool:
-        """True if who asks has a session."""
         return bool(self._sessions.seen_by(caller))
 
     def turn(self, seq: int):
-        """A turn as a dict; None if it was forgotten or is not kept any more."""
+        """Return a turn as a dict, None if it is gone or forgotten."""
         return self.entries.get(seq)
 
     def live_turn(self, seq: int):
-        """As turn(); None also for one that is outdated."""
+        """Return a live turn as a dict, None if it is outdated too."""
         state, turn = self.entries.state_and_latest(seq)
         return turn if state == LIVE else None
 
     def later(self, seq: int):
-        """Yield the live turns after a seq, of all sessions, oldest first, as dicts."""
         while seq < self.newest:
             # Those that have left make no work, however many they are.
             seq = max(seq + 1, self.entries.oldest)
@@ -294,21 +270,20 @@ class Journal:
                 yield turn
 
     def newest_shown(self, caller):
-        """Yield (id, moment, who) of the turns that the caller is shown, newest first; none that was a command."""
+        """Yield (id, moment, who) of the turns that a caller is shown, newest first, without commands."""
         for seq in range(self.newest, self.entries.oldest - 1, -1):
             turn = self.live_turn(seq)
             if turn and "text" in turn and not turn.get("command") and access.is_shown(caller, turn):
                 yield "t%d" % seq, turn["at"], turn["who"]
 
     def get(self, ref: str, caller, around: int = 0) -> list:
-        """A turn and up to `around` turns before and after it in its session; NotFound if the caller sees none."""
+        """Return a turn with up to `around` neighbours on each side; NotFound."""
         found = self._found(ref, caller)
         near = self._neighbours(found["seq"], found["sid"], around)
         turns = [found if seq == found["seq"] else self.entries.get(seq) for seq in near]
         return [turn for turn in turns if turn is not None and access.may_see_line(caller, turn)]
 
     def has(self, ref: str, caller) -> bool:
-        """True if the caller sees a turn of that id."""
         return _is_seen(self.entries.get(ids.number("id", ref, "t")), caller)
 
     def _found(self, ref: str, caller) -> dict:
@@ -319,7 +294,6 @@ class Journal:
         return found
 
     def _neighbours(self, seq: int, sid: str, around: int) -> list:
-        """The seqs of a turn and of up to `around` turns before and after it, oldest first."""
         before = []
         for earlier in self._chain(seq):
             before.append(earlier)
@@ -334,7 +308,7 @@ class Journal:
         return before
 
     def search(self, query, limit: int, session: str = "", weights=None):
-        """Yield (hit, turn) for at most `limit` turns that fit a memory.recall.Query, best first."""
+        """Yield (hit, turn) for at most `limit` matches of a memory.recall.Query, best first."""
         labels = ("~" + session,) if session else ()
         terms, scopes = text.terms(query.text), access.labels(query.caller)
         speaker = self._named(query.text, query.caller)
@@ -347,19 +321,19 @@ class Journal:
             yield hit, hit.line
 
     def _named(self, query: str, caller) -> str:
-        """The label of the speaker whom a query names, "" if it names none or several of whom the caller sees a turn."""
+        """Return the label of the only visible speaker in a query, or ""."""
         scopes = access.labels(caller)
         return line_meaning.named_speaker(
             query, self.entries.names("%"), lambda label: self.entries.is_used(label, scopes)
         )
 
     def redact(self, ref: str, caller) -> None:
-        """Forget a turn: its text leaves history and search at once, and the flash at the next compaction."""
+        """Hide a turn at once, and remove its text at the next compaction."""
         turn = self._found(ref, caller)
         self.entries.append([("op", "redact"), ("turn", turn["seq"]), ("at", self._clock.now())], urgent=True)
 
     def show(self, ref: str, caller) -> None:
-        """Take back that a turn was forgotten; nothing happens if its text or its session has gone, or for one of others."""
+        """Show a forgotten turn again, if its text and session remain and the caller owns it."""
         seq = ids.number("id", ref, "t")
         line = self.entries.line(seq)
         if _is_seen(line, caller) and line["sid"] in self._heads:
@@ -369,11 +343,9 @@ class Journal:
 
     @property
     def newest(self) -> int:
-        """The seq of the newest line, 0 if there is none."""
         return self.entries.next_seq - 1
 
     def compacting(self):
-        """Take what was forgotten off the flash: a generator that pauses between slices."""
         return self.entries.compacting(self._keep)
 
     def _keep(self, line: dict):
@@ -381,10 +353,9 @@ class Journal:
 
 
 def _is_seen(line, caller) -> bool:
-    """True if a line is a turn that has its text, and may be shown to the caller."""
     return line is not None and "text" in line and access.may_see_line(caller, line)
 
 
 def step(most: int) -> int:
-    """By how many turns a window of `most` turns moves: an even number, since turns come in pairs."""
+    """Return the even step of a window of `most` turns, which come in pairs."""
     return max(2, most // 4 // 2 * 2)

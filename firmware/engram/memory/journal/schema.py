@@ -36,7 +36,7 @@ from engram.store.types import LIVE, SUPERSEDED, Entry
 
 SESSIONS = 24  # that are listed: each takes heap, and bytes of a header that one step writes
 _ROOMS = const(64)  # rooms whose current session is kept: bounds the header and the heap
-_ROOMS_BYTES = const(3500)  # of their names: they stand in one line, a segment's header
+_ROOMS_BYTES = const(3500)  # bytes of their names, all in one line, a segment's header
 _A_ROOM = const(16)  # bytes beside a room's name
 _TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below log_line.MAX_LINE
 _COMMANDS = const(256)  # newest lines among which those of commands are kept
@@ -44,29 +44,23 @@ _OF_TEXT = const(("text", "caption", "forwarded", "quoted", "workspace", "cut", 
 _TITLE_LONGEST = const(60)
 
 SessionHead = namedtuple("SessionHead", "sid seq turns at title scope first")
-"""The state of a session: its first and newest turn's seq, the number of its turns, when it was last used. A tuple, which
-states share: an object, and a list of each for the state that the store keeps, take twice the heap."""
+"""A session's first seq, newest seq, count and last use; a shared tuple to save heap."""
 
 
 class TurnSchema:
-    """The owner of the journal's log. Of who has the most sessions, the one not used for longest leaves a full list. The clock
-    learns the times of turns.
-    """
+    """The owner of the journal's log; a full list drops a session of whoever has the most."""
 
     def __init__(self, clock):
         self._clock = clock
         self._rooms = {}
         self.heads = {}
-        """The listed sessions by their id."""
 
     # --- for the store
 
     def describe(self, line: dict) -> Entry:
-        """Return what a line means."""
         return line_meaning.describe_turn(line, self._clock.zone_minutes)
 
     def observe(self, line: dict) -> None:
-        """Take what a line tells of its session."""
         operation = line.get("op")
         if not line_meaning.is_known_turn(line):
             return
@@ -81,11 +75,11 @@ class TurnSchema:
             self._end(line["sid"])
 
     def state(self) -> dict:
-        """Return what all lines so far told."""
+        """Return the state after all lines so far."""
         return {"sessions": list(self.heads.values()), "rooms": [[room, sid] for room, sid in self._rooms.items()]}
 
     def restore(self, state) -> None:
-        """Go back to such a state, to none if it is None."""
+        """Restore a state, or reset it with None."""
         self.heads.clear()
         self._rooms.clear()
         scopes = {}  # each once: most sessions are of one scope
@@ -96,7 +90,7 @@ class TurnSchema:
             self._rooms[room] = sid
 
     def kept(self, line: dict, entries):
-        """Return what compaction does with a line: True to keep it, False to drop it, or what takes its place."""
+        """Return True to keep a line in a compaction, False to drop it, or its replacement."""
         if "op" in line:
             return self._kept_operation(line, entries)
         if entries.state(line["seq"], line) in (LIVE, SUPERSEDED):
@@ -115,7 +109,7 @@ class TurnSchema:
         if line["op"] == "past":
             return entries.state(line["turn"]) == SUPERSEDED
         if line["op"] in ("command", "acted"):
-            # No network offers a command again, and nobody corrects a message, that is so old.
+            # Networks repeat no command, and people correct no message, of that age.
             return line["seq"] > entries.next_seq - 1 - _COMMANDS
         if line.get("title") and line["sid"] not in self.heads:
             return _without(line, ("title",))
@@ -129,7 +123,6 @@ class TurnSchema:
         self.heads[sid] = SessionHead(sid, 0, 0, at, title, scope, 0)
 
     def _add_turn(self, line: dict) -> None:
-        """Note the newest turn of its session, if that is listed; a turn's place in its session is counted from 0 on."""
         sid, seq = line["sid"], line["seq"]
         head = self.heads.get(sid)
         if head is not None:
@@ -140,7 +133,7 @@ class TurnSchema:
             self.heads[sid] = SessionHead(head.sid, seq, place + 1, at, head.title, head.scope, first)
 
     def _first_to_go(self, scope: str) -> str:
-        """The session that gives way to a new one: of who has the most, so that one who begins many takes none of others."""
+        """Return the session to drop: the least recently used of whoever has the most."""
         counts = {scope: 1}
         for head in self.heads.values():
             counts[head.scope] = counts.get(head.scope, 0) + 1
@@ -149,13 +142,11 @@ class TurnSchema:
         return min(those, key=lambda sid: (self.heads[sid].at, int(sid[1:])))
 
     def _end(self, sid: str) -> None:
-        """Take a session off the list."""
         self.heads.pop(sid, None)
         for room in [room for room, current in self._rooms.items() if current == sid]:
             self._rooms.pop(room)
 
     def _enter(self, room: str, sid: str) -> None:
-        """Continue a session in a room."""
         if room not in self._rooms:
             while self._rooms and (len(self._rooms) >= _ROOMS or self._bytes_with(room) > _ROOMS_BYTES):
                 self._rooms.pop(min(self._rooms, key=self._last_used))
@@ -169,30 +160,30 @@ class TurnSchema:
         return (head.at if head else 0, room)
 
     def current(self, caller) -> str:
-        """The session that the caller's room is in, "" if it has none yet that this caller may see."""
+        """Return the current session of the caller's room, "" if none is visible."""
         sid = self._rooms.get(room_of(caller), "")
         return sid if self._is_of(caller, sid) else ""
 
     def visible(self, caller, ref: str) -> str:
-        """The id of a session that the caller names; NotFound if there is none for this caller."""
+        """Return the id of a visible session; NotFound."""
         sid = "s%d" % ids.number("session", ref, "s")
         if not self._is_of(caller, sid):
             raise NotFound("session", sid, "/session list shows those that there are.")
         return sid
 
     def seen_by(self, caller) -> list:
-        """The ids of the caller's sessions, the one used last first."""
+        """Return the ids of the caller's sessions, last used first."""
         found = [sid for sid in self.heads if self._is_of(caller, sid)]
         found.sort(key=lambda sid: (-self.heads[sid].at, -int(sid[1:])))
         return found
 
     def _is_of(self, caller, sid: str) -> bool:
-        """True if what the caller says belongs in a session: a group's is not for what is private."""
+        """True if a caller's words belong in a session; private ones never go to a group's."""
         return sid in self.heads and self.heads[sid].scope == access.own_scope(caller)
 
 
 def room_of(caller) -> str:
-    """The name under which a room's session is kept: a private one's has the principal too, should a channel mix up rooms."""
+    """Return a room's key; a private one includes the principal in case a channel mixes up rooms."""
     return caller.room if caller.group or access.is_owner(caller) else caller.room + "\n" + caller.principal
 
 
@@ -200,12 +191,11 @@ def room_of(caller) -> str:
 
 
 def title_of(content: str) -> str:
-    """A text as a session's title: one line, cut."""
     return text.cut(" ".join(text.printable(content).split()), _TITLE_LONGEST)
 
 
 def fitting_text(content: str, role: str) -> str:
-    """A turn's text if it fits into a line; of a reply what fits, for a message ArgumentError."""
+    """Return a turn's text for a line: a reply is cut, a long message raises ArgumentError."""
     if not isinstance(content, str) or not content.strip():
         raise ArgumentError("message", "must be a text that is not empty.")
     size = _json_bytes(content)
@@ -215,7 +205,7 @@ def fitting_text(content: str, role: str) -> str:
 
 
 def cut_to(content: str, most: int) -> str:
-    """The beginning of a text that takes at most a number of bytes in a line."""
+    """Return the beginning of a text that takes at most `most` bytes in a line."""
     size = _json_bytes(content)
     while size > most:
         content = text.cut_bytes(content, len(text.encode(content)) * most // size)
@@ -224,12 +214,11 @@ def cut_to(content: str, most: int) -> str:
 
 
 def _json_bytes(content: str) -> int:
-    """The bytes of a text as it stands in a line, where some characters are escaped; of one that is too long, fewer."""
+    """Return the bytes of a text escaped for a line, or fewer if it is too long."""
     if len(content) > _TEXT_BYTES:
         return len(content)
     return len(text.encode(text.dumps(content))) - 2
 
 
 def _without(line: dict, names) -> list:
-    """A line's pairs, seq first, but for some names."""
     return [("seq", line["seq"])] + [(name, line[name]) for name in line if name != "seq" and name not in names]

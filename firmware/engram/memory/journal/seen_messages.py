@@ -14,7 +14,7 @@ _BITS = const(0x3FFFFFFF)  # what fits a small int
 
 
 class SeenMessages:
-    """The newest ids of a journal, by a hash and the seq of their line."""
+    """The newest message ids of a journal, by hash and seq."""
 
     def __init__(self, journal):
         self._journal = journal
@@ -31,15 +31,12 @@ class SeenMessages:
             self.note(*known.pop())
 
     def note(self, mid: str, seq: int) -> None:
-        """A message with that id has made the line with that seq."""
         self._hashes[self._next] = crc32(mid.encode()) & _BITS
         self._seqs[self._next] = seq
         self._next = (self._next + 1) % _KEPT
 
     def find(self, mid: str, is_repeated: bool = False):
-        """The line that a message with that id has made, as a dict; None if none is known. For one that `is_repeated` for
-        certain, many more lines are read.
-        """
+        """Return a message's line or None; `is_repeated` searches many more lines."""
         wanted = crc32(mid.encode()) & _BITS
         for at in range(_KEPT):
             if self._seqs[at] and self._hashes[at] == wanted:
@@ -54,9 +51,7 @@ class SeenMessages:
         return None
 
     def newest_of(self, mid: str) -> tuple:
-        """(the line that a message with that id has made, or that of its latest correction, None if none is known; whether it
-        did what no correction takes back).
-        """
+        """Return (line of a message or its latest correction, or None; whether it acted irreversibly)."""
         line = self.find(mid)
         has_acted = False
         seq = line["seq"] if line else self._journal.newest
@@ -68,7 +63,7 @@ class SeenMessages:
         return line, has_acted
 
     def reply_to(self, seq: int):
-        """The reply to a turn, as a dict; None if there is none; StoreError if it may be further off than is looked."""
+        """Return the reply to a turn or None; StoreError if it may be too far away."""
         journal = self._journal
         for later in range(seq + 1, journal.newest + 1):
             if later - seq > _LINES:

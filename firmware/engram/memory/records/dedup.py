@@ -1,4 +1,4 @@
-"""Finds the records that say what a text says: in the same words, or in most of its words."""
+"""Finds records that say the same as a text, or nearly."""
 
 from engram import text
 from engram.compat import const
@@ -16,10 +16,7 @@ _FORMS = (("’", "'"), ("。", "."), ("\u3000", " "))
 
 
 def compare(one: str, other: str) -> str:
-    """SAME, SIMILAR or DIFFERENT, whichever of two texts comes first.
-
-    A wrong SAME loses a fact: every word, digit and sign counts but the article, and the case of each letter but the first.
-    """
+    """Return SAME, SIMILAR or DIFFERENT; SAME ignores only articles and the first letter's case."""
     if _plain(one) == _plain(other):
         return SAME
     terms, others = set(text.terms(one[:_COMPARED])), set(text.terms(other[:_COMPARED]))
@@ -27,7 +24,6 @@ def compare(one: str, other: str) -> str:
 
 
 def _plain(content: str) -> bytes:
-    """The words and signs of a text, without what may differ between two texts that say the same."""
     data = encode(content)
     for form, plain in _FORMS:
         data = data.replace(encode(form), encode(plain))
@@ -39,7 +35,7 @@ def _plain(content: str) -> bytes:
 
 
 def related(records, content: str, of_scope: str) -> tuple:
-    """(id of a record that says the same or "", [ids of similar ones]), of one scope."""
+    """Return (id of the same record or "", ids of similar ones) within one scope."""
     similar = []
     for record in near(records, content, of_scope):
         verdict = DIFFERENT if records.is_expired(record) else compare(record["content"], content)
@@ -51,7 +47,6 @@ def related(records, content: str, of_scope: str) -> tuple:
 
 
 def near(records, content: str, of_scope: str):
-    """Yield the live records of a scope that are nearest by their words."""
     query = Query(text.terms(content), (), ("@" + of_scope,), 0, 0, "", None, True)
     for hit in records.entries.search(query, _NEAREST):
         yield hit.line

@@ -25,11 +25,7 @@ _FLUSHED = const(8)  # that leave with one flush
 
 
 class Eviction:
-    """Makes room among `records`, of at most `most` and `cap` bytes.
-
-    `find_archive()` gives the archive, to which memories leave in the background: is_open() tells whether it takes some now,
-    is_settled() whether a compaction may take those off the flash that it took. It gives None where there is none.
-    """
+    """Keeper of at most `most` records in `cap` bytes; find_archive() gives the archive or None."""
 
     def __init__(self, records, most: int, cap: int, find_archive):
         self._records = records
@@ -41,16 +37,14 @@ class Eviction:
         self._looked = (-1, False)
         self._ended = (0, -1, False)  # bytes in use, releases, and whether the archive took some, when work ended
         self.wanted = 0
-        """The number of memories that the archive is to take now."""
+        """Number of memories that the archive should accept."""
         self.archived = 0
-        """Records that were archived since the start."""
         self.left = 0
-        """Records that left for want of room since the start."""
         self.why = ""
-        """Reason why no room could be made, "" if it could."""
+        """Reason why no room could be made, or ""."""
 
     def tick(self) -> bool:
-        """Do a little of the work; whether there is more."""
+        """Do a slice of work; True if there is more."""
         if self._work is None:
             now = self._entries.next_seq, self._is_open()
             if now == self._looked or (self._entries.is_active() and self._may_wait()):
@@ -69,39 +63,39 @@ class Eviction:
             diag.warning("memory", "no room was made: " + self.why)
         self._work = None
         self.wanted = 0
-        # What the work itself wrote is no reason to begin again.
+        # Its own writes are no reason to begin again.
         self._looked = self._entries.next_seq, self._is_open()
         self._ended = self._entries.bytes, self._records.releases, self._is_open()
         return False
 
     def make_room(self, more: int, keeping=()) -> bool:
-        """Evict records at once to make room for more, none of the numbers in `keeping`; whether there is room now."""
+        """Evict records outside `keeping` to make room; True if there is enough."""
         # Work in the background goes on later: a compaction that is dropped half-way would never end.
         over = self._entries.count() + more - self._most
         if over > 0:
-            # Where there is an archive they had better wait for it.
+            # With an archive they should wait for it.
             for _ in self._evict(over if self._archive else max(over, self._at_once()), _never, keeping):
                 pass
         return self._entries.count() + more <= self._most
 
     @property
     def spare(self) -> int:
-        """So many more records can be stored before any leaves for lack of room."""
+        """Return how many records fit before an eviction."""
         return 0 if self._is_heavy() else max(0, self._most - self._margin() - self._entries.count())
 
     # --- for the archive
 
     def note_archived(self, tried: int, archived: int) -> None:
-        """Note how many memories the archive looked at, and how many it took."""
+        """Note how many memories the archive tried and accepted."""
         self.archived += archived
         self.wanted = max(0, self.wanted - tried)
 
     def stop_waiting(self) -> None:
-        """There are no more memories that the archive could take."""
+        """Note that no more memories can be archived."""
         self.wanted = 0
 
     def least_important(self, count: int):
-        """Yield None while it searches, then the numbers of at most `count` records, the first to go first."""
+        """Yield None while searching, then numbers of the least important records."""
         yield (yield from _least_important(self._records, count))
 
     # --- whether there is room
@@ -118,7 +112,7 @@ class Eviction:
         return max(1, min(_MOST_AT_ONCE, self._most // _SHARE))
 
     def _margin(self) -> int:
-        """With fewer places left room is made: with an archive one at least, since what leaves at once leaves for good."""
+        """Return the free places at which eviction starts; an archive needs at least one."""
         return max(1 if self._archive else 0, self._at_once() // 2)
 
     def _has_many(self) -> bool:
@@ -131,7 +125,7 @@ class Eviction:
         return may_help and self._entries.bytes > self._cap - self._cap // _BYTES_SHARE
 
     def _may_wait(self) -> bool:
-        """True if a conversation has room until it pauses. Without an archive places are made at once."""
+        """True if eviction can wait for a pause; without an archive it cannot."""
         if self._archive and self._has_many():
             return False
         return self._entries.bytes < self._cap - self._cap // (2 * _BYTES_SHARE)
@@ -149,7 +143,7 @@ class Eviction:
         yield from self._records.compacting(with_history=False)
         wanted = self._cap - 2 * (self._cap // _BYTES_SHARE)
         while self._entries.bytes > wanted:
-            # As many as have that many bytes, by the average.
+            # As many as have that many bytes on average.
             each = self._entries.bytes // max(1, self._entries.count())
             count = (self._entries.bytes - wanted) // max(1, each) + 1
             if not (yield from self._evict_or_archive(min(_MOST_AT_ONCE, count), _never)):
@@ -161,7 +155,7 @@ class Eviction:
             yield from self._records.compacting(with_history=False)
 
     def _evict_or_archive(self, count: int, is_enough):
-        """Let records go to the archive, or away without one; gives how many went."""
+        """Move records to the archive, or drop them without one; return their count."""
         if self._is_open():
             before = self.archived
             self.wanted = count
@@ -174,11 +168,7 @@ class Eviction:
         return (yield from self._evict(count, is_enough))
 
     def _evict(self, count: int, is_enough, keeping=()):
-        """Take away at most `count` of the least important records; gives how many left.
-
-        What has expired goes first, then the least important, of these the one that was touched longest ago; never one that is
-        pinned or in `keeping`. `is_enough()` tells, before some leave, whether there is room meanwhile.
-        """
+        """Evict expired, then least important and least recent records, never pinned; return their count."""
         weakest = yield from _least_important(self._records, count, keeping)
         left = 0
         while weakest and not is_enough():
@@ -196,7 +186,7 @@ def _never() -> bool:
 
 
 def _least_important(records, count: int, keeping=()):
-    """Pauses, then gives the numbers of at most `count` records, the first to go first."""
+    """Yield pauses; return numbers of at most `count` records, least important first."""
     found = []
     chunk = []
     for record in records.entries.newest():

@@ -1,4 +1,4 @@
-"""The fields of a record: which there are, what each may hold, and the form in which it is stored."""
+"""The fields of a record: names, checks, and stored forms."""
 
 from engram.compat import const
 from engram.errors import ArgumentError
@@ -9,7 +9,7 @@ TYPES = ("fact", "decision", "preference", "convention", "code_context", "patter
 SOURCES = ("manual", "auto_llm", "auto_rule", "distilled", "import", "sense")
 IMPORTANCE = 0.5
 NEVER = const(1 << 40)
-"""Expiry of a memory that names none: later than any moment that one may give."""
+"""Expiry of a memory without one, later than any valid moment."""
 CLEARABLE = ("keywords", "expires", "turns")
 
 _ORDER = const((
@@ -26,7 +26,7 @@ DEFAULTS = {
 }
 
 MOST_TAGS = const(3)
-TAG_LONGEST = const(32)  # characters: tags stand in the prompt of each turn
+TAG_LONGEST = const(32)  # characters, as tags are in each prompt
 MOST_KEYWORDS = const(8)
 KEYWORD_LONGEST = const(40)
 MOST_NOTES = const(8)
@@ -34,10 +34,7 @@ _NOTE_LONGEST = const(40)  # characters of a note's name
 
 
 def check(name: str, value, limit: int):
-    """A field's value in the form in which it is stored; ArgumentError says what would be right.
-
-    `limit` is the longest content in characters.
-    """
+    """Return a field's stored form; ArgumentError. `limit` is in characters of content."""
     if name not in _CHECKS:
         raise ArgumentError(name, "there is no such field; a memory has " + ", ".join(sorted(_CHECKS)) + ".")
     check = _CHECKS[name]
@@ -49,20 +46,20 @@ def check(name: str, value, limit: int):
 
 
 def check_clearable(name: str) -> None:
-    """ArgumentError if a field cannot be cleared."""
+    """Raise ArgumentError if a field cannot be cleared."""
     if name not in CLEARABLE:
         raise ArgumentError(name, "cannot be cleared; only " + ", ".join(CLEARABLE) + " can.")
 
 
 def pairs(record: dict):
-    """Yield a record's (name, value) pairs in the order in which they are shown and exported."""
+    """Yield a record's (name, value) pairs in display and export order."""
     for name in ("id",) + _ORDER + ("guess",):
         if name in record:
             yield name, record[name]
 
 
 def stored(values: dict):
-    """Yield the (name, value) pairs that a line keeps of a record's fields: absent ones have their default."""
+    """Yield the (name, value) pairs that a line keeps, without defaults."""
     for name in _ORDER:
         value = values.get(name)
         if value is not None and value != DEFAULTS.get(name) and value != []:
@@ -114,7 +111,7 @@ def _check_importance(name: str, value, limit: int):
 
 
 def check_flag(name: str, value, limit: int = 0) -> bool:
-    """A value that is true or false; ArgumentError if it is none."""
+    """Return a bool; ArgumentError."""
     if not isinstance(value, bool):
         raise ArgumentError(name, "must be true or false.")
     return value

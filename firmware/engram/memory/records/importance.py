@@ -28,13 +28,13 @@ _UNSAVED_MS = const(3_600_000)
 _MOST_USES = const(0xFFFF)
 _DAY = const(86400)
 _WEEK_DAYS = const(7)
-DECAY_AFTER = 30  # days without use: what is needed once a month keeps its place
-DECAY = 10  # hundredths of importance that each week takes from then on: what nobody needs leaves first
+DECAY_AFTER = 30  # days without use, so that monthly use keeps a record
+DECAY = 10  # hundredths of importance lost each week after that
 _FIRST_DAY = const(18262)  # 2020-01-01
 
 
 class Usage:
-    """The uses of a board's records; `folder` is where the file is."""
+    """The uses of a board's records, in a file of `folder`."""
 
     def __init__(self, folder: str, clock):
         self._path = folder + _FILE
@@ -44,11 +44,10 @@ class Usage:
         self._since = 0
 
     def add(self, number: int) -> None:
-        """A record was of use."""
         self.put(number, self._new.get(number, (0, 0))[0] + 1, self._clock.now())
 
     def put(self, number: int, count: int, at: int) -> None:
-        """A record was of use so often since the last write, or elsewhere, the last time on the day of that moment."""
+        """Add `count` uses of a record, the last on the day of `at`."""
         if not self._new:
             self._since = ticks_ms()
         self._new[number] = (count, max(0, min(0xFFFF, at // _DAY - _FIRST_DAY)))
@@ -56,16 +55,15 @@ class Usage:
             self.save()
 
     def tick(self) -> None:
-        """Write what was noted some time ago."""
         if self._new and ticks_diff(ticks_ms(), self._since) > _UNSAVED_MS:
             self.save()
 
     def usage_of(self, number: int) -> tuple:
-        """(how often a record was of use, the moment of the last day on which it was), (0, 0) if never."""
+        """Return (uses, last day's moment) of a record, (0, 0) if never used."""
         return self.usage_of_some((number,)).get(number, (0, 0))
 
     def usage_of_some(self, numbers) -> dict:
-        """Return what usage_of() gives, by number, of those records that were ever of use."""
+        """Return usage_of() by number for the records that were used."""
         found = {}
         for number, count, day in self._entries():
             if number in numbers:
@@ -78,7 +76,7 @@ class Usage:
         return found
 
     def save(self) -> None:
-        """Write what was noted; a full flash keeps the old file."""
+        """Save the uses; a full flash keeps the old file."""
         if not self._new:
             return
         entries = [entry for entry in self._entries() if entry[0] not in self._new]
@@ -93,7 +91,6 @@ class Usage:
         self._new.clear()
 
     def _entries(self):
-        """Yield (number, uses, day) of each record on flash, longest unused first."""
         if self._saved is None:
             self._saved = files.read_packed(self._path, _MOST * _ENTRY)
         for at in range(0, len(self._saved) - _ENTRY + 1, _ENTRY):
@@ -101,16 +98,14 @@ class Usage:
 
 
 class Importance:
-    """Computes the importance of one board's records; `uses` tells when they were of use, None where that is not kept."""
+    """The importance of a board's records; `uses` is their Usage or None."""
 
     def __init__(self, uses, clock):
         self._uses = uses
         self._clock = clock
 
     def importance_of(self, found: list, exactly: bool = False) -> list:
-        """The importance in hundredths, and the moment of the last change or use, of each of several records: a list of
-        pairs. `found` has what stated_importance() gives of each. Uses that make no difference count only `exactly`.
-        """
+        """Return [(importance in hundredths, last change or use)] for results of stated_importance()."""
         now = self._clock.now()
         wanted = {number for number, _, touched in found if exactly or self._lost(touched, now)}
         used = self._uses.usage_of_some(wanted) if wanted and self._uses else {}
@@ -121,17 +116,16 @@ class Importance:
         return importances
 
     def now(self, record: dict) -> int:
-        """The importance of one record, in hundredths."""
         return self.importance_of([stated_importance(record)])[0][0]
 
     def _lost(self, touched: int, now: int) -> int:
-        # Without a clock nobody knows how long it is ago.
+        # Its age is unknown without a clock.
         if not touched or not self._clock.known:
             return 0
         return max(0, ((now - touched) // _DAY - DECAY_AFTER) // _WEEK_DAYS * DECAY)
 
 
 def stated_importance(record: dict) -> tuple:
-    """(number, the importance that it was given in hundredths, the moment of its last change or 0 if that is a guess)."""
+    """Return (number, stated importance in hundredths, last change or 0 for a guess)."""
     touched = 0 if record.get("guess") else record.get("updated", record["created"])
     return int(record["id"][1:]), round(100 * record.get("importance", fields.IMPORTANCE)), touched

@@ -13,17 +13,16 @@ _LONGEST = const(96)  # characters: the name of a program and its id
 
 
 def epoch_text(epoch: int) -> str:
-    """The prefix of the origins of a store's own records."""
+    """Return the prefix of the origins of a store's own records."""
     return "%08x" % epoch
 
 
 def origin_of(record: dict, epoch: int) -> str:
-    """The origin of a record in the store with that epoch."""
     return record.get("origin") or epoch_text(epoch) + ":" + record["id"]
 
 
 def check(name: str, value) -> str:
-    """An origin as it is stored; ArgumentError says what would be right."""
+    """Return a stored origin; ArgumentError."""
     if not isinstance(value, str) or len(value) > _LONGEST or not 0 < value.find(":") < len(value) - 1:
         raise ArgumentError(name, "must be a text such as 1a2b3c4d:m12.")
     for letter in value:
@@ -33,11 +32,7 @@ def check(name: str, value) -> str:
 
 
 def find_by_origin(entries, origin: str, accepts) -> tuple:
-    """(state, latest line) of the record with an origin; (None, None) if there is none that `accepts(line)`.
-
-    `entries` is the store of the records. Of several, one that is live goes before one that was superseded, and that
-    before one that was forgotten.
-    """
+    """Return (state, latest line) of an accepted record with an origin, live first; or (None, None)."""
     found = None, None
     for number in numbers_of(entries, origin):
         state, line = entries.state_and_latest(number)
@@ -47,7 +42,7 @@ def find_by_origin(entries, origin: str, accepts) -> tuple:
 
 
 def numbers_of(entries, origin: str):
-    """Yield the numbers of the records with an origin, whatever became of them."""
+    """Yield the numbers of the records with an origin, in any state."""
     source, _, ref = origin.partition(":")
     if source == epoch_text(entries.epoch):
         number = _number(ref)

@@ -31,23 +31,20 @@ from engram.store.types import Entry
 
 
 class RecordSchema:
-    """The owner of the records' log.
+    """The owner of the records' log: progress of reading turns and notes, and the archive's newest seq."""
 
-    learned: [epoch of the journal, seq of the last turn] up to which turns were read for facts, None if none were.
-    archived: seq of the newest line about the archive (see archive/index.py), 0 if there is none.
-    distilled: [seq, marks] of the newest line that says how far notes were distilled, None if there is none.
-    """
+    # learned    [epoch of the journal, seq of the last turn] read for facts, or None
+    # archived   seq of the newest line about the archive (see archive/index.py), or 0
+    # distilled  [seq, marks] of the newest line about distilled notes, or None
 
     learned = None
     distilled = None
     archived = 0
 
     def describe(self, line: dict) -> Entry:
-        """The entry that a line stands for."""
         return line_meaning.describe_record(line)
 
     def observe(self, line: dict) -> None:
-        """Take from a line how far turns and notes were read."""
         if line.get("op") == "learned":
             self._set_learned([line.get("journal"), line.get("until")])
         elif line.get("op") == "distilled" and "undoes" not in line:
@@ -56,12 +53,11 @@ class RecordSchema:
             self.archived = line["seq"]
 
     def state(self) -> dict:
-        """The state after all lines so far."""
+        """Return the state after all lines so far."""
         state = {"learned": self.learned, "distilled": self.distilled, "archived": self.archived}
         return {name: value for name, value in state.items() if value}
 
     def restore(self, state) -> None:
-        """Go back to such a state, to none if it is None."""
         self.learned = self.distilled = None
         archived = (state or {}).get("archived")
         self.archived = archived if isinstance(archived, int) else 0
@@ -80,7 +76,7 @@ class RecordSchema:
 
 
 def is_about_archive(line: dict) -> bool:
-    """True if a line archives a record, brings one back, or forgets an archived one."""
+    """True if a line archives or restores a record, or forgets an archived one."""
     return line.get("op") == "archive" or "scopes" in line or "restored" in line
 
 

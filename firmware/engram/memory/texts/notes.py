@@ -14,27 +14,26 @@ from engram.memory import principal_files
 from engram.memory.access import OWNER, notebook_of
 
 MEMORY = "MEMORY.md"
-# Of one principal: from then on an import brings no other day; each takes a block of the flash.
+# Days of one principal that an import may add, as each takes a block of flash.
 _MOST_FILES = const(400)
-_BROUGHT_DAYS = const(30)  # of which others than the owner bring notes, so that they push out few
+_BROUGHT_DAYS = const(30)  # days of notes that non-owners may import, so that they push out few
 _MOST_BYTES = const(131072)  # of files, newest first: bounds the time of a search
 _MOST_FOUND = const(12)  # lines that are kept: bounds the heap
 _LONGEST = const(320)  # characters of one
 _STEM = const(4)  # first bytes of a term that its other forms have as well
 
 NoteLine = namedtuple("NoteLine", "ref at text terms")
-"""A line that has some of the terms: "2026-01-31.md#3", the moment at which its day begins, or now for MEMORY.md, its text, and
-its terms."""
+"""A matching line: citation, day's begin (or now for MEMORY.md), text and terms."""
 
 FoundLines = namedtuple("FoundLines", "count having lines")
-"""The number of lines that were read, of those that have each term, and the best of them, as NoteLine each."""
+"""Lines read, lines by term, and the best ones, each a NoteLine."""
 
 
 class Notes:
-    """The Markdown files in a folder; `changes` keeps what undo needs, `people` who has files of their own."""
+    """The Markdown files in a folder; `changes` serves undo, `people` owns files."""
 
     limit = 8000
-    """Characters of one file: it is read whole, and undo keeps a copy."""
+    """Maximum characters of a file, which is read whole and copied for undo."""
 
     def __init__(self, folder: str, changes, clock, people):
         self.folder = folder
@@ -42,26 +41,23 @@ class Notes:
         self.clock = clock
         self.people = people
         self.version = 0
-        """Counts the changes of the files since the start."""
         self.rewritten = set()
-        """The files on flash that were changed since the start other than by lines at their end."""
+        """Files changed other than by appending since the start."""
         self.uncopied = None
-        """The files on flash that were changed, or are gone, and of which the companion does not know; None without one."""
+        """Files whose change or removal the companion lacks; None without one."""
         files.make_folder(folder)
 
     def for_caller(self, caller):
-        """The notes of who asks, those of the workspace in one; ArgumentError in a group room, where others read along."""
+        """Return the notes of a caller or their workspace; ArgumentError in a group."""
         if caller.group:
             raise ArgumentError("file", "notes are private and stay out of group rooms.")
         return Notebook(self, notebook_of(caller))
 
     def put(self, path: str, content: str, is_appended: bool = False) -> None:
-        """Give a file a new text; tell if that only adds lines at its end."""
         files.write(path, content)
         self._changed(path, is_appended)
 
     def drop(self, path: str) -> None:
-        """Remove a file."""
         files.remove(path)
         self._changed(path, False)
 
@@ -74,28 +70,26 @@ class Notes:
             self.uncopied.add(file)
 
     def named(self, principal: str):
-        """The notes of a principal or of a workspace such as "ws:garden", for what is done in the background."""
+        """Return the notes of a principal or a workspace such as "ws:garden", for background jobs."""
         return Notebook(self, principal)
 
 
 class Notebook(principal_files.PrincipalTexts):
-    """MEMORY.md and the days' notes of one principal, or of a workspace."""
+    """MEMORY.md and the daily notes of one principal or workspace."""
 
     kind = "note"
 
     def today(self) -> str:
-        """The name of today's note."""
         clock = self._texts.clock
         return clock.day(clock.now()) + ".md"
 
     def yesterday(self) -> str:
-        """The name of yesterday's note."""
         clock = self._texts.clock
         # Not 86,400 seconds ago: a day may have 25 hours.
         return day_name(clock.day_number(clock.now()) - 1) + ".md"
 
     def names(self):
-        """The names of the files that exist: MEMORY.md first, then the notes, newest first."""
+        """Return the existing names: MEMORY.md, then notes, newest first."""
         found = []
         for file in files.names(self._texts.folder):
             name, principal = principal_files.principal_of(file)
@@ -107,11 +101,10 @@ class Notebook(principal_files.PrincipalTexts):
         return found
 
     def text(self, name: str) -> str:
-        """The whole text of a file, "" if there is none yet."""
         return self._whole(name)
 
     def lines(self, name: str, first: int = 1, count: int = 100) -> list:
-        """Some lines of a file, the first line being 1; NotFound if there is no such file."""
+        """Return lines of a file, counted from 1; NotFound."""
         if files.size(self._path(name)) < 0:
             raise NotFound("note", name, "there are " + (", ".join(self.names()[:8]) or "none yet") + ".")
         if not isinstance(first, int) or first < 1:
@@ -119,13 +112,12 @@ class Notebook(principal_files.PrincipalTexts):
         return self.text(name).split("\n")[first - 1 : first - 1 + count]
 
     def raw_lines(self, name: str):
-        """Yield the lines of a file as bytes, without their ends."""
+        """Yield a file's lines as bytes without line ends."""
         with open(self._path(name), "rb") as file:
             for line in file:
                 yield line.rstrip()
 
     def append(self, name: str, line: str) -> None:
-        """Add a line to a file."""
         self._check_writable(name)
         old = self.text(name)
         new = principal_files.appended(old, line)
@@ -134,7 +126,7 @@ class Notebook(principal_files.PrincipalTexts):
         self._texts.put(self._path(name), new, is_appended=True)
 
     def clear(self, day: str = "") -> str:
-        """Empty a day's note, today's if no day such as "2026-01-31" is given, and give what stood in it."""
+        """Empty a day's note (today's by default) and return its text."""
         name = day + ".md" if day else self.today()
         if not is_note(name):
             raise ArgumentError("day", "must be a day such as " + self.today()[:-3] + ".")
@@ -145,16 +137,13 @@ class Notebook(principal_files.PrincipalTexts):
         return old
 
     def note(self, content: str) -> None:
-        """Add a line to today's note, with the time of day."""
         if not isinstance(content, str) or not content.strip():
             raise ArgumentError("text", "must be a text that is not empty.")
         clock = self._texts.clock
         self.append(self.today(), "- " + clock.minute(clock.now())[-5:] + " " + " ".join(content.split()))
 
     def put(self, name: str, content: str) -> None:
-        """Give a file a text that was written on another board: of a day up to today, of others than the owner of one of the
-        last days.
-        """
+        """Write a file from another board: days up to today, for non-owners only recent ones."""
         self._check_day(name, files.size(self._path(name)) < 0)
         self._change(name, content)
 
@@ -183,7 +172,6 @@ class Notebook(principal_files.PrincipalTexts):
 
 
 def is_note(name) -> bool:
-    """True if a file's name is that of a day's note."""
     if not isinstance(name, str) or name[-3:] != ".md":
         return False
     try:
@@ -197,7 +185,7 @@ def is_note(name) -> bool:
 
 
 def find_lines(notebook, names: list, terms: list, clock, since: int = 0, until: int = 0) -> FoundLines:
-    """Search the notes with these names for terms, from `since` to before `until` (Unix seconds, 0 leaves it open)."""
+    """Search these notes for terms, from `since` to before `until` (0 leaves it open)."""
     looked_for = [(term, text.encode(term)[:_STEM]) for term in terms]
     having = dict.fromkeys(terms, 0)
     lines = []
@@ -219,7 +207,7 @@ def find_lines(notebook, names: list, terms: list, clock, since: int = 0, until:
 
 
 def _matched(raw: bytes, line: str, looked_for: list) -> tuple:
-    """The terms that a line has; most lines in ASCII are passed over by their bytes alone."""
+    """Return a line's terms; ASCII lines without any are skipped by their bytes."""
     if len(raw) == len(line):
         lowered = raw.lower()
         if not any(begin in lowered for _, begin in looked_for):
@@ -229,7 +217,7 @@ def _matched(raw: bytes, line: str, looked_for: list) -> tuple:
 
 
 def _keep(lines: list, line: NoteLine) -> None:
-    """Keep a line if there is room, or if it has more terms than another: of those with the fewest, the last is left out."""
+    """Keep a line if there is room or it has more terms than the worst kept one."""
     if len(lines) == _MOST_FOUND:
         place = max(range(_MOST_FOUND), key=lambda at: (-len(lines[at].terms), at))
         if len(line.terms) <= len(lines[place].terms):

@@ -15,7 +15,7 @@ from engram.memory.access import OWNER
 
 USER = "user.md"
 FILES = ("identity.md", "soul.md", USER)
-"""user.md stands last."""
+"""The files, user.md last."""
 
 TEMPLATES = {
     "identity.md": """# Identity
@@ -34,10 +34,10 @@ Nothing is known yet. Long-term preferences and agreements go here.
 
 
 class Profile:
-    """The files in a folder; `changes` keeps what undo needs, `people` who has files of their own."""
+    """The profile files in a folder; `changes` serves undo, `people` owns files."""
 
     limit = 2000
-    """Characters of one file: all three are in every prompt."""
+    """Maximum characters of a file: all three are in every prompt."""
 
     def __init__(self, folder: str, changes, people):
         self.folder = folder
@@ -45,22 +45,19 @@ class Profile:
         self.people = people
 
     def seed(self) -> None:
-        """Write the templates of files that are missing."""
         files.make_folder(self.folder)
         for name in FILES:
             if files.size(self.folder + "/" + name) < 0:
                 files.write(self.folder + "/" + name, TEMPLATES[name])
 
     def put(self, path: str, content: str) -> None:
-        """Give a file a new text."""
         files.write(path, content)
 
     def for_caller(self, caller):
-        """The profile as who asks sees it: in a group room there is no user.md, and nothing can be changed."""
+        """Return the caller's profile: in a group read-only and without user.md."""
         return PrincipalProfile(self, caller.principal, caller.group)
 
     def named(self, principal: str):
-        """The profile of a principal, for what is done in the background."""
         return PrincipalProfile(self, principal, False)
 
 
@@ -75,15 +72,12 @@ class PrincipalProfile(principal_files.PrincipalTexts):
         self._group = group
 
     def names(self) -> tuple:
-        """The names of the files that may be read."""
         return FILES[:-1] if self._group else FILES
 
     def text(self, name: str) -> str:
-        """The text of a file; what a person wrote over the limit is cut, which `overlong` tells."""
         return self._whole(name)[: self._texts.limit]
 
     def overlong(self, name: str) -> int:
-        """By how many characters a file is longer than the limit."""
         return max(0, len(self._whole(name)) - self._texts.limit)
 
     def _whole(self, name: str) -> str:

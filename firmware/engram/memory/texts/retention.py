@@ -24,18 +24,17 @@ from engram.memory.texts.notes import is_note
 _FILE = const("/daily.json")
 _BLOCK = const(4096)  # of the flash: a file takes whole ones
 _LARGEST = const(65536)  # bytes of that file
-_MOST_FILES = const(300)  # of which that is kept: of more, the oldest count as read
-_MOST_LEFT = const(128)  # files of which the companion has to learn: of more, the oldest count as cleared
+_MOST_FILES = const(300)  # files with a mark; beyond that the oldest count as read
+_MOST_LEFT = const(128)  # removed files to report; beyond that the oldest count as cleared
 _BUFFER = const(512)
 _ENTRY_CHARS = const(1000)  # of one note in a prompt
 
 Batch = namedtuple("Batch", "principal entries marks")
-"""Notes of one principal or workspace, as (day, text), oldest first; and [file, bytes, crc32] of the files as far as they are
-then read."""
+"""Notes as (day, text), oldest first, and [file, bytes, crc32] of the read parts."""
 
 
 class NoteRetention:
-    """The daily log of a board; `folder` is where the notes are, `most_bytes` how many they may have together."""
+    """The daily notes of a board, at most `most_bytes` in all."""
 
     def __init__(self, folder: str, notes, versions, clock, most_bytes: int):
         self._folder = folder
@@ -47,12 +46,12 @@ class NoteRetention:
         self._waiting = {}
         self._tidied = None  # the notes' version when it was looked whether they fit
         self._last = None  # (moment of the last distillation, whether the clock was not set then), once that was read
-        self._is_checked = False  # whether all files were compared with what was read of them, since the start
+        self._is_checked = False  # True once all files were compared with their marks
 
     # --- what waits
 
     def waiting(self) -> dict:
-        """The number of notes of each principal that wait for distillation; those without any are not in it."""
+        """Return the number of undistilled notes by principal."""
         if self._counted != self._notes.version:
             version = self._notes.version
             read = self._read()["read"]
@@ -66,7 +65,7 @@ class NoteRetention:
         return self._waiting
 
     def batch(self, principal: str, most_chars: int, most_tokens: int):
-        """The oldest notes of a principal that wait, as many as fit, one at least; None if there is none."""
+        """Return a principal's oldest undistilled notes within the limits, at least one, or None."""
         read = self._read()["read"]
         entries, marks = [], []
         for day, file, whose in self._day_files():
@@ -88,7 +87,7 @@ class NoteRetention:
         return Batch(principal, entries, marks) if entries else None
 
     def _day_files(self) -> list:
-        """(day, file, principal) of the days' notes that are looked at, oldest first."""
+        """Return (day, file, principal) of recent daily notes, oldest first."""
         return self._all_files()[-_MOST_FILES:]
 
     def _all_files(self) -> list:
@@ -101,8 +100,8 @@ class NoteRetention:
         return found
 
     def _unread(self, file: str, mark):
-        """Yield (end, crc32 of all up to there, text) of each note of a file behind a mark."""
-        # Lines that were added make a file longer; what was rewritten is compared with what was read.
+        """Yield (end, crc32 up to there, text) of each note behind a mark."""
+        # Appended lines make a file longer; rewritten parts are compared with the read ones.
         may_be_other = not self._is_checked or file in self._notes.rewritten
         if mark and not may_be_other and files.size(self._folder + "/" + file) == mark[0]:
             return
@@ -119,7 +118,6 @@ class NoteRetention:
                     yield at + len(line), crc, content[2:] if content[:2] == "- " else content
 
     def _crc(self, file: str, length: int) -> int:
-        """The crc32 of a file's first bytes, -1 if it has fewer."""
         with open(self._folder + "/" + file, "rb") as opened:
             return files.crc_of(opened, length)
 
@@ -143,7 +141,6 @@ class NoteRetention:
         files.write(self._folder + _FILE, text.dumps(state))
 
     def note_read(self, batch: Batch) -> None:
-        """A batch was read, and what it gave is on flash."""
         state = self._read()
         for file, size, crc in batch.marks:
             state["read"][file] = [size, crc]
@@ -151,16 +148,13 @@ class NoteRetention:
         self._counted = None
 
     def note_over(self) -> None:
-        """A distillation is over: the time to the next one begins."""
+        """Note the end of a distillation, from which the next pause counts."""
         state = self._read()
         self._last = state["at"], state["guess"] = self._clock.now(), not self._clock.known
         self._write(state)
 
     def since(self) -> int:
-        """The seconds since the last distillation, or since this was asked for the first time.
-
-        A clock that was set meanwhile, or set back, begins the time again: nothing is due because of it.
-        """
+        """Return seconds since the last distillation; a clock change restarts the count."""
         if self._last is None:
             state = self._read()
             self._last = state["at"], state["guess"]
@@ -175,13 +169,10 @@ class NoteRetention:
 
     @property
     def is_due(self) -> bool:
-        """True if tidying() has something to look at."""
         return self._tidied != self._notes.version
 
     def tidying(self):
-        """Remove the oldest notes if all together take too much of the flash, those that were read first; a generator that
-        pauses after each note.
-        """
+        """Remove the oldest notes over the limit, read ones first; pause after each."""
         self._tidied = self._notes.version
         today, read = self._clock.day(self._clock.now()), self._read()["read"]
         kept, total = [], 0
@@ -210,11 +201,11 @@ class NoteRetention:
         report("daily", "the note %s left: all notes together take too much (notes.bytes)" % file)
 
     def left(self) -> list:
-        """The files that left the board, and of which the companion does not know yet."""
+        """Return removed files that the companion does not know of."""
         return self._read().get("left", [])
 
     def note_told(self, files: list) -> None:
-        """The companion knows that these files left, and that others did not."""
+        """Note that the companion knows of these removed files only."""
         left = self.left()
         kept = [file for file in left if file not in files]
         if len(kept) < len(left):
@@ -231,7 +222,6 @@ class NoteRetention:
 
 
 def _state(found) -> dict:
-    """Return what the file has; an error if it is damaged."""
     state = {"at": int(found["at"]), "guess": bool(found["guess"]), "seq": int(found["seq"])}
     state["read"] = {file: [int(size), int(crc)] for file, (size, crc) in found["read"].items()}
     state["left"] = [str(file) for file in found.get("left", ())]

@@ -19,14 +19,14 @@ from engram.compat import const
 from engram.native import loops
 
 LABEL = 0xE00000
-"""The hashes of labels begin here; those of words are below."""
+"""First hash of labels; words are below."""
 
 _LABEL_MARKS = const("#@~%!=&^")
 _LEVEL_FIRST = const(475)  # BM25's term weight, in thousandths, at which level 0 begins
 _LEVEL_STEP = const(150)
 _LEVEL_TOP = const(7)
 LEVELS = (11, 14, 17, 20, 23, 26, 29, 32)
-"""The weight that stands for each level, in twentieths."""
+"""Weight of each level, in twentieths."""
 
 _FLAT = const(540)  # k1 * (1 - b) for k1 .9 and b .4, in thousandths
 _SLOPE = const(360)  # k1 * b
@@ -37,14 +37,13 @@ _MOST_COUNT = const(512)  # eighths of a word's count: what follows stays a smal
 _EIGHTHS = const(8)  # types.EIGHTHS: an import within an import takes more of the stack
 _LEAST_LENGTH = const(160)  # eighths: the shortest rows do not gain from being shorter
 
-_SESSION_SLOTS = const(512)  # as in store/search/session_scores.py, which has one more for what has no session
+_SESSION_SLOTS = const(512)  # as in store/search/session_scores.py, which has one more for rows without a session
 _SPARE = const(16)  # bytes that a list may have more than rows
 
 _BITS = const(b"\0\1\1\2\1\2\2\3\1\2\2\3\2\3\3\4")
 
 
 def term_hash(term: str) -> int:
-    """The 24-bit hash of a term in the index."""
     bits = crc32(term.encode()) & 0xFFFFFF
     if term[0] in _LABEL_MARKS:
         return bits | LABEL
@@ -52,9 +51,7 @@ def term_hash(term: str) -> int:
 
 
 def level(count: int, length: int, mean: int) -> int:
-    """The level of a word that stands `count` eighths of a time in a row of `length` eighths; `mean` is 16 times the mean
-    length in words.
-    """
+    """Return a word's level; lengths are in eighths, `mean` is 16 times the mean in words."""
     count = min(count, _MOST_COUNT)
     length = max(length, _LEAST_LENGTH)
     weight = count * _GAIN * 1000 // (count * 1000 + _EIGHTHS * _FLAT + _SLOPE * length * _FRACTION // mean)
@@ -62,7 +59,6 @@ def level(count: int, length: int, mean: int) -> int:
 
 
 def put_varint(out: bytearray, value: int) -> None:
-    """Append a varint."""
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
         value >>= 7
@@ -70,7 +66,7 @@ def put_varint(out: bytearray, value: int) -> None:
 
 
 def varints(parts):
-    """Yield the numbers of which the bytes come in parts."""
+    """Yield the varints in parts of bytes."""
     value = shift = 0
     for part in parts:
         for byte in part:
@@ -82,20 +78,19 @@ def varints(parts):
 
 
 class Lists:
-    """Room for one list, lent to whoever decodes or encodes one: what stands there lasts until the next list."""
+    """A buffer lent for one list at a time; its content lasts until the next."""
 
     def __init__(self):
         self.rows = array("I")
         self.data = memoryview(bytearray())
 
     def make_room(self, rows: int) -> None:
-        """Make room for a list of some rows."""
         if len(self.rows) < rows:
             self.rows = array("I", bytes(4 * rows))
             self.data = memoryview(bytearray(rows + _SPARE))
 
     def encode(self, hash: int, rows, count: int) -> memoryview:
-        """The bytes of a term's rows, and their check."""
+        """Return the bytes of a term's rows, and their check."""
         data = self.data
         if hash < LABEL:
             size = loops.pack_words(rows, count, data, len(data))
@@ -112,22 +107,19 @@ lists = Lists()
 
 
 def slot_of(session: int) -> int:
-    """The slot in which a search counts a session; 0 for none."""
+    """Return a session's slot for counting, 0 for none."""
     return session % _SESSION_SLOTS + 1 if session else 0
 
 
 def has_bit(bits, row: int) -> bool:
-    """True if a row's bit is set."""
     return bool(bits[row >> 3] >> (row & 7) & 1)
 
 
 def set_bit(bits: bytearray, row: int) -> None:
-    """Set a row's bit."""
     bits[row >> 3] |= 1 << (row & 7)
 
 
 def count_bits(bits, end: int = -1) -> int:
-    """The number of bits that are set, of the first `end` ones if given."""
     total = 0
     whole = len(bits) if end < 0 else end >> 3
     for at in range(whole):
@@ -141,7 +133,7 @@ def count_bits(bits, end: int = -1) -> int:
 
 
 def merged(lists: list):
-    """Yield what several ordered lists (iterators) yield, in order, each thing once."""
+    """Yield the merged items of sorted iterators, each once."""
     heads: list = [(next(names, None), names) for names in lists]
     last = None
     while True:

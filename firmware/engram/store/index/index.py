@@ -36,7 +36,7 @@ _FIELDS = const("format epoch tail next tidy drop pieces marked pending state")
 
 
 class Index:
-    """The index beside the log at `base`; has_words(seq, offset) says whether a line has words, None if the log lacks it."""
+    """The index of the log at `base`; has_words(seq, offset) is None for a missing line."""
 
     def __init__(self, base: str, has_words=None):
         self.base = base
@@ -52,16 +52,16 @@ class Index:
         self.has_lost = False  # a table since this was reset: its lines are unindexed
         self.epoch = 0
         self.begun = 0
-        """Tables that were begun since one was finished: what goes on without progress shows in it."""
+        """Tables begun since the last finished one, to detect stalls."""
         self.fault = ""
-        """Reason why it is not written any more before the next start, "" if it is."""
+        """Reason why writing stops until the next start, or ""."""
         self._faults = 0
         self._fresh = -1  # the number from which on tables were written since the start, and since the last fault
 
     # --- opening and saving
 
     def open(self, epoch: int):
-        """Open the tables that count; the manifest's fields as a dict, None if there is nothing to go on from."""
+        """Open the valid tables; return the manifest as a dict or None."""
         self.epoch = epoch
         saved = _read_manifest(self.base + ".index")
         if saved is None or saved["epoch"] != epoch:
@@ -90,7 +90,6 @@ class Index:
         return saved
 
     def save(self, tail, pending, state) -> None:
-        """Write the manifest."""
         drop = self.retired + ([self.job.number] if self.job else [])
         lines = _manifest_lines(self, tail, drop, pending, state)
         files.write_parts(self.base + ".index", lines)
@@ -99,7 +98,6 @@ class Index:
         self.retired = []
 
     def close(self) -> None:
-        """Close the files and forget the lines in RAM."""
         self.stop_job()
         for table in self.tables:
             table.close()
@@ -108,7 +106,6 @@ class Index:
         self.clear_memtable()
 
     def remove(self) -> None:
-        """Take the index off the flash: it comes back from the log."""
         self.close()
         self.next_number = self._fresh = 1
         folder, _, name = self.base.rpartition("/")
@@ -117,13 +114,12 @@ class Index:
                 files.discard(folder + "/" + file)
 
     def path_of(self, number: int) -> str:
-        """The path of a table's file."""
         return self.base + ".x%d" % number
 
     # --- damage
 
     def guarded(self, table, function, *arguments):
-        """The result of a function of a table; None, and the table leaves the index, if the table is damaged."""
+        """Return a table function's result; None, dropping the table, if it is damaged."""
         try:
             return function(*arguments)
         except (TableDamaged, OSError, ValueError, IndexError) as error:
@@ -131,7 +127,7 @@ class Index:
             return None
 
     def lose(self, table, error) -> None:
-        """A table turned out to be damaged: it leaves the index."""
+        """Drop a damaged table."""
         if table in self.tables:
             self.has_lost = True
             self._note_damage(table.number, error)
@@ -143,36 +139,32 @@ class Index:
         diag.warning("index", "%s is damaged (%s)%s" % (self.path_of(number), error, consequence))
 
     def note_fault(self, number: int) -> None:
-        """Count a table that does not read back, if it was written since the start and since the last one that counted."""
+        """Count an unreadable table written since the start and since the last counted one."""
         if 0 <= self._fresh <= number:
             self._fresh = self.next_number
             self._faults += 1
             if self._faults >= _MOST_FAULTS:
                 self.fault = _FAULT
 
-    # --- what is in it
+    # --- contents
 
     def all_tables(self) -> list:
-        """The tables, old to new, and the lines in RAM."""
         return self.tables + [self.memtable]
 
     @property
     def rows(self) -> int:
-        """The number of rows that are live."""
         return sum(table.live for table in self.all_tables())
 
     def mean(self) -> int:
-        """16 times the mean number of words of a row."""
+        """Return 16 times the mean words of a row."""
         rows = sum(table.rows for table in self.all_tables())
         words = sum(table.words for table in self.all_tables())
         return max(1, words * 16 // rows) if rows > 20 else _MEAN
 
     def mark_untidy(self) -> None:
-        """Let all tables that have dead rows be rewritten without them."""
         self.tidy_below = self.next_number
 
     def end_session(self, session: int) -> None:
-        """Take all rows of a session out of the answers."""
         for row in range(self.memtable.rows):
             if self.memtable.sessions[row] == session:
                 codec.set_bit(self.memtable.dead, row)
@@ -182,23 +174,23 @@ class Index:
                 codec.set_bit(table.dead, row)
 
     def set_dead(self, seq: int, session: int, dead: bool) -> None:
-        """Take a line's row, if it has one, out of the answers, or back in."""
+        """Hide or show a line's row, if it has one."""
         table, row = self.place(seq, session)
         if row >= 0 and codec.has_bit(table.dead, row) != dead:
             table.dead[row >> 3] ^= 1 << (row & 7)
 
     def is_dead(self, seq: int, session: int):
-        """True if a line's row is out of the answers; None if it has no row."""
+        """True if a line's row is hidden, None without a row."""
         table, row = self.place(seq, session)
         return codec.has_bit(table.dead, row) if row >= 0 else None
 
     def offset_of(self, seq: int) -> int:
-        """Return where a line should begin, as far as that is known without its session; -1 if it is not."""
+        """Return the probable offset of a line, -1 if unknown."""
         table, row = self.place(seq)
         return self.locate(table, row)[1] if row >= 0 else -1
 
     def place(self, seq: int, session: int = -1) -> tuple:
-        """(table, row) of a line; the row is -1 if it has none, or its session is needed."""
+        """Return (table, row) of a line; row -1 if it has none or needs its session."""
         row = self.memtable.row_of(seq)
         if row >= 0:
             return self.memtable, row
@@ -212,12 +204,11 @@ class Index:
     # --- growing
 
     def clear_memtable(self) -> None:
-        """Let the lines in RAM go."""
         self.memtable.clear()
         self.session_sizes.forget()
 
     def drop_before(self, oldest: int) -> bool:
-        """Hide the rows of lines before a seq, which have left the log; whether there were any."""
+        """Hide rows of lines before a seq, which left the log; True if there were any."""
         were_there = False
         for table in list(self.tables):
             if table.last < oldest:
@@ -228,7 +219,6 @@ class Index:
         return were_there
 
     def _drop(self, table) -> None:
-        """Take a table out of the index, and its file off the flash."""
         self.tables.remove(table)
         table.close()
         files.discard(table.path)
@@ -236,7 +226,6 @@ class Index:
         self.session_sizes.forget()
 
     def stop_job(self) -> None:
-        """Give up the merge that is under way."""
         if self.job is not None:
             self.job.abandon()
             self.job = None
@@ -244,7 +233,7 @@ class Index:
     # --- searching
 
     def seqs_with_label(self, label: str) -> list:
-        """The seqs of all rows that have a label, dead ones too, ascending."""
+        """Return the ascending seqs of all rows with a label, dead ones included."""
         hash = codec.term_hash(label)
         found = []
         for table in self.all_tables():
@@ -253,7 +242,7 @@ class Index:
         return found
 
     def locate(self, table, row: int) -> tuple:
-        """(seq, offset) of a row, (0, 0) if the table is damaged."""
+        """Return (seq, offset) of a row, (0, 0) if the table is damaged."""
         found = self.guarded(table, table.row, row)
         return (found[0], found[1]) if found else (0, 0)
 
@@ -274,7 +263,6 @@ def _mark_left(table, oldest: int) -> bool:
 
 
 def _read_manifest(path: str):
-    """The fields of the manifest, with the dead rows by table in "dead"; None without a whole one."""
     written = log_line.whole_lines(path, bytearray(_BUFFER))
     try:
         # A damaged line is decoded, too, as one that is none.
@@ -294,7 +282,6 @@ def _read_manifest(path: str):
 
 
 def _manifest_lines(index, tail, drop, pending, state):
-    """Yield the lines of the manifest of an Index."""
     marked = [table for table in index.tables if any(table.dead)]
     named = [[table.number, table.first] for table in index.tables]
     head = [("format", _FORMAT), ("epoch", index.epoch), ("tail", tail), ("next", index.next_number)]

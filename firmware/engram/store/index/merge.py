@@ -19,13 +19,13 @@ from engram.store.index.table_writer import TableWriter
 _SLICE_BYTES = const(512)  # written in a slice
 _STEP = const(32)  # terms in a slice, or runs
 _ROWS_AT_ONCE = const(16)
-_MOST_NAMES = const(512)  # labels that people see, kept in a table: what is over is found by search, not in the catalog
+_MOST_NAMES = const(512)  # visible labels of a table: the rest is found by search, not in the catalog
 _END = const(1 << 24)  # a hash, or session, after all others
 _MOVED_AT_ONCE = const(256)  # rows
 
 
 class _Source:
-    """A table that is merged: where it stands among its terms, and how its rows move."""
+    """A merged table with its current term and its rows' new places."""
 
     def __init__(self, table):
         self.table = table
@@ -39,7 +39,7 @@ class _Source:
         self.next_term()
 
     def next_term(self) -> None:
-        """Go on to the next term; its hash is _END when there is none."""
+        """Advance to the next term, whose hash is _END at the end."""
         while self._list >= self._lists and self._single >= len(self._bucket):
             self._number += 1
             if self._number >= self.table.buckets:
@@ -62,10 +62,7 @@ class _Source:
         return bucket[at] | bucket[at + 1] << 8 | bucket[at + 2] << 16
 
     def find_gone(self, left):
-        """Find the dead rows whose lines have left the log (`left` gives None for seq and offset) or lost their words (False).
-
-        A generator that pauses after each, which is a slice: a line that has left is looked for in vain.
-        """
+        """Find dead rows without a line (`left` gives None) or words (False); pause after each."""
         table = self.table
         gone, mute = bytearray(len(table.dead)), bytearray(len(table.dead))
         for row in range(table.rows):
@@ -90,11 +87,10 @@ class _Source:
             self.kept_before[table.rows] = kept
 
     def place(self, row: int) -> int:
-        """Return where a row stands among those that are not left out."""
         return self.kept_before[row] if self.kept_before else row
 
     def move(self, first: int, end: int, new: int):
-        """Let the rows of a run go to `new` and on; a generator that pauses now and then."""
+        """Map a run's rows to `new` and on, pausing now and then."""
         shift = new - self.place(first)
         while first < end:
             to = min(end, first + _MOVED_AT_ONCE)
@@ -106,7 +102,7 @@ class _Source:
             yield
 
     def decode(self, at: int) -> int:
-        """Decode the new rows of the present term to `codec.lists.rows` from an index on; their number."""
+        """Decode the current term's new rows from `at` on; return their number."""
         gone = self.mute if self.hash < codec.LABEL else self.gone
         rows, bucket, here = codec.lists.rows, self._bucket, self._at
         if here >= self._lists:
@@ -121,16 +117,11 @@ class _Source:
         return loops.move_rows(memoryview(rows)[at:] if at else rows, count, self.moves, gone)
 
     def has(self, hash: int) -> bool:
-        """True if a row that is not left out has a label."""
         return any(not codec.has_bit(self.gone, row) for row in self.table.rows_with(hash))
 
 
 class Merge:
-    """Merges tables, given from old to new, into the file at `path`; the tables stay as they are.
-
-    With `left`, a function of a line's seq (see _Source.find_gone), what has left the log is left out; `rows` tells how many
-    there are then, and if it is 0 no file is made.
-    """
+    """A merge of tables, old to new, into `path`; with `left`, rows without lines are dropped."""
 
     def __init__(self, tables: list, path: str, number: int, left=None):
         self.rows = 0
@@ -146,7 +137,6 @@ class Merge:
         self._work = self._run()
 
     def step(self) -> bool:
-        """Do a slice of the work; False when the file is whole."""
         end = self._writer.size + _SLICE_BYTES
         done = 0
         for share in self._work:
@@ -156,11 +146,10 @@ class Merge:
         return False
 
     def abandon(self) -> None:
-        """Give it up."""
         self._writer.abandon()
 
     def take_over_dead(self, table) -> None:
-        """Mark the rows of the merged table that are dead in its sources by now."""
+        """Mark merged rows that died in their sources meanwhile."""
         for source in self._sources:
             for at, bits in enumerate(source.table.dead):
                 bits &= ~source.gone[at]
@@ -192,7 +181,7 @@ class Merge:
 
 
 def _order(sources):
-    """Yield (session, new first row, number of the source, its first row, end) of all runs in their new order."""
+    """Yield (session, new first row, source, its first row, end) of all runs in the new order."""
     readers = [source.table.each_run() for source in sources]
     heads = [next(reader, (_END, 0)) for reader in readers]
     firsts = [0] * len(sources)
@@ -211,7 +200,6 @@ def _order(sources):
 
 
 def _runs(sources):
-    """Yield (session, row after the last) of the merged runs."""
     last = -1
     after = 0
     for session, new, number, first, end in _order(sources):
@@ -267,7 +255,7 @@ def _names(job, sources):
     is_sure = all(source.kept_before is None for source in sources)
     for name in codec.merged([source.table.names() for source in sources]):
         if is_sure or any(source.has(codec.term_hash(name)) for source in sources):
-            # All scopes stay: who sees what is decided by them (see queries.py).
+            # Keep all scopes, as they decide on visibility (see queries.py).
             if name[0] == "@":
                 yield name
             elif count < _MOST_NAMES:

@@ -13,13 +13,13 @@ from engram.store.index.table import Table, TableDamaged
 from engram.store.index.table_writer import write_table
 
 _MOST_TABLES = const(5)  # that are merged at once: each takes about 4 bytes a session and a kilobyte
-_FRESH_TABLES = const(3)  # made of lines in RAM, before they are merged with what is older
+_FRESH_TABLES = const(3)  # tables of RAM lines before they are merged with older ones
 _SHARE = const(4)  # how many times as large as all that is merged so far an older one may be
 _MOST_ROWS = const(6144)  # of a merged table: a search takes a byte of heap for each
 
 
 def insert(index, rows: memtable.MemTable, first: int, last: int) -> None:
-    """Make a table of some rows, all that there are from seq `first` to `last`, in its place among the tables."""
+    """Insert a table of all rows from seq `first` to `last` at its place."""
     path = index.path_of(index.next_number)
     try:
         mean = index.mean()
@@ -55,10 +55,7 @@ def _mark_dead(table, rows: memtable.MemTable) -> None:
 
 
 def due(index, is_filling: bool = False) -> list:
-    """The tables that are to be merged now, old to new; [] if none are.
-
-    While unindexed spans are filled, from new to old, only as many of about one size as can be merged at once are.
-    """
+    """Return the tables to merge now, old to new; filling merges only groups of similar size."""
     if is_filling:
         return _alike(index)
     end = len(index.tables)
@@ -81,7 +78,7 @@ def _alike(index) -> list:
 
 
 def _due_before(index, end: int) -> tuple:
-    """Return where the tables before `end` that follow each other in the log start, and from where on to merge."""
+    """Return where the contiguous tables before `end` start, and where to merge from."""
     tables = index.tables
     start = end - 1
     while start and tables[start - 1].last + 1 == tables[start].first:
@@ -105,15 +102,11 @@ def _due_before(index, end: int) -> tuple:
 
 
 def is_busy(index) -> bool:
-    """True if there is merging to do."""
     return index.job is not None or bool(untidy(index) or due(index))
 
 
 def step(index, is_filling: bool = False) -> bool:
-    """Do a slice of merging; whether the index has to be saved.
-
-    After a merge that can wait for the next table: until then the tables stay of which the merged one was made.
-    """
+    """Do a slice of merging; True if the index must be saved, which may wait for the next table."""
     tables = []
     if index.job is None:
         tables = untidy(index)
@@ -132,7 +125,7 @@ def step(index, is_filling: bool = False) -> bool:
             return False
         _finish(index, index.job)
     except (TableDamaged, ValueError, IndexError):
-        # Which one it is, and that it leaves, is found when it is read for a search or checked now.
+        # A search or a check now finds the damaged one and drops it.
         _find_damage(index, index.job.tables if index.job else tables)
         index.stop_job()
         return False
@@ -146,7 +139,7 @@ def step(index, is_filling: bool = False) -> bool:
 
 
 def untidy(index) -> list:
-    """A table that is to be rewritten, in a list; [] if none is."""
+    """Return a list of one table to rewrite, or []."""
     for table in index.tables:
         if table.number < index.tidy_below and any(table.dead):
             return [table]
@@ -175,7 +168,7 @@ def _finish(index, job) -> None:
 
 
 def _find_damage(index, tables: list) -> None:
-    """Let the tables leave that a merge could not read. If it does not show which, all of them: a few times, then none."""
+    """Drop tables that a merge could not read; all of them, a few times, if unclear which."""
     whole = [table for table in tables if index.guarded(table, _read_through, table)]
     if len(whole) == len(tables):
         index.note_fault(index.next_number)
@@ -184,7 +177,7 @@ def _find_damage(index, tables: list) -> None:
 
 
 def _read_through(table) -> bool:
-    """True if buckets and rows can be read; TableDamaged if not."""
+    """Return True if a table is readable; TableDamaged."""
     for number in range(table.buckets):
         table.bucket(number)
     for part in (table.each_row(), table.names()):

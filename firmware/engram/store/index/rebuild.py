@@ -1,7 +1,5 @@
-"""Rebuilds the index from the log where it is missing, in slices between other work.
-
-The newest lines come first: what became of an entry stands behind it, so that nothing is found that was forgotten or
-replaced since.
+"""Rebuilds missing parts of the index from the log, in slices. The newest lines come first, so that
+nothing forgotten or replaced is found.
 """
 
 from engram.compat import const
@@ -16,11 +14,7 @@ _LINES_AT_ONCE = const(8)
 
 
 class Rebuild:
-    """Indexes the `unindexed` spans of a log; calls `note(number)` for entries whose rows may be out of date.
-
-    While `is_open`, some lines have rows that are not in the index yet: what is noted has to stay noted, and a thread that
-    ends meanwhile belongs in `ended`.
-    """
+    """An indexer of a log's `unindexed` spans; note(number) reports entries with stale rows."""
 
     def __init__(self, log, index, describe, unindexed: list, note):
         self._log = log
@@ -34,7 +28,7 @@ class Rebuild:
         self.ended = set()
 
     def step(self):
-        """Do a slice of the work; True when the index has to be saved, None at the end."""
+        """Do a slice; True when the index must be saved, None at the end."""
         return next(self._work, None)
 
     def _run(self):
@@ -53,7 +47,6 @@ class Rebuild:
             yield True
 
     def _table(self, first: int, last: int, claimed: int):
-        """Make a table of the lines up to `last`, for the seqs up to `claimed`; the first seq that it is for."""
         start = max(first, _start_of(self._log, last, _TABLE_BYTES))
         self.is_open = True
         while True:
@@ -73,7 +66,7 @@ class Rebuild:
         return start
 
     def _read(self, start: int, last: int):
-        """Give the lines between two seqs their rows; their bytes, -1 if they are too many for a table."""
+        """Add rows of lines between two seqs; return their bytes, -1 if too many for a table."""
         size = 0
         rows = self._rows
         for _, offset, length, line in self._log.scan_from(start, last):
@@ -93,7 +86,6 @@ class Rebuild:
         return size
 
     def _check(self):
-        """Look what later lines that are in the index already did to the entries of these rows."""
         rows = self._rows
         seen = set()
         for row in range(rows.rows):
@@ -109,6 +101,6 @@ class Rebuild:
 
 
 def _start_of(log, seq: int, size: int) -> int:
-    """The first seq of about as many lines before the one with `seq`, itself included, as have `size` bytes."""
+    """Return the first seq of about `size` bytes of lines that end with `seq`."""
     _, start, first, end, following = log.segment_of(seq)
     return max(first, seq - size * (following - first) // max(1, end - start) + 1)

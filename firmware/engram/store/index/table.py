@@ -48,7 +48,7 @@ _BEHIND = const(0xFFF)
 BUCKETS_BITS = const(6)
 BUCKETS_A_PART = const(64)
 RUNS_A_MARK = 64
-"""Runs between two that are kept in RAM."""
+"""Runs between two that stay in RAM."""
 
 _ROWS_AT_ONCE = const(16)
 _BUFFER = const(64)
@@ -59,17 +59,14 @@ class TableDamaged(Exception):
 
 
 class Footer:
-    """A table's numbers, as its footer has them."""
-
     def pack(self, crc: int) -> bytes:
-        """The footer's bytes without (crc 0) or with its crc."""
         places = self.rows_at, self.names_at, self.runs_at, self.directory_at
         counts = self.terms, self.rows, self.runs, self.buckets, self.first, self.last, self.words
         rest = self.names_crc, self.log_bytes, self.epoch, crc
         return struct.pack(_FOOTER, _MAGIC, *(counts + places + rest))
 
     def unpack(self, data: bytes) -> int:
-        """Take the numbers from a footer's bytes; the crc that stands there."""
+        """Read a footer; return its crc."""
         values = struct.unpack(_FOOTER, data)
         if values[0] != _MAGIC:
             raise TableDamaged("no footer")
@@ -80,7 +77,7 @@ class Footer:
 
 
 class Table(Footer):
-    """An open table; `dead` has a bit for each row whose line is not live any more."""
+    """An open table; `dead` has a bit for each dead row."""
 
     def __init__(self, path: str, number: int):
         self.path = path
@@ -110,7 +107,7 @@ class Table(Footer):
         self._marks_at = self.directory_at - 4 * marks
         if self.names_at - self.rows_at != ROW_BYTES * self.rows or not self.buckets or self.runs_at >= self._marks_at:
             raise TableDamaged("no sense in the footer")
-        # What stays in RAM is read and checked in one go; in parts, as a long one would not fit a heap in tables.
+        # Read and check the part for RAM at once, in pieces, as a long one would not fit the heap.
         found = self._crc(self.runs_at, self._marks_at)
         self._marks = self._array(self._marks_at, marks)
         found = crc32(self._marks, found)
@@ -123,14 +120,13 @@ class Table(Footer):
             raise TableDamaged("the crc does not fit")
 
     def _crc(self, at: int, end: int) -> int:
-        """The crc32 of some bytes of the file."""
+        """Return the crc32 of some bytes of the file."""
         crc = 0
         for part in self._parts(at, end):
             crc = crc32(part, crc)
         return crc
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
     def _read(self, at: int, size: int) -> bytes:
@@ -148,20 +144,17 @@ class Table(Footer):
 
     @property
     def has_sessions(self) -> bool:
-        """True if the log's lines belong to sessions."""
+        """True if lines belong to sessions."""
         return self.runs != 1 or self._marks[0] != 0
 
     @property
     def live(self) -> int:
-        """The number of rows that are live."""
         return self.rows - codec.count_bits(self.dead)
 
     # --- terms
 
     def find(self, hash: int):
-        """(number of rows, the only posting, a short list's bytes, or the offset and size of a longer one), None if a term is
-        not here.
-        """
+        """Return (rows, single posting, short list's bytes, or offset and size of a list), or None."""
         lists, bucket = self.bucket(hash * self.buckets >> 24)
         data, self._behind = self._behind, b""
         wanted = bytes((hash & 0xFF, hash >> 8 & 0xFF, hash >> 16))
@@ -173,7 +166,7 @@ class Table(Footer):
         rows, place = term(lists, bucket, at, self.bucket_at)
         if isinstance(place, int) or place[0] <= self.bucket_at:
             return rows, place
-        # What follows the bucket mostly has been read with it; if not, no other place has to be looked for.
+        # The bytes behind the bucket mostly were read with it; if not, no seek is needed.
         offset, size = place
         start = offset - self.bucket_at - 6 - len(bucket)
         if start + size > len(data):
@@ -181,7 +174,7 @@ class Table(Footer):
         return rows, data[start : start + size]
 
     def bucket(self, number: int) -> tuple:
-        """(bytes of the terms with lists, bytes of all terms) of a bucket; TableDamaged if its check does not fit."""
+        """Return (bytes of terms with lists, bytes of all terms) of a bucket; TableDamaged."""
         entry = self._directory[number >> BUCKETS_BITS][number & BUCKETS_A_PART - 1]
         self.bucket_at = entry >> 8
         files.seek(self._file, self.bucket_at)
@@ -200,7 +193,6 @@ class Table(Footer):
         return lists, terms
 
     def rows_with(self, hash: int) -> list:
-        """The rows that have a term, dead ones too."""
         found = self.find(hash)
         count = self.decode(found[1], hash) if found else 0
         return [codec.lists.rows[at] >> 3 for at in range(count)]
@@ -212,10 +204,7 @@ class Table(Footer):
             loops.mark_rows(codec.lists.rows, self.decode(found[1], hash), bits)
 
     def decode(self, place, hash: int, at: int = 0) -> int:
-        """Decode a term's list, which find() has found, to `codec.lists.rows` from an index on; the number of its rows.
-
-        TableDamaged if it is not whole.
-        """
+        """Decode a list from find() into `codec.lists.rows`; return its rows. TableDamaged."""
         rows, data = codec.lists.rows, codec.lists.data
         if isinstance(place, int):
             rows[at] = place
@@ -241,29 +230,25 @@ class Table(Footer):
     # --- rows
 
     def row(self, number: int) -> tuple:
-        """(seq, offset, minutes) of a row."""
         return unpack_row(self._read(self.rows_at + ROW_BYTES * number, ROW_BYTES))
 
     def is_reply(self, number: int) -> bool:
-        """True if the assistant said a row's line."""
         data = self.row_bytes(number, 1)
         unpack_row(data)
         return data[_HIGHEST] > 0x7F
 
     def row_bytes(self, first: int, count: int) -> bytes:
-        """Some rows as they stand in the file."""
         return self._read(self.rows_at + ROW_BYTES * first, ROW_BYTES * count)
 
     def each_row(self):
-        """Yield (seq, offset, minutes) of all rows, in their order, read some at once."""
         for first in range(0, self.rows, _ROWS_AT_ONCE):
             data = self.row_bytes(first, min(_ROWS_AT_ONCE, self.rows - first))
             for at in range(0, len(data), ROW_BYTES):
                 yield unpack_row(data[at : at + ROW_BYTES])
 
     def each_run(self, mark: int = 0):
-        """Yield (session, row after the last) of each run, or of those from a mark on."""
-        # The mark has the session of its run, so the step that stands there is skipped.
+        """Yield (session, row after the last) of each run, from a mark on if given."""
+        # The mark has the session of its run, so skip the step there.
         session, row, at = self._marks[3 * mark : 3 * mark + 3]
         values = codec.varints(self._parts(self.runs_at + at, self._marks_at))
         is_first = True
@@ -278,7 +263,6 @@ class Table(Footer):
             yield session, row
 
     def runs_by_slot(self) -> tuple:
-        """(rows after the last, slots) of all runs."""
         if not self._runs:
             ends, slots = array("H", bytes(2 * self.runs)), array("H", bytes(2 * self.runs))
             run = row = 0
@@ -291,14 +275,13 @@ class Table(Footer):
         return self._runs
 
     def _parts(self, at: int, end: int):
-        """Yield some bytes of the file in parts."""
         while at < end:
             data = self._read(at, min(_BUFFER, end - at))
             at += len(data)
             yield data
 
     def run(self, session: int):
-        """(first row, row after the last) of a session, None if the table has none of it."""
+        """Return (first row, row after the last) of a session, or None."""
         mark = len(self._marks) // 3 - 1
         while mark > 0 and self._marks[3 * mark] > session:
             mark -= 1
@@ -310,7 +293,7 @@ class Table(Footer):
         return None
 
     def row_of(self, seq: int, session: int) -> int:
-        """The row of a line, -1 if it has none here."""
+        """Return a line's row, -1 if it has none here."""
         if not self.first <= seq <= self.last:
             return -1
         run = self.run(session) if self.has_sessions or session else (0, self.rows)
@@ -337,7 +320,7 @@ class Table(Footer):
         return -1
 
     def names(self):
-        """Yield the labels that people see, in the order of their bytes; TableDamaged if they changed."""
+        """Yield the visible labels in byte order; TableDamaged."""
         if not self._has_checked_names:
             if self._crc(self.names_at, self.runs_at) != self.names_crc:
                 raise TableDamaged("the names changed")
@@ -358,7 +341,7 @@ class Table(Footer):
 
 
 def term(lists: int, bucket: bytes, at: int, bucket_at: int) -> tuple:
-    """As find(), but that short lists are not read, for the term that stands at `at` in a bucket from offset `bucket_at`."""
+    """Return find()'s result for the term at `at` in a bucket, without reading short lists."""
     if at >= lists:
         return 1, bucket[at + 3] | bucket[at + 4] << 8
     rows = bucket[at + 3] | bucket[at + 4] << 8
@@ -373,12 +356,11 @@ def term(lists: int, bucket: bytes, at: int, bucket_at: int) -> tuple:
 
 
 def start_of(lists, at: int) -> int:
-    """Return where the list of a term begins, as a bucket has it."""
+    """Return where a term's list begins."""
     return lists[at + 5] | lists[at + 6] << 8 | lists[at + 7] << 16
 
 
 def unpack_row(data: bytes) -> tuple:
-    """(seq, offset, minutes) of a row's bytes; TableDamaged if they changed."""
     if len(data) != ROW_BYTES or crc32(data[:10]) & 0xFF != data[10]:
         raise TableDamaged("a row changed")
     seq, low, high, minutes, more = struct.unpack("<IHBHB", data[:10])

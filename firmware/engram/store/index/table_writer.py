@@ -1,4 +1,4 @@
-"""Writes a table of the index from first to last, also of the rows of a memtable; table.py describes the layout."""
+"""Writes a table of the index in one pass, also from a memtable; table.py describes the layout."""
 
 import struct
 from array import array
@@ -22,7 +22,7 @@ from engram.store.index.table import (
 )
 
 BUCKET_TERMS = 16
-"""About how many terms share a bucket: a bucket is read whole, and each costs 4 bytes of heap."""
+"""Terms per bucket, about: a bucket is read whole and costs 4 bytes of heap."""
 
 _PART = const(64)  # bytes of runs that are gathered before they are written
 _SHORT = const(24)  # bytes of a list that follows its bucket, so that it is read with it
@@ -34,8 +34,6 @@ _ROW_MASK = const(1023)
 
 
 class TableWriter:
-    """A table at `path`: add_term() for each, by hash; then end_terms(), write() for its rows, and finish()."""
-
     def __init__(self, path: str, terms: int):
         self.path = path
         self.size = 0
@@ -54,7 +52,7 @@ class TableWriter:
     # --- terms
 
     def add_term(self, hash: int, rows, count: int) -> None:
-        """Add a term and its rows, as engram.loops has them; without any it is left out."""
+        """Add a term with its rows; without rows it is left out."""
         if not count:
             return
         while self._ended < hash * self._buckets >> 24:
@@ -77,7 +75,7 @@ class TableWriter:
         for term in range(0, len(lists), TERM_BYTES):
             start = start_of(lists, term)
             if not start & SHORT:
-                # Where the list begins becomes how far that is before the bucket.
+                # The list's offset becomes its distance before the bucket.
                 start = at - start
                 lists[term + 5], lists[term + 6], lists[term + 7] = start & 0xFF, start >> 8 & 0xFF, start >> 16
         counts = len(lists) // TERM_BYTES, len(self._singles) // SINGLE_BYTES
@@ -91,14 +89,12 @@ class TableWriter:
         self._lists, self._singles, self._short = bytearray(), bytearray(), bytearray()
 
     def write(self, data) -> None:
-        """Append bytes of the table, such as rows."""
         self._file.write(data)
         self.size += len(data)
 
     # --- what follows the terms
 
     def end_terms(self, footer: Footer) -> None:
-        """All terms are written; rows come next."""
         while self._ended < self._buckets:
             self._end_bucket()
         footer.rows_at = self.size
@@ -106,10 +102,7 @@ class TableWriter:
         footer.terms = min(0xFFFF, self._terms)
 
     def finish(self, footer: Footer, runs, names):
-        """Write the rest and close; `runs` yields (session, row after the last), `names` the labels that people see.
-
-        A generator that pauses now and then.
-        """
+        """Write the rest and close, pausing now and then."""
         footer.names_at = self.size
         self._crc = 0
         for name in names:
@@ -123,7 +116,7 @@ class TableWriter:
         footer.directory_at = self.size
         for part in self._directory:
             self._checked(part)
-            self.size += 3 * len(part)  # of which len() counts items
+            self.size += 3 * len(part)  # len() counts items
         self.write(footer.pack(crc32(footer.pack(0), self._crc)))
         self._file.close()
         self._directory = []  # the reader of the table takes as much of the heap
@@ -155,17 +148,15 @@ class TableWriter:
         self.write(data)
 
     def abandon(self) -> None:
-        """Give the table up."""
         try:
             self._file.close()
         except OSError:
-            # What could not be written is not wanted any more.
+            # Drop what could not be written.
             pass
         files.discard(self.path)
 
 
 def pack_row(seq: int, offset: int, minutes: int) -> bytes:
-    """A row's bytes."""
     data = struct.pack("<IHBHB", seq, offset & 0xFFFF, offset >> 16, minutes & 0xFFFF, minutes >> 16)
     return data + bytes((crc32(data) & 0xFF,))
 
@@ -174,10 +165,7 @@ def pack_row(seq: int, offset: int, minutes: int) -> bytes:
 
 
 def write_table(rows: MemTable, path: str, mean: int, epoch: int, first: int, last: int) -> None:
-    """Write the rows as a table at `path`, for all lines from seq `first` to `last`; they stay in RAM.
-
-    `mean` is 16 times the mean number of words of a row.
-    """
+    """Write RAM rows as a table of all lines from seq `first` to `last`; they stay in RAM."""
     order = rows.order()
     places = bytearray(len(order))
     for place, row in enumerate(order):
@@ -219,7 +207,6 @@ def _write_terms(writer: TableWriter, rows: MemTable, places, order: list, mean:
 
 
 def _runs(rows: MemTable, order: list):
-    """Yield (session, row after the last) of each session's run."""
     session = rows.sessions[order[0]]
     for place, row in enumerate(order):
         if rows.sessions[row] != session:

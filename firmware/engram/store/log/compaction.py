@@ -1,8 +1,8 @@
-"""Rewrites a log's sealed segments without the lines that are no longer wanted, in slices between other work.
+"""Rewrites a log's sealed segments without unwanted lines, in slices between other work.
 
-Segments are taken from old to new. What is kept of as many neighbours as fill a segment goes into one file, which takes the
-place of the first of them in one step; then the others go. A cut in between leaves lines in two places, of which one is
-read. Lines keep their seqs.
+Segments are taken from old to new. The kept lines of neighbours that fill a segment go into one file, which
+replaces the first of them in one step; then the others are removed. After a power cut in between, repeated
+lines are read once. Lines keep their seqs.
 """
 
 import os
@@ -12,7 +12,6 @@ from engram.store.index import merge_policy
 
 
 def compacting(store, decide):
-    """See Store.compacting."""
     store.ready()
     store.release_reserve()
     while store.is_partial and store.tick(may_seal=False):
@@ -21,13 +20,13 @@ def compacting(store, decide):
     is_over = False
     try:
         yield from store.entry_states.settling()
-        # In a header before the first line goes: whoever copies the log learns of a compaction that was cut, too.
+        # Written before the first line goes, so that copies notice an interrupted compaction too.
         store.log.begin_rewrite()
         yield from store.upkeep.sealing_segment()
         # The segment's first, and not the next line: one may have come since the segment began.
         following = store.log.first
         yield from compact(store.log, decide)
-        # Before the manifest is written: a cut does not make it forget what is to be done.
+        # Before the manifest is written, so that a power cut loses no work.
         store.index.mark_untidy()
         if store.log.next_seq > following:
             yield from store.upkeep.sealing_segment()
@@ -45,12 +44,9 @@ def compacting(store, decide):
 
 
 def compact(segments, decide):
-    """A generator that compacts the sealed segments of a Log and pauses between slices.
-
-    decide(line) gives True to keep a line, False to drop it, or pairs that take its place.
-    """
+    """Compact a Log, pausing between slices; decide(line) gives True, False or new pairs."""
     segments.settle()
-    # What was set aside may hold a text that was forgotten since.
+    # Damage set aside may hold a text forgotten since.
     files.discard(segments.base + ".bad")
     for number in [segment[0] for segment in segments.sealed]:
         segments.file_of(number)  # drops one without a file: after a compaction that was cut another has its lines
@@ -77,18 +73,14 @@ def _draft(segments, number: int) -> str:
 
 
 class _Copier:
-    """Copies what is kept of segments; `size` is that of the file that was filled last."""
-
     def __init__(self, segments, decide):
         self._segments = segments
         self._decide = decide
-        self._last = 0  # seq of the last line that was looked at: one that stands twice is taken once
+        self._last = 0  # seq of the latest line, to take repeated ones once
         self.size = 0
 
     def fill(self, left: list):
-        """Write the draft of the first of `left`, (number, first seq, first seq after it) each, and of those after it while
-        they fit; how many were taken.
-        """
+        """Write a draft of the first of `left` and those that fit behind it; return their number."""
         taken = self.size = 0
         with open(_draft(self._segments, left[0][0]), "wb") as target:
             for number, first, self._following in left:
@@ -123,7 +115,6 @@ class _Copier:
 
 
 def _replace(segments, numbers: list, size: int) -> None:
-    """Let the draft of `size` bytes take the place of some segments."""
     segments.moves += 1
     for number in numbers:
         segments.close_sealed(number)

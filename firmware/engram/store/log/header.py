@@ -21,14 +21,14 @@ _FORMAT = const(2)
 
 
 def line(log, state) -> bytes:
-    """The header of a Log's live segment; `state` is the owner's, a dict or None."""
+    """Return the header of a Log's live segment; `state` is the owner's dict or None."""
     fields = [("format", _FORMAT), ("log", log.name), ("epoch", log.epoch), ("rewrites", log.rewrites)]
     fields += [("segment", log.live), ("first", log.next_seq), ("sealed", log.sealed), ("state", state)]
     return log_line.encode(fields)
 
 
 def read(log, file) -> bool:
-    """Take what the header in a live segment's file says into the Log; False if there is none that can be read."""
+    """Read a live segment's header into the Log; False if it is unreadable."""
     for _, found, ended in log.lines(file, 0):
         return log_line.is_whole(found, ended) and _apply(log, log_line.decode(found), len(found))
     return False
@@ -38,7 +38,7 @@ def _apply(log, header: dict, length: int) -> bool:
     if header.get("format") != _FORMAT or header.get("log") != log.name or "first" not in header:
         return False
     if files.size(log.sealed_path(header["segment"])) >= 0:
-        # A sealed segment's content stands here: to seal it again would write over that segment.
+        # This is a sealed segment's content: sealing it again would overwrite that segment.
         return False
     log.epoch = header["epoch"]
     log.rewrites = header.get("rewrites", 0)
@@ -54,7 +54,7 @@ def _apply(log, header: dict, length: int) -> bool:
 
 
 def recover(segments, owner) -> None:
-    """Find the segments of a Log and begin a live one; `owner` observes the lines after the last good header."""
+    """Find a Log's segments and begin a live one; `owner` observes lines after the last header."""
     segments.reset()
     found = []
     for number in _numbers(segments):
@@ -71,14 +71,13 @@ def recover(segments, owner) -> None:
             files.discard(path)
     segments.sealed = [segment for segment, _ in found]
     state = _state(segments, owner, found)
-    # The number went with the header: whoever copies this log has to compare all of it.
+    # The number was lost with the header: copies of this log have to compare all of it.
     segments.rewrites = random.getrandbits(29) if found else 0
     segments.begin(state)
     segments.state = state
 
 
 def _numbers(segments) -> list:
-    """The numbers of the sealed segments by their files, ascending."""
     prefix = segments.name + "."
     numbers = []
     for name in os.listdir(segments.folder):
@@ -90,7 +89,7 @@ def _numbers(segments) -> list:
 
 
 def _read_segment(segments, number: int, path: str, found: list) -> bool:
-    """Add ([number, first seq, bytes], its header or None) to `found`; False for a file with no line of this log."""
+    """Append ([number, first seq, bytes], header or None) to `found`; False for a foreign file."""
     header = None
     first = 0
     with open(path, "rb") as file:
@@ -102,7 +101,7 @@ def _read_segment(segments, number: int, path: str, found: list) -> bool:
                         break
                     header = values
                     if values["segment"] < number:
-                        # Another segment's content stands here.
+                        # This is another segment's content.
                         break
                 first = values.get("first") or values.get("seq", 0)
                 break
@@ -115,7 +114,7 @@ def _read_segment(segments, number: int, path: str, found: list) -> bool:
 
 
 def _state(segments, owner, found: list):
-    """The owner's state after all lines that are there; sets the log's next seq."""
+    """Return the owner's state after all lines, and set the log's next seq."""
     start = 0
     for at, (_, header) in enumerate(found):
         if header and "state" in header:

@@ -1,6 +1,5 @@
-"""A log's lines as they stand on flash, for whoever copies the log: what is in a span of seqs, and its bytes piece by piece.
-
-Nothing is held between two calls but places in files; where lines have moved meanwhile, the pieces end with an error.
+"""A log's raw lines for copies: digests of spans of seqs, and their bytes in pieces. Between calls only
+file positions are held; pieces of moved lines raise an error.
 """
 
 from binascii import crc32
@@ -17,24 +16,22 @@ _SEQ = const(24)  # bytes that hold how a line begins, {"seq":123456789,
 _END = const(19)  # bytes behind which a line's crc counts: ,"crc":"01234567"}\n
 
 Span = namedtuple("Span", "after to count size check crc place")
-"""The lines with seqs after `after` up to `to`: how many, their bytes, the crc32 of their crcs one after the
-other, the crc of the last one, "" if there is none, and where they stand: in one file, one behind the other."""
+"""Contiguous lines in one file from `after` to `to`: count, bytes, crc of crcs, last crc, place."""
 
 
 class LogReader:
-    """The raw lines of the log of a Store, `store`."""
+    """The raw lines of a Store's log."""
 
     def __init__(self, store):
         self.store = store
-        # A seq, its segment, `moves` of the log, and the offset where it stands until that changes: spans come in a row.
+        # A seq, its segment, the log's `moves`, and its offset while that is unchanged: spans come in a row.
         self._next = (0, 0, 0, 0)
 
     def crc(self, seq: int) -> str:
-        """The crc of the line with a seq, "" if there is none."""
         return self.span(seq - 1, seq, 1).crc if seq > 0 else ""
 
     def span(self, after: int, last: int, most: int) -> Span:
-        """The lines after a seq up to another one at most, of at most `most` bytes together, or one longer line."""
+        """Return the lines after a seq within `most` bytes, or one longer line."""
         last = min(last, self.store.next_seq - 1)
         log = self.store.log
         seq = after + 1
@@ -47,7 +44,7 @@ class LogReader:
                 run = _Run(file, offset, seq, min(last, bounds[3] - 1), most)
                 run.read()
                 while run.is_damaged and not run.count and not log.set_damage_aside(number):
-                    # The flash has no room to take it out: what is behind it counts.
+                    # The full flash keeps the damage: read on behind it.
                     run.read()
             except OSError as error:
                 raise files.failure(error, log.path(number)) from None
@@ -60,7 +57,7 @@ class LogReader:
         return Span(after, max(after, last), 0, 0, 0, "", None)
 
     def pieces(self, span: Span):
-        """Yield the bytes of a span's lines, as memoryviews that hold until the next one; StoreError if they are gone."""
+        """Yield a span's bytes as views valid until the next; StoreError."""
         if not span.place:
             return
         log = self.store.log
@@ -82,7 +79,7 @@ class LogReader:
 
 
 class _Run:
-    """Whole lines of one file, one behind the other, with rising seqs from `seq` up to `last`."""
+    """Contiguous whole lines of one file with rising seqs."""
 
     def __init__(self, file, offset: int, seq: int, last: int, most: int):
         self._file = file
@@ -96,7 +93,6 @@ class _Run:
         self.is_damaged = False
 
     def read(self) -> None:
-        """Read on until it is full, or is interrupted."""
         buffer = bytearray(_BUFFER)
         self.is_damaged = False
         goes_on = True
@@ -113,9 +109,8 @@ class _Run:
                     break
 
     def _take(self, at: int, seq: int, size: int, crc) -> bool:
-        """Take a line; whether there may be more of them."""
         if seq <= self._seq:
-            # Damage, a header, or a line that stands twice.
+            # Damage, a header, or a repeated line.
             self.is_damaged = not crc
             if self.count:
                 self.to = self._seq
@@ -132,14 +127,13 @@ class _Run:
         return True
 
     def _is_full(self, end: int) -> bool:
-        """True if a line that ends there would be too much: then the lines before it are all."""
+        """True if a line that ends there does not fit."""
         is_full = self.count > 0 and end - self.start > self._most
         if is_full:
             self.to = self._seq
         return is_full
 
     def _take_long(self, at: int, size: int) -> bool:
-        """Take a line of which only the size is known."""
         if self._is_full(at + size):
             return False
         files.seek(self._file, at)

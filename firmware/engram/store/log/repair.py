@@ -1,4 +1,4 @@
-"""Repairs a log's segment: damaged bytes move to NAME.bad, all whole lines stay."""
+"""Repairs a log's segment: damaged bytes move to NAME.bad, whole lines stay."""
 
 from engram import diag, files, log_line
 from engram.compat import const
@@ -9,7 +9,7 @@ _BUFFER = const(512)
 
 
 class Repair:
-    """Repairs segments of the log at `base`; `lines` reads a file as log_line.lines() does."""
+    """A repair of segments at `base`; `lines` reads like log_line.lines()."""
 
     def __init__(self, base: str, lines):
         self._base = base
@@ -17,12 +17,10 @@ class Repair:
         self.damaged = 0
 
     def is_sound(self, path: str) -> bool:
-        """True if all lines of a segment are whole."""
         with open(path, "rb") as file:
             return all(log_line.is_whole(line, ended) for _, line, ended in self._lines(file, 0))
 
     def mend(self, path: str) -> None:
-        """Rewrite a segment without its damaged bytes."""
         before = self.damaged
         _replace(path, self._mended(path))
         if self.damaged > before:
@@ -37,11 +35,10 @@ class Repair:
                     yield from self.set_aside(line, ended)
 
     def cut(self, path: str, size: int) -> None:
-        """Make a file shorter."""
         _replace(path, _beginning(path, size))
 
     def set_aside(self, line, ended) -> list:
-        """Keep damaged bytes; the whole lines that stand among them without a line end between."""
+        """Save damaged bytes; return the whole lines among them."""
         self.damaged += 1
         if ended is None:
             return []
@@ -64,10 +61,7 @@ class Repair:
 
 
 def repair_file(path: str, source: str) -> int:
-    """Take damage out of a small file of lines, if there is one; how many pieces of it there were. StoreError.
-
-    `source` is the name in the log of what the file is for.
-    """
+    """Remove damage from a small file of lines; return the number of pieces. StoreError."""
     if files.size(path) < 0:
         return 0
     repair = Repair(path[: -len(".jsonl")], _long_lines)
@@ -77,7 +71,7 @@ def repair_file(path: str, source: str) -> int:
     except OSError as error:
         raise files.failure(error, path) from None
     except StoreError as error:
-        # There is no room for that: what is whole is read all the same.
+        # No room for that: whole lines are still read.
         diag.warning(source, str(error))
     return repair.damaged
 

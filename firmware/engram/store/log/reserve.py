@@ -1,4 +1,4 @@
-"""Room kept back on the flash, so that a full one can still be made emptier: forgetting and compacting write too."""
+"""Room reserved on the flash for forgetting and compacting, which have to write too."""
 
 from engram import files
 from engram.compat import const
@@ -6,13 +6,11 @@ from engram.errors import StoreError
 
 _LINES_BYTES = const(12288)  # a line, a new segment's header and their directory blocks, with some to spare
 _PIECE = const(512)
-_PIECES_AT_ONCE = const(16)  # two blocks: what is allocated between two looks at the keyboard
+_PIECES_AT_ONCE = const(16)  # two blocks, allocated between two looks at the keyboard
 
 
 class Reserve:
-    """A file of no use at `path` that can be given up. It has room for what makes a log smaller: for the draft of one of its
-    segments, of `segment_bytes`, or until a live one is full and the oldest can leave.
-    """
+    """A placeholder file that can be given up to compact or seal a full log."""
 
     def __init__(self, path: str, segment_bytes: int):
         self._path = path
@@ -21,13 +19,13 @@ class Reserve:
         self._work = None
 
     def keep(self) -> bool:
-        """Take the room, unless it is taken; False if the flash has not enough."""
+        """Allocate all room; False if the flash has too little."""
         while self.allocate_some():
             pass
         return self._is_kept
 
     def allocate_some(self) -> bool:
-        """Allocate a part of the room; whether more is to follow. Where the flash has not enough nothing is kept."""
+        """Allocate a part; True if more follows. Too little flash keeps nothing."""
         if self._is_kept:
             return False
         if self._work is None:
@@ -55,7 +53,7 @@ class Reserve:
         self._is_kept = True
 
     def release(self) -> bool:
-        """Give the room up; whether there was some."""
+        """Free the room; True if there was some."""
         self._is_kept = False
         if self._work:
             # Its file is closed before it is removed.

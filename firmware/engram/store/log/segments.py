@@ -21,10 +21,10 @@ from engram.store.log import header, seq_seek
 from engram.store.log.repair import Repair
 
 SMALLEST_SEGMENT = 16384
-"""Bytes of a segment of a small log."""
+"""Bytes of a segment in a small log."""
 
 SEGMENTS = 8
-"""About how many segments a log of its largest size has: few files, since opening one takes reads and heap."""
+"""Segments of a full log, about: opening each takes reads and heap."""
 
 _LARGEST_SEGMENT = const(1 << 20)  # offsets in the index have 24 bits
 _BUFFER = const(512)
@@ -52,7 +52,6 @@ class Log:
         self.reset()
 
     def reset(self) -> None:
-        """Know of no segment."""
         self.is_recovered = False  # whether the live segment was lost and replaced
         self._sound = set()  # numbers of segments that were looked through for damage
         self._mends = {}  # how often each was to be mended
@@ -70,20 +69,17 @@ class Log:
 
     @property
     def bytes(self) -> int:
-        """Bytes of all segments."""
         return sum(segment[2] for segment in self.sealed) + self.size
 
     @property
     def oldest(self) -> int:
-        """The first seq that the log may have."""
+        """Return the first seq that the log may have."""
         return self.sealed[0][1] if self.sealed else self.first
 
     # --- opening
 
     def open(self, owner=None) -> None:
-        """Find the segments; `scan` then reads lines. If the newest header is lost, `owner` observes the lines that its next
-        state follows from (see header.py).
-        """
+        """Find the segments for scan(); without the newest header, `owner` observes the lines."""
         self.close()
         self.reset()
         self._unsure = self._is_unnamed = False
@@ -103,7 +99,7 @@ class Log:
             self.was_missing = True
 
     def begin(self, state) -> None:
-        """Begin a live segment, or rewrite the present one; `state` is the owner's, a dict or None."""
+        """Begin or rewrite the live segment; `state` is the owner's dict or None."""
         if not self.epoch:
             self.epoch = random.getrandbits(30) | 1
         line = header.line(self, state)
@@ -117,7 +113,7 @@ class Log:
         self._reopen()
 
     def close(self) -> None:
-        """Close the files; what was appended is on flash already."""
+        """Close the files; appended lines are on flash already."""
         for file in self._files.values():
             file.close()
         self._files = {}
@@ -126,11 +122,7 @@ class Log:
     # --- writing
 
     def append(self, lines) -> list:
-        """Append lines, each a list of (key, value) pairs, with one flush: [(segment, offset, size, values), ...].
-
-        StoreFull or StoreError when the flash refuses: then none of them counts. ArgumentError for a value that is no
-        JSON. The caller seals: `has_room` is False when it must.
-        """
+        """Append lists of pairs in one flush, all or none; StoreFull, StoreError, ArgumentError."""
         self.settle()
         encoded = [log_line.encode([("seq", self.next_seq + at)] + list(fields)) for at, fields in enumerate(lines)]
         if self._file is None:
@@ -144,7 +136,7 @@ class Log:
                 self._file.write(line)
             self._file.flush()
         except OSError as error:
-            # Through a file whose flush failed littlefs reads what is not there, or fails again.
+            # After a failed flush littlefs reads absent data through the file, or fails again.
             self.close_live()
             raise files.failure(error, self._live_path) from None
         self._unsure = False
@@ -159,16 +151,15 @@ class Log:
 
     @property
     def has_room(self) -> bool:
-        """True if the live segment may grow further."""
         return self.size < self.segment_bytes
 
     def refresh(self) -> None:
-        """Reopen the live segment's file: after thousands of flushes littlefs erases more with each."""
+        """Reopen the live file: littlefs erases more after thousands of flushes."""
         self.settle()
         self._reopen()
 
     def settle(self) -> None:
-        """After an append that failed: take back what of it may have reached the flash, since it was refused."""
+        """Remove the part of a failed append that may have reached the flash."""
         if not self._unsure:
             return
         self._reopen()
@@ -179,11 +170,7 @@ class Log:
         self._unsure = False
 
     def seal(self, state) -> None:
-        """End the live segment and begin a new one; `state` is the owner's, a dict or None.
-
-        StoreFull or StoreError when the flash refuses: then nothing has happened, or only the new segment's name is missing,
-        which it is given when it is opened next.
-        """
+        """Begin a new live segment; StoreFull or StoreError leave at most a pending rename."""
         segment = [self.live, self.first, self.size]
         self.sealed.append(segment)
         self.live += 1
@@ -201,18 +188,15 @@ class Log:
         self._began(len(line))
 
     def begin_rewrite(self) -> None:
-        """Lines are going to be taken out, as the next header says; until then damage is passed over: to mend it would
-        rewrite segments, too.
-        """
+        """Allow lines to be removed; until the next header damage is passed over, not mended."""
         self.rewrites += 1
         self.may_mend = False
 
     def end_rewrite(self) -> None:
-        """Sealed segments stay as they are from now on."""
+        """End the removal of lines: sealed segments stay as they are."""
         self.may_mend = True
 
     def drop_oldest(self) -> bool:
-        """Remove the oldest sealed segment; whether there was one."""
         if not self.sealed:
             return False
         number = self.sealed[0][0]
@@ -224,7 +208,7 @@ class Log:
     # --- reading
 
     def read(self, seq: int, offset: int = -1):
-        """The line with a seq as a dict, None if there is none or it is damaged; `offset` is where it should be."""
+        """Return a line as a dict near `offset`, None if it is missing or damaged."""
         if not 0 < seq < self.next_seq:
             return None
         while True:
@@ -237,16 +221,14 @@ class Log:
                 raise files.failure(error, self.base) from None
 
     def _mend(self, number: int) -> bool:
-        """Take damage out of a segment in which a line was not found; whether there was some. Once for each segment, since a
-        line may just have gone.
-        """
+        """Mend a segment that misses a line, once; True if there was damage."""
         if not self.may_mend or number in self._sound:
             return False
         self._sound.add(number)
         return not self.repair.is_sound(self.path(number)) and self.set_damage_aside(number)
 
     def segment_of(self, seq: int):
-        """(number, where its lines begin, first seq, bytes, first seq after it) of a seq's segment, else of the oldest."""
+        """Return (number, offset of lines, first seq, bytes, next seq) of a seq's segment, or the oldest."""
         place = self.live, self.start, self.first, self.size, self.next_seq
         for number, first, size in reversed(self.sealed):
             if place[2] <= seq:
@@ -255,21 +237,17 @@ class Log:
         return place
 
     def open_at(self, seq: int) -> tuple:
-        """(file, number, (where its lines begin, first seq, bytes, first seq after it)) of the segment of a seq."""
+        """Return (file, number, (offset of lines, first seq, bytes, next seq)) of a seq's segment."""
         while True:
             number = self.segment_of(seq)[0]
             file = self.file_of(number)
             # A file that is missing has left the list: then another segment has the line, or none.
             if file is not None:
-                # Where it ends is known for sure since it is open.
+                # Its end is certain, as it is open.
                 return file, number, self.segment_of(seq)[1:]
 
     def scan(self, number: int, offset: int, to_seq: int = 0, last: int = 0):
-        """Yield (segment, offset, size, values) of a segment's lines from an offset on: those with a seq after `last`, up to
-        one if it is given.
-
-        Damage is set aside; on a full flash it is passed over.
-        """
+        """Yield (segment, offset, size, values) from an offset on, setting damage aside."""
         is_damaged = is_mended = False
         if number != self.live and self.file_of(number) is None:
             return
@@ -277,7 +255,7 @@ class Log:
             for at, line, ended in self.lines(file, offset):
                 if log_line.is_whole(line, ended):
                     values = log_line.decode(line)  # pyright: ignore
-                    # A line that stands twice counts once.
+                    # A repeated line counts once.
                     if values.get("seq", 0) > last:
                         last = values["seq"]
                         if to_seq and last > to_seq:
@@ -291,13 +269,11 @@ class Log:
                     if is_mended:
                         break
         if is_mended:
-            # What comes after it stands elsewhere now.
+            # Later lines have moved.
             yield from self.scan(number, 0, to_seq, last)
 
     def set_damage_aside(self, number: int) -> bool:
-        """Take damage out of a segment; False on a full flash, or where it did not help: then what is good is read on from the
-        file as it is.
-        """
+        """Remove a segment's damage; False if the flash is full or it did not help."""
         if not self.may_mend:
             return False
         self.moves += 1
@@ -323,7 +299,7 @@ class Log:
         return mended
 
     def scan_from(self, seq: int, to_seq: int):
-        """Yield (segment, offset, size, values) of all lines from one seq to another, both included."""
+        """Yield (segment, offset, size, values) of all lines from one seq to another, inclusive."""
         to_seq = min(to_seq, self.next_seq - 1)
         while seq <= to_seq:
             file, number, bounds = self.open_at(seq)
@@ -335,14 +311,12 @@ class Log:
     # --- files
 
     def path(self, number: int) -> str:
-        """The path of a segment."""
         return self._live_path if number == self.live else self.sealed_path(number)
 
     def sealed_path(self, number: int) -> str:
         return "%s.%04d.jsonl" % (self.base, number)
 
     def file_of(self, number: int):
-        """A segment's file, open; None if the segment has left."""
         if number == self.live:
             if self._file is None:
                 self._reopen()
@@ -363,13 +337,11 @@ class Log:
         return file
 
     def note_size(self, number: int, size: int) -> None:
-        """Note the bytes of a sealed segment."""
         for segment in self.sealed:
             if segment[0] == number:
                 segment[2] = size
 
     def close_sealed(self, number: int) -> None:
-        """Close a sealed segment's file."""
         file = self._files.pop(number, None)
         if file:
             file.close()
@@ -385,15 +357,13 @@ class Log:
             raise files.failure(error, self._live_path) from None
 
     def close_live(self) -> None:
-        """Close the live segment's file."""
         if self._file:
             try:
                 self._file.close()
             except OSError:
-                # What the last flush did not take is lost anyway; the append has already said so.
+                # Unflushed data is lost anyway; the append has already raised.
                 pass
             self._file = None
 
     def lines(self, file, offset: int):
-        """Yield as log_line.long_lines() does."""
         return log_line.long_lines(file, bytearray(_BUFFER), offset)

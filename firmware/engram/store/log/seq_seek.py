@@ -1,4 +1,4 @@
-"""Finds a line of a segment by its seq, with a few small reads: seqs count up with the offset, and about evenly."""
+"""Finds a segment's line by seq with a few small reads, as seqs rise about evenly with the offset."""
 
 from engram import files, log_line
 from engram.compat import const
@@ -9,21 +9,17 @@ _LINE = const(256)  # bytes that hold many lines
 _MORE = const(128)  # bytes that are read of a longer line at once: no large part of the heap is needed in one piece
 _SEQ = const(24)  # bytes that hold how a line begins, {"seq":123456789,
 _COMMA = const(0x2C)
-_PROBES = const(24)  # by then what is left is read through
+_PROBES = const(24)  # after that the rest is read through
 
 
 def find(file, seq: int, hint: int, bounds):
-    """The line with a seq as a dict, None if there is none or it is damaged.
-
-    `hint` is where it should be (-1 if that is not known), `bounds` are (offset, seq) of the first line and (end, seq) of
-    what follows the last one, in a row.
-    """
+    """Return a line as a dict near `hint`, within `bounds`; None if missing or damaged."""
     if hint >= 0:
         line = line_at(file, hint)
         if line is not None and line["seq"] == seq:
             return line
     for is_careful in (False, True):
-        # Where lines before it have left it stands a little before the hint.
+        # It is a little before the hint if earlier lines have left.
         offset, here = place(file, seq, *bounds, is_careful=is_careful, hint=hint)
         line = line_at(file, offset) if here == seq else None
         if line is not None:
@@ -34,11 +30,7 @@ def find(file, seq: int, hint: int, bounds):
 def place(
     file, seq: int, low: int, low_seq: int, high: int, high_seq: int, is_careful: bool = True, hint: int = -1
 ) -> tuple:
-    """(offset, seq) of the first line whose seq is at least `seq`; (high, high_seq) if there is none before that.
-
-    Without care the seqs of damaged lines may lead astray: then what is found there is not the line. The first look is before
-    `hint`, if one is given.
-    """
+    """Return (offset, seq) of the first line from `seq` on; damage misleads it without care."""
     end, end_seq = high, high_seq  # where a line begins, which `high` need not be
     for probe in range(_PROBES):
         if high - low <= _BUFFER:
@@ -64,10 +56,7 @@ def place(
 
 
 def _line_from(file, guess: int, low: int, high: int, seq: int, is_careful: bool) -> tuple:
-    """(offset, seq) of the last line not above `seq` that begins in one buffer from `guess` on, else of the first one.
-
-    The seq is -1 where there is nothing but damage; it is above all others where no line begins before `high`.
-    """
+    """Return (offset, seq) of the last line up to `seq` in one buffer; seq -1 if all is damaged."""
     files.seek(file, guess)
     data = file.read(_BUFFER)
     at = 0
@@ -98,7 +87,7 @@ def _line_from(file, guess: int, low: int, high: int, seq: int, is_careful: bool
 
 
 def _next_line(file, offset: int, high: int) -> int:
-    """Return where the first line after an offset begins, -1 if none does before `high`."""
+    """Return the next line's offset, -1 if none begins before `high`."""
     while offset < high:
         files.seek(file, offset)
         data = file.read(_BUFFER)
@@ -112,7 +101,7 @@ def _next_line(file, offset: int, high: int) -> int:
 
 
 def line_at(file, offset: int):
-    """The line that begins at an offset as a dict, None if no whole one does."""
+    """Return the line at an offset as a dict, None if it is not whole."""
     files.seek(file, offset)
     data = file.read(_LINE)
     end = data.find(b"\n")
@@ -131,7 +120,6 @@ def line_at(file, offset: int):
 
 
 def _walk(file, seq: int, low: int, high: int, high_seq: int) -> tuple:
-    """Read through all lines that begin before `high`, where one begins."""
     for offset, line, ended in log_line.long_lines(file, bytearray(_BUFFER), low):
         if offset >= high:
             break
@@ -143,7 +131,7 @@ def _walk(file, seq: int, low: int, high: int, high_seq: int) -> tuple:
 
 
 def lines_before(file, end: int) -> tuple:
-    """([lines as dicts, the last one first], offset of the first of them) of some lines that stand before an offset."""
+    """Return ([lines, last first], offset of the first) of some lines before an offset."""
     span = _BACKWARDS
     while True:
         start = max(0, end - span)
@@ -161,7 +149,7 @@ def lines_before(file, end: int) -> tuple:
 
 
 def lines_backwards(log, below: int = log_line.MAX_SEQ):
-    """Yield all lines of a Log with a seq below one, newest first, as dicts."""
+    """Yield a Log's lines below a seq as dicts, newest first."""
     while below > log.oldest:
         file, number, (start, first, end, following) = log.open_at(below - 1)
         if below < following:
@@ -178,7 +166,7 @@ def lines_backwards(log, below: int = log_line.MAX_SEQ):
 
 
 def begins_at(log, seq: int, offset: int) -> bool:
-    """True if the lines from a seq on begin at an offset of a Log's live segment."""
+    """True if lines from a seq on begin at an offset of the live segment."""
     file = log.file_of(log.live)
     if offset != log.size:
         line = line_at(file, offset)
@@ -189,7 +177,7 @@ def begins_at(log, seq: int, offset: int) -> bool:
 
 
 def seq_of(data: bytes, at: int = 0) -> int:
-    """The seq with which a line begins, -1 if it does not or is cut."""
+    """Return a line's seq, -1 if it has none or is cut."""
     if data[at : at + 7] != b'{"seq":':
         return -1
     seq = 0

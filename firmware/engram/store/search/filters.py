@@ -5,7 +5,7 @@ from engram.store.types import MOST_MINUTES, minutes
 
 
 def allowed(index, labels, scopes, since: int, until: int):
-    """A function of a table that gives the bits of the rows that pass the filters, None if all do."""
+    """Return a function of a table for the bits of rows that pass the filters, None for all."""
     if not (labels or scopes or since or until):
         return None
     wanted = [codec.term_hash(label) for label in labels]
@@ -27,7 +27,7 @@ def allowed(index, labels, scopes, since: int, until: int):
 
 
 def common(bits, others: "bytes | bytearray"):
-    """The bits that are set in both; None stands for all."""
+    """Return the bits set in both; None stands for all."""
     if bits is None:
         return others
     both = int.from_bytes(bits, "little") & int.from_bytes(others, "little")
@@ -35,14 +35,14 @@ def common(bits, others: "bytes | bytearray"):
 
 
 def without(bits, dead: bytearray):
-    """The bits of rows (None for all) that are not dead."""
+    """Return the bits of rows (None for all) that are not dead."""
     whole = (1 << 8 * len(dead)) - 1
     live = int.from_bytes(dead, "little") ^ whole
     return common(bits, live.to_bytes(len(dead), "little"))
 
 
 def by_speaker(index, label: str):
-    """A function of a table and a row: whether the row has the label; None for no label."""
+    """Return a function (table, row) that is True if the row has the label; None without one."""
     if not label:
         return None
     hash = codec.term_hash(label)
@@ -57,12 +57,12 @@ def by_speaker(index, label: str):
 
 
 def counted(table, bits) -> int:
-    """The number of live rows of a table, of those that `bits` has if given."""
+    """Return the number of live rows, among `bits` if given."""
     return table.live if bits is None else codec.count_bits(without(bits, table.dead))
 
 
 def rows_with_label(index, table, *hashes: int) -> bytearray:
-    """A bit for each row of a table that has one of some labels."""
+    """Return a bit for each row with one of some labels."""
     return _marked(index, table, _mark_labels, table, hashes)
 
 
@@ -83,7 +83,6 @@ def _mark(bits: bytearray, rows) -> None:
 
 
 def _rows_between(table, first: int, end: int):
-    """Yield the rows whose minute is from `first` on and before `end`."""
     for row, (_, _, minute) in enumerate(table.each_row()):
         if first <= minute < end:
             yield row

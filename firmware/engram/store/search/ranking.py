@@ -26,7 +26,7 @@ from engram.store.search.weights import ONE, distinct_terms, inverse_frequency
 from engram.store.types import Hit, passes
 
 KEPT = 64
-"""Rows that are kept by T, before S and the filters that need the line."""
+"""Rows kept by T, before S and filters that read lines."""
 
 _SESSION_TERMS = const(10)  # the rarest words count for S: three bits each fill a small integer
 _MOST_COUNT = const(7)
@@ -37,7 +37,6 @@ _SESSION_GAIN = const(121600)  # 64 * (k1 + 1)
 
 
 def search(store, query, limit: int, skip, own):
-    """See Store.search."""
     store.ready()
     store.entry_states.settle()
     ranking = Ranking(store.index, query.terms, query.weights)
@@ -61,7 +60,7 @@ def search(store, query, limit: int, skip, own):
 
 
 class Ranking:
-    """One search over an index: its words, what sessions have of them, and the best rows."""
+    """One search over an index: words, sessions and best rows."""
 
     def __init__(self, index, terms, idfs=None):
         self.index = index
@@ -84,11 +83,11 @@ class Ranking:
             self._bits[number] = 3 * place
         self._sessions = [0] * len(self.terms)  # that have a term
         self.muted = None, -1
-        """Table and row of a line whose words count for nothing."""
+        """Table and row of the line whose words are ignored."""
         self._kept = array("I", bytes(8 * KEPT))  # see loops.keep_best
 
     def frequencies(self) -> dict:
-        """{term: number of rows that have it}."""
+        """Return {term: number of rows that have it}."""
         return dict(zip(self.terms, self._having))
 
     def _weights(self, idfs) -> list:
@@ -115,7 +114,7 @@ class Ranking:
     # --- tables
 
     def run(self, allowed) -> None:
-        """Rank all rows; `allowed` is None or gives a table's (or the live rows') bits of the rows that may be found."""
+        """Rank all rows; `allowed` is None or a function for a table's bits."""
         for place, table in enumerate(self.tables[:-1]):
             found = self.places.get(table.number, ())
             has_words = any(postings is not None for postings in found)
@@ -142,7 +141,7 @@ class Ranking:
         loops.keep_best(kept, scores, ends, slots, len(ends), self._last, self._far, allowed, place, len(kept) - 2)
 
     def best(self):
-        """Yield (T, place, row, slot) of the rows that are kept by T, best first."""
+        """Yield (T, place, row, slot) of the kept rows, best first."""
         kept = self._kept
         for at in range(0, len(kept), 2):
             if not kept[at]:
@@ -187,7 +186,6 @@ class Ranking:
         return scores
 
     def _count(self, slot: int, bits: int) -> int:
-        """Add a row with a word to a session's count; 1 if it had none."""
         seen = self._counts[slot] >> bits & _MOST_COUNT if bits >= 0 else _MOST_COUNT
         if seen < _MOST_COUNT:
             self._counts[slot] += 1 << bits
@@ -196,7 +194,7 @@ class Ranking:
     # --- the end
 
     def scored(self, speaker_rows=None, halves_replies: bool = False):
-        """Yield (score, place, row, evidence), best first; `speaker_rows(table, row)` tells which get two fifths more."""
+        """Yield (score, place, row, evidence), best first; speaker's rows get two fifths more."""
         top = next(self.best(), (1,))[0]
         self.points = points = self._session_points()
         found = []
@@ -204,11 +202,11 @@ class Ranking:
             score = total * ONE // top + points.get(slot, 0)
             if speaker_rows and speaker_rows(self.tables[place], row):
                 score += score * 2 // 5
-            # What stands beside a turn adds to its T: by a quarter less it is like that of what stands alone.
+            # Neighbours add to a turn's T: a quarter less makes it comparable to an entry on its own.
             evidence = total * self._sum // 255
             found.append((-score, -place, -row, evidence if slot == NO_SLOT else evidence * 3 // 4))
         found.sort()
-        # As tuples they would take three times the heap while lines are read.
+        # Tuples would take three times the heap while lines are read.
         scores = array("H", [-each[0] for each in found])
         rows = array("I", [-each[1] << 16 | -each[2] for each in found])
         evidences = array("I", [each[3] for each in found])
@@ -218,9 +216,7 @@ class Ranking:
             yield score, rows[at] >> 16, rows[at] & 0xFFFF, evidences[at]
 
     def _with_halves(self, scores: array, rows: array):
-        """Yield (score, place in the arrays), best first, with the scores of replies halved. A row is looked at when its turn
-        comes: the rest need not be read.
-        """
+        """Yield (score, array index), best first, halving replies only as they come up."""
         replies = []
         for at, score in enumerate(scores):
             while replies and replies[0] < (-score, -rows[at]):
@@ -236,7 +232,7 @@ class Ranking:
             yield -half, at
 
     def _session_points(self) -> dict:
-        """The session's part of a row's score, by slot: a half of S, as a share of the highest."""
+        """Return each slot's session points: half of S, scaled to the highest."""
         slots = {slot for _, _, _, slot in self.best() if slot != NO_SLOT}
         if not slots:
             return {}

@@ -1,4 +1,4 @@
-"""Sessions in a search: each has one of a fixed number of slots, and those that share one share S."""
+"""Sessions in a search: each uses one of a fixed number of slots; sessions in one slot share S."""
 
 from array import array
 
@@ -7,11 +7,11 @@ from engram.store.index import codec
 
 SLOTS = 513
 NO_SLOT = const(0)
-"""The slot of rows of no session."""
+"""Slot of rows without a session."""
 
 
 class SessionSizes:
-    """The number of rows of each slot's sessions, in all tables and in RAM; counted again after the tables changed."""
+    """Rows by session slot over tables and RAM, recounted after tables change."""
 
     def __init__(self):
         self._sizes = array("H")
@@ -19,27 +19,23 @@ class SessionSizes:
 
     @property
     def is_used(self) -> bool:
-        """True if there have been sessions."""
         return len(self._sizes) > 0
 
     def begin(self) -> None:
-        """There are sessions: make room when an index is opened, since it would leave a hole in the heap that a search has."""
+        """Reserve room at open, to avoid a hole in the heap at the first search."""
         if not self.is_used:
             self._sizes = array("H", bytes(2 * SLOTS))
 
     def forget(self) -> None:
-        """Count again when it is asked for."""
         self._is_known = False
 
     def add_rows(self, session: int, rows: int = 1) -> None:
-        """There are more rows of a session."""
         if session:
             self.begin()
             slot = codec.slot_of(session)
             self._sizes[slot] = min(0xFFFF, self._sizes[slot] + rows)
 
     def by_slot(self, index) -> array:
-        """The rows of each slot."""
         if not self._is_known:
             for slot in range(SLOTS):
                 self._sizes[slot] = 0

@@ -9,10 +9,10 @@ from collections import namedtuple
 from engram.compat import const
 
 ONE = 4096
-"""A score of 1: the best that the words alone can give within one answer."""
+"""Score 1.0: the best by words alone."""
 
 OWN = const(5)
-"""Weight of a row's own words in its evidence; those of the rows beside it count less, see ranking.py."""
+"""Weight of a row's own words in its evidence; neighbours count less, see ranking.py."""
 
 _MOST_TERMS = const(24)  # of a query: keeps sums below 2^30 and the time of a search bounded
 _SCALE = const(1024)
@@ -20,32 +20,28 @@ MANY = const(1000)  # entries from which on the number of them says how rare a n
 
 
 Measure = namedtuple("Measure", "known weight unknown")
-"""The figures of a query's confidence: the weight of its words that stand anywhere; and, as among a thousand entries at
-least, the same and the weight of its other words. In a memory of a few, every new word would be rare."""
+"""A query's known weight, and among at least 1000 entries its known and unknown weights."""
 
 
 def inverse_frequency(documents: int, having: int) -> int:
-    """The weight of a term that `having` of all `documents` have, times 1024."""
+    """Return the weight of a term in `having` of `documents`, times 1024."""
     having = min(having, documents)
     return int(_SCALE * math.log(1 + (documents - having + 0.5) / (having + 0.5)))
 
 
 def weights(frequencies) -> dict:
-    """The idf of each term over several stores as if they were one; of each store (entries, {term: entries with it})."""
+    """Return each term's idf over several stores as one, from (entries, {term: entries}) of each."""
     documents, having = _sums(frequencies)
     return {term: inverse_frequency(documents, having[term]) for term in having}
 
 
 def known_weights(frequencies, idfs: dict) -> dict:
-    """The idf of each term, 0 for one that stands nowhere: it finds nothing, and takes no room from the levels of the others.
-
-    The arguments are as weights() takes and gives them.
-    """
+    """Return idfs with 0 for terms that occur nowhere, so that the others keep their levels."""
     return {term: idfs[term] if any(counts.get(term) for _, counts in frequencies) else 0 for term in idfs}
 
 
 def measure_query(frequencies, known: dict) -> Measure:
-    """The Measure of a query; `frequencies` is as weights() takes it, `known` as known_weights() gives it."""
+    """Return the Measure of a query from weights() and known_weights()."""
     documents, having = _sums(frequencies)
     weight = unknown = 0
     for count in having.values():
@@ -58,7 +54,6 @@ def measure_query(frequencies, known: dict) -> Measure:
 
 
 def _sums(frequencies) -> tuple:
-    """(entries, {term: entries with it}) of several stores together."""
     documents = 0
     having = {}
     for count, counts in frequencies:
@@ -69,7 +64,7 @@ def _sums(frequencies) -> tuple:
 
 
 def distinct_terms(terms) -> list:
-    """The first terms of a query, each once: as many as a search takes into account."""
+    """Return the query's first distinct terms, as many as a search uses."""
     found = []
     for term in terms:
         if term not in found:

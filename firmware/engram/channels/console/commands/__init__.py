@@ -1,4 +1,4 @@
-"""The commands that people type in any chat: /help lists them. Each yields its answer line by line."""
+"""The commands of any chat, listed by /help; each yields its answer line by line."""
 
 from engram.errors import ArgumentError
 from engram.memory import access
@@ -32,7 +32,7 @@ workspace [ID | off] -- show, enter or leave a workspace: its members share memo
 
 
 def commands():
-    """Yield (name, what may stand behind it, what it is for) of each command."""
+    """Yield (name, arguments, purpose) of each command."""
     for line in _COMMANDS.split("\n"):
         command, _, purpose = line.partition(" -- ")
         name, _, usage = command.partition(" ")
@@ -40,17 +40,12 @@ def commands():
 
 
 class Commands:
-    """Runs commands over one board, by their HANDLERS."""
-
     def __init__(self, board, handlers: dict):
         self._board = board
         self._handlers = handlers
 
     def run(self, caller, line: str):
-        """Yield the answer's lines to a line that begins with a slash; ArgumentError if it is no command.
-
-        A number among them is a pause in milliseconds, in which others may run; a dict is a report for programs.
-        """
+        """Yield an answer's lines, pauses (int, ms) and reports (dict); ArgumentError if unknown."""
         name, _, rest = line[1:].partition(" ")
         for known, usage, _ in commands():
             if known == name:
@@ -78,11 +73,10 @@ class Commands:
 
 
 def only_owner(caller, command: str) -> None:
-    """ArgumentError for all but the owner: a command that concerns what others have, too."""
+    """Raise ArgumentError for anyone but the owner."""
     if not access.is_owner(caller):
         raise ArgumentError(command, "concerns the whole board: only the owner can do that, in private.")
 
 
 def count_of(count: int, one: str, several: str) -> str:
-    """A number with its noun."""
     return "%d %s" % (count, one if count == 1 else several)

@@ -7,14 +7,12 @@ from engram.memory.access import OWNER
 
 
 def senses_command(board, caller, rest: str):
-    """Show what the board perceives."""
     if board.sense_view is None:
         raise ArgumentError("/senses", "there are none yet: docs/guides/senses.md says how a board gets some.")
     return board.sense_view.command(caller, rest)
 
 
 def mode_command(board, caller, rest: str):
-    """Show or set which memory the agent uses."""
     if rest:
         only_owner(caller, "/mode")
         board.config.save("mode", rest)
@@ -22,12 +20,11 @@ def mode_command(board, caller, rest: str):
 
 
 def setting_command(board, caller, rest: str):
-    """List what is set, or set something, a secret as well."""
     only_owner(caller, "/setting")
     name, _, value = rest.partition(" ")
     if value:
         if name == "companion.chat" and caller.room != OWNER.room:
-            # Who speaks over the link is not to allow the link more.
+            # People on the link must not extend its rights.
             raise ArgumentError(name, "is set on the console only.")
         board.config.change(name, value.strip())
         yield name + " is set; it holds from the board's next start at the latest"
@@ -41,7 +38,6 @@ def setting_command(board, caller, rest: str):
 
 
 def workspace_command(board, caller, rest: str):
-    """Show the workspace of the owner, enter one or leave it; for all others their channel says it."""
     present = caller.workspace
     if rest:
         if (caller.principal, caller.room) != OWNER[:2]:
@@ -55,7 +51,6 @@ def workspace_command(board, caller, rest: str):
 
 
 def compact_command(board, caller, _rest: str):
-    """Take what was forgotten off the flash."""
     only_owner(caller, "/compact")
     saved = 0
     for log in (board.records, board.journal):

@@ -11,7 +11,6 @@ _WIDTH = const(100)
 
 
 def distill_command(board, caller, _rest: str):
-    """Turn the notes that wait into memories, and tell what came of it."""
     board.notes.for_caller(caller)  # refused in a group room
     if board.config.get("mode") != "full":
         raise ArgumentError("/distill", "is for full mode: in lightweight mode the notes are the memory (/mode full).")
@@ -35,14 +34,12 @@ def distill_command(board, caller, _rest: str):
 
 
 def note_command(board, caller, rest: str):
-    """Add a line to today's note."""
     notebook = board.notes.for_caller(caller)
     notebook.note(rest)
     yield "noted in %s; it is distilled later" % notebook.today()
 
 
 def clear_command(board, caller, rest: str):
-    """Empty the day's notes."""
     notebook = board.notes.for_caller(caller)
     name = rest + ".md" if rest else notebook.today()
     old = notebook.clear(rest)
@@ -54,14 +51,12 @@ def clear_command(board, caller, rest: str):
 
 
 def pin_command(board, caller, rest: str):
-    """Protect a memory from eviction; on a board that has pins, also show or set them."""
     if board.pins and board.pins.is_meant(rest):
         return board.pins.command(caller, rest)
     return _pin_memory(board.records, caller, rest)
 
 
 def _pin_memory(records, caller, rest: str):
-    """Keep a memory whatever happens: it never leaves for lack of room."""
     ref, _, what = rest.partition(" ")
     if not ref or what not in ("", "off"):
         raise ArgumentError("/pin", "needs the id of a memory, such as m12, and off to let it leave as others do.")

@@ -1,4 +1,4 @@
-"""The function of each command: it takes the board, who asks, and what stands behind the name."""
+"""The function of each command: it takes the board, the caller, and the text behind the name."""
 
 from engram.channels.console.commands import board, care, memory, people, recall, sessions, stats, timers, transfer
 

@@ -1,4 +1,4 @@
-"""The command /memory: what is remembered, page by page, one by one, with its history."""
+"""The command /memory: memories page by page or one by one, with their history."""
 
 from engram import text
 from engram.channels.console.commands import count_of, remote
@@ -13,7 +13,6 @@ _PAGE = const(20)
 
 
 def memory_command(board, caller, rest: str):
-    """Show what is remembered."""
     what, _, more = rest.partition(" ")
     if what not in _VIEWS:
         raise ArgumentError("/memory", "takes list, tags, show ID or history ID.")
@@ -132,7 +131,7 @@ _VIEWS = {"": _overview, "list": _list, "tags": _tags, "show": _show, "history":
 def _page(more: str) -> int:
     if not more:
         return 1
-    # As bytes, since str.isdigit knows more digits than int() on CPython.
+    # Bytes, since str.isdigit accepts more digits than int() on CPython.
     digits = text.encode(more)
     if not digits.isdigit() or int(digits) < 1:
         raise ArgumentError("page", "must be a number from 1 on.")

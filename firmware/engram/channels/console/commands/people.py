@@ -1,4 +1,4 @@
-"""The commands about who may talk through a network: /pair and /people."""
+"""The commands about people on networks: /pair and /people."""
 
 from engram.channels.console.commands import only_owner
 from engram.channels.people import CODE_SECONDS, LET_IN, room_of
@@ -13,7 +13,6 @@ _USAGE = const("takes what /help people lists; MODE is mention, always or off.")
 
 
 def pair_command(board, caller, rest: str):
-    """Let somebody talk who has a code."""
     only_owner(caller, "/pair")
     if not rest:
         raise ArgumentError("/pair", "needs the code that the other person was sent.")
@@ -30,7 +29,6 @@ def pair_command(board, caller, rest: str):
 
 
 def people_command(board, caller, rest: str):
-    """Show or change who may talk."""
     only_owner(caller, "/people")
     people = board.find_people()
     what, _, more = rest.partition(" ")

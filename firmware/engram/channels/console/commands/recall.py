@@ -13,7 +13,6 @@ _WIDTH = const(100)  # characters of a memory in a list
 
 
 def recall_command(board, caller, rest: str):
-    """Find memories and turns by words."""
     if not rest:
         raise ArgumentError("/recall", "needs words to look for.")
     recall, search = board.recall, board.remote_search
@@ -39,7 +38,6 @@ def recall_command(board, caller, rest: str):
 
 
 def forget_command(board, caller, rest: str):
-    """Forget a memory or a turn."""
     kind = rest[:1].lower()
     if kind in ("m", "t") and rest[1:].isdigit():
         if kind == "m":
@@ -68,12 +66,10 @@ def forget_command(board, caller, rest: str):
 
 
 def undo_command(board, caller, rest: str):
-    """Take the latest change back."""
     yield board.undo.undo(caller, rest)
 
 
 def row(clock, record: dict) -> str:
-    """One memory in a list."""
     tags = ", ".join(record.get("tags", ()))
     shown = (record["id"], clock.day(record["created"]), snippet(record["content"], _WIDTH), tags)
     return "%-7s %s  %s  [%s]" % shown

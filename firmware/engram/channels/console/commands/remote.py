@@ -1,4 +1,4 @@
-"""Commands that ask the companion wait for it in pauses, in which others run."""
+"""Waits of commands for the companion, in pauses for other tasks."""
 
 from engram.compat import const
 from engram.interrupt import start_task
@@ -7,7 +7,7 @@ _LOOK_MS = const(20)
 
 
 def waited(ask):
-    """Yield pauses until `ask`, a coroutine function, is over; gives its result, None if it was broken off."""
+    """Yield pauses until the coroutine function `ask` ends; return its result, None if broken off."""
     answers = []
 
     async def wait():

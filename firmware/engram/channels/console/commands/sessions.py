@@ -1,11 +1,10 @@
-"""The commands about who talks, and in which thread: /session and /profile."""
+"""The commands /session and /profile."""
 
 from engram.channels.console.commands import count_of
 from engram.errors import ArgumentError
 
 
 def session_command(board, caller, rest: str):
-    """Begin, list, switch or delete sessions."""
     journal = board.journal
     what, _, more = rest.partition(" ")
     more = more.strip()
@@ -41,7 +40,6 @@ def _row(board, caller, session) -> str:
 
 
 def profile_command(board, caller, rest: str):
-    """Show or edit the profile."""
     if caller.group:
         raise ArgumentError("/profile", "is private and stays out of group rooms.")
     keeper = board.profile.for_caller(caller)

@@ -1,4 +1,4 @@
-"""The commands that tell how the board is doing: /stats and /companion."""
+"""The commands about the board's state: /stats and /companion."""
 
 from engram import __version__, diag, native
 from engram.channels.console.commands import only_owner
@@ -8,7 +8,6 @@ from engram.status import find_status
 
 
 def stats_command(board, caller, _rest: str):
-    """Tell how the board is doing: the owner all, others what concerns them."""
     yield _row("version", __version__)
     clock, records, journal = board.clock, board.records, board.journal
     yield _row("time", clock.minute(clock.now()) if clock.known else "not known: the clock is not set")
@@ -56,7 +55,6 @@ def _memories(records, eviction, caller) -> str:
 
 
 def _figures(status: dict, damaged: int):
-    """Yield the figures that a companion gets, too."""
     yield _row("answered", "%d since the start, %d failed" % (status["turns"], status["failed"]))
     if status["model"]:
         told = "%d requests since the start, %d tokens" % (status["calls"], status["tokens"])
@@ -84,7 +82,6 @@ def _archive(companion, archived):
 
 
 def companion_command(board, caller, _rest: str):
-    """Tell how the link to the companion is."""
     only_owner(caller, "/companion")
     if board.companion is None:
         yield "no companion is set up (see docs/start/companion.md); the board needs none"

@@ -5,7 +5,6 @@ from engram.timers import schedule, tool
 
 
 def timers_command(board, caller, rest: str):
-    """Yield the caller's timers, or what becomes of one that is added or removed."""
     timers = board.timers
     action, _, what = rest.partition(" ")
     what = what.strip()

@@ -1,4 +1,4 @@
-"""The commands that take memories out of a board and into it: /export and /import."""
+"""The commands /export and /import."""
 
 from engram import files, text
 from engram.clock import Clock
@@ -14,7 +14,6 @@ _STEPS = const(10000)  # of an index that is rebuilt, before an import gives up
 
 
 def export_command(board, caller, rest: str):
-    """Yield all memories as JSON Lines with the profile and the notes, or as Markdown; or what is in the trash."""
     if rest not in _FORMS:
         raise ArgumentError("/export", "takes nothing, md for Markdown, or trash for evicted memories.")
     yield from _FORMS[rest](board, caller)
@@ -40,7 +39,6 @@ def _trash(board, caller):
 
 
 def _lines(board, caller, count: int, memories, keepers):
-    """Yield the lines of an export of memories, as export.memories() has them, and of the texts of keepers."""
     epoch = board.records.entries.epoch
     yield jsonl.head(epoch, board.journal.entries.epoch, board.clock.now(), count)
     written = 1
@@ -80,11 +78,10 @@ _FORMS = {"": _json, "md": _markdown, "trash": _trash}
 
 
 def import_command(board, caller, rest: str):
-    """Import a file of the board, or the JSON object that follows; yield what became of each line."""
     if not rest:
         raise ArgumentError("/import", "needs a .jsonl file of the board, or a JSON object.")
     path = "" if rest[0] == "{" else _path(board.folder, caller, rest)
-    # What is there already is found by the index.
+    # The index finds existing memories.
     yield from _rebuilt_index(board.records)
     parts = board.journal, board.eviction, board.forgetting, board.profile, board.notes
     importer = Importer(board.records, board.clock, *parts, caller)
@@ -122,7 +119,6 @@ def _import(importer, records, path: str, rest: str):
 
 
 def _refused(problems):
-    """Yield what is said of refused lines, each for people and for programs."""
     for line, code, why in problems:
         yield "line %d: %s" % (line, why)
         yield {"line": line, "code": code, "why": why}
