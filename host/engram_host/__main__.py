@@ -6,7 +6,6 @@ from engram_host.extras import missing_package
 
 
 def main() -> None:
-    """Run the command."""
     try:
         from engram_host.cli.commands import main as run
     except ModuleNotFoundError as problem:

@@ -3,7 +3,6 @@
 import importlib.util
 
 DISTRIBUTION = "engram-mcu"
-"""Name on the package index, where `engram` is another project."""
 
 EXTRAS: dict[str, dict[str, str]] = {
     "companion": {
@@ -39,23 +38,19 @@ EXTRAS: dict[str, dict[str, str]] = {
     "onnx": {"onnxruntime": "onnxruntime", "onnx": "onnx", "tokenizers": "tokenizers"},
     "parquet": {"pyarrow": "pyarrow"},
 }
-"""Packages of each extra with their modules, as in pyproject.toml."""
 
 _BASE = ("typer", "httpx", "rich")
 
 
 def install_command(*extras: str) -> str:
-    """Return the command that installs extras."""
     return f"pip install '{DISTRIBUTION}[{','.join(extras)}]'" if extras else f"pip install {DISTRIBUTION}"
 
 
 def missing_packages(extra: str) -> list[str]:
-    """Return the packages of an extra that are not installed."""
     return [name for name, module in EXTRAS[extra].items() if importlib.util.find_spec(module) is None]
 
 
 def missing_package(module: str | None) -> str:
-    """Return a sentence on a missing module, with the command that installs it."""
     name = (module or "").partition(".")[0]
     if name in _BASE:
         return f"the package {name} is not installed: {install_command()}."

@@ -27,13 +27,10 @@ _NAME = "engram"
 
 
 def native_source() -> str:
-    """Return the source of NATIVE_LOOPS: engram.loops with MicroPython's decorator."""
     return (FIRMWARE / "engram" / "loops.py").read_text("utf-8").replace("@viper", "@micropython.viper")
 
 
 class _Finder:
-    """Finder of the package `engram` in FIRMWARE."""
-
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
         return PathFinder.find_spec(name, [str(FIRMWARE)]) if name == _NAME else None

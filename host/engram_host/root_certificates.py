@@ -18,11 +18,9 @@ ROOTS = {
     "45140b3247eb9cc8c5b4f0d7b53091f73292089e6e5a63e2749dd3aca9198eda": "Go Daddy Root CA - G2 (Telegram)",
     "ebd41040e4bb3ec742c9e381d31ef2a41a48b6685c96e7cef3c1df6cd4331c99": "GlobalSign Root CA",
 }
-"""Names by SHA-256 of the DER form."""
 
 
 def root_bundle() -> str:
-    """Return the PEM of those ROOTS that this computer's store has, or ""."""
     found = []
     for certificate in ssl.create_default_context().get_ca_certs(binary_form=True):
         name = ROOTS.get(sha256(certificate).hexdigest())
@@ -32,6 +30,5 @@ def root_bundle() -> str:
 
 
 def write_root_bundle(path: Path) -> None:
-    """Write the bundle to `path` unless the file exists: it may be a person's own."""
     if not path.exists() and (certificates := root_bundle()):
         path.write_text(certificates, encoding="ascii")

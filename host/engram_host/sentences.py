@@ -18,8 +18,6 @@ MOST_RECOGNIZED = 1000
 
 
 class Sentence(str):
-    """English text with its key and values."""
-
     key: str
     values: Mapping[str, Value]
 
@@ -52,7 +50,6 @@ class SentenceTable:
         return Sentence.make(text.format(**values), f"{self.topic}.{kind}", values)
 
     def catalog(self) -> dict[str, str]:
-        """Return the texts by catalog key; plurals as `key.one` and `key.other`."""
         found: dict[str, str] = {}
         for kind, texts in self._texts.items():
             key = f"{self.topic}.{kind}"
@@ -82,7 +79,6 @@ class SentenceTable:
 
 
 def recognize(tables: Iterable[SentenceTable], text: str) -> Sentence | None:
-    """Parse a text of any table, or return None."""
     if isinstance(text, Sentence):
         return text
     if len(text) > MOST_RECOGNIZED:

@@ -23,12 +23,10 @@ _zone = lru_cache(maxsize=_MOST_RULES)(Zone)
 
 
 def day_date(day: int) -> date:
-    """Return the date of a day, in days since 1970."""
     return date.fromordinal(day + _EPOCH)
 
 
 def day_number(day: date) -> int:
-    """Return the days since 1970 of a date."""
     return day.toordinal() - _EPOCH
 
 
@@ -40,14 +38,12 @@ class BoardZone:
     rule: str = ""
 
     def offset_minutes(self, at: int) -> int:
-        """Return minutes east of Greenwich at a moment."""
         return _zone(self.rule).offset_minutes(at) if self.rule else self.standard
 
     def day_of(self, at: int) -> int:
         return (at + self.offset_minutes(at) * 60) // _DAY_SECONDS
 
     def start_of(self, day: int) -> int:
-        """Return the start of a day, given in days since 1970."""
         local = day * _DAY_SECONDS
         return _zone(self.rule).moment(local) if self.rule else local - self.standard * 60
 
@@ -63,7 +59,6 @@ class BoardZone:
 
 
 def is_rule(rule: str) -> bool:
-    """True if the firmware can parse the rule."""
     try:
         _zone(rule)
     except ValueError:
@@ -88,7 +83,6 @@ def computer_zone(environ: Mapping[str, str] = os.environ, here: Path = _HERE) -
 
 
 def read_rule(file: Path) -> str:
-    """Return the rule at the end of a zone file, or ""."""
     try:
         with file.open("rb") as opened:
             data = opened.read(_FILE_BYTES)

@@ -5,17 +5,14 @@ from typing import Any
 
 
 def counted(number: int, one: str, many: str) -> str:
-    """Format a count: `1 entry`, `2 entries`."""
     return f"{number} {one if number == 1 else many}"
 
 
 def listed(things: list[str]) -> str:
-    """Join a list: a, b and c."""
     return ", ".join(things[:-1]) + " and " + things[-1] if len(things) > 1 else "".join(things)
 
 
 def kilobytes(size: int) -> str:
-    """Format a size in KB."""
     return f"{size} bytes" if size < 1024 else f"{(size + 512) // 1024:,} KB"
 
 
@@ -30,7 +27,6 @@ def format_time(seconds: Any) -> str:
 
 
 def format_size(count: float | None) -> str:
-    """Format a size in bytes, KB or MB."""
     if count is None:
         return ""
     for unit in ("bytes", "KB", "MB"):

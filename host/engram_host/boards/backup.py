@@ -48,8 +48,6 @@ _TRIES = 3
 
 @dataclass(frozen=True)
 class SavedBoard:
-    """Contents of a backup."""
-
     board: str
     made: str
     files: Files

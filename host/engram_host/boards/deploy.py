@@ -38,12 +38,10 @@ def install_files(session: BoardSession, files: Files, removals: list[str], prog
 
 
 def room_for(files: Files) -> int:
-    """Return the bytes of flash that files need: whole blocks, and some for their folders."""
     return sum((len(content) + BLOCK - 1) // BLOCK * BLOCK for content in files.values()) + _SPARE
 
 
 def missing_files(files: Files, present: dict[str, BoardFile]) -> Files:
-    """Return the files that are missing or different on the board."""
     from hashlib import sha256
 
     return {

@@ -90,5 +90,4 @@ def option_name(name: str, value: str = "...") -> str:
 
 
 def under_make() -> bool:
-    """True if the Makefile runs this process."""
     return bool(os.environ.get(VARIABLE))

@@ -40,7 +40,6 @@ from engram_host.firmware import FIRMWARE, NATIVE_LOOPS, native_source
 from engram_host.wording import counted, kilobytes
 
 Files = dict[str, bytes]
-"""Contents by path."""
 
 MPY_VERSION = (6, 3)
 """Format of the compiled modules; equal to the board's sys.implementation._mpy."""
@@ -61,12 +60,10 @@ _AT_ONCE = 4
 
 
 def short_hash(content: bytes) -> str:
-    """Return a file's hash as in code.json."""
     return sha256(content).hexdigest()[:_HASH_DIGITS]
 
 
 def code_files(profile: BoardProfile) -> Files:
-    """Return all code for a board, code.json last."""
     files = {name: (FIRMWARE / name).read_bytes() for name in PLAIN}
     files[PACKS_MODULE] = compile_module(FIRMWARE / "module_packs.py")
     files[PACK] = module_pack(_modules())
@@ -75,7 +72,6 @@ def code_files(profile: BoardProfile) -> Files:
 
 
 def module_pack(modules: Files) -> bytes:
-    """Pack modules by path for firmware/module_packs.py."""
     return _pack({path: _compress(content) for path, content in modules.items()})
 
 
@@ -124,7 +120,6 @@ def _modules() -> Files:
 
 
 def native_loops() -> bytes:
-    """Return the compiled module of native code."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / f"{Path(NATIVE_LOOPS).name}.py"
         source.write_text(native_source(), "utf-8")
@@ -132,7 +127,6 @@ def native_loops() -> bytes:
 
 
 def _sources() -> list[Path]:
-    """Return all sources, those imported at a start first and in that order."""
     known = {_dotted(path): path for path in sorted((FIRMWARE / "engram").rglob("*.py"))}
     found: dict[str, Path] = {}
 

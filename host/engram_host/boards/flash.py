@@ -225,7 +225,6 @@ _ADVICE = (
 
 
 def make_image(board: str, config: Path | None, out: Path, progress: Progress) -> None:
-    """Write a board's file system image to a file."""
     wanted = profile.load_profile(board)
     given = profile.read_settings(config) if config else {}
     files = file_set.seed_files(wanted, given) | file_set.code_files(wanted)

@@ -82,7 +82,6 @@ class Greeting:
         return LONGEST_START_SECONDS if self._is_starting else LONGEST_SECONDS
 
     def problem(self, now: float) -> str:
-        """Return the reason to give up, or "" to wait on."""
         if self._tail.endswith(_PROMPT) and now - self._heard >= SETTLE_SECONDS:
             return self._at_prompt()
         if self._starts >= LOOP_STARTS:
@@ -164,8 +163,6 @@ _NOT_TAKEN = (
 
 
 class SerialPort(Protocol):
-    """Subset of pyserial's port."""
-
     def read(self, size: int = 1, /) -> bytes: ...
 
     def write(self, data: bytes, /) -> int | None: ...

@@ -25,8 +25,6 @@ _LABELS = ("vfs", "ffat")
 
 @dataclass(frozen=True)
 class Partition:
-    """An entry of the table; `kind` is 0 for an application and 1 for data."""
-
     label: str
     kind: int
     place: Region

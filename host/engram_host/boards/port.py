@@ -42,7 +42,6 @@ def check_port(port: str) -> None:
 
 
 def port_problem(port: str, error: Exception) -> BoardError:
-    """Return the error for a port that could not be opened."""
     number = getattr(error, "errno", None)
     if number in (errno.EACCES, errno.EPERM):
         return PortBusy(f"you may not open {port}: add yourself to its group (dialout or uucp) and log in again.")
@@ -54,5 +53,4 @@ def port_problem(port: str, error: Exception) -> BoardError:
 
 
 def port_gone(port: str) -> NoPort:
-    """Return the error for a port that vanished while in use."""
     return NoPort(f"the board on {port} has gone in the middle: check the cable, then do the same again.")

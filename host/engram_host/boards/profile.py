@@ -11,10 +11,8 @@ from engram_host.boards.errors import BadRequest, NoFile
 from engram_host.firmware import BOARDS
 
 CHIPS = {"esp32": 0x1000, "esp32s3": 0x0}
-"""Supported chips, with the offset of MicroPython's image in the flash."""
 
 BLOCK = 4096
-"""Erase block of the flash and block of littlefs, in bytes."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,6 @@ class BoardProfile:
 
 
 def profile_names() -> list[str]:
-    """Return the names of all profiles."""
     return sorted(path.parent.name for path in BOARDS.glob("*/board.json"))
 
 
@@ -83,7 +80,6 @@ def load_profile(name: str) -> BoardProfile:
 
 
 Settings = dict[str, Any]
-"""Settings by dotted name."""
 
 
 def read_settings(path: Path) -> Settings:

@@ -10,8 +10,6 @@ _SECONDS = 0.1
 
 
 class Progress:
-    """Progress of a command, on stderr by default: stdout is for results."""
-
     def __init__(self, out: TextIO | None = None):
         self._out = out or sys.stderr
         self._is_terminal = self._out.isatty()
@@ -49,8 +47,6 @@ class Progress:
 
 
 class Tally:
-    """Counter of bytes without a known total."""
-
     def __init__(self, progress: Progress, what: str):
         self._progress = progress
         self._what = what
@@ -63,8 +59,6 @@ class Tally:
 
 
 class Meter:
-    """Counter of bytes up to `total`."""
-
     def __init__(self, progress: Progress, what: str, total: int):
         self._progress = progress
         self._what = what

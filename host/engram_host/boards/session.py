@@ -56,8 +56,6 @@ Count = Callable[[int], None]
 
 @dataclass(frozen=True)
 class BoardInfo:
-    """Identity of a board."""
-
     platform: str
     version: tuple[int, ...]
     mpy: tuple[int, int]
@@ -71,8 +69,6 @@ class BoardInfo:
 
 @dataclass(frozen=True)
 class BoardFile:
-    """A file on the board, or a folder, which has no size and no hash."""
-
     size: int
     sha256: str
 

@@ -41,8 +41,6 @@ def read_line() -> str | None:
 
 
 class AnswerView:
-    """Printer of a streamed answer."""
-
     _MARKS = (("text", None), ("line", ""), ("notice", "· "), ("push", "· "), ("error", "! "))
 
     def __init__(self) -> None:

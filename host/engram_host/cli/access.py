@@ -1,7 +1,6 @@
-"""The companion's access from the command line: `engram token`, named tokens of operators; `engram tls`, certificates
-for a companion in a network of one's own.
+"""Access to the companion: `engram token` for operators' tokens, `engram tls` for private certificates.
 
-These and other commands open the companion's database by themselves, with a note in the audit log of each change.
+Like other commands, these open the companion's database themselves and write each change to its audit log.
 """
 
 import contextlib
@@ -37,7 +36,6 @@ _LONGEST = 3650 * 86400
 
 @contextlib.contextmanager
 def opened_store(home: Path) -> "Iterator[tuple[CompanionStore, Settings]]":
-    """The store of the companion in a folder, and its settings."""
     from engram_host.companion.settings import make_folder, read_settings, store_url
     from engram_host.companion.store import open_store
 
@@ -48,12 +46,10 @@ def opened_store(home: Path) -> "Iterator[tuple[CompanionStore, Settings]]":
 
 
 def note_command(audit: "AuditTable", action: str) -> None:
-    """Keep in the audit log that a command changed something."""
     audit.add_audit(command_entry(action))
 
 
 def command_entry(action: str) -> AuditEntry:
-    """An entry of the audit log on a command of who runs this."""
     try:
         user = getpass.getuser()
     except (OSError, KeyError):  # a user without a name, as in some containers
@@ -62,7 +58,7 @@ def command_entry(action: str) -> AuditEntry:
 
 
 def read_duration(option: str, value: str) -> int:
-    """Seconds of a duration such as 30m, 24h or 90d; WrongUsage."""
+    """Return the seconds of a duration such as 30m, 24h or 90d; raises WrongUsage."""
     found = re.fullmatch(r"([0-9]{1,7})([mhd])", value)
     seconds = int(found[1]) * _UNITS[found[2]] if found else 0
     if not 0 < seconds <= _LONGEST:
@@ -71,7 +67,7 @@ def read_duration(option: str, value: str) -> int:
 
 
 def checked_name(name: str, what: str = "board name") -> str:
-    """A name as boards and tokens have it; SettingError."""
+    """Return a valid name of a board or a token; raises SettingError."""
     if not re.fullmatch(DEVICE_NAME, name):
         raise SettingError(
             repr(name[:40]), f"is not a {what}: use lowercase letters, digits and -, at most 32 characters."
@@ -80,12 +76,10 @@ def checked_name(name: str, what: str = "board name") -> str:
 
 
 def format_day(seconds: object) -> str:
-    """A day in UTC."""
     return datetime.fromtimestamp(float(str(seconds)), UTC).strftime("%Y-%m-%d")
 
 
 def format_minute(seconds: int) -> str:
-    """A minute in UTC."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
@@ -164,7 +158,6 @@ def _status(token: OperatorToken) -> str:
 
 
 FOLDER = "tls"
-"""Of the companion's folder."""
 
 Names = Annotated[
     list[str] | None,

@@ -1,4 +1,4 @@
-"""A companion that runs, asked over HTTP."""
+"""HTTP client of a running companion."""
 
 import ipaddress
 import json
@@ -23,32 +23,28 @@ from engram_host.companion.settings_reader import read_file, read_section
 TOKEN_VARIABLE = "ENGRAM_OPERATOR_TOKEN"
 
 AUTHORITY_VARIABLE = "ENGRAM_COMPANION_AUTHORITY"
-"""A PEM file with the authorities that sign certificates of companions elsewhere."""
+"""Environment variable: a PEM file with the authorities of companions elsewhere."""
 
 _CONNECT_SECONDS = 5.0
 
 _PAGE = 1000
-"""Boards of one answer."""
 
 _MOST_NAMED = 10
-"""Boards that a sentence names."""
 
 _NOBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-"""For plain HTTP: else all certificates of the system are read for nothing."""
+"""For plain HTTP: otherwise all certificates of the system are read for nothing."""
 
 _STATUSES = {400: WRONG_USAGE, 404: NOT_FOUND, 422: WRONG_USAGE}
 
 
 class RequestRefused(CompanionRefused):
-    """The companion refused a request."""
-
     def __init__(self, status: int, sentence: str):
         super().__init__(sentence)
         self.status = _STATUSES.get(status, FAILED)
 
 
 class ApiClient:
-    """The companion at `url`, or where the one of the folder `home` listens. CommandError from any call."""
+    """Client of the companion at `url`, or of the folder `home`; calls raise CommandError."""
 
     def __init__(self, url: str, home: Path, seconds: float = ANSWER_SECONDS):
         own = _Own(home)
@@ -58,7 +54,7 @@ class ApiClient:
             raise RequestRefused(400, f"{self.url} is not the URL of a companion, such as http://127.0.0.1:8765.")
         is_plain = where.scheme == "http"
         token, is_of_file = os.environ.get(TOKEN_VARIABLE, ""), False
-        # The file's token goes nowhere but to its own companion, or where nobody reads along.
+        # The file's token is sent to its own companion only, or over a private connection.
         if not token and (not url or not is_plain or _is_loopback(where.hostname)):
             is_of_file = (home / OPERATOR_FILE).exists()
             token = read_secret(home / OPERATOR_FILE) if is_of_file else ""
@@ -67,7 +63,7 @@ class ApiClient:
             timeout=httpx.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
             headers={"Authorization": f"Bearer {token}"} if token else {},
             verify=_NOBODY if is_plain else _trusted() if url else own.trusted(),
-            # A proxy, too, would read it along.
+            # A proxy could read the token.
             trust_env=not (_is_loopback(where.hostname) or (is_plain and is_of_file)),
         )
 
@@ -80,20 +76,17 @@ class ApiClient:
         self._client.close()
 
     def get(self, path: str, /, **parameters: Any) -> Any:
-        """What a GET is answered; parameters that are empty are left out."""
+        """Return the answer to a GET; empty parameters are left out."""
         return self._ask("GET", path, params={name: value for name, value in parameters.items() if value or value == 0})
 
     def post(self, path: str, value: dict[str, Any]) -> Any:
-        """What a POST of JSON is answered."""
         return self._ask("POST", path, json=value)
 
     def request(self, method: str, path: str, body: bytes = b"") -> httpx.Response:
-        """Send a request with a body of JSON."""
         headers = {"Content-Type": "application/json"} if body else {}
         return self._send(method, path, content=body, headers=headers)
 
     def lines(self, path: str, /, **parameters: Any) -> Iterator[str]:
-        """The lines of a long answer, as they come."""
         try:
             with self._client.stream("GET", path, params=parameters) as answer:
                 if answer.is_error:
@@ -104,11 +97,10 @@ class ApiClient:
             raise self._unreached(error) from None
 
     def delete(self, path: str) -> Any:
-        """What a DELETE is answered."""
         return self._ask("DELETE", path)
 
     def events(self, method: str, path: str, value: dict[str, Any] | None = None) -> Iterator[tuple[int, str, Any]]:
-        """The server-sent events of an answer as they come: (number, 0 if it has none, name, its JSON)."""
+        """Yield the server-sent events of an answer: (number or 0, name, JSON)."""
         try:
             with self._client.stream(method, path, json=value) as answer:
                 if answer.is_error:
@@ -119,7 +111,7 @@ class ApiClient:
             raise self._unreached(error) from None
 
     def devices(self, after: str = "") -> Iterator[dict[str, Any]]:
-        """All boards with names after one, by name, asked for in pages."""
+        """Yield all boards with names after `after`, page by page."""
         while page := self.get("/v1/devices", after=after, limit=_PAGE):
             yield from page
             if len(page) < _PAGE:
@@ -127,7 +119,7 @@ class ApiClient:
             after = page[-1]["name"]
 
     def device(self, name: str) -> str:
-        """The board that is meant: `name`, or the only one."""
+        """Return `name`, or the name of the only board."""
         if name:
             return name
         names = [device["name"] for device in self.get("/v1/devices", limit=_MOST_NAMED + 1)]
@@ -196,10 +188,8 @@ def _is_loopback(host: str) -> bool:
 
 
 class _Own:
-    """What the settings in a companion's folder say of where it is."""
-
     def __init__(self, home: Path):
-        # Not read_settings(), which would load all of the companion for it.
+        # Not read_settings(), which would load the whole companion.
         http = read_section(HttpSettings, "http", read_file(home).get("http", {}))
         scheme = "https" if http.certificate else "http"
         host = reachable_host(http.host)
@@ -207,11 +197,10 @@ class _Own:
         self._certificate = home / Path(http.certificate).expanduser() if http.certificate else None
 
     def trusted(self) -> ssl.SSLContext | bool:
-        """The companion's own certificate is trusted by who reads its folder."""
         return trust_certificate("http.certificate", self._certificate) if self._certificate else True
 
 
 def _trusted() -> ssl.SSLContext | bool:
-    """Who is believed to be a companion elsewhere: whom the system believes, or an authority that a person names."""
+    """Return the trusted authorities: the system's, or those that a person names."""
     authority = os.environ.get(AUTHORITY_VARIABLE, "")
     return trust_authority(AUTHORITY_VARIABLE, Path(authority).expanduser()) if authority else True

@@ -1,6 +1,4 @@
-"""`engram board`: what `make flash` and the other targets for a board do, and what erases a board at the companion;
-`engram run`, a simulated board, as `make run` does.
-"""
+"""`engram board`: the board targets of the Makefile, and the erasure of a board; `engram run`: a simulated board."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -33,14 +31,13 @@ Erase = Annotated[bool, typer.Option("--erase-memory", help="overwrite the memor
 
 
 class RecordedProgress(Progress):
-    """Keeps its sentences, for an answer in JSON."""
+    """Progress that keeps its sentences for an answer in JSON."""
 
     def __init__(self) -> None:
         super().__init__()
         self.sentences: list[str] = []
 
     def say(self, sentence: str) -> None:
-        """Report something that has happened."""
         self.sentences.append(sentence)
         super().say(sentence)
 
@@ -202,7 +199,7 @@ def _named(file: Path | None) -> Path:
 
 
 def _do(work: Callable[[Progress], object], context: Context) -> None:
-    """Do some work of engram_host.boards, which shows its progress on stderr. BoardError, CommandInterrupted."""
+    """Do some work with progress on stderr; raises BoardError or CommandInterrupted."""
     progress = RecordedProgress()
     try:
         work(progress)
@@ -225,7 +222,6 @@ _REMAINS = (
     "the board itself: its flash, its own backups. If it connects again, the companion copies it again.",
     "the services that were sent texts of it: the one that makes vectors, and the LLM behind the gateway.",
 )
-"""Where a board's memory may be that no database of the companion has any more."""
 
 
 @app.command()
@@ -263,7 +259,7 @@ def erase(
 
 
 def _scrubbed(database: "Database") -> list[str]:
-    """Take the erased bytes out of the database's files; where some may be left."""
+    """Scrub erased bytes from the database's files; return where some may be left."""
     from engram_host.companion.errors import StoreUnavailable
 
     try:

@@ -50,7 +50,7 @@ def _converse(talk: BoardTalk, message: str) -> None:
 
 
 def _show(talk: BoardTalk, events: Iterator[tuple[str, Answer]]) -> None:
-    """Show an answer; a person may wait for a board that is away, a program does not. CommandError."""
+    """Show an answer; programs do not wait for a board that is away. Raises CommandError."""
     view = AnswerView()
     try:
         for name, fields in events:

@@ -1,4 +1,4 @@
-"""All commands of `engram`, and how they end: with a status, and one sentence where something is wrong."""
+"""All commands of `engram`; each ends with a status, and with one sentence on an error."""
 
 import json
 import os
@@ -71,7 +71,7 @@ def about(
 
 
 def main(words: list[str]) -> int:
-    """Run a command; its exit status (see exit_status.py)."""
+    """Run a command and return its exit status (see exit_status.py)."""
     command = get_command(app)
     assert isinstance(command, TyperGroup)
     try:
@@ -79,7 +79,7 @@ def main(words: list[str]) -> int:
         # Typer makes a status of Ctrl-C by itself.
         return _failed(KeyboardInterrupt(), words) if status == INTERRUPTED else status
     except BrokenPipeError:
-        # Who read has seen enough, such as `head`; what is still in Python's buffer goes nowhere.
+        # The reader has closed the pipe, such as `head`; the rest of Python's buffer is dropped.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - what was not raised on purpose is raised again
@@ -87,12 +87,11 @@ def main(words: list[str]) -> int:
 
 
 def _called_as() -> str:
-    """The name that a person typed, for usage lines and completion: another project's `engram` may have the short one."""
     return DISTRIBUTION if Path(sys.argv[0]).name == DISTRIBUTION else "engram"
 
 
 def _failed(error: BaseException, words: list[str]) -> int:
-    """Tell what went wrong; a mistake in this program is raised."""
+    """Report an expected error; a mistake in this program is raised."""
     if isinstance(error, typer.Abort):
         error = KeyboardInterrupt()
     if isinstance(error, typer.BadParameter.__mro__[1]):  # typer exports UsageError under no name of its own
@@ -116,7 +115,6 @@ def _usage(error: Any) -> str:
 
 
 def _name(words: list[str]) -> str:
-    """The command that was called, for the beginning of a sentence."""
     if not words or words[0].startswith("-"):
         return ""
     groups = [group.name for group in app.registered_groups]

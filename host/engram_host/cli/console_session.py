@@ -1,6 +1,4 @@
-"""A board's console as commands use it: on a serial port, of a simulated board that is started for it, or over the link of a
-companion.
-"""
+"""A board's console for commands: on a serial port, simulated, or over a companion's link."""
 
 import contextlib
 import os
@@ -25,7 +23,7 @@ _PIECE = 65536
 _WAIT_SECONDS = 0.2
 _END_SECONDS = 10.0
 _START_SECONDS = 25.0
-"""How long a simulated board may be silent at its start: this computer may be busy."""
+"""Silence allowed at the start of a simulated board: this computer may be busy."""
 
 _NO_REPORTS = (
     "the board's firmware is older than this program and gives no report of an import, so nothing was sent: update it"
@@ -34,23 +32,17 @@ _NO_REPORTS = (
 
 
 class BoardConsole(Protocol):
-    """A board that is asked: on a serial port, simulated, or over the link of a companion."""
-
     @property
-    def gives_reports(self) -> bool:
-        """Whether its commands answer programs by reports, too."""
-        ...
+    def gives_reports(self) -> bool: ...
 
     def ask(self, *, say: str = "", command: str = "") -> Iterator[dict[str, Any]]:
-        """Yield the answers to a request. BoardError, CommandError."""
+        """Yield the answers to a request; raises BoardError or CommandError."""
         ...
 
 
 @contextlib.contextmanager
 def open_board(context: Context) -> Iterator[BoardConsole]:
-    """Open the board that a command is for: the one on a port or in a folder, the named one of a companion, the only one that
-    is plugged in, or the only one of the companion. BoardError, CommandError.
-    """
+    """Open the board that a command is for, or the only one; raises BoardError or CommandError."""
     address = context.board
     if address.port and address.sim:
         raise WrongUsage("--port and --sim name two boards: give one of them.")
@@ -68,7 +60,7 @@ def open_board(context: Context) -> Iterator[BoardConsole]:
 
 
 def _is_only_on_link(context: Context) -> bool:
-    """Whether a board can be asked through a companion, and none is plugged in."""
+    """True if no board is plugged in and one can be asked through a companion."""
     if not context.url and not running_addresses(context.home):
         return False
     try:
@@ -79,16 +71,13 @@ def _is_only_on_link(context: Context) -> bool:
 
 
 def check_reports(board: BoardConsole) -> None:
-    """Refuse a board whose firmware is too old to report what it imports. CommandError."""
+    """Raise CommandError if the board's firmware is too old to report what it imports."""
     if not board.gives_reports:
         raise CommandError(_NO_REPORTS)
 
 
 def import_object(board: BoardConsole, fields: dict[str, Any]) -> tuple[ImportOutcome, list[ImportRefusal]]:
-    """Import an object by the board's /import, and read its reports (docs/reference/serial.md).
-
-    CommandError if the board refused the command; BoardError.
-    """
+    """Import an object by the board's /import; raises BoardError, or CommandError if refused."""
     reports: list[Mapping[str, Any]] = []
     for answer in board.ask(command=import_command(fields)):
         if "error" in answer:
@@ -102,8 +91,6 @@ def import_object(board: BoardConsole, fields: dict[str, Any]) -> tuple[ImportOu
 
 
 class _Pipe:
-    """The two ends of a process as the line to a board."""
-
     def __init__(self, process: "subprocess.Popen[bytes]"):
         assert process.stdin and process.stdout
         self._process = process
@@ -114,11 +101,9 @@ class _Pipe:
 
     @property
     def in_waiting(self) -> int:
-        """Bytes that can be read at once."""
         return len(self._waiting)
 
     def read(self, size: int = 1, /) -> bytes:
-        """At most `size` bytes, fewer when the time is over."""
         if not self._waiting and self._selector.select(_WAIT_SECONDS):
             self._waiting = os.read(self._out, _PIECE)
             if not self._waiting:
@@ -127,7 +112,6 @@ class _Pipe:
         return read
 
     def write(self, data: bytes, /) -> int:
-        """Send bytes."""
         try:
             self._in.write(data)
             self._in.flush()
@@ -162,7 +146,7 @@ def _simulated(folder: Path) -> Iterator[JsonConsole]:
 
 
 def _end_board(process: "subprocess.Popen[bytes]") -> None:
-    """End a board as the end of its input does: what it has read is on its flash."""
+    """End a board by the end of its input: what it has read is on its flash."""
     assert process.stdin
     with contextlib.suppress(BrokenPipeError):
         process.stdin.close()

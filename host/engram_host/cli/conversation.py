@@ -1,4 +1,4 @@
-"""A conversation with a board through the companion, as commands have one: its events, also across a broken connection."""
+"""A command's conversation with a board through the companion, also across broken connections."""
 
 import contextlib
 import json
@@ -17,42 +17,39 @@ Answer = dict[str, Any]
 
 _AGAIN_SECONDS = 1.0
 _GONE_SECONDS = 30.0
-"""How long a companion that went away in the middle of an answer is waited for."""
+"""Limit of the wait for a companion that went away in the middle of an answer."""
 
 
 @dataclass(frozen=True)
 class Speaker:
-    """Who speaks, and where."""
-
     principal: str = "owner"
     room: str = ""
     workspace: str = ""
 
 
 class BoardTalk:
-    """A board behind a companion; what is said to it is answered by events (name, fields)."""
+    """A board behind a companion; its answers are events (name, fields)."""
 
     def __init__(self, companion: "ApiClient", device: str, speaker: Speaker):
         self.device = device
         self._companion = companion
         self._speaker = speaker
         self.mid = ""
-        """The id of the latest message."""
 
     def say(self, content: str, *, is_command: bool) -> Iterator[tuple[str, Answer]]:
-        """Say something; the events of its answer as they come, `end` last. CommandError."""
+        """Say something and yield the events of the answer, `end` last; raises CommandError."""
         self.mid = f"cli:{secrets.token_hex(8)}"
         message = {"command" if is_command else "text": content, "id": self.mid, "principal": self._speaker.principal}
         message |= {"room": self._speaker.room, "workspace": self._speaker.workspace}
         return self._events(message)
 
     def follow(self, mid: str) -> Iterator[tuple[str, Answer]]:
-        """The events of the answer to an earlier message. CommandError."""
+        """Yield the events of the answer to an earlier message; raises CommandError."""
         self.mid = mid
         return self._events(None)
 
     def cancel(self) -> str:
-        """Ask for no answer to the latest message any more; the state that it is in. CommandError."""
+        """Cancel the answer to the latest message and return its state; raises CommandError."""
         return self._companion.delete(f"{self._path}/{self.mid}")["state"]
 
     @property
@@ -77,22 +74,20 @@ class BoardTalk:
             time.sleep(_AGAIN_SECONDS)
 
     def _open(self, message: Answer | None, after: int) -> Iterator[tuple[int, str, Answer]]:
-        """The same message with the same id is not said twice, and an answer goes on where it broke off."""
+        """Open or resume an answer: a message with a known id is not said twice."""
         if message and not after:
             return self._companion.events("POST", self._path, message)
         return self._companion.events("GET", f"{self._path}/{self.mid}?after={after}")
 
 
 class LinkConsole:
-    """A board's console over the link, as engram_host.boards.json_lines has it on a serial port."""
-
     gives_reports = True
 
     def __init__(self, talk: BoardTalk):
         self._talk = talk
 
     def ask(self, *, say: str = "", command: str = "") -> Iterator[Answer]:
-        """Yield the answers to a request. CommandError if the board is away: then nothing was done."""
+        """Yield the answers to a request; raises CommandError if the board is away: nothing was done."""
         for name, fields in self._talk.say(say or command, is_command=not say):
             if name == "state" and fields["told"]:
                 self._give_up(fields["told"])
@@ -106,7 +101,7 @@ class LinkConsole:
 
 
 def as_console(name: str, fields: Answer) -> Answer | None:
-    """An event in the form in which a console answers; None for one that a console does not have."""
+    """Convert an event to a console's answer; None if a console has no such answer."""
     if name in ("text", "notice", "line"):
         return {name: fields["text"]}
     if name == "problem":

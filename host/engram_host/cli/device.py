@@ -1,7 +1,6 @@
 """`engram device`: tokens of boards, and mosquitto's files made of them.
 
-These commands work on the companion's database itself, whether a companion runs or not: it is shared and transactional, and a
-companion that runs sees the change within seconds.
+These commands change the shared database directly; a running companion sees a change within seconds.
 """
 
 import json
@@ -138,7 +137,6 @@ def list_devices(context: Context) -> None:
 
 
 def _told(board: dict[str, Any]) -> str:
-    """What a board told of itself, as the end of its line."""
     flash = output.format_flash(board["flash_percent"])
     parts = (f"firmware {board['firmware']}" if board["firmware"] else "", f"flash {flash}" if flash else "")
     return "".join(f"  {output.printable_line(part)}" for part in (*parts, board["problem"]) if part)

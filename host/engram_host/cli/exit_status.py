@@ -1,4 +1,4 @@
-"""What a command fails with, and the exit status that a script sees.
+"""Errors of commands, and the exit status that a script sees.
 
   0  fine
   1  it failed: what was asked for could not be done, or `doctor` found something wrong
@@ -14,41 +14,33 @@ FINE, FAILED, WRONG_USAGE, NOT_INSTALLED, NOT_FOUND, INTERRUPTED = 0, 1, 2, 3, 4
 
 
 class CommandError(Exception):
-    """A command failed; the text is one sentence that says what to do."""
+    """Base of the errors of commands; the text is one sentence that says what to do."""
 
     status = FAILED
 
 
 class WrongUsage(CommandError):
-    """An argument, an option or a setting is wrong."""
-
     status = WRONG_USAGE
 
 
 class NotInstalled(CommandError):
-    """Something that the command needs is not installed."""
-
     status = NOT_INSTALLED
 
 
 class CommandInterrupted(CommandError):
-    """A person ended it in the middle."""
-
     status = INTERRUPTED
 
 
 class NotFound(CommandError):
-    """What was named is not there."""
-
     status = NOT_FOUND
 
 
 class CompanionRefused(CommandError):
-    """The companion has answered, with a refusal."""
+    """The companion refused a request."""
 
 
 def status_and_sentence(error: BaseException) -> tuple[int, str] | None:
-    """The exit status and the sentence for an error that was raised on purpose, None for any other."""
+    """Return the exit status and the sentence of an expected error, None for any other."""
     if isinstance(error, CommandError):
         return error.status, str(error)
     if isinstance(error, (KeyboardInterrupt, EOFError)):

@@ -1,4 +1,4 @@
-"""`engram show`: a memory, a turn or lines of a file; `eval`: does a search find what answers a question?"""
+"""`engram show`: a memory, a turn or lines of a file; `engram eval`: evaluation of the search."""
 
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +18,6 @@ Since = Annotated[str, typer.Option(help="from this time on: a day such as 2026-
 Until = Annotated[str, typer.Option(help="before this time: a day such as 2026-01-31, or Unix seconds")]
 
 MOST_SIGNS = 100
-"""Characters of a text in a list that is read by a person."""
 
 
 @takes(DEVICE, URL, HOME, JSON)
@@ -62,19 +61,18 @@ def show(
 # --- showing
 
 _MARKS = "/#."
-"""Of which a citation has one at least, and the id of a memory or a turn none."""
+"""Characters that mark a citation (path#line)."""
 
 _TEXTS = ("content", "text", "seq", "id", "crc")
 _TIMES = ("created", "updated", "expires", "at", "used")
 
 
 def _is_citation(value: str) -> bool:
-    """Whether it is a file of a Markdown folder, such as notes/tea.md or notes/tea.md#12, and no id of a memory or turn."""
+    """True for a file such as notes/tea.md#12, False for the id of a memory or turn."""
     return any(mark in value for mark in _MARKS)
 
 
 def _show_lines(context: Context, citation: str, count: int, principal: str) -> None:
-    """Print lines of a file, from the one that a citation names."""
     path, _, value = citation.partition("#")
     line = value or "1"
     if not (path and line.isascii() and line.isdigit()):
@@ -95,7 +93,7 @@ def _show_lines(context: Context, citation: str, count: int, principal: str) -> 
 
 
 def is_entry_id(value: str) -> bool:
-    """Whether it is an id such as m12 or t34."""
+    """True for an id such as m12 or t34."""
     return value[:1] in ("m", "t") and value[1:].isascii() and value[1:].isdigit()
 
 
@@ -122,12 +120,11 @@ def _value(name: str, value: Any) -> str:
 
 
 def cut_text(text: str) -> str:
-    """A text as a list shows it."""
     return text if len(text) <= MOST_SIGNS else text[: MOST_SIGNS - 1] + "…"
 
 
 def to_seconds(option: str, value: str) -> int:
-    """A day in the time zone of this computer, or Unix seconds, as the latter; 0 for none."""
+    """Convert a local day or Unix seconds to Unix seconds; 0 for none."""
     if value.isascii() and value.isdigit():
         return int(value)
     try:

@@ -1,4 +1,4 @@
-"""Options that several commands share: a command names those that it takes, and gets a Context of what they say."""
+"""Options that commands share, and the Context of their values."""
 
 import contextlib
 import functools
@@ -31,26 +31,24 @@ class BoardAddress:
 
 @dataclass(frozen=True)
 class Context:
-    """What the shared options of a command say; an option that the command does not take has its default."""
-
     json: bool
     home: Path
-    """The folder of the companion's files, an absolute path."""
+    """Folder of the companion's files, absolute."""
     url: str
-    """Where the companion is, "" for where the one of `home` listens."""
+    """Address of the companion, "" for that of `home`."""
     device: str
-    """The board whose copy the companion is asked for, "" for the only one."""
+    """Name of the board, "" for the only one."""
     board: BoardAddress
 
     def open_companion(self, seconds: float = ANSWER_SECONDS) -> "ApiClient":
-        """Open the companion that the command asks; an answer may take `seconds`. CommandError."""
+        """Open the companion; an answer may take `seconds`. Raises CommandError."""
         from engram_host.cli.api_client import ApiClient  # httpx takes long to load
 
         return ApiClient(self.url, self.home, seconds)
 
 
 def read_context(given: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Context:
-    """Read the values of options, by name; one that was not given is in the environment, or has its default."""
+    """Read values of options by name, from the command, the environment or the defaults."""
     home = given.get("home") or environment.get(HOME_VARIABLE) or DEFAULT_HOME
     url = given.get("url")
     sim = given.get("sim")
@@ -64,7 +62,6 @@ def read_context(given: Mapping[str, Any], environment: Mapping[str, str] = os.e
 
 
 def asks_for_json(words: Sequence[str]) -> bool:
-    """Whether a command line asks for JSON. For its errors: words that cannot be parsed have no Context."""
     return _JSON_FLAG in words
 
 
@@ -74,20 +71,18 @@ def asks_for_json(words: Sequence[str]) -> bool:
 Words = ParamSpec("Words")
 
 _COMPLETION_SECONDS = 0.7
-"""How long a shell waits for names of boards."""
 
 
 _MOST_COMPLETED = 200
-"""Names that a shell gets: nobody reads more."""
 
 
 def _device_names(ctx: typer.Context, incomplete: str) -> list[str]:
-    """The names of boards for a shell, of the companion that the command would ask; none if it does not answer at once."""
+    """Return board names for a shell; none if the companion does not answer at once."""
     with contextlib.suppress(Exception):  # a shell that completes has no place for an error
-        # While a shell completes, what is not typed yet has neither its default nor what its variable says.
+        # During completion, options not typed yet have neither their default nor their variable.
         given = {option.name: ctx.params.get(option.name) for option in (URL, HOME)}
         with read_context(given).open_companion(seconds=_COMPLETION_SECONDS) as companion:
-            # What begins with a text stands right behind it; and whole names need no completion.
+            # Names with a common prefix are adjacent when sorted; complete names need no completion.
             names = [device["name"] for device in companion.get("/v1/devices", after=incomplete, limit=_MOST_COMPLETED)]
         return [name for name in names if name.startswith(incomplete)]
     return []
@@ -95,7 +90,7 @@ def _device_names(ctx: typer.Context, incomplete: str) -> list[str]:
 
 @dataclass(frozen=True)
 class SharedOption:
-    """An option of several commands: its name in read_context(), its type with typer's description, its default."""
+    """A shared option: its name in read_context(), annotated type and default."""
 
     name: str
     annotation: Any
@@ -140,8 +135,6 @@ SIM = SharedOption(
 
 
 def takes(*options: SharedOption) -> Callable[[Callable[Concatenate[Context, Words], None]], Callable[..., None]]:
-    """Give a command these options beside its own, and pass it the Context of what they say."""
-
     def decorate(command: Callable[Concatenate[Context, Words], None]) -> Callable[..., None]:
         @functools.wraps(command)
         def run(*args: Words.args, **values: Words.kwargs) -> None:

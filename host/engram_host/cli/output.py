@@ -1,4 +1,4 @@
-"""What commands print: on stdout what was asked for, as a table, as plain lines, or as one JSON document."""
+"""Output of commands on stdout: a table, plain lines, or one JSON document."""
 
 import json
 import sys
@@ -13,17 +13,14 @@ _PLAIN_GAP = "  "
 
 
 def print_json(value: Any) -> None:
-    """Print one JSON document."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1 if sys.stdout.isatty() else None) + "\n")
 
 
 def print_line(sentence: str) -> None:
-    """Print a line of what was asked for."""
     sys.stdout.write(printable_line(sentence) + "\n")
 
 
 def print_either(value: Any, sentence: str, *, is_json: bool) -> None:
-    """Print a value as JSON if that was asked for, else a sentence about it."""
     if is_json:
         print_json(value)
     else:
@@ -31,10 +28,7 @@ def print_either(value: Any, sentence: str, *, is_json: bool) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], empty: str = "") -> None:
-    """Print rows: a table on a terminal, elsewhere lines whose columns stand below each other, without heads.
-
-    `empty` is printed where there are no rows.
-    """
+    """Print a table on a terminal, aligned lines elsewhere, `empty` without rows."""
     shown = [[printable_line("" if cell is None else str(cell)) for cell in row] for row in rows]
     if not shown:
         print_line(empty)
@@ -48,7 +42,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], empty: st
 
 
 def format_flash(percent: int | None) -> str:
-    """How full a flash is; "" if that is not known."""
+    """Format the fill level of a flash; "" if unknown."""
     return "" if percent is None else f"{percent} %"
 
 
@@ -66,5 +60,5 @@ def _rich(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def printable_line(text: str) -> str:
-    """A text in one line in which nothing steers the terminal: it may be a stranger's."""
+    """Return a text as one line without control characters: it may be a stranger's."""
     return board_text.printable(text.replace("\n", " ⏎ ").replace("\t", " "))

@@ -1,4 +1,4 @@
-"""`engram export` and `engram import`: memories out of a board's copy, and into a board, or into a file that it imports."""
+"""`engram export` and `engram import`: memories as files."""
 
 import contextlib
 import json
@@ -28,7 +28,7 @@ from engram_host.wording import counted
 
 
 class BoardImport(ImportReport):
-    """Sends to a board; CommandError if its firmware is too old to report what became of a line."""
+    """Import into a board; raises CommandError if its firmware is too old for reports."""
 
     def __init__(self, board: BoardConsole):
         check_reports(board)
@@ -36,7 +36,7 @@ class BoardImport(ImportReport):
         self._board = board
 
     def send(self, number: int, fields: Fields | str) -> None:
-        """Send what stands in a line of the file; a text says why it is refused. BoardError if the board is gone."""
+        """Send a line; a text is why it is refused. Raises BoardError if the board is gone."""
         if isinstance(fields, str):
             self.refuse(number, fields)
             return
@@ -49,15 +49,13 @@ class BoardImport(ImportReport):
 
 
 class FileImport(ImportReport):
-    """Writes what a board would be sent to a file for its /import."""
-
     def __init__(self, out: Path):
         super().__init__("written")
         self._out = out
         self._lines: list[str] = []
 
     def send(self, number: int, fields: Fields | str) -> None:
-        """Write what stands in a line of the file; a text says why it is refused."""
+        """Write a line; a text is why it is refused."""
         if isinstance(fields, str):
             self.refuse(number, fields)
             return
@@ -65,11 +63,10 @@ class FileImport(ImportReport):
         self.count("written", 1)
 
     def end(self, source: MemoryFile) -> None:
-        """Write the file, whole or not at all."""
         super().end(source)
         draft = self._out.with_name(self._out.name + ".part")
         draft.unlink(missing_ok=True)
-        draft.touch(mode=0o600)  # what a person has said is nobody else's on this computer
+        draft.touch(mode=0o600)  # private: other users of this computer must not read it
         draft.write_text("".join(line + "\n" for line in self._lines), encoding="utf-8")
         draft.replace(self._out)
 
@@ -152,7 +149,7 @@ def import_file(
 
 
 def _write(lines: Iterator[str], out: Path | None) -> tuple[int, bool]:
-    """Write lines, a file whole or not at all; how many, and whether the last one was the end of an export."""
+    """Write lines; return their number, and True if the last one ended an export."""
     draft = out.with_name(out.name + ".part") if out else None
     progress = Progress()
     last = ""
@@ -160,7 +157,7 @@ def _write(lines: Iterator[str], out: Path | None) -> tuple[int, bool]:
     with contextlib.ExitStack() as stack:
         if draft:
             draft.unlink(missing_ok=True)
-            draft.touch(mode=0o600)  # what a person has said is nobody else's on this computer
+            draft.touch(mode=0o600)  # private: other users of this computer must not read it
             stack.callback(draft.unlink, missing_ok=True)
             target = stack.enter_context(draft.open("w", encoding="utf-8"))
         else:
@@ -181,7 +178,7 @@ def _write(lines: Iterator[str], out: Path | None) -> tuple[int, bool]:
 
 
 def _memories(head: str) -> int:
-    """How many memories the first line of an export names, 0 if it names none."""
+    """Return the number of memories that an export's first line names, or 0."""
     with contextlib.suppress(ValueError, TypeError, KeyError):
         return max(0, int(json.loads(head)["records"]))
     return 0

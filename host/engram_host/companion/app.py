@@ -1,4 +1,4 @@
-"""The companion as a whole: wires its parts, starts and stops them, and serves until it is asked to stop."""
+"""The whole companion: wires its parts, starts them, serves, and stops them."""
 
 import asyncio
 import contextlib
@@ -73,14 +73,12 @@ from engram_host.companion.supervisor import Supervisor
 _log = logging.getLogger("engram.service")
 
 THREADS = 4
-"""That wait for the database or search: each has a connection of its own, with some MB of memory."""
+"""Threads for the database and search; each has a connection of some MB."""
 
 _BROKER_SECONDS = 10.0
 
 
 class CompanionApp:
-    """The parts of a companion, wired: those that the routes ask for, and the broker's client."""
-
     def __init__(
         self,
         *,
@@ -93,7 +91,7 @@ class CompanionApp:
         supervisor: Supervisor,
         leases: LeaseKeeper,
     ):
-        """`operator` is the operator's token. SettingError."""
+        """`operator` is the operator's token; raises SettingError."""
         self.settings = settings
         self.store = store
         self.boards, self.audit = store.boards, store.audit
@@ -305,7 +303,7 @@ class CompanionApp:
         settings = await asyncio.to_thread(read_settings, self.settings.home, {})
         rules = admission_rules(settings.people, settings.bridges)
         self.bridges.check(settings.bridges)
-        self.people.set_rules(rules)  # before a bridge that has become another one takes its first message
+        self.people.set_rules(rules)  # before a changed bridge receives its first message
         await self.bridges.reload(settings.bridges)
         await self.alerts.reload(settings.alerts)
 
@@ -318,7 +316,7 @@ class CompanionApp:
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Take messages and answer searches; the store is open before, and closed after."""
+        """Run the companion; the store must be open all the while."""
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
             await self._settings_reload.start()

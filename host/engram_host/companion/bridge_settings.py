@@ -1,6 +1,6 @@
-"""The settings of bridges and of who may talk through them: the tables [people] and [bridges.NAME] of companion.toml.
+"""Settings of bridges and people: the tables [people] and [bridges.NAME] of companion.toml.
 
-What a network needs beside these is for companion/bridges/ to know: here it is a name and a text.
+Further settings of a network are names and texts here; companion/bridges/ checks them.
 """
 
 import re
@@ -16,29 +16,27 @@ BRIDGES_TABLE = "bridges"
 PEOPLE_TABLE = "people"
 
 MOST_BRIDGES = 16
-"""Of one companion: each holds a connection and a library's memory."""
+"""Limit of one companion: each bridge holds a connection and a library's memory."""
 
 Policy = Literal["pairing", "allowlist", "open", "off"]
 POLICIES: tuple[Policy, ...] = get_args(Policy)
 EVERYBODY = "*"
-"""What has to stand beside the policy `open`."""
+"""Required in `allow` by the policy `open`."""
 
 LONGEST_FIELD = 2000
 _MOST_BOARDS = 32
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
 _ID = re.compile(r"[a-z0-9-]{1,32}:\S{1,100}")
 _IDS_WITHOUT_SERVER = {"irc": "server"}
-"""Networks whose ids are unique on one server only, and the field that names it: `irc:account:ann` is somebody else on each."""
+"""Networks with ids unique per server, and the field that names the server."""
 
 OWN_SETTINGS = ("network", "on", "boards", "policy", "allow", "keyring")
-"""Settings that each bridge has; all others are its network's."""
+"""Settings of all bridges; all others are the network's."""
 
 
 @dataclass(frozen=True)
 class PeopleSettings:
-    """Who may talk in private through bridges that do not say otherwise, ids (`network:id`) that may without an approval, and
-    how many messages a minute of one person are taken. SettingError if everybody may, and `allow` does not say so.
-    """
+    """Policy, allowed ids and rate of private chats; SettingError if open without "*" in `allow`."""
 
     policy: str = setting("pairing", "ENGRAM_PEOPLE_POLICY", one_of=POLICIES)
     allow: str = setting("", "ENGRAM_PEOPLE_ALLOW", high=4000)
@@ -54,10 +52,7 @@ class PeopleSettings:
 
 @dataclass(frozen=True)
 class BridgeSettings:
-    """A bridge: its name and its network's, the boards that people reach through it (none: all), its policy ("" for that of
-    [people]), whether it runs, whether its secrets are in the system's keyring, and the fields of its network that stand in
-    companion.toml.
-    """
+    """Settings of a bridge; no boards means all, policy "" means that of [people]."""
 
     name: str
     network: str
@@ -68,12 +63,11 @@ class BridgeSettings:
     fields: Mapping[str, str] = field(default_factory=dict)
 
     def setting_name(self, name: str) -> str:
-        """The dotted name of one of its settings."""
         return f"{BRIDGES_TABLE}.{self.name}.{name}"
 
 
 def read_bridges(tables: Any) -> tuple[BridgeSettings, ...]:
-    """The bridges in the table [bridges]; SettingError."""
+    """Return the bridges in the table [bridges]; raises SettingError."""
     if not isinstance(tables, Mapping) or not all(isinstance(table, Mapping) for table in tables.values()):
         raise SettingError(
             BRIDGES_TABLE, 'has a table for each bridge, such as [bridges.matrix] with network = "matrix".'
@@ -86,7 +80,7 @@ def read_bridges(tables: Any) -> tuple[BridgeSettings, ...]:
 
 
 def check_servers(bridges: Iterable[BridgeSettings]) -> None:
-    """Refuse bridges to several servers of a network whose ids do not name their server: SettingError."""
+    """Raise SettingError for two servers of a network whose ids do not name their server."""
     first: dict[str, BridgeSettings] = {}
     for bridge in bridges:
         field = _IDS_WITHOUT_SERVER.get(bridge.network)
@@ -102,7 +96,7 @@ def check_servers(bridges: Iterable[BridgeSettings]) -> None:
 
 
 def check_bridge_name(name: str) -> str:
-    """A name that a bridge can have; SettingError."""
+    """Return a valid name of a bridge; raises SettingError."""
     if not _NAME.fullmatch(name):
         problem = "is no name of a bridge: use lowercase letters, digits and -, at most 32 characters."
         raise SettingError(f"{BRIDGES_TABLE}.{name[:40]!r}", problem)

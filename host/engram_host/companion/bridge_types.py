@@ -124,7 +124,6 @@ class ChatFile:
 
 
 def principal_of(ref: str) -> str:
-    """Return the principal of an id for which no name was given."""
     return fitting_name(ref, ref.partition(":")[0] + ":", access.NAME_BYTES)
 
 

@@ -105,8 +105,6 @@ class SettingError(CompanionError):
 
 
 class Refused(CompanionError):
-    """Refused message; retry after `again` seconds, or at once with a new hello if 0."""
-
     def __init__(self, why: str, again: int = 60):
         super().__init__(why)
         self.again = again
@@ -117,24 +115,18 @@ class Stale(CompanionError):
 
 
 class BadSearch(CompanionError):
-    """Invalid search option; `name` is its name."""
-
     def __init__(self, name: str, problem: str):
         super().__init__(f"{name} {problem}.")
         self.name = name
 
 
 class UnknownDevice(CompanionError):
-    """No board of this name has ever connected."""
-
     def __init__(self, name: str):
         super().__init__(REFUSALS.say("no_board", name=name))
         self.name = name
 
 
 class UnknownSense(CompanionError):
-    """The board has no sense of this name."""
-
     def __init__(self, name: str):
         super().__init__(REFUSALS.say("no_sense", name=name))
 
@@ -148,24 +140,18 @@ class NoSuchFile(CompanionError):
 
 
 class FileUnreadable(CompanionError):
-    """A file of a Markdown folder is too large, no text, or not permitted."""
-
     def __init__(self, name: str, problem: str):
         super().__init__(f"{name} {problem}.")
         self.name = name
 
 
 class UnknownConversation(CompanionError):
-    """No message to the board has this id, or it was removed."""
-
     def __init__(self, mid: str):
         super().__init__(REFUSALS.say("no_message", id=mid[:60]))
         self.id = mid
 
 
 class MessageIdTaken(CompanionError):
-    """Another message to the board has this id."""
-
     def __init__(self, mid: str):
         super().__init__(REFUSALS.say("id_taken", id=mid[:60]))
         self.id = mid
@@ -176,8 +162,6 @@ class TooManyWaiting(CompanionError):
 
 
 class UnknownEntry(CompanionError):
-    """The board's copy has no memory or turn of this id."""
-
     def __init__(self, entry_id: str, kind: str, **values: Value):
         """`kind` is a key of REFUSALS, `values` are its parameters."""
         super().__init__(REFUSALS.say(kind, entry=entry_id[:20], **values))
@@ -185,16 +169,12 @@ class UnknownEntry(CompanionError):
 
 
 class MemoryNotChangeable(CompanionError):
-    """The state of a memory allows no change, or no undo."""
-
     def __init__(self, entry: str, kind: str):
         super().__init__(REFUSALS.say(kind, entry=entry))
         self.id = entry
 
 
 class UnknownImport(CompanionError):
-    """No import has this id, or it was removed after some days."""
-
     def __init__(self, import_id: str):
         super().__init__(REFUSALS.say("no_import", id=import_id[:20]))
         self.id = import_id
@@ -205,16 +185,12 @@ class ImportRefused(CompanionError):
 
 
 class UnknownMedia(CompanionError):
-    """No photo or sound has this id, or the caller may not see it."""
-
     def __init__(self, media_id: str):
         super().__init__(REFUSALS.say("no_media", id=media_id[:20]))
         self.id = media_id
 
 
 class MediaRefused(CompanionError):
-    """A photo or sound is refused, or its file cannot be read or written."""
-
     def __init__(self, kind: str, **values: Value):
         super().__init__(REFUSALS.say(kind, **values))
 
@@ -234,14 +210,10 @@ class StoreBusy(StoreUnavailable):
 
 
 class StoreFull(StoreUnavailable):
-    """The database's disk is full."""
-
     public = REFUSALS.say("store_full")
 
 
 class StoreDamaged(StoreUnavailable):
-    """Damaged pages: `what` has the database and the problem, `advice` the remedy."""
-
     def __init__(self, what: str, advice: str = IF_DAMAGED):
         super().__init__(f"{what}. {advice}")
 
@@ -255,8 +227,6 @@ class EmbedderUnavailable(EmbedderError):
 
 
 class RefusedByService(CompanionError):
-    """A remote service refused the request; retrying it unchanged does not help."""
-
     def __init__(self, problem: str, status: int = 0):
         super().__init__(problem)
         self.status = status

@@ -1,4 +1,4 @@
-"""The settings of Markdown folders: the table [folders] of companion.toml."""
+"""Settings of Markdown folders: the table [folders] of companion.toml."""
 
 import re
 from collections.abc import Mapping
@@ -13,7 +13,6 @@ from engram_host.companion.settings_reader import setting
 
 FOLDERS_TABLE = "folders"
 OWNERS = "user:owner"
-"""The scope of a folder that names none."""
 
 _MOST_FOLDERS = 32
 _SCOPE = re.compile(r"all|(?:user|ws):[^\s:\"#@]{1,60}")
@@ -21,31 +20,28 @@ _KEYS = ("path", "scope", "name", "pattern")
 _MOST_PATTERNS = 16
 _LONGEST_PATTERN = 200
 _SUFFIX = ".md"
-"""A path with this end is one file."""
 
 CITATIONS = ("on", "auto", "off")
-"""auto: results name their file and line, except in a group."""
 
 
 @dataclass(frozen=True)
 class WantedFolder:
-    """A folder, or one file, as it stands in the settings; `name` is "" if it is called after its path."""
+    """A folder or file in the settings; `name` is "" if it is that of its path."""
 
     path: Path
     scope: str = OWNERS
     name: str = ""
     patterns: tuple[str, ...] = ()
-    """Globs of the files that are read, relative to the folder; without any, all Markdown files are."""
+    """Globs of files relative to the folder; all Markdown files without any."""
 
     @property
     def is_file(self) -> bool:
-        """Whether it is one file."""
         return self.path.name.endswith(_SUFFIX)
 
 
 @dataclass(frozen=True)
 class FoldersSettings:
-    """Which folders, and how they are read; read by read_section(). SettingError if one cannot be meant."""
+    """Settings of folders; raises SettingError for impossible ones."""
 
     paths: tuple[Any, ...] = setting((), "ENGRAM_FOLDERS", high=_MOST_FOLDERS)
     memory: tuple[Any, ...] = setting((), "ENGRAM_MEMORY_FOLDERS", high=_MOST_FOLDERS)
@@ -67,7 +63,6 @@ class FoldersSettings:
         self.wanted("memory")
 
     def wanted(self, which: str) -> list[WantedFolder]:
-        """The entries of `paths` or `memory`."""
         found = [_wanted(f"{FOLDERS_TABLE}.{which}", entry) for entry in getattr(self, which)]
         for one in found:
             if one.patterns and (which == "memory" or one.is_file):
@@ -106,7 +101,7 @@ def _wanted(setting_name: str, entry: Any) -> WantedFolder:
 
 
 def _patterns(setting_name: str, value: Any) -> tuple[str, ...]:
-    """The globs of an entry, which may be one text or a list; SettingError."""
+    """Return an entry's globs, a text or a list; raises SettingError."""
     listed = [value] if isinstance(value, str) else value
     is_list = isinstance(listed, (list, tuple)) and len(listed) <= _MOST_PATTERNS
     if not is_list or not all(isinstance(each, str) and _is_pattern(each) for each in listed):
@@ -126,7 +121,7 @@ def _is_pattern(pattern: str) -> bool:
 
 
 def is_plain(name: str) -> bool:
-    """Whether a folder or file of this name is read: hidden ones are not, nor those that could not be cited."""
+    """True unless a name is hidden or cannot be cited."""
     if not name or name[0] == "." or len(name) > 255 or any(sign in name for sign in "/\\#\n\t"):
         return False
     try:

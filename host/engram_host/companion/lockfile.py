@@ -37,7 +37,6 @@ def _from_here(url: str) -> str:
 
 
 def in_url(host: str) -> str:
-    """Format a host for a URL."""
     return f"[{host}]" if ":" in host else host
 
 
@@ -68,7 +67,6 @@ def lock_home(home: Path, *, alone: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def publish_addresses(home: Path, addresses: Mapping[str, str]) -> Iterator[None]:
-    """Publish the listen addresses while the context is open."""
     path, draft = home / LISTENING, home / f"{LISTENING}.{os.getpid()}"
     draft.write_text(json.dumps(dict(addresses)), encoding="utf-8")
     draft.replace(path)

@@ -58,8 +58,6 @@ class _Text(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """JSON formatter, one object per record."""
-
     def format(self, record: logging.LogRecord) -> str:
         fields = {name: _plain(value) for name, value in vars(record).items() if name not in _OWN}
         document = {
@@ -84,7 +82,6 @@ def _plain(value: object) -> object:
 
 
 REPEAT_SECONDS = 60.0
-"""A line is written once in this time; the count of its repeats follows."""
 
 MOST_LINES = 2048
 """Lines with counted repeats, to bound the memory; further ones are counted together."""
@@ -104,9 +101,6 @@ class _Line:
 
 
 class RepeatFilter(logging.Filter):
-    """Rate limit of equal lines (logger, level, text or `extra={"repeat": ...}`); off for
-    debugging."""
-
     def __init__(
         self,
         write: Callable[[logging.LogRecord], None],

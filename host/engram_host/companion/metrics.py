@@ -117,7 +117,6 @@ class Metrics:
         self._registry.register(_Gauges(gauges))
 
     def render(self) -> bytes:
-        """Return all metrics in Prometheus' format; blocks for some ms."""
         return generate_latest(self._registry)
 
     def _counter(self, name: str, what: str, *labels: str) -> Counter:
@@ -175,13 +174,11 @@ LAST_BACKUP = "last-backup"
 
 
 def note_backup(home: Path) -> None:
-    """Record a successful backup."""
     with contextlib.suppress(OSError):  # the backup is complete, only its time is lost
         (home / LAST_BACKUP).touch()
 
 
 def last_backup(home: Path) -> float:
-    """Return the Unix time of the last successful backup, or 0."""
     try:
         return (home / LAST_BACKUP).stat().st_mtime
     except OSError:

@@ -30,8 +30,6 @@ Sleep = Callable[[float], Awaitable[None]]
 
 @dataclass(frozen=True)
 class ServiceErrors:
-    """Errors of a service, and its table in companion.toml."""
-
     table: str
     unavailable: type[CompanionError]
 
@@ -43,8 +41,6 @@ class ServiceErrors:
 
 
 class RemoteService:
-    """A remote service by its base URL; redirects are not followed, to keep the key private."""
-
     def __init__(
         self,
         base_url: str,
@@ -76,11 +72,9 @@ class RemoteService:
         return self._decoded(await self.request("POST", path, retries, content=content, headers=kind))
 
     async def get(self, path: str) -> Any:
-        """Return a decoded answer. Raise `unavailable` or `refused` of ServiceErrors."""
         return self._decoded(await self.request("GET", path))
 
     async def request(self, method: str, path: str, retries: int | None = None, **content: Any) -> bytes:
-        """Return an answer's body, with retries and backoff."""
         most = self._retries if retries is None else min(retries, self._retries)
         for attempt in range(most + 1):
             try:

@@ -60,7 +60,7 @@ MOST_AT_ONCE = 4
 EMBED_SECONDS = 10.0
 
 QUICK_EMBED_SECONDS = 0.8
-"""The same for a board, which waits 1.5 s for the whole answer."""
+"""Longest wait for a board's query vector; the board waits 1.5 s for the whole answer."""
 
 QUICK_SECONDS = 1.2
 
@@ -68,8 +68,6 @@ MOST_FILE_CHARACTERS = 3000
 
 
 class SearchService:
-    """Search over a store, with defaults from the settings."""
-
     def __init__(
         self,
         *,
@@ -116,7 +114,6 @@ class SearchService:
         return self._cache.board_names
 
     def start(self) -> None:
-        """Build indexes in the background, for the last heard boards first."""
         self._making = asyncio.create_task(asyncio.to_thread(self._make_indexes))
 
     def _make_indexes(self) -> None:
@@ -127,7 +124,6 @@ class SearchService:
             _log.info("the first searches make the other indexes: %s", problem)
 
     async def stop(self) -> None:
-        """Abort index builds, which would delay the shutdown by seconds."""
         self._cache.close()
         if self._making:
             await self._making
@@ -234,7 +230,6 @@ class SearchService:
     async def _reranked(
         self, reranker: Reranker, request: SearchRequest, result: SearchResult, seconds: float
     ) -> SearchResult:
-        """Return hits in the reranker's order, or unchanged with a reason, cut to the limit."""
         began = time.perf_counter()
         hits, degraded = result.hits, result.degraded
         try:
@@ -273,7 +268,6 @@ class SearchService:
         return give, 1000 * (time.perf_counter() - began)
 
     def _boards_of(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the named boards, or all. Raise UnknownDevice, BadSearch."""
         boards = [self._boards.device(name) for name in names] if names else self._boards.devices()
         lines = sum(sum(board.have.values()) for board in boards)
         if len(boards) > MOST_DEVICES:
@@ -299,7 +293,6 @@ class SearchService:
         return [line_answer(head, line)]
 
     async def answer_file(self, device: str, head: FileHead) -> list[bytes]:
-        """Return lines of a Markdown file or note cited as path#line."""
         caller = Caller(head["principal"], "link", head["group"], head["workspace"])
         try:
             access.check_caller(caller)

@@ -1,4 +1,4 @@
-"""All settings of a companion; docs/reference/companion-settings.md says what each is for, and a test keeps it in step."""
+"""All settings of a companion, described in docs/reference/companion-settings.md."""
 
 import json
 import os
@@ -24,8 +24,6 @@ from engram_host.companion.types import ConversationLimits, LineQuota, MediaLimi
 
 @dataclass(frozen=True)
 class HttpSettings:
-    """Where the HTTP API listens."""
-
     host: str = setting("127.0.0.1", "ENGRAM_HTTP_HOST", high=200)
     port: int = setting(8765, "ENGRAM_HTTP_PORT", low=0, high=65535)
     certificate: str = setting("", "ENGRAM_HTTP_CERTIFICATE", high=500)
@@ -34,7 +32,7 @@ class HttpSettings:
 
 @dataclass(frozen=True)
 class MqttSettings:
-    """The broker for boards that use MQTT; none without a URL."""
+    """Broker for boards with MQTT; none without a URL."""
 
     url: str = setting("", "ENGRAM_MQTT_URL", high=500)
     username: str = setting("", "ENGRAM_MQTT_USERNAME", high=200)
@@ -46,8 +44,6 @@ class MqttSettings:
 
 @dataclass(frozen=True)
 class StoreSettings:
-    """The database, its backups, the quotas of a board, and how long former lines are kept."""
-
     backend: str = setting("auto", "ENGRAM_STORE", one_of=("auto", "sqlite", "postgres"))
     url: str = setting("", "ENGRAM_STORE_URL", high=500, secret=True)
     daily_backups: int = setting(3, "ENGRAM_STORE_DAILY_BACKUPS", low=0, high=30)
@@ -62,8 +58,6 @@ class StoreSettings:
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """What a search does if it does not say otherwise."""
-
     words: bool = setting(True, "FTS_ENABLED")
     meaning: bool = setting(True, "ENGRAM_MEANING")
     weight: float = setting(-1.0, "ENGRAM_MEANING_WEIGHT", low=-1, high=1)
@@ -75,8 +69,6 @@ class SearchSettings:
 
 @dataclass(frozen=True)
 class SecuritySettings:
-    """Who is let in, and how often they may come."""
-
     tokens: str = setting("auto", "ENGRAM_TOKENS", one_of=("auto", "on"))
     hosts: str = setting("", "ENGRAM_HOSTS", high=1000)
     messages_a_second: float = setting(200.0, "ENGRAM_MESSAGES_A_SECOND", low=0, high=100000)
@@ -85,8 +77,6 @@ class SecuritySettings:
 
 @dataclass(frozen=True)
 class GatewaySettings:
-    """The model behind the gateway, and how much of it may be used; a limit of 0 is none."""
-
     url: str = setting("", "ENGRAM_GATEWAY_URL", high=500)
     api: str = setting("openai", "ENGRAM_GATEWAY_API", one_of=("openai", "anthropic"))
     model: str = setting("", "ENGRAM_GATEWAY_MODEL", high=200)
@@ -102,10 +92,6 @@ class GatewaySettings:
 
 @dataclass(frozen=True)
 class ChatSettings:
-    """Conversations with boards: how long a message waits for a board, how long its answer is kept, how many may wait, and
-    whether programs talk through the broker.
-    """
-
     waiting_days: int = setting(7, "ENGRAM_CHAT_WAITING_DAYS", low=1, high=365)
     kept_hours: int = setting(24, "ENGRAM_CHAT_KEPT_HOURS", low=1, high=8760)
     board_messages: int = setting(200, "ENGRAM_CHAT_BOARD_MESSAGES", low=1, high=10000)
@@ -115,10 +101,7 @@ class ChatSettings:
 
 @dataclass(frozen=True)
 class AlertSettings:
-    """What is sent to services outside, whose addresses are secrets: boards that are away for some minutes (0: none), or
-    whose flash is so full (0: none), codes of strangers, what a board says by itself; and the minutes in which nothing is sent
-    twice.
-    """
+    """Alerts to outside services; minutes and per cent of 0 disable one."""
 
     on: bool = setting(True, "ENGRAM_ALERTS")
     away_minutes: int = setting(15, "ENGRAM_ALERTS_AWAY_MINUTES", low=0, high=100000)
@@ -134,12 +117,12 @@ MEDIA_TYPES = (
     *("image/jpeg", "image/png", "image/gif", "image/webp"),
     *("audio/ogg", "audio/mpeg", "audio/mp4", "audio/wav", "audio/flac"),
 )
-"""Those whose bytes say what they are; none of them runs anything in a browser."""
+"""Types that are recognizable by their bytes and run nothing in a browser."""
 
 
 @dataclass(frozen=True)
 class MediaSettings:
-    """How much is kept of photos and sounds: of one, and of all of one board. SettingError if two do not fit each other."""
+    """Quotas of photos and sounds; raises SettingError for contradictions."""
 
     megabytes: int = setting(8, "ENGRAM_MEDIA_MEGABYTES", low=1, high=64)
     board_megabytes: int = setting(256, "ENGRAM_MEDIA_BOARD_MEGABYTES", low=1, high=1 << 20)
@@ -163,14 +146,13 @@ PROVIDERS = ("auto", "minilm", "e5", "openai", "gemini", "none")
 FALLBACKS = ("local", "minilm", "e5", "none")
 
 _MOST_HEADERS = 32
-"""Headers of one's own: each travels with every request."""
 
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 
 
 @dataclass(frozen=True)
 class EmbeddingSettings:
-    """Who makes vectors, and how; read by read_section(). SettingError if texts are not of their form."""
+    """Embedder and its options; raises SettingError for invalid texts."""
 
     provider: str = setting("auto", "EMBEDDING_PROVIDER", one_of=PROVIDERS)
     api_key: str = setting("", "EMBEDDING_API_KEY", high=500, secret=True)
@@ -204,11 +186,9 @@ class EmbeddingSettings:
 
     @property
     def is_remote_set(self) -> bool:
-        """Whether anything says which remote service to use."""
         return bool(self.api_key or self.base_url)
 
     def header_fields(self) -> dict[str, str]:
-        """`headers` by their names."""
         name = f"{_EMBEDDING_TABLE}.headers"
         try:
             found = json.loads(self.headers) if self.headers.strip() else {}
@@ -230,7 +210,7 @@ def _check_key(name: str, key: str) -> None:
 
 
 def _check_url(name: str, url: str, place: str) -> None:
-    """Refuse what is no base URL of a service; `place` is the setting for a name or a password. SettingError."""
+    """Raise SettingError unless a URL is a base URL; `place` is the setting for a password."""
     if not url:
         return
     try:
@@ -253,7 +233,7 @@ RERANK_TABLE = "rerank"
 
 @dataclass(frozen=True)
 class RerankSettings:
-    """The service that reranks the best results, "" for none; SettingError if texts are not of their form."""
+    """Reranking service, "" for none; raises SettingError for invalid texts."""
 
     base_url: str = setting("", "ENGRAM_RERANK_BASE_URL", high=500)
     api_key: str = setting("", "ENGRAM_RERANK_API_KEY", high=500, secret=True)
@@ -273,7 +253,7 @@ class RerankSettings:
 
 @dataclass(frozen=True)
 class Settings:
-    """All settings of one companion; `home` is the folder of its files. SettingError if two do not fit each other."""
+    """All settings of a companion, in folder `home`; raises SettingError for contradictions."""
 
     home: Path
     http: HttpSettings
@@ -319,7 +299,7 @@ _KINDS: dict[str, type] = {
 def read_settings(
     home: Path, flags: Mapping[tuple[str, str], Any], environment: Mapping[str, str] = os.environ
 ) -> Settings:
-    """The settings of the companion in a folder; `flags` are {(section, name): value}. SettingError."""
+    """Read the settings; `flags` are {(section, name): value}. Raises SettingError."""
     tables = read_file(home)
     bridges = read_bridges(tables.pop(BRIDGES_TABLE, {}))
     for name, table in tables.items():
@@ -335,35 +315,31 @@ def read_settings(
 
 
 def secrets_in_file(home: Path) -> list[str]:
-    """The dotted names of the secret settings that stand in companion.toml. SettingError."""
+    """Return the dotted names of secrets in companion.toml; raises SettingError."""
     tables = read_file(home)
     return [f"{name}.{each}" for name, kind in _KINDS.items() for each in secrets_in(kind, tables.get(name, {}))]
 
 
 def line_quota(settings: StoreSettings) -> LineQuota:
-    """How many lines a board may add on a day."""
     return LineQuota(settings.device_lines, settings.device_megabytes << 20)
 
 
 def retention_limits(settings: StoreSettings) -> RetentionLimits:
-    """How long is kept what no board has any more."""
     readings = settings.reading_days, settings.reading_megabytes << 20
     return RetentionLimits(settings.former_days, settings.former_megabytes << 20, settings.turn_days, *readings)
 
 
 def media_limits(settings: MediaSettings) -> MediaLimits:
-    """How much is kept of photos and sounds."""
     each, board = settings.megabytes << 20, settings.board_megabytes << 20
     return MediaLimits(each, board, settings.board_count, frozenset(settings.types.split()))
 
 
 def conversation_limits(settings: ChatSettings) -> ConversationLimits:
-    """How much may wait for a board."""
     return ConversationLimits(settings.board_messages, settings.person_messages)
 
 
 def store_url(settings: StoreSettings, home: Path) -> str:
-    """Where the database is, by `backend` and `url`, which have to fit each other; SettingError."""
+    """Return the database's URL by `backend` and `url`; raises SettingError if they disagree."""
     url = settings.url
     kind = "" if not url else "sqlite" if url.startswith("sqlite:") else "postgres"
     if settings.backend == "postgres" and not url:
@@ -376,13 +352,13 @@ def store_url(settings: StoreSettings, home: Path) -> str:
 
 
 def database_file(settings: Settings) -> Path | None:
-    """The file of the database, which need not be there; None if it is PostgreSQL. SettingError."""
+    """Return the database's file, maybe missing; None for PostgreSQL. Raises SettingError."""
     url = store_url(settings.store, settings.home)
     return Path(unquote(url.removeprefix("sqlite:///"))) if url.startswith("sqlite:///") else None
 
 
 def make_folder(home: Path) -> None:
-    """Make the folder of the companion's files, for its owner alone; SettingError if it cannot be made."""
+    """Create the companion's private folder; raises SettingError if that fails."""
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:

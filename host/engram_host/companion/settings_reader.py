@@ -1,7 +1,6 @@
-"""Reads settings. Precedence: flag of the command, companion.toml, environment, default.
+"""Reads settings. Precedence: command-line flag, companion.toml, environment, default.
 
-Each setting is a field of a dataclass (see settings.py): its type, its default, its bounds or choices and the name that it
-has in the environment.
+Each setting is a field of a dataclass (see settings.py) with type, default, bounds or choices, and environment variable.
 """
 
 import os
@@ -29,7 +28,7 @@ def setting(
     one_of: tuple[str, ...] = (),
     secret: bool = False,
 ) -> Any:
-    """A field of a settings class; for a text, `high` is the most characters, for a list the most entries."""
+    """Declare a setting; `high` is a text's longest size, or a list's most entries."""
     rules = {"environment": environment, "low": low, "high": high, "one_of": one_of, "secret": secret}
     return field(default=default, repr=not secret, metadata=rules)
 
@@ -40,7 +39,7 @@ Section = TypeVar("Section")
 def read_section(
     section: type[Section], name: str, table: Mapping[str, Any], environment: Mapping[str, str] = os.environ
 ) -> Section:
-    """A settings class filled from a table of companion.toml and the environment; SettingError."""
+    """Read a settings class from companion.toml and the environment; raises SettingError."""
     rules = {each.name: each for each in fields(section)}  # pyright: ignore[reportArgumentType]
     for key in table:
         if key not in rules:
@@ -56,7 +55,7 @@ def read_section(
 
 
 def _parsed(name: str, text: str, default: Any) -> Any:
-    """A value of the environment in the type that its setting has."""
+    """Parse a value of the environment by the type of the setting's default."""
     text = text.strip()
     if isinstance(default, bool):
         if text.lower() not in _YES + _NO:
@@ -71,7 +70,7 @@ def _parsed(name: str, text: str, default: Any) -> Any:
 
 
 def checked(name: str, value: Any, rule: Any) -> Any:
-    """A value that fits the rule of its setting; SettingError, which never shows a secret."""
+    """Return a value that passes its rule; raises SettingError, which shows no secret."""
     wanted, rules = type(rule.default), rule.metadata
     if wanted is float and type(value) is int:
         value = float(value)
@@ -95,7 +94,7 @@ def checked(name: str, value: Any, rule: Any) -> Any:
 
 
 def has_password(url: str) -> bool:
-    """Whether a password stands in a URL: before its host, or as a parameter, as PostgreSQL takes it."""
+    """True if a URL contains a password, before its host or as a parameter."""
     try:
         where = urlsplit(url)
     except ValueError:
@@ -104,7 +103,6 @@ def has_password(url: str) -> bool:
 
 
 def secrets_in(kind: type, table: Mapping[str, Any]) -> list[str]:
-    """The names of the settings of a class that are secret and stand in a table of companion.toml."""
     found = []
     for each in fields(kind):  # pyright: ignore[reportArgumentType]
         value = table.get(each.name)
@@ -115,7 +113,6 @@ def secrets_in(kind: type, table: Mapping[str, Any]) -> list[str]:
 
 
 def read_file(home: Path) -> dict[str, Any]:
-    """The tables of companion.toml in a folder, {} if there is no such file; SettingError."""
     path = home / FILE
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -128,6 +125,5 @@ def read_file(home: Path) -> dict[str, Any]:
 
 
 def without_login(url: str) -> str:
-    """A URL without the name and the password that may stand in it."""
     scheme, mark, rest = url.partition("://")
     return scheme + mark + rest.rpartition("@")[2]

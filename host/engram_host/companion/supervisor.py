@@ -76,8 +76,6 @@ class TaskStatus:
 
 
 class BackgroundTask:
-    """A task that runs until stop() or finish(), restarted after failures."""
-
     def __init__(
         self,
         name: str,
@@ -113,7 +111,6 @@ class BackgroundTask:
 
     @property
     def problem(self) -> str:
-        """Failure not yet recovered from, as a sentence, or ""."""
         if not self._failures or self._state in ("finished", "stopped"):
             return ""
         known = {"task": self.name, "error": self._error}
@@ -192,8 +189,6 @@ class BackgroundTask:
 
 
 class Supervisor:
-    """Starter of background tasks, with the state of each."""
-
     def __init__(self, on_failure: Callable[[str], None] = lambda name: None):
         self._on_failure = on_failure
         self._tasks: dict[str, BackgroundTask] = {}
@@ -208,8 +203,6 @@ class Supervisor:
         most_failures: int | None = None,
         on_lost: Callable[[], None] = lambda: None,
     ) -> BackgroundTask:
-        """Restart `work` when it ends, unless `is_finite`; after `most_failures` in a row call
-        on_lost()."""
         kind = name.partition(" ")[0]
         assert kind in TASKS, name
         task = BackgroundTask(
@@ -226,12 +219,10 @@ class Supervisor:
         return task
 
     def forget(self, task: BackgroundTask) -> None:
-        """Drop a finished task from the status list."""
         if self._tasks.get(task.name) is task:
             del self._tasks[task.name]
 
     def statuses(self) -> list[TaskStatus]:
-        """Return the state of each task by name; callable from any thread."""
         return [task.status for _, task in sorted(self._tasks.items())]
 
     def problems(self) -> list[str]:
@@ -243,7 +234,6 @@ class _Ended(CompanionError):
 
 
 def describe_error(error: BaseException) -> str:
-    """Describe an error in few words, with the line of this code that raised it."""
     text = str(error).rstrip(".")
     if not isinstance(error, CompanionError):
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__

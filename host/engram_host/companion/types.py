@@ -11,7 +11,6 @@ LogName = Literal["records", "journal"]
 LOGS: tuple[LogName, ...] = ("records", "journal")
 
 DEVICE_NAME = r"[a-z0-9-]{1,32}"
-"""Regular expression that matches a whole board name."""
 
 FOLDER = "folder:"
 """Name prefix of Markdown folders in the store; no board can have it."""
@@ -225,8 +224,6 @@ class GatewayUse:
 
 @dataclass(frozen=True)
 class StoredPassage:
-    """A passage of a Markdown file: the lines from `first` to `last`, and their headings."""
-
     text: str = field(repr=False)
     heading: str
     first: int
@@ -288,7 +285,6 @@ SECRET_IDS = "secret:"
 
 
 def without_secret(said: Said) -> Said:
-    """Return a message as people see it: without its secret, if it has one."""
     words = said.text.split(None, 2)
     if len(words) < 3 or not (said.mid.startswith(SECRET_IDS) or _sets_secret(said, words)):
         return said

@@ -39,8 +39,6 @@ class StoredVector:
 
 @dataclass(frozen=True)
 class VectorRows:
-    """Vectors of some lines in full precision, a row each, and the digests of their texts."""
-
     seqs: NDArray[np.int64]
     digests: Sequence[bytes]
     vectors: Vector

@@ -23,14 +23,11 @@ from engram.store.store import Store
 SIZE = 6 << 20
 CAP = 2 << 20
 MOST = 50
-"""Candidates of a search, more than for a prompt, to fill larger budgets."""
 
 PROGRESS = 100
 
 
 class _NoRecords:
-    """Empty records."""
-
     def __init__(self):
         self.entries = self.importance = self
 
@@ -48,8 +45,6 @@ class _NoRecords:
 
 
 class _NoNotes:
-    """Empty notes."""
-
     def for_caller(self, caller):
         return self
 
@@ -58,8 +53,6 @@ class _NoNotes:
 
 
 class Turns:
-    """Store of one conversation, ranked like a board without memories and notes."""
-
     def __init__(self, folder):
         # Questions come after the last turn.
         clock = Clock(0, self._last_moment)
@@ -85,11 +78,9 @@ class Turns:
 
     @property
     def partial(self):
-        """Reason why a search may be incomplete, or ""."""
         return self._store.partial
 
     def search(self, query, limit):
-        """Return the confidence in thousandths and the matching numbers, best first."""
         if not self._last:
             self._last = self._store.line(self._store.next_seq - 1)["at"]
         ranked = self._recall.rank(make_query(query, OWNER))
@@ -97,7 +88,6 @@ class Turns:
 
 
 def feed(store, turns, ids) -> None:
-    """Store all turns."""
     count = 0
     with open(turns) as file, open(ids, "w") as out:
         for line in file:
@@ -110,7 +100,6 @@ def feed(store, turns, ids) -> None:
 
 
 def ask(store, questions, answers, limit) -> None:
-    """Answer all questions."""
     count = 0
     with open(questions) as file, open(answers, "w") as out:
         for line in file:
@@ -125,7 +114,6 @@ def ask(store, questions, answers, limit) -> None:
 
 
 def main(flash_file, step, *arguments) -> None:
-    """Run one step."""
     import flash  # on the simulated board; the host runs Turns without it
 
     gc.threshold(8000)  # as the app sets it

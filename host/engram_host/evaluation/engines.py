@@ -51,8 +51,6 @@ from engram_host.firmware import BOARDS, CLONE, FIRMWARE
 
 @dataclass(frozen=True)
 class Ranking:
-    """Ids of turns, best first, and the confidence (0 to 1) that the best one answers."""
-
     ids: list[str]
     confidence: float
 
@@ -71,14 +69,11 @@ class NoBoardEngine(EvaluationFailed):
 
 
 class BoardEngine:
-    """Engine on a 32-bit `micropython`; imports firmware and flash from `path`."""
-
     def __init__(self, micropython: Path, path: Sequence[Path]):
         self._micropython = micropython
         self._path = path
 
     def rank(self, conversation: Conversation, limit: int, work: Path) -> list[Ranking]:
-        """Rank a conversation (see run.py); raises EvaluationFailed, BoardError."""
         turns, given, questions, answers = (work / name for name in ("turns", "ids", "questions", "answers"))
         (work / "board_script.mpy").write_bytes(compile_module(_SCRIPT))
         _write(
@@ -114,8 +109,6 @@ class BoardEngine:
 
 
 def own_board(work: Path) -> BoardEngine:
-    """Return the clone's board engine, firmware compiled into `work`; raises NoBoardEngine,
-    BoardError."""
     micropython = CLONE / "build" / "micropython" / "32" if CLONE else None
     if micropython is None or not micropython.is_file():
         raise NoBoardEngine(
@@ -257,8 +250,6 @@ Document = dict[str, float]
 
 
 class Bm25:
-    """BM25 over documents; none counts as shorter than `shortest`."""
-
     def __init__(self, documents: list[Document], b: float, shortest: float = 0):
         self._documents = documents
         self._lengths = [sum(document.values()) for document in documents]
@@ -272,7 +263,6 @@ class Bm25:
         return [self._score(*each, weights) for each in zip(self._documents, self._lengths, strict=True)]
 
     def weights(self, terms: list[str]) -> dict[str, float]:
-        """Return the idf of each term."""
         return {term: self._weight(self._having[term]) for term in terms}
 
     def knows(self, term: str) -> bool:
@@ -291,14 +281,12 @@ class Bm25:
 
 
 def turn_terms(turn: Turn) -> Iterator[str]:
-    """Yield a turn's index terms."""
     day = datetime.fromtimestamp(turn.at, UTC)
     for part in (str(day.day), MONTHS[day.month - 1], str(day.year), turn.speaker, turn.text, turn.caption):
         yield from text.terms(part)
 
 
 def weighed(terms: Iterable[str]) -> Document:
-    """Count terms like the index: those after the head an eighth, up to a limit."""
     found: Document = {}
     for at, term in enumerate(islice(terms, MOST_TERMS)):
         found[term] = found.get(term, 0) + (1 if at < HEAD else 1 / EIGHTHS)
@@ -306,7 +294,6 @@ def weighed(terms: Iterable[str]) -> Document:
 
 
 def together(documents: Iterable[Document]) -> Document:
-    """Merge documents."""
     found: Document = {}
     for document in documents:
         for term, count in document.items():
@@ -315,8 +302,6 @@ def together(documents: Iterable[Document]) -> Document:
 
 
 class Recipe:
-    """Ranker of one conversation."""
-
     def __init__(self, turns: list[Turn]):
         self._turns = turns
         documents = [weighed(turn_terms(turn)) for turn in turns]
@@ -375,7 +360,6 @@ class Recipe:
 
 
 def rank_by_recipe(conversation: Conversation, limit: int, work: Path) -> list[Ranking]:
-    """Rank a conversation by the formulas in floats (see run.py)."""
     recipe = Recipe(conversation.turns)
     return [
         Ranking(recipe.rank(question.text, limit), recipe.confidence(question.text))

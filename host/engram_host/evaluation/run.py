@@ -58,8 +58,6 @@ _CHARACTERS = 4
 
 @dataclass(frozen=True)
 class RankedAnswer:
-    """A question with its ranking, best first, and the characters of each turn."""
-
     question: Question
     ranked: list[str]
     lengths: dict[str, int]
@@ -67,13 +65,11 @@ class RankedAnswer:
 
 
 def prompt_length(turn: Turn) -> int:
-    """Return the characters of a turn in a prompt."""
     caption = f" ({turn.caption})" if turn.caption else ""
     return len(f"[2023-05-08] {turn.speaker}: {turn.text}{caption}")
 
 
 def ranked_answers(conversation: Conversation, rankings: list[Ranking]) -> list[RankedAnswer]:
-    """Pair a conversation's questions with an engine's rankings."""
     lengths = {turn.id: prompt_length(turn) for turn in conversation.turns}
     return [
         RankedAnswer(question, ranking.ids, lengths, ranking.confidence)
@@ -82,7 +78,6 @@ def ranked_answers(conversation: Conversation, rankings: list[Ranking]) -> list[
 
 
 def fit_budget(answer: RankedAnswer, tokens: int) -> list[str]:
-    """Return the ranked turns that fit into a budget."""
     left = tokens * _CHARACTERS
     taken = []
     for turn in answer.ranked:
@@ -109,8 +104,6 @@ def figures(given: list[RankedAnswer]) -> dict[str, float]:
 
 
 def all_figures(given: dict[str, list[RankedAnswer]]) -> dict[str, object]:
-    """Return figures for all categories but false premises, for each category and each
-    conversation."""
     together = [answer for some in given.values() for answer in some]
     result: dict[str, object] = {"conversations": len(given), **figures(_answerable(together))}
     categories = sorted({answer.question.category for answer in together})
@@ -216,7 +209,6 @@ def _ask(conversation: Conversation, rank: Rank, out: Path) -> list[RankedAnswer
 
 
 def print_table(result: dict) -> None:
-    """Print a row for all categories but false premises, for each category and conversation."""
     rows = {"together": result}
     rows.update({f"category {name}": row for name, row in result["categories"].items()})
     rows.update(result["each"])

@@ -49,8 +49,6 @@ class Turn:
 
 @dataclass(frozen=True)
 class Question:
-    """A question, the ids of its evidence turns, and its category."""
-
     text: str
     evidence: tuple[str, ...]
     category: int
@@ -58,15 +56,12 @@ class Question:
 
 @dataclass(frozen=True)
 class Conversation:
-    """Turns of two people, and questions about them."""
-
     name: str
     turns: list[Turn]
     questions: list[Question]
 
 
 def load_conversations(sets: Path, warn: Callable[[str], None]) -> list[Conversation]:
-    """Load all conversations of a folder; raises BadSet."""
     if not sets.is_dir():
         raise BadSet(f"{sets} is not a folder.")
     folders = sorted(folder for folder in sets.iterdir() if folder.is_dir() and not folder.name.startswith("."))
@@ -76,7 +71,6 @@ def load_conversations(sets: Path, warn: Callable[[str], None]) -> list[Conversa
 
 
 def load_conversation(folder: Path, warn: Callable[[str], None]) -> Conversation:
-    """Load a conversation; raises BadSet."""
     turns: dict[str, Turn] = {}
     for place, line in _lines(folder / "turns.jsonl"):
         turn = _turn(place, line)
@@ -94,8 +88,6 @@ def load_conversation(folder: Path, warn: Callable[[str], None]) -> Conversation
 
 
 def with_foreign(conversations: list[Conversation], count: int) -> list[Conversation]:
-    """Return conversations with up to `count` questions of others each, taken evenly, speakers
-    renamed."""
     added = []
     for one in conversations:
         others = [(other, asked) for other in conversations if other is not one for asked in _real(other)]

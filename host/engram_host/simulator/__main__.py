@@ -26,8 +26,6 @@ class Unusable(Exception):
 
 @dataclass(frozen=True)
 class SimulatorOptions:
-    """Options of a simulated board: its folder, and services beside it."""
-
     home: Path
     llm: str = ""
     """"script" for a scripted model, else a model from the environment."""
@@ -38,7 +36,6 @@ class SimulatorOptions:
 
 
 def read_environment(environ: Mapping[str, str] = os.environ) -> SimulatorOptions:
-    """Read options from the variables of `make run`."""
     return SimulatorOptions(
         Path(environ.get("ENGRAM_HOME") or "~/.engram/sim").expanduser().absolute(),
         environ.get("LLM") or "",
@@ -49,12 +46,10 @@ def read_environment(environ: Mapping[str, str] = os.environ) -> SimulatorOption
 
 
 def main() -> int:
-    """Run the board of the environment and return its exit status."""
     return run_board(read_environment())
 
 
 def run_board(options: SimulatorOptions) -> int:
-    """Run a board and return its exit status."""
     home = options.home
     try:
         with contextlib.ExitStack() as stack:
@@ -99,7 +94,6 @@ def _chat_over_telegram(name: str, environment: dict[str, str], waker: int) -> i
 
 @contextlib.contextmanager
 def _locked(home: Path) -> Iterator[None]:
-    """Lock the folder: two boards would mix their lines."""
     try:
         # Other users of this computer must not read a person's conversations.
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -139,7 +133,6 @@ def _companion(home: Path) -> Iterator[dict[str, str]]:
 
 
 def _find_fakes() -> None:
-    """Make the fakes of services importable; raises Unusable without a clone."""
     if CLONE is None:
         raise Unusable("LLM=script and TELEGRAM=fake need a clone of Engram; ENGRAM_LLM_URL names a model.")
     sys.path.append(str(CLONE / "tests" / "support" / "servers"))

@@ -26,7 +26,7 @@ _NO_KEY = b"\0"
 
 @contextlib.contextmanager
 def keys_at_once(terminal: int, *, with_ctrl_c: bool) -> Iterator[None]:
-    """Unbuffered, unechoed input; Ctrl-C too if wanted, since as a signal it would reach `make`."""
+    """Disable line buffering and echo; Ctrl-C too if wanted: as a signal it would reach `make`."""
     old = termios.tcgetattr(terminal)
     new = termios.tcgetattr(terminal)
     new[_LOCAL] &= ~(termios.ICANON | termios.ECHO)
@@ -52,7 +52,6 @@ def _set(terminal: int, attributes: list) -> None:
 
 
 OLDEST_MICROPYTHON = (1, 25, 0)
-"""Oldest supported release, as in tools/setup/versions.py."""
 
 _SECONDS = 20
 _PROBE = "import sys; print(*sys.implementation.version[:3])"
@@ -146,8 +145,6 @@ def signals() -> Iterator[int]:
 
 
 class _Feed:
-    """Copier of input to the board, until either ends."""
-
     def __init__(self, board: subprocess.Popen[bytes], source: int, waker: int, stop: int, is_terminal: bool):
         assert board.stdin is not None
         self._board = board
@@ -187,7 +184,6 @@ class _Feed:
                 self._insist()
 
     def _insist(self) -> None:
-        """Ask the board to end; kill it the second time."""
         if self._deadline is None:
             self._end()
         else:

@@ -56,7 +56,6 @@ class BoardsCompanion:
 
 
 def companion_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder of a simulated board's companion."""
     return Path(environment.get(HOME_VARIABLE) or DEFAULT_HOME).expanduser().absolute()
 
 
@@ -115,7 +114,6 @@ def _started(home: Path, log: Path, options: list[str]) -> Iterator[dict[str, st
 
 @contextlib.contextmanager
 def _running(command: list[str], log: Path) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run a program in the background, in a session of its own; it ends with the block."""
     with log.open("w") as output:
         process = subprocess.Popen(
             command,

@@ -21,7 +21,6 @@ A line is a message to the bot; /? shows what else you can do, /help what the bo
 
 
 def chat(environment: dict[str, str], waker: int) -> int:
-    """Run a board with its bot until the chat ends; `waker` is from signals()."""
     return asyncio.run(_chat(environment, waker))
 
 
@@ -58,7 +57,6 @@ async def _chat(environment: dict[str, str], waker: int) -> int:
 
 
 def _take_signals(waker: int, talk: asyncio.Future[None]) -> None:
-    """End the chat for a signal that asks for it; the end of a child process does not."""
     if any(number != signal.SIGCHLD for number in os.read(waker, 64)):
         talk.cancel()
 

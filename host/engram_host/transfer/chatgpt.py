@@ -20,8 +20,6 @@ _LATEST = 1 << 36
 
 
 class ChatGptExport:
-    """Conversations of an export; `notes` on omissions are complete after memories()."""
-
     def __init__(self, conversations: list[Fields]):
         self._conversations = conversations
         self.notes: list[str] = []
@@ -106,7 +104,6 @@ def _author(message: Fields) -> str:
 
 
 def _text(content: Fields) -> str:
-    """Return a message's text, also spoken; "" for code and other content."""
     if content.get("content_type") not in ("text", "multimodal_text"):
         return ""
     parts: Any = content.get("parts")

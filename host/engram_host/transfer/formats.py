@@ -103,7 +103,6 @@ def _mem0(fields: Fields, note_unknown: Unknown) -> Fields:
 
 
 def _mcp_entity(fields: Fields, note_unknown: Unknown) -> list[Fields]:
-    """Return a memory per observation of an entity."""
     name, kind = _required_text(fields, "name"), _required_text(fields, "entityType")
     memories: list[Fields] = []
     for said in _texts(fields, "observations") or [kind]:

@@ -34,8 +34,6 @@ _AROUND = " .,:;()[]{}<>*_`\"'!?|~-–—·•（），：、"
 
 
 class Headings:
-    """The current headings, by level."""
-
     def __init__(self) -> None:
         self._open: list[tuple[int, int, date | None, str]] = [(0, 0, None, DEFAULT_TAG)]
 

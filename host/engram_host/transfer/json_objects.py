@@ -8,7 +8,6 @@ _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 
 
 def json_objects(data: bytes) -> Iterator[tuple[int, bytes | str]]:
-    """Yield (first line, bytes or refusal); an object without objects in lists counts itself."""
     open_brackets: list[bytes] = []
     start, depth = -1, 0  # of the current object: its start, and the depth of brackets
     is_empty = True

@@ -133,7 +133,6 @@ class MarkdownPage:
         memory.setdefault("scope", workspace or access.own_scope(access.OWNER))
 
     def _listed_fields(self, item: _Item) -> Fields:
-        """Remove fields in parentheses from the last line; {} if they are part of the text."""
         last = item.lines[-1]
         if len(item.lines) == 1 or not (last.startswith("(") and last.endswith(")")):
             return {}
@@ -178,7 +177,6 @@ class MarkdownPage:
 
 
 def _below(before: _Item | None, number: int, indent: int, text: str, headings: Headings) -> _Item:
-    """Return an item below the nearest previous one with less indent."""
     while before and indent < before.indent + _INDENT:
         before = before.above
     if before:

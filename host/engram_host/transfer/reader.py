@@ -20,8 +20,6 @@ _NAME_SHOWN = 24
 
 
 class MemoryFile:
-    """A file and its content; the format follows from its name (.md, .json, else JSON Lines)."""
-
     def __init__(self, name: str, data: bytes):
         self._data = data.removeprefix(_BOM)
         form = PurePath(name).suffix.lower()
@@ -46,7 +44,6 @@ class MemoryFile:
         return [found]
 
     def notes(self) -> Iterator[str]:
-        """Yield notes on the whole file, after lines()."""
         if self._page.outside:
             yield counted(
                 self._page.outside, "line is in no list and was left out", "lines are in no list and were left out"

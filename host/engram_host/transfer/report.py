@@ -19,11 +19,9 @@ MOST_TOLD = 100
 IMPORT = "/import "
 
 ENDS_IMPORT = ("full", "flash")
-"""Codes of refused lines that end an import, see docs/reference/serial.md."""
 
 
 def import_command(fields: Mapping[str, Any]) -> str:
-    """Return the command that imports an object."""
     return IMPORT + json.dumps(fields, ensure_ascii=False)
 
 
@@ -49,8 +47,6 @@ NOTHING_DONE = ImportOutcome(counts={}, ids=[], files=[], unknown=[], notes=[])
 
 
 class ImportReport:
-    """`counts` of lines by outcome, `problems` as sentences, `notes` on the whole file."""
-
     def __init__(self, first: str = "stored"):
         self._untold = 0
         self._unknown: dict[str, None] = {}
@@ -96,7 +92,6 @@ class ImportReport:
             self.counts[word] = self.counts.get(word, 0) + count
 
     def end(self, source: MemoryFile) -> None:
-        """Add notes on the file, after its last line."""
         if self._untold:
             self.problems.append(f"more problems: {self._untold}")
         if unknown := source.unknown | self._unknown:
@@ -111,7 +106,6 @@ class ImportReport:
 
 
 def parse_reports(texts: Iterable[str]) -> list[Mapping[str, Any]]:
-    """Parse reports; damaged ones are ignored."""
     found: list[Mapping[str, Any]] = []
     for text in texts:
         with contextlib.suppress(ValueError, RecursionError):
@@ -121,7 +115,6 @@ def parse_reports(texts: Iterable[str]) -> list[Mapping[str, Any]]:
 
 
 def read_reports(reports: Sequence[Mapping[str, Any]]) -> tuple[ImportOutcome | None, list[ImportRefusal]]:
-    """Return /import's outcome (None if missing) and its refused lines; unknown forms are ignored."""
     outcomes = [found for each in reports if "counts" in each and (found := _outcome(each))]
     refused = [found for each in reports if "counts" not in each and (found := _refusal(each))]
     return next(iter(outcomes), None), refused

@@ -1,4 +1,4 @@
-"""`engram alert`: addresses of services outside that alerts are sent to. They are secrets, and are never shown."""
+"""`engram alert`: addresses for alerts; they are secrets and are never shown."""
 
 import asyncio
 import getpass

@@ -1,4 +1,4 @@
-"""The fields of a bridge, from --set, from lines of a pipe, or from a person who is asked."""
+"""Fields of a bridge, from --set, from lines of a pipe, or from questions on a terminal."""
 
 import getpass
 import sys
@@ -9,11 +9,10 @@ from engram_host.cli.output import printable_line
 from engram_host.companion.bridges.kinds import BridgeField, NetworkKind
 
 _MOST_LINES = 64
-"""Of a pipe that are read."""
 
 
 def collect_values(kind: NetworkKind, given: Sequence[str]) -> dict[str, str]:
-    """Each field that has a value. A terminal is asked for what is missing. WrongUsage."""
+    """Return the fields' values; asks for missing ones on a terminal. Raises WrongUsage."""
     fields = {field.name: field for field in kind.fields}
     values = _parsed(kind, given, fields)
     for name in values:

@@ -1,6 +1,6 @@
-"""`engram bridge`: bridges to IM networks, as they stand in companion.toml.
+"""`engram bridge`: bridges to IM networks in companion.toml.
 
-A companion that runs on the folder takes up each change at once.
+A running companion applies each change at once.
 """
 
 import asyncio
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from engram_host.companion.bridges.kinds import NetworkKind
 
 CHECK_SECONDS = 60.0
-"""How long signing in may take."""
 
 app = typer.Typer(help="Let people talk to boards from IM networks.", no_args_is_help=True)
 
@@ -184,7 +183,7 @@ def _load(kind: "NetworkKind") -> None:
 
 
 def _sign_in(kind: "NetworkKind", values: "Mapping[str, str]") -> str:
-    """The account's own name; CommandError."""
+    """Return the account's own name; raises CommandError."""
     from engram_host.companion.bridges.checking import check_account
     from engram_host.companion.bridges.errors import BridgeError
 
@@ -196,7 +195,7 @@ def _sign_in(kind: "NetworkKind", values: "Mapping[str, str]") -> str:
 
 
 def ask_running(context: Context, method: str, path: str) -> Any:
-    """What the companion that runs on the folder answers; None if none runs, or it does not answer (which is said)."""
+    """Return the answer of the running companion; None, with a message, if there is none."""
     from engram_host.companion.lockfile import running_addresses
 
     if not running_addresses(context.home):
@@ -215,7 +214,7 @@ def _note(home: Path, action: str) -> None:
 
     settings = read_settings(home, {})
     path = database_file(settings)
-    if path is None or path.exists():  # no audit log is made for it
+    if path is None or path.exists():  # a missing audit log is not created
         note_quietly(settings, action)
 
 

@@ -1,4 +1,4 @@
-"""`engram people`: who may talk to boards from IM networks, and in which groups boards answer."""
+"""`engram people`: people and groups on IM networks that boards answer."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""Changes companion.toml and leaves all that a person wrote in it, comments too, as it is."""
+"""Changes companion.toml without touching the rest, comments included."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ _KEPT = ("on", "boards", "policy", "allow")
 
 
 def put_bridge(home: Path, name: str, values: Mapping[str, Any]) -> None:
-    """Write the table of a bridge, in the place of a former one of its name. SettingError."""
+    """Write a bridge's table in the place of a former one; raises SettingError."""
 
     def change(document: tomlkit.TOMLDocument) -> None:
         if BRIDGES_TABLE not in document:
@@ -31,7 +31,7 @@ def put_bridge(home: Path, name: str, values: Mapping[str, Any]) -> None:
 
 
 def drop_bridge(home: Path, name: str) -> None:
-    """Remove the table of a bridge. SettingError."""
+    """Remove a bridge's table; raises SettingError."""
 
     def change(document: tomlkit.TOMLDocument) -> None:
         bridges: Any = document.get(BRIDGES_TABLE, {})

@@ -1,4 +1,4 @@
-"""Checks of bridges: the library is installed, the secret is there and private, the account can be signed in to."""
+"""Checks of bridges: the library, the secret and who can read it, and signing in."""
 
 import asyncio
 import os
@@ -15,11 +15,10 @@ from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import Settings
 
 SIGN_IN_SECONDS = 20.0
-"""How long one account may take."""
 
 
 def bridges(settings: Settings) -> Iterator[Finding]:
-    """One finding for each bridge: the first thing that is wrong with it, or that it can be signed in to. Sends nothing."""
+    """Yield a finding for each bridge: its first problem, or that it can sign in. Sends nothing."""
     secrets = SecretStore(settings.home, os.environ)
     for bridge in settings.bridges:
         yield _bridge(bridge, secrets) if bridge.is_on else watch(f"bridge {bridge.name}", "off")

@@ -1,4 +1,4 @@
-"""Checks of the broker: whether it is reached, who may come in, what it lets a board read, and what Home Assistant hears."""
+"""Checks of the broker: connection, logins, rights of a board, and Home Assistant."""
 
 import asyncio
 import secrets
@@ -19,24 +19,21 @@ if TYPE_CHECKING:
     import aiomqtt
 
 _SECONDS = 5.0
-"""How long a broker may take for one check."""
 
 _OWN = f"engram/v1/{MOSQUITTO_CHECKER}/down"
 _OTHER = f"engram/v1/{MOSQUITTO_CHECKER}.other/down"
-"""A topic of the user that checks, and one of another user; no board can have such a name."""
+"""Topics of the user that checks, and of another one; no board can have such a name."""
 
 _REFUSED_CODE = 128
-"""From here on, what a broker answers to a subscription is a refusal."""
 
 
 _WRITE_AGAIN = "run `engram device mosquitto FOLDER`, and let the broker read the files again."
 
 Passwords = Callable[[str], str]
-"""Given a note's name, the password of the user that `engram device mosquitto` made; "" if there is none."""
+"""Takes a note's name; returns the password of the user it is about, or ""."""
 
 
 def broker(settings: Settings, passwords: Passwords) -> Iterator[Finding]:
-    """Find out if the broker is reached, takes the companion's login, keeps boards apart, and lets Home Assistant hear."""
     if not settings.mqtt.url:
         yield well("broker", "none: boards connect over HTTP")
     else:
@@ -70,7 +67,6 @@ class _Broker:
             return [wrong("broker", f"{self._name}: {error}", "check that it runs, and check the mqtt settings.")]
 
     async def _rights(self, own: "aiomqtt.Client") -> Finding:
-        """What the broker lets those do who are not the companion."""
         import aiomqtt
 
         name = "broker rights"
@@ -89,7 +85,6 @@ class _Broker:
             return wrong(name, "a board does not get what the companion writes to it", _WRITE_AGAIN)
 
     async def _home_assistant(self, own: "aiomqtt.Client") -> Finding:
-        """Find out if what the companion publishes reaches Home Assistant's user, or, if it has none, the companion's."""
         import aiomqtt
 
         password = self._passwords(HOME_ASSISTANT)
@@ -125,7 +120,7 @@ class _Broker:
 
 
 async def _compare(name: str, own: "aiomqtt.Client", probe: "aiomqtt.Client") -> Finding:
-    """What `probe`, with the rights of a board, gets of what the companion writes to others; TimeoutError if nothing."""
+    """Check what a board's user reads of messages to others; raises TimeoutError if nothing."""
     for topic in (_OWN, "engram/v1/+/down"):
         await probe.subscribe(topic, qos=1)
     granted = await probe.subscribe(f"$share/{secrets.token_urlsafe(16)}/engram/v1/+/up", qos=1)
@@ -146,7 +141,7 @@ async def _compare(name: str, own: "aiomqtt.Client", probe: "aiomqtt.Client") ->
 
 
 async def _hears(own: "aiomqtt.Client", reader: "aiomqtt.Client", prefix: str) -> Finding:
-    """Publish nothing to the topics of a sense that no board has, which Home Assistant ignores; all have to be heard."""
+    """Check that a reader gets all topics of a sense that no board has."""
     name, device = "home assistant", f"check-{secrets.token_hex(8)}"
     missing = list(device_messages(prefix, device, [StoredSense(0, 0, "check", "", 0, 1, 0)], ()))
     for topic in missing:

@@ -1,4 +1,4 @@
-"""Checks of `engram doctor` of what is installed: Python, packages, the model, MicroPython."""
+"""Checks of the installation: Python, packages, the model, MicroPython."""
 
 import sys
 from collections.abc import Collection, Iterator
@@ -14,11 +14,9 @@ OLDEST = (3, 11)
 
 _REMOTE = ("openai", "gemini")
 _OTHERS = ("auto", *_REMOTE)
-"""Providers that name no local model."""
 
 
 def python() -> Finding:
-    """The interpreter."""
     version = ".".join(str(part) for part in sys.version_info[:3])
     if sys.version_info[:2] < OLDEST:
         return wrong("python", version, "install Python 3.11 or newer, and Engram with it.")
@@ -26,11 +24,10 @@ def python() -> Finding:
 
 
 ALWAYS = ("companion", "board")
-"""The extras that are looked at whatever the settings are."""
 
 
 def packages(needed: Collection[str]) -> Iterator[Finding]:
-    """What the parts of Engram need; `needed` are the extras beside ALWAYS."""
+    """Yield findings on packages; `needed` are the extras beside ALWAYS."""
     for extra, packages in EXTRAS.items():
         if extra not in ALWAYS and extra not in needed:
             continue
@@ -45,7 +42,6 @@ def packages(needed: Collection[str]) -> Iterator[Finding]:
 
 
 def embedder(settings: "Settings") -> Finding:
-    """Who makes vectors."""
     provider = settings.embedding.provider
     name = "embedder"
     is_missing = False
@@ -75,7 +71,6 @@ def embedder(settings: "Settings") -> Finding:
 
 
 def micropython() -> Finding:
-    """What runs the simulated board."""
     from engram_host.simulator import board
 
     try:

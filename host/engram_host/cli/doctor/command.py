@@ -1,4 +1,4 @@
-"""`engram doctor`: is everything there that Engram needs, and what to do where it is not."""
+"""`engram doctor`: checks the setup, and says how to fix it."""
 
 import itertools
 import os
@@ -42,7 +42,6 @@ def doctor(context: Context) -> None:
 
 
 def _as_json(finding: Finding) -> dict[str, str]:
-    """A finding under the names that the answer in JSON has had from the start."""
     return {"name": finding.name, "state": finding.state, "told": finding.detail, "do": finding.advice}
 
 
@@ -84,6 +83,5 @@ def _findings(home: Path) -> Iterator[Finding]:
 
 
 def _extras(settings: "Settings") -> set[str]:
-    """The extras that the settings need."""
     postgres = {"postgres"} if settings.store.url.startswith("postgres") else set[str]()
     return postgres | {bridge.network for bridge in settings.bridges if bridge.is_on}

@@ -1,4 +1,4 @@
-"""Checks of a companion: ports, database and boards, and all that `engram serve` looks at first."""
+"""Checks of a companion: ports, database, boards, and what a start checks."""
 
 import contextlib
 import socket
@@ -23,18 +23,15 @@ from engram_host.companion.types import FOLDER
 from engram_host.wording import counted, format_time
 
 SILENT_SECONDS = 24 * 3600
-"""How long a board may be silent until a person may want to know."""
 
 MOST_TOLD = 20
-"""Boards that are listed one by one."""
 
 _CONNECT_SECONDS = 5.0
 _CHECK_SECONDS = 10.0
-"""How long the pages of a database are looked at: a large one takes longer, and `engram backup` looks at all of them."""
+"""Time limit of the check of pages; `engram backup` checks all of them."""
 
 
 def ports(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
-    """Whether the companion could listen, or does."""
     if running:
         yield well("ports", f"a companion listens at {running.get('http')}")
         return
@@ -56,7 +53,7 @@ def ports(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
 
 
 def database(settings: Settings) -> Iterator[Finding]:
-    """Whether the database is there, is whole, and has a schema that this version knows. Nothing is made or changed."""
+    """Check that the database is there, whole, and of a known schema; changes nothing."""
     try:
         path = database_file(settings)
         if path and path.exists():
@@ -97,7 +94,7 @@ def _sqlite(path: Path) -> Iterator[Finding]:
 
 
 def _verdict(opened: sqlite3.Connection) -> str:
-    """What SQLite finds wrong with the pages, "ok" if nothing, as far as it gets in a few seconds."""
+    """Return SQLite's complaint about the pages within a few seconds, "ok" if there is none."""
     until = time.monotonic() + _CHECK_SECONDS
     opened.set_progress_handler(lambda: time.monotonic() > until, 10_000)
     try:
@@ -111,7 +108,6 @@ def _verdict(opened: sqlite3.Connection) -> str:
 
 
 def _damaged_lines(opened: sqlite3.Connection) -> list[DamagedLines]:
-    """The lines that the companion has found damaged."""
     return [DamagedLines(*row) for row in opened.execute(COUNTS).fetchall()]
 
 
@@ -149,7 +145,6 @@ def _of_schema(name: str, applied: list[Any]) -> Finding:
 
 
 def companion(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
-    """What a companion that runs says of itself, and when each board was last heard."""
     from engram_host.cli.api_client import ApiClient, RequestRefused
     from engram_host.cli.exit_status import CommandError
 
@@ -179,7 +174,7 @@ def companion(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
 
 
 def _heard(settings: Settings) -> dict[str, int]:
-    """When each board last connected, from a SQLite file that nobody has to open for it; {} where that is not so simple."""
+    """Return when each board last connected; {} if the database cannot simply be read."""
     from engram_host.companion.settings import database_file
 
     with contextlib.suppress(Exception):
@@ -210,7 +205,6 @@ _DATABASE_SECONDS = 5
 
 
 def starting(settings: Settings) -> Iterator[Finding]:
-    """Tokens, certificates, the gateway and the folders, as the companion takes them when it starts."""
     checks: dict[str, Callable[[Settings], Iterator[Finding]]] = {
         "tokens": _tokens,
         "tls": setup.tls,
@@ -235,19 +229,19 @@ def _tokens(settings: Settings) -> Iterator[Finding]:
 
 
 def broker_password(settings: Settings, note: str) -> str:
-    """The password of one of the broker's users; "" if there is none yet, or the database cannot be asked."""
+    """Return the password of a broker's user; "" if there is none or the database fails."""
     rows = _rows(settings, f"SELECT value FROM notes WHERE name = '{note}'")
     return rows[0][0] if rows else ""
 
 
 def _has_devices(settings: Settings) -> bool | None:
-    """Whether any board has a token; None where the database cannot be asked."""
+    """True if any board has a token; None if the database cannot be asked."""
     rows = _rows(settings, "SELECT count(*) FROM device_tokens")
     return None if rows is None else bool(rows and rows[0][0])
 
 
 def _rows(settings: Settings, sql: str) -> list[Any] | None:
-    """What the database answers, [] where there is none yet; None where it cannot be asked."""
+    """Return rows, [] without a database; None if it cannot be asked."""
     try:
         path = database_file(settings)
         return _rows_of_sqlite(path, sql) if path else _rows_of_postgres(settings.store.url, sql)

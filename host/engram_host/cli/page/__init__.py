@@ -1,1 +1,1 @@
-"""Commands of a running companion: one opens its page, others show what the page shows, `api` sends any request."""
+"""Commands of a running companion: its page, the page's contents, and any API request."""

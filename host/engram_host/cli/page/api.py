@@ -12,8 +12,6 @@ from engram_host.cli.options import HOME, URL, Context, takes
 
 
 class Method(StrEnum):
-    """The method of a request."""
-
     GET = "GET"
     POST = "POST"
     DELETE = "DELETE"

@@ -1,4 +1,4 @@
-"""`engram boards`: the boards of a companion as the page shows them, and one of them over days."""
+"""`engram boards`: all boards of a companion, or one of them over days."""
 
 import json
 from typing import Annotated, Any
@@ -81,7 +81,6 @@ _REPORTED = ("turns", "failed", "calls", "tokens", "searches", "searches_empty",
 
 
 def _status_rows(figures: dict[str, Any]) -> list[tuple[str, str]]:
-    """What a board reported of itself."""
     rows = [
         ("firmware", f"{figures['firmware']}, {figures['mode']} mode"),
         (

@@ -64,7 +64,6 @@ def list_entries(
 
 
 def memory_row(entry: dict[str, Any]) -> tuple[str, ...]:
-    """A memory as a list has it, see MEMORY_COLUMNS."""
     line = entry["line"]
     state = entry["state"] + (", pinned" if line.get("pinned") else "")
     return (
@@ -77,7 +76,6 @@ def memory_row(entry: dict[str, Any]) -> tuple[str, ...]:
 
 
 def turn_row(entry: dict[str, Any]) -> tuple[str, ...]:
-    """A turn as a list has it, see TURN_COLUMNS."""
     line = entry["line"]
     return (
         entry["id"],

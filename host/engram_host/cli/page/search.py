@@ -1,4 +1,4 @@
-"""`engram search`: what boards remember and have noted, and what stands in Markdown folders."""
+"""`engram search`: searches memories, turns, notes and Markdown folders."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -76,7 +76,6 @@ _POINTS = ("expansion", "session", "meaning", "speaker", "reply", "importance", 
 
 
 def _print_hits(answer: dict[str, Any], query: str) -> None:
-    """Print what a search found, or why it found nothing."""
     columns = ("board", "id", "day", "score", "who", "text")
     rows = [_hit_row(hit, query) for hit in answer["hits"]]
     output.print_table(columns, rows, empty=f"nothing found: {answer['why_empty']}")
@@ -112,7 +111,7 @@ def _plan_line(plan: dict[str, Any], limit: int) -> str:
 
 
 def _certainty(answer: dict[str, Any]) -> str:
-    """How sure the search is, in a sentence, "" if it is sure or found nothing."""
+    """Return how sure the search is, "" if it is sure or found nothing."""
     from engram.memory.confidence import CERTAIN, WEAK
 
     thousandths = answer["confidence"] * 1000

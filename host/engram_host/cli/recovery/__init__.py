@@ -1,1 +1,1 @@
-"""Commands that save and restore what a companion has."""
+"""Commands that back up and restore a companion."""

@@ -1,4 +1,4 @@
-"""`engram backup`, `restore` and `repair`: save a companion's database with its photos and sounds, and put it back."""
+"""`engram backup`, `restore` and `repair`: a companion's database, photos and sounds."""
 
 import time
 from pathlib import Path
@@ -58,7 +58,7 @@ def backup(
         keep=keep,
         report=lambda done, total: progress.step("Saving the database", done, total),
     )
-    media = save_media(settings.home, file)  # what came while the database was saved
+    media = save_media(settings.home, file)  # files that arrived during the backup
     prune_media(kept_files(file, keep))
     note_backup(settings.home)
     note_quietly(settings, f"backup to {file}")
@@ -161,7 +161,7 @@ def repair(context: Context) -> None:
 
 
 def _set_lost_lines_aside(settings: "Settings") -> int:
-    """Check the database, and set aside the damaged lines that no board can send again. StoreDamaged."""
+    """Check the database, and set aside damaged lines that no board has; raises StoreDamaged."""
     from engram_host.companion.settings import store_url
     from engram_host.companion.store import choose_store
 
@@ -195,7 +195,7 @@ def _settings(home: Path) -> "Settings":
 
 
 def note_quietly(settings: "Settings", action: str) -> None:
-    """Keep in the audit log what a command did; a sentence where that cannot be. The database's schema stays as it is."""
+    """Write to the audit log, or print why not; the schema stays as it is."""
     from engram_host.companion.errors import StoreUnavailable
     from engram_host.companion.settings import store_url
     from engram_host.companion.store import choose_store
@@ -211,7 +211,7 @@ def note_quietly(settings: "Settings", action: str) -> None:
 
 
 def _sqlite(settings: "Settings") -> Path:
-    """The file of the database. CommandError if it is PostgreSQL."""
+    """Return the file of the database; raises CommandError for PostgreSQL."""
     from engram_host.companion.settings import database_file
 
     path = database_file(settings)

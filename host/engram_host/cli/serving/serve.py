@@ -67,7 +67,7 @@ def serve(
 
 async def _serve(context: Context, flags: Flags, ready_file: Path | None) -> None:
     began = time.monotonic()
-    # What takes long to load is loaded once it is sure to be needed.
+    # Slow imports wait until they are surely needed.
     from engram_host.companion.lockfile import publish_addresses
     from engram_host.companion.serving.running import start
 
@@ -77,9 +77,9 @@ async def _serve(context: Context, flags: Flags, ready_file: Path | None) -> Non
         loop.add_signal_handler(number, stop.set)
     async with start(context.home, flags) as running:
         addresses = running.addresses()
-        # Published before it is announced: who reads the banner finds the companion.
+        # Published before the banner, so that its readers find the companion.
         with publish_addresses(context.home, addresses):
-            # A link that signs in is for who looks at this terminal, not for who reads a log.
+            # A link that signs in belongs on this terminal, not in a log.
             page = await asyncio.to_thread(running.page_address) if sys.stdout.isatty() else "`engram page` opens it"
             banner = running.banner(time.monotonic() - began, page)
             typer.echo(json.dumps(addresses) if context.json else "\n".join(banner))
@@ -90,7 +90,7 @@ async def _serve(context: Context, flags: Flags, ready_file: Path | None) -> Non
 
 
 def _write_ready(path: Path, addresses: dict[str, str]) -> None:
-    """Write the addresses, for nobody but this user: the page's may sign in."""
+    """Write the addresses, readable by this user only: the page's may sign in."""
     draft = path.with_suffix(".new")
     draft.unlink(missing_ok=True)
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

@@ -20,10 +20,8 @@ def read_addresses(urls: str) -> "list[AppriseAddress]":
 
 
 class AppriseAddress:
-    """Address of one outside service."""
-
     def __init__(self, number: int, url: str):
-        """`number` is its place in the list, from 1; SettingError for an address unknown to apprise."""
+        """`number` is its place in the list, from 1; raises SettingError for an address unknown to apprise."""
         try:
             from apprise import Apprise
         except ModuleNotFoundError as error:
@@ -41,6 +39,6 @@ class AppriseAddress:
         try:
             async with asyncio.timeout(SEND_SECONDS):
                 return bool(await self._apprise.async_notify(title=title, body=text))
-        except TimeoutError:  # whatever a service's plugin raises is for apprise a service that did not take it
+        except TimeoutError:  # apprise treats any error of a plugin as a failed delivery
             logging.getLogger("engram.alerts").debug("an alert was not sent: %s takes too long", self.name)
             return False

@@ -51,7 +51,6 @@ def is_nearly_full(percent: int | None, bound: int) -> bool:
 
 
 def flash_warning(percent: int | None) -> Sentence:
-    """Build the warning of a nearly full flash."""
     return BOARD_WARNINGS.say("flash", percent=percent or 0)
 
 
@@ -61,6 +60,5 @@ def _sentence(problem: str) -> str:
 
 
 def _release(version: str) -> tuple[int, ...]:
-    """Return the numbers of a version such as 0.1.0; an invalid one sorts lowest."""
     parts = version.split(".")
     return tuple(int(part) for part in parts) if all(part.isascii() and part.isdigit() for part in parts) else ()

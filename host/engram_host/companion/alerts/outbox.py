@@ -39,16 +39,10 @@ class Alert:
 
 
 class Address(Protocol):
-    """Destination of alerts."""
-
     @property
-    def name(self) -> str:
-        """Name for people, without secrets."""
-        ...
+    def name(self) -> str: ...
 
-    async def send(self, title: str, text: str) -> bool:
-        """Send an alert; True if accepted. Ends within a timeout and raises nothing on purpose."""
-        ...
+    async def send(self, title: str, text: str) -> bool: ...
 
 
 class CoolDown:
@@ -62,7 +56,6 @@ class CoolDown:
         self._counts: BoundedDict[str, tuple[float, int]] = BoundedDict(MOST_REMEMBERED)
 
     def admit(self, key: str, subject: str) -> int:
-        """Return the alert's number in its subject, up to most + 1, or 0 if it does not pass."""
         now = self._now()
         began, count = self._counts.get(subject, (now, 0))
         if now - began >= self._seconds:
@@ -113,8 +106,6 @@ class _Queue:
 
 
 class AlertOutbox:
-    """Alerts to be sent to some addresses."""
-
     def __init__(self, addresses: Sequence[Address], cool_down: CoolDown, most: int):
         """`most` is the limit of one subject within the cool-down."""
         self._queues = [_Queue(address) for address in addresses]
@@ -127,7 +118,6 @@ class AlertOutbox:
 
     @property
     def seconds_left(self) -> float:
-        """Return the seconds until the next send, infinity if nothing waits."""
         return min((queue.seconds_left for queue in self._queues), default=float("inf"))
 
     @property

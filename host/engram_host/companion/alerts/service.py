@@ -23,8 +23,6 @@ MOST_OF_SUBJECT = 10  # alerts of one subject within the cool-down
 
 
 class AlertService:
-    """Sends alerts between start() and stop()."""
-
     def __init__(
         self,
         *,
@@ -51,7 +49,6 @@ class AlertService:
             self._task = self._supervisor.start(TASK, lambda: self._lease.run(self._run), is_finite=True)
 
     async def stop(self) -> None:
-        """Stop; alerts that no address has accepted are found again at the next start."""
         if self._task:
             await self._task.stop()
             self._supervisor.forget(self._task)
@@ -84,7 +81,6 @@ class AlertService:
         self._changed.set()
 
     def note_request(self, request: PairingRequest) -> None:
-        """Look at once for a stranger with a new code."""
         self.wake()
 
     def problems(self) -> list[str]:

@@ -36,8 +36,6 @@ class AlertSources:
 
 
 class AlertWatch:
-    """Finds new alerts since the last check."""
-
     def __init__(self, sources: AlertSources, settings: AlertSettings, started: int):
         """`started` is the time from which boards can be heard (Unix seconds): none is away before it."""
         self._sources = sources

@@ -116,7 +116,6 @@ def make_app(
 
 
 def status_of(problem: Exception) -> int:
-    """Return the HTTP status of a refusal."""
     if isinstance(problem, _MISSING):
         return 404
     if isinstance(problem, TooManyWaiting):
@@ -125,7 +124,6 @@ def status_of(problem: Exception) -> int:
 
 
 def _refuse(scope: Scope, status: int, sentence: str, headers: dict[str, str]) -> Response:
-    """Return the response to a refused request, in the form of the path's clients."""
     if scope["path"].startswith(PREFIX):
         return refuse_in_form_of(scope["path"], status, sentence, headers)
     return JSONResponse({"problem": sentence}, status, headers)

@@ -46,17 +46,12 @@ _SLOW = f"the database did not answer within {LOOK_SECONDS:.0f} s: look at its d
 
 @dataclass(frozen=True)
 class Look:
-    """Result of a look: `down` is the reason of an outage, `problems` are lesser ones."""
-
     down: str = ""
     problems: tuple[str, ...] = ()
 
 
 class StoreLook:
-    """Probe of the database: one at a time in its own thread, at most one a second."""
-
     def __init__(self, probe: Callable[[], list[str]]):
-        """`probe()` writes and reads; it returns problems, or raises."""
         self._probe = probe
         # In its own thread, not one that waits for the database: it has to report if all of these hang.
         self._thread = ThreadPoolExecutor(1, "health")
@@ -66,7 +61,6 @@ class StoreLook:
         self._found = Look()
 
     async def look(self) -> Look:
-        """Return a result that is at most a second old."""
         now = time.monotonic()
         if now < self._until:
             return self._found

@@ -31,7 +31,6 @@ class SettingChange(BaseModel):
 
 
 def add_board_routes(app: FastAPI, overviews: BoardOverviews, settings: BoardSettingsService) -> None:
-    """Add the routes of boards, their days and their settings."""
     _add_journal_routes(app, overviews)
     _add_settings_routes(app, settings)
 

@@ -73,7 +73,6 @@ class NewMessage(BaseModel):
     edits: str = Field("", max_length=MID_CHARS, description="the id of the speaker's message that this one corrects")
 
     def said(self) -> Said:
-        """Return the message for the board; raises HTTPException."""
         if bool(self.text) == bool(self.command):
             raise HTTPException(422, "a message has either text or command")
         for prefix, owner in _RESERVED.items():
@@ -94,8 +93,6 @@ class NewMessage(BaseModel):
 
 
 def add_chat_routes(app: FastAPI, conversations: ConversationService) -> None:
-    """Add the routes of messages to boards."""
-
     @app.post(_BASE, **_STREAMS)
     async def say(device: DeviceName, message: NewMessage, wait: Wait = _MOST_WAIT) -> Response:
         """Say something to a board. Its answer comes as it is made; what the board has not got yet is kept for it."""

@@ -62,7 +62,6 @@ class AsideLine(LogLine):
 
 
 def add_copy_routes(app: FastAPI, companion: Backend) -> None:
-    """Add the routes of boards' copies, and of boards' own messages."""
     boards, room = companion.boards, asyncio.Semaphore(MOST_AT_ONCE)
     _add_line_routes(app, boards)
     _add_export_route(app, boards, room)
@@ -227,8 +226,6 @@ def _add_export_route(app: FastAPI, boards: BoardTable, room: asyncio.Semaphore)
 
 
 class _Export(StreamingResponse):
-    """Export that frees its place when it ends, in any way."""
-
     def __init__(self, pieces: Iterator[str], places: asyncio.Semaphore, name: str):
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
         super().__init__(pieces, headers=headers, media_type=JSON_LINES)

@@ -46,7 +46,6 @@ _BODY = {"required": True, "content": {"application/json": {"schema": ChatReques
 
 
 def add_gateway_routes(app: FastAPI, gateway: Gateway) -> None:
-    """Add the gateway's routes, in OpenAI's and Anthropic's formats."""
     asks: dict[str, Any] = {
         "response_class": Response,
         "responses": _ANSWERS,

@@ -38,8 +38,6 @@ class Health(BaseModel):
 
 
 def add_health_routes(app: FastAPI, companion: Backend) -> None:
-    """Add routes of the companion's state."""
-
     @app.get(
         "/v1/alive",
         response_class=Response,

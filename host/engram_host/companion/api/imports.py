@@ -25,8 +25,6 @@ class ImportChange(BaseModel):
 
 
 def add_import_routes(app: FastAPI, imports: ImportService) -> None:
-    """Add the routes of imports."""
-
     @app.post(_BASE, status_code=201, openapi_extra={"requestBody": _FILE})
     async def preview(
         device: DeviceName,

@@ -33,7 +33,6 @@ _HEADERS = {
 
 
 def add_media_routes(app: FastAPI, media: MediaService) -> None:
-    """Add the routes of photos and sounds."""
     room = asyncio.Semaphore(_MOST_AT_ONCE)
 
     @app.post(
@@ -75,7 +74,6 @@ def add_media_routes(app: FastAPI, media: MediaService) -> None:
 
 
 async def media_response(media: MediaService, found: StoredMedia) -> Response:
-    """Return the bytes in a response that is safe for a browser."""
     data = await media.read(found)
     name = f"{found.device}-{found.id}.{ENDINGS[found.type]}"
     # None of MEDIA_TYPES is a page or has scripts.

@@ -45,7 +45,6 @@ class NewChange(BaseModel):
 
 
 def add_memory_routes(app: FastAPI, services: MemoryServices) -> None:
-    """Add the routes of memories, of their changes and of the trash."""
     browser = services.browser
     room = asyncio.Semaphore(MOST_AT_ONCE)
     _add_change_routes(app, services)

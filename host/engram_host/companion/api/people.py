@@ -77,7 +77,6 @@ class GroupChange(BaseModel):
 
 
 def add_people_routes(app: FastAPI, people: PeopleService, personal: PersonalMemory, sessions: Sessions) -> None:
-    """Add the routes of people, of groups, and of what one person sees."""
     _add_lists(app, people)
     _add_changes(app, people)
     _add_personal_routes(app, people, personal)

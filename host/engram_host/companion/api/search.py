@@ -107,9 +107,7 @@ _CALLER = {"principal", "group", "workspace"}
 
 
 def add_search_routes(app: FastAPI, companion: Backend) -> None:
-    """Add the routes of searches and of Markdown folders."""
-
-    # What a reranker read of each hit stays here: it is as long as the hit.
+    # Omits the reranker's text of each hit, which is as long as the hit.
     @app.post(
         "/v1/search",
         response_model_exclude={"hits": {"__all__": {"document"}}},

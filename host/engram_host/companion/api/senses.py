@@ -68,8 +68,6 @@ class SeriesShown:
 
 
 def add_sense_routes(app: FastAPI, readings: ReadingService) -> None:
-    """Add the routes of readings and events."""
-
     @app.get(_BASE)
     async def senses(device: DeviceName) -> list[SenseShown]:
         """The senses of a board."""
@@ -137,13 +135,11 @@ def _add_export_route(app: FastAPI, readings: ReadingService) -> None:
 
 
 def span(since: int, until: int) -> tuple[int, int]:
-    """Return a requested period, by default the last day."""
     end = until or int(time.time())
     return since or max(0, end - _DAY_SECONDS), end
 
 
 def _read(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield a temporary file's bytes; it is deleted at the end, also if the client leaves."""
     with file:
         while piece := file.read(_PIECE_BYTES):
             yield piece
@@ -156,13 +152,11 @@ def _pieces(found: Iterator[tuple[StoredSense, Point]]) -> Iterator[str]:
 
 
 def show_series(found: Series) -> SeriesShown:
-    """Convert a series for the API."""
     events = [_show_event(found.sense, each) for each in found.events]
     return SeriesShown(show_sense(found.sense), found.level, found.step, list(found.points), events)
 
 
 def show_sense(sense: StoredSense) -> SenseShown:
-    """Convert a sense for the API."""
     value = sense.number_of(sense.value) if sense.at else None
     return SenseShown(sense.name, sense.unit, sense.decimals, sense.at, value, bool(sense.shared))
 

@@ -23,10 +23,9 @@ MOST_CONNECTIONS = 1 << 13
 """Open connections, at most: bounds the memory of clients that say nothing, some 20 KB each."""
 
 TOLD_BUSY = 64
-"""Clients beyond the limit that are still told so, by status 503; those beyond them are closed at once."""
+"""Clients beyond the limit that still get a 503; further ones are closed at once."""
 
 RESERVED_FILES = 256
-"""Open files that are kept for the database, folders, services and logs."""
 
 HEAD_SECONDS = 15.0
 
@@ -34,8 +33,6 @@ STALLED_SECONDS = 60.0
 
 
 class SlowClientProtocol(H11Protocol):
-    """uvicorn's protocol with timeouts for slow clients."""
-
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
         self._head: asyncio.TimerHandle | None = None
@@ -104,9 +101,9 @@ class _Server(uvicorn.Server):
 
 
 def bind_socket(host: str, port: int) -> socket.socket:
-    """A socket at a host and a port, with port 0 at a free one, that does not listen yet; OSError."""
+    """Bind a socket, to a free port for 0, without listening yet; may raise OSError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # With the protocol named asyncio sends what there is at once: else each answer would wait 40 ms for the other side.
+    # With a named protocol asyncio disables Nagle's algorithm, which would delay each answer by 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -133,8 +130,6 @@ def find_connection_limit() -> int:
 
 
 class WebServer:
-    """Server of an app at a bound socket, known as `host`."""
-
     def __init__(
         self,
         app: FastAPI,
@@ -183,7 +178,6 @@ class WebServer:
             await asyncio.sleep(0.01)
 
     async def stop(self) -> None:
-        """Finish requests under way, then stop listening."""
         self._server.should_exit = True
         self._listener.close()
         if self._task:

@@ -21,8 +21,6 @@ ALLOWED, REFUSED = "allowed", "refused"
 
 
 class AuditLog:
-    """Audit log of operators; requests without a required token are not recorded."""
-
     def __init__(self, store: AuditTable):
         self._store = store
         self._noted: OrderedDict[tuple[str, ...], float] = OrderedDict()

@@ -38,8 +38,6 @@ _HOST = re.compile(
 
 @dataclass(frozen=True)
 class TlsFiles:
-    """TLS files of a folder; `roots` is for boards, the keys are secret."""
-
     folder: Path
 
     @property

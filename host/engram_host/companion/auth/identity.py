@@ -40,8 +40,6 @@ OPERATOR = ApiCaller(is_operator=True, name=OPERATOR_NAME)
 
 
 class CallerLookup:
-    """Lookup of callers by token, in the database and in operator.token."""
-
     def __init__(self, tokens: TokenTable, operator: str):
         self._tokens = tokens
         self.operator = token_digest(operator)

@@ -53,8 +53,6 @@ _FIGURES = frozenset(
 
 
 class Role(StrEnum):
-    """Role that a route requires while tokens are required."""
-
     ANYBODY = "anybody"
     DEVICE = "device"
 
@@ -93,8 +91,6 @@ class RouteRule:
 
 
 class RouteRules:
-    """Access rules of all routes of an API."""
-
     def __init__(self, app: FastAPI):
         # app.routes lists an included router as one entry and hides its routes' rules.
         self._routes = [(route, _declared(route)) for route in iter_route_contexts(app.routes)]
@@ -145,8 +141,6 @@ MakeRefusal = Callable[[Scope, int, str, dict[str, str]], Response]
 
 @dataclass(frozen=True)
 class HttpAccess:
-    """Settings of HTTP access."""
-
     callers: CallerLookup
     sessions: Sessions
     requires_tokens: bool

@@ -25,15 +25,12 @@ CHECKER = "mqtt.checker"
 
 
 class Notes(Protocol):
-    """Named values in the database, as in ValueTable."""
-
     def get(self, name: str) -> str: ...
 
     def put_first(self, name: str, value: str) -> str: ...
 
 
 def broker_secret(notes: Notes, name: str) -> str:
-    """Return a named secret, creating it if needed. Raise StoreUnavailable."""
     return notes.get(name) or notes.put_first(name, new_token())
 
 
@@ -58,7 +55,6 @@ class FileAccess:
 
 
 def access_for(user: str, folder: Path) -> FileAccess:
-    """Return the file access with which a local user can read a folder's files."""
     try:
         found = pwd.getpwnam(user)
     except KeyError:
@@ -147,14 +143,11 @@ MOSQUITTO_HOME_ASSISTANT = "engram.home-assistant"
 
 
 def sense_topics(prefix: str, right: str) -> tuple[str, ...]:
-    """Return a right to Home Assistant's topics of senses below `prefix`."""
     return (f"{right} {prefix}/#", f"{right} engram/v1/+/senses/#")
 
 
 @dataclass(frozen=True)
 class MosquittoUser:
-    """A broker user; `topics` are extra rights such as `read engram/v1/+/up`."""
-
     name: str
     password: str = field(repr=False)
     topics: tuple[str, ...] = ()

@@ -31,8 +31,6 @@ NO_TOKEN = b""
 
 @dataclass(frozen=True)
 class BrowserSession:
-    """A request's session."""
-
     row: PageSession
     caller: ApiCaller
     csrf: str
@@ -56,8 +54,6 @@ class PersonLink:
 
 
 class PersonLookup(Protocol):
-    """Lookup of people."""
-
     def person_of(self, principal: str) -> Person | None: ...
 
 
@@ -71,7 +67,6 @@ class Sessions:
         self._requires_tokens = requires_tokens
 
     async def find(self, cookie: str) -> BrowserSession | None:
-        """Return the session of a cookie, or None if it or its token has ended."""
         if not LOOKS_LIKE_TOKEN.fullmatch(cookie):
             return None
         now = int(time.time())
@@ -96,7 +91,6 @@ class Sessions:
         return replace(caller, is_browser=True, is_read_only=caller.is_read_only or row.is_read_only)
 
     async def begin_by_token(self, token: str) -> tuple[str, BrowserSession] | None:
-        """Return (cookie, session) for an operator's token, or None."""
         caller = await self._callers.by_token(token)
         return await self.begin(token_digest(token)) if caller.is_operator else None
 

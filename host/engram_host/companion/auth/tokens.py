@@ -27,22 +27,18 @@ _MOSQUITTO_ROUNDS = 101
 
 
 def new_token() -> str:
-    """Return 32 random bytes in URL-safe base64."""
     return secrets.token_urlsafe(32)
 
 
 def token_digest(token: str) -> bytes:
-    """Return the SHA-256 of a token, which is stored and compared."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
 def stored_token(device: str, token: str) -> DeviceToken:
-    """Return the database row of a device's new token."""
     return DeviceToken(device, token_digest(token), mosquitto_hash(token), int(time.time()))
 
 
 def operator_token_entry(name: str, token: str, is_read_only: bool, seconds: int) -> OperatorToken:
-    """Return the database row of an operator's new token; 0 seconds never ends."""
     now = int(time.time())
     return OperatorToken(name, token_digest(token), is_read_only, now, now + seconds if seconds else 0)
 

@@ -40,13 +40,10 @@ class BoardSettings:
 
 
 class BoardSettingsService:
-    """Reader and writer of boards' settings."""
-
     def __init__(self, conversations: ConversationService):
         self._conversations = conversations
 
     async def find(self, device: str, recent: int = 10) -> BoardSettings:
-        """Return the known settings and latest changes; raises UnknownDevice, StoreUnavailable."""
         found = await self._conversations.exchanges(device, MOST_LOOKED_AT, room=ROOM)
         read = next((at for at, each in enumerate(found) if _is_list(each)), None)
         values: dict[str, Any] = _parse_list(found[read].answer.lines) if read is not None else {}
@@ -56,7 +53,6 @@ class BoardSettingsService:
         return BoardSettings(found[read].message.changed if read is not None else 0, values, found[:recent])
 
     async def read(self, device: str) -> Conversation:
-        """Ask a board to list its settings, unless such a request is pending."""
         found = await self._conversations.list_messages(device, MOST_LOOKED_AT, room=ROOM)
         asked = next((each for each in found if each.is_open and each.said.text == _COMMAND), None)
         return asked or await self._say(device, _IDS, _COMMAND)

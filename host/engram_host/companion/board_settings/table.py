@@ -79,14 +79,12 @@ class SettingInfo:
 
 @cache
 def all_settings() -> dict[str, SettingInfo]:
-    """Return all settings and secrets by name, in the firmware's order."""
     found = [_parse(line) for line in SETTINGS.strip().split("\n")]
     found += [SettingInfo(name, "secrets", "secret", most=500 if name != "wifi" else 2000) for name in SECRETS]
     return {each.name: each for each in found}
 
 
 def settings_of(section: str) -> Sequence[SettingInfo]:
-    """Return the settings of a section."""
     return [each for each in all_settings().values() if each.section == section]
 
 
@@ -104,7 +102,6 @@ def _parse(line: str) -> SettingInfo:
 
 
 def written(value: Any) -> str:
-    """Format a value as in the command /setting."""
     if isinstance(value, str):
         return value or '""'
     return json.dumps(value, ensure_ascii=False)
@@ -126,7 +123,6 @@ def check_value(name: str, said: str) -> None:
 
 
 def _check_at_start(name: str, value: Any) -> None:
-    """Apply the checks that the firmware's components make when constructed."""
     if name in _URLS and value:
         try:
             split_url(value, _URLS[name])

@@ -34,18 +34,15 @@ def complete_values(settings: BridgeSettings, secrets: SecretStore) -> dict[str,
 
 
 def account_of(settings: BridgeSettings) -> str:
-    """Return the network and the account's public name; may raise SettingError."""
     fields = [field for field in check_bridge(settings).fields if field.is_account]
     return " ".join((settings.network, *(settings.fields.get(field.name, "") for field in fields)))
 
 
 def secret_name(bridge: str, field: str) -> str:
-    """Return the name of a bridge's secret in the SecretStore."""
     return f"{BRIDGES_TABLE}.{bridge}.{field}"
 
 
 def redact_values(text: str, kind: NetworkKind, values: Mapping[str, str]) -> str:
-    """Return a text without the secrets of a bridge."""
     hidden = (values.get(field.name, "") for field in kind.fields if field.is_secret)
     for secret in sorted(hidden, key=len, reverse=True):
         text = text.replace(secret, "***") if len(secret) >= LEAST_REDACTED else text

@@ -22,7 +22,6 @@ def host_and_port(value: str, default_port: int) -> tuple[str, int]:
 
 
 def tls_context(authority: str) -> ssl.SSLContext:
-    """Build a TLS context that checks certificates, by the authorities in a file if one is given."""
     try:
         return ssl.create_default_context(cafile=authority or None)
     except OSError as error:  # ssl.SSLError is one

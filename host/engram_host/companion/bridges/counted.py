@@ -12,8 +12,6 @@ Counted = Literal["in", "out", "failure"]
 
 
 class Traffic:
-    """Message counts of a bridge since the companion started."""
-
     def __init__(self, count: Callable[[Counted], None]):
         self._count = count
         self.received = self.sent = 0
@@ -30,8 +28,6 @@ class Traffic:
 
 
 class CountedHost:
-    """BridgeHost that counts what it receives; after end() it refuses everything."""
-
     def __init__(self, host: BridgeHost, traffic: Traffic):
         self._host = host
         self._traffic = traffic
@@ -77,8 +73,6 @@ class CountedHost:
 
 
 class CountedNetwork:
-    """Network that counts what it sends."""
-
     def __init__(self, network: Network, traffic: Traffic):
         self._network = network
         self._traffic = traffic

@@ -38,8 +38,6 @@ class MarksRefused(SendFailed):
 
 
 class SlowDown(SendFailed):
-    """The network wants no message for `retry_after` seconds."""
-
     def __init__(self, retry_after: float, *, is_doubtful: bool = False):
         super().__init__(f"the network asks to wait {retry_after:.0f} seconds.")
         self.retry_after = retry_after
@@ -47,6 +45,4 @@ class SlowDown(SendFailed):
 
 
 class SendUncertain(SendFailed):
-    """The connection broke before the network confirmed the message."""
-
     is_doubtful: bool = True

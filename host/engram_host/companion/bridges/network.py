@@ -37,8 +37,6 @@ class Attachment:
 
 @dataclass(frozen=True)
 class Incoming:
-    """A person's message, as the network gives it."""
-
     id: str  # unique in the chat, the same when the message comes again
     chat: Chat
     sender: str  # lasting id of the person
@@ -58,24 +56,19 @@ def edit_id(message: str, at: object, text: str) -> str:
 
 
 def characters(text: str) -> int:
-    """Count the characters of a text."""
     return len(text)
 
 
 def utf16_units(text: str) -> int:
-    """Count the UTF-16 units of a text."""
     return len(text) + sum(sign > "\uffff" for sign in text)
 
 
 def utf8_bytes(text: str) -> int:
-    """Count the UTF-8 bytes of a text."""
     return len(text.encode())
 
 
 @dataclass(frozen=True)
 class Features:
-    """Capabilities and limits of a network."""
-
     most_units: int
     count_units: Callable[[str], int] = characters
     edit_seconds: float | None = None  # least time between edits; None: no edits, answers by paragraph
@@ -85,21 +78,16 @@ class Features:
     heading_end: str = "\n"
 
     def headed(self, heading: str, text: str) -> str:
-        """Put a heading of whole lines before a text."""
         return heading.replace("\n", self.heading_end) + text
 
 
 @dataclass(frozen=True)
 class MenuCommand:
-    """A command of the network's menu: its name without a slash, and a description."""
-
     name: str
     description: str
 
 
 class BridgeHost(Protocol):
-    """The engine, as a network sees it."""
-
     @property
     def menu(self) -> Sequence[MenuCommand]: ...
 
@@ -121,9 +109,7 @@ class BridgeHost(Protocol):
 
     async def load_mark(self) -> str: ...
 
-    async def save_mark(self, mark: str) -> None:
-        """Save the position in the network's messages, in at most 2,000 characters."""
-        ...
+    async def save_mark(self, mark: str) -> None: ...
 
 
 class Network(Protocol):

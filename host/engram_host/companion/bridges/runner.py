@@ -25,8 +25,6 @@ LEASE = "bridge {}"
 
 
 class BridgeRunner:
-    """Runs the bridges of a companion."""
-
     def __init__(
         self,
         bridges: Sequence[BridgeSettings],

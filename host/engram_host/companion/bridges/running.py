@@ -45,8 +45,6 @@ BridgeState = Literal["starting", "connected", "away", "stopped", "off", "elsewh
 
 
 class Engine(Protocol):
-    """The engine, as bridges see it."""
-
     async def claim(self, bridge: str, account: str) -> None:
         """Bind a bridge to an account and remove data of a former one; may raise StoreUnavailable."""
         ...

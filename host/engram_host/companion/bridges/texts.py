@@ -64,7 +64,6 @@ def shorten(words: str) -> str:
 
 
 def origin(name: str) -> str:
-    """Return the author of a forwarded message in the form that a board accepts."""
     return cut(" ".join(printable(name).split()), FORWARDED_CHARS) or SOMEBODY
 
 
@@ -115,7 +114,6 @@ _BULLET = re.compile(r"^(?P<indent>\s*)[*+]\s+(?=\S)")
 
 
 def with_marks(text: str, marks: Marks) -> str:
-    """Convert Markdown to a network's own marks."""
     lines: list[str] = []
     fence = b""
     for line in text.split("\n"):

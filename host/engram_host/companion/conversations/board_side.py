@@ -46,8 +46,6 @@ class _Listener:
 
 
 class BoardSide:
-    """Offers messages to boards and stores their answers; `changed` wakes followers."""
-
     def __init__(self, store: ConversationTable, limits: ConversationLimits, changed: Wakers):
         self._store = store
         self._limits = limits
@@ -137,7 +135,6 @@ class BoardSide:
 
 
 def say(head: Head, found: Conversation) -> bytes:
-    """Return the message that offers what somebody said to a board."""
     said = found.said
     fields: dict[str, Any] = {
         "mid": said.mid,
@@ -155,7 +152,6 @@ def say(head: Head, found: Conversation) -> bytes:
 
 
 def _parse_items(body: bytes) -> tuple[list[tuple[PieceKind, str]], str | None]:
-    """Return an answer's pieces, and the message id ("" for none) in its last message."""
     pieces: list[tuple[PieceKind, str]] = []
     try:
         items = text.loads(body)
@@ -174,7 +170,6 @@ def _parse_items(body: bytes) -> tuple[list[tuple[PieceKind, str]], str | None]:
 
 
 def storable(text: str) -> str:
-    """Return a text without NUL and lone surrogates, which databases refuse."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 

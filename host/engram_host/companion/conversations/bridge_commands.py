@@ -25,7 +25,6 @@ OWN = {
     "new": ("[TITLE]", "begin a new session"),
     "cancel": ("", "cancel the answer that is being made"),
 }
-"""Arguments and help of each command; /pair and /people are the board's own."""
 
 HELP = "\n".join(
     [
@@ -39,14 +38,11 @@ _MENU_CHARS = 256
 
 
 def menu() -> list[MenuCommand]:
-    """Return all commands that people may type in a chat."""
     own = [MenuCommand(name, purpose) for name, (_, purpose) in OWN.items()]
     return own + [MenuCommand(name, purpose[:_MENU_CHARS]) for name, _, purpose in board_commands()]
 
 
 class BridgeCommands:
-    """Runner of the bridge commands."""
-
     def __init__(
         self,
         *,
@@ -63,7 +59,6 @@ class BridgeCommands:
     async def answer(
         self, message: Incoming, spoken: Spoken, caller: Caller, owed: Delivery, boards: Sequence[str]
     ) -> str:
-        """Answer a command, or return "" if a board has to."""
         if not spoken.text:
             return refusal(message) or GREETING
         match spoken.command:
@@ -86,7 +81,9 @@ class BridgeCommands:
 
         def answer() -> str:
             people = _BoardPeople(self._people, clock)
-            inbox = SimpleNamespace(deliveries=SimpleNamespace(push=lambda *_: None))  # whom they let in is told below
+            inbox = SimpleNamespace(
+                deliveries=SimpleNamespace(push=lambda *_: None)
+            )  # approved people get their message below
             board = SimpleNamespace(clock=clock, find_people=lambda: people, inbox=inbox)
             return "\n".join(run(board, caller, rest))
 

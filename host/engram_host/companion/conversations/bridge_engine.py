@@ -75,7 +75,6 @@ class BridgeEngine:
             await self.detach(bridge)
 
     async def claim(self, bridge: str, account: str) -> None:
-        """Set a bridge's account, removing data of a former one. Raise StoreUnavailable."""
         if await asyncio.to_thread(self._bridges.claim_bridge, bridge, account):
             _log.info("the bridge %s has another account: what was kept of the former one is removed", bridge)
 
@@ -83,7 +82,7 @@ class BridgeEngine:
         await asyncio.to_thread(self._bridges.forget_bridge, bridge)
 
     def attach(self, bridge: str, kind: str, network: Network, boards: Sequence[str] = ()) -> AttachedBridge:
-        """Attach a bridge, to all boards if none are named, and return its host; detach it first if it is attached."""
+        """Attach a detached bridge, to all boards if none are named, and return its host."""
         if bridge in self._attached:
             raise ValueError(f"the bridge {bridge} is attached already")
         attached = AttachedBridge(

@@ -43,7 +43,6 @@ FAILED_SECONDS = 10.0
 RECEIVE_TRIES = 3
 
 RECEIVE_PAUSE = 0.5
-"""Seconds between attempts; Slack allows three in all."""
 
 STORE_SECONDS = 5.0
 
@@ -54,8 +53,6 @@ _BACK = "back"
 
 
 class AttachedBridge:
-    """A BridgeHost with the deliveries of its bridge."""
-
     def __init__(
         self,
         *,
@@ -106,7 +103,6 @@ class AttachedBridge:
         return self._menu
 
     async def receive(self, message: Incoming) -> None:
-        """Store or finally drop a message, then return. Raise StoreUnavailable."""
         taken = keepable(message)
         if taken is None:
             _log.warning("the bridge %s passes over a message whose ids no network gives", self._bridge)
@@ -149,7 +145,6 @@ class AttachedBridge:
             self._notices.send(message, mid, admission)
 
     async def note_members(self, chat: Chat) -> None:
-        """Drop deliveries to a private chat that became a group. Raise StoreUnavailable."""
         if not chat.is_group or not await asyncio.to_thread(self._deliveries.is_kept_as_private, self._bridge, chat.id):
             return
         dropped = await asyncio.to_thread(self._deliveries.note_group, self._bridge, chat.id, int(time.time()))
@@ -178,7 +173,6 @@ class AttachedBridge:
         return len(self._numbers)
 
     def deliver(self, delivery: Delivery) -> None:
-        """Queue a delivery behind earlier ones of its chat and board."""
         if delivery.number in self._numbers or self._is_stopping:
             return
         self._numbers.add(delivery.number)
@@ -290,7 +284,6 @@ class AttachedBridge:
             self._numbers.difference_update(delivery.number for delivery in waiting)
 
     async def _is_delivered(self, delivery: Delivery, failures: int) -> bool:
-        """Retry a delivery. Return False on an unexpected error."""
         task = asyncio.get_running_loop().create_task(self._deliver(delivery, is_new=not failures))
         try:
             await asyncio.wait([task])

@@ -35,14 +35,10 @@ FOREVER = 1e9
 
 
 class RetryWait(Protocol):
-    """Waits for some seconds, or until the network reconnects."""
-
     async def __call__(self, seconds: float) -> None: ...
 
 
 class Deliverer:
-    """A running delivery."""
-
     def __init__(
         self,
         store: DeliveryTable,

@@ -60,8 +60,6 @@ class _NotAllowed(CompanionError):
 
 
 class FileImports:
-    """Imports of one bridge's files; `begin(work)` starts a task, `deliver` sends a report."""
-
     def __init__(
         self,
         bridges: BridgeTable,
@@ -80,7 +78,6 @@ class FileImports:
         self._running: set[str] = set()
 
     async def take(self, message: Incoming, caller: Caller, place: ChatPlace) -> str:
-        """Store a message's first importable file; return replies, or "" without one."""
         file = next((each for each in message.attachments if importable(each)), None)
         if file is None or file.fetch is None:
             return ""
@@ -262,7 +259,6 @@ class FileImports:
 
 
 def importable(attachment: Attachment) -> bool:
-    """True if /import can read a file and its network provides it."""
     return attachment.fetch is not None and attachment.kind == "file" and attachment.name.lower().endswith(_FORMS)
 
 

@@ -19,8 +19,6 @@ _NO_COMMAND = "An edit does not become a command. Send the command as a new mess
 
 
 class MessageKeeper:
-    """Stores each message with its delivery in one transaction."""
-
     def __init__(
         self, store: DeliveryTable, conversations: ConversationService, limits: ConversationLimits, signs: str
     ):

@@ -24,8 +24,6 @@ _KEY_CHARS = 32
 
 
 class Notices:
-    """Sends a bridge's notices; lost codes are sent with a later message."""
-
     def __init__(
         self,
         bridge: str,

@@ -21,8 +21,6 @@ Result = TypeVar("Result")
 
 
 class Outlet:
-    """Sends into one chat, its threads included."""
-
     def __init__(self, network: Network, calls: set[asyncio.Task[Any]]):
         self._network = network
         self._calls = calls
@@ -48,7 +46,6 @@ class Outlet:
             _log.debug("a typing sign took too long")
 
     async def complete(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Run work to its end even if the caller is cancelled."""
         task = asyncio.get_running_loop().create_task(work)
         self._calls.add(task)
         task.add_done_callback(self._on_done)
@@ -71,8 +68,6 @@ class Outlet:
 
 
 class Outlets:
-    """Outlets in use, and chats that the network wants left alone."""
-
     def __init__(self, network: Network, calls: set[asyncio.Task[Any]]):
         self._network = network
         self._calls = calls
@@ -97,8 +92,6 @@ class Outlets:
 
 
 class Marks:
-    """Markup state of an answer: plain text after the network's first refusal."""
-
     def __init__(self, is_plain: bool):
         self.is_plain = is_plain
 

@@ -70,7 +70,6 @@ class AdmissionRules:
 
 
 def admission_rules(people: PeopleSettings, bridges: Iterable[BridgeSettings]) -> AdmissionRules:
-    """Return the rules of the settings, with the own policy of open bridges."""
     policies: dict[str, Policy] = {bridge.name: bridge.policy for bridge in bridges if bridge.policy}
     everybody = [EVERYBODY for policy in policies.values() if policy == "open"]
     return AdmissionRules(
@@ -80,8 +79,6 @@ def admission_rules(people: PeopleSettings, bridges: Iterable[BridgeSettings]) -
 
 @dataclass(frozen=True)
 class Admission:
-    """Verdict on a message: a caller, or None with a reply ("" for silence)."""
-
     caller: Caller | None
     reply: str = ""
     counted: tuple[tuple[str, int, int], ...] = ()
@@ -137,7 +134,6 @@ class PeopleService:
         return person
 
     async def approve(self, ref: str, name: str = "") -> Person:
-        """Approve a person by code or id; a new name becomes the permanent principal."""
         person = await asyncio.to_thread(self._store.approve_person, ref, name, int(self._now()))
         self._on_approved()
         return person
@@ -152,13 +148,11 @@ class PeopleService:
         return await asyncio.to_thread(self._store.rename_person, ref, name)
 
     async def link(self, ref: str, other: str) -> Person:
-        """Merge another id or person into one."""
         person = await asyncio.to_thread(self._store.link_person, ref, other, int(self._now()))
         self._on_approved()
         return person
 
     async def make_owner(self, ref: str) -> Person:
-        """Make a person the owner, who shares the memory of the board's console."""
         return await asyncio.to_thread(self._store.make_owner, ref)
 
     async def has_owner(self) -> bool:
@@ -170,7 +164,6 @@ class PeopleService:
     # --- for bridges, and for the relays of programs
 
     async def admit(self, bridge: str, network: str, message: Incoming) -> Admission:
-        """Return the verdict on a message; bridge "" follows the default policy."""
         chat = message.chat
         ref = f"{network}:{message.sender}"
         group = f"{network}:{chat.id}" if chat.is_group else ""
@@ -304,5 +297,4 @@ class PeopleService:
 
 
 def room_of(network: str, chat: str, thread: str = "") -> str:
-    """Return the room of a chat or thread, named as by a board's own channels."""
     return fitting_name(board_people.room_of(network, chat, thread), network + " ", _ROOM_BYTES)

@@ -20,8 +20,6 @@ _ENDS = ",:"
 
 @dataclass(frozen=True)
 class Spoken:
-    """A parsed message; `board` is "" if it names none."""
-
     board: str
     text: str
     is_command: bool = False
@@ -36,7 +34,6 @@ class Spoken:
 
 
 def keepable(message: Incoming) -> Incoming | None:
-    """Return a message without unstorable characters, or None if an id has any."""
     ids = message.id, message.chat.id, message.chat.thread, message.sender, message.edits
     if any(len(each) > LONGEST_ID or each != storable(each) for each in ids):
         return None
@@ -68,7 +65,6 @@ def parse_spoken(message: Incoming, boards: Collection[str], signs: str) -> Spok
 
 
 def edited(message: Incoming, before: str, boards: Collection[str], signs: str) -> Spoken:
-    """Parse an edited message, with the media of `before`."""
     spoken = parse_spoken(replace(message, attachments=()), boards, signs)
     held = _HELD.match(before)
     if spoken.is_command or not (message.attachments and held):
@@ -89,7 +85,6 @@ def refusal(message: Incoming) -> str:
 
 
 def which_board(boards: Collection[str]) -> str:
-    """Return the question for which board a message is."""
     if not boards:
         return "No board has connected to this companion yet."
     names = sorted(boards)

@@ -77,8 +77,6 @@ _HOUR_SECONDS = 3600
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of a message; `told` is a sentence on a delay."""
-
     conversation: Conversation
     told: str = ""
     is_away: bool = False
@@ -175,12 +173,10 @@ class ConversationService:
             return None
 
     async def unfinished(self, prefix: str, seconds: int, limit: int) -> list[Conversation]:
-        """Return messages by id prefix: open ones, then those that ended within some seconds."""
         since = int(time.time()) - seconds
         return await asyncio.to_thread(self._conversations.unfinished_conversations, prefix, since, limit)
 
     async def list_messages(self, device: str, limit: int, before: int = 0, room: str = "") -> list[Conversation]:
-        """Return messages and pushes, newest first. Raise UnknownDevice."""
         await asyncio.to_thread(self._boards.device, device)
         found = await asyncio.to_thread(self._conversations.conversations, device, limit, before, room)
         return [_shown(each) for each in found]
@@ -298,7 +294,6 @@ def _shown(found: Conversation) -> Conversation:
 
 
 def check_said(said: Said) -> Said:
-    """Return a valid message with a room. Raise ArgumentError."""
     room = said.room or ROOM
     access.check_caller(Caller(said.principal, BOARD_ROOM + room, said.is_group, said.workspace))
     if said.is_group and not said.room:

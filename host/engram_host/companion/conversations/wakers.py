@@ -7,14 +7,11 @@ from collections.abc import Hashable, Iterator
 
 
 class Wakers:
-    """Events of all waiters, by key."""
-
     def __init__(self) -> None:
         self._waiting: dict[Hashable, set[asyncio.Event]] = defaultdict(set)
 
     @contextlib.contextmanager
     def waiting(self, key: Hashable) -> Iterator[asyncio.Event]:
-        """Yield an event that wake() sets, registered before the caller reads any state."""
         event = asyncio.Event()
         self._waiting[key].add(event)
         try:
@@ -34,7 +31,6 @@ class Wakers:
 
 
 async def wait_for_event(event: asyncio.Event, seconds: float) -> None:
-    """Wait for an event or a timeout, then clear the event."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(max(seconds, 0)):
             await event.wait()

@@ -20,7 +20,6 @@ _SLACK_SECONDS = 120
 
 
 def disk(home: Path) -> Finding:
-    """Check the free space for the database."""
     place = home
     while not place.exists():
         place = place.parent
@@ -34,7 +33,6 @@ def disk(home: Path) -> Finding:
 
 
 def clock(home: Path) -> Finding:
-    """Check that the time is not before the last write or this program's release."""
     now = time.time()
     shown = time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(now))
     newest = max(map(_written, home.glob("*")), default=0.0) if home.is_dir() else 0.0

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from engram_host.sentences import SentenceTable
 
 WELL, WATCH, WRONG = "well", "watch", "wrong"
-"""watch: works, with a warning."""
 
 CHECKS = SentenceTable(
     "check_result",
@@ -38,7 +37,6 @@ CHECKS = SentenceTable(
         ),
     },
 )
-"""Sentences of the companion's checks; `engram doctor` adds its own."""
 
 REFUSED = CHECKS.say("refused")
 
@@ -54,15 +52,12 @@ class Finding:
 
 
 def well(name: str, detail: str) -> Finding:
-    """Return a passed check."""
     return Finding(name, WELL, detail)
 
 
 def watch(name: str, detail: str, advice: str = "") -> Finding:
-    """Return a warning: it still works."""
     return Finding(name, WATCH, detail, advice)
 
 
 def wrong(name: str, detail: str, advice: str) -> Finding:
-    """Return a failed check."""
     return Finding(name, WRONG, detail, advice)

@@ -28,7 +28,6 @@ RENEW_SECONDS = 30 * 24 * 3600
 
 
 def files(settings: Settings) -> Iterator[Finding]:
-    """Check the permissions of the folder and its secrets."""
     home = settings.home
     if not home.is_dir():
         yield well("folder", CHECKS.say("folder_missing", folder=str(home)))
@@ -64,7 +63,6 @@ def _mode_of(path: Path, secrets: str = "") -> Iterator[Finding]:
 
 
 def tls(settings: Settings) -> Iterator[Finding]:
-    """Check the certificate's expiry; raises SettingError."""
     if not http_tls(settings.http, settings.home):
         return
     from engram_host.companion.auth.certificates import certificate_end  # slow import

@@ -1,8 +1,7 @@
 """Batch jobs: many texts through OpenAI's batch API, which takes up to a day and costs half.
 
-A job is a file of requests, one for each text, named by the text's digest. The service gets the file, works on it, and
-gives back one file of answers and one of errors. The ids of jobs under way are kept in the store: after a restart the
-same call goes on with them, even if the texts have changed a little meanwhile.
+A job is a file of requests, one per text, named by the text's digest. The service returns a file of answers and one of
+errors. The ids of pending jobs are stored, so the same call resumes them after a restart, even if some texts have changed.
 """
 
 import asyncio
@@ -17,7 +16,7 @@ from engram_host.companion.remote_service import Sleep
 from engram_host.companion.vector_types import Vector, text_digest
 
 MOST_TEXTS = 2500
-"""Texts of one job: their vectors, as base64, have to fit the longest answer that is read (see remote_service.py)."""
+"""Limit of a job: base64 vectors have to fit the longest answer (see remote_service.py)."""
 
 _ENDPOINT = "/v1/embeddings"
 _NOTE = "embedding.jobs."
@@ -25,24 +24,15 @@ _POLL_SECONDS = 30.0
 _ENDED = ("completed", "failed", "expired", "cancelled")
 
 BatchVectors = dict[str, Vector | EmbedderRefused]
-"""What became of texts, by their digest in hex."""
 
 
 class NoteStore(Protocol):
-    """What jobs need of a store."""
+    def get(self, name: str) -> str: ...
 
-    def get(self, name: str) -> str:
-        """A note, "" if there is none."""
-        ...
-
-    def put(self, name: str, value: str) -> None:
-        """Keep a note."""
-        ...
+    def put(self, name: str, value: str) -> None: ...
 
 
 class BatchJobs:
-    """Many texts at a time, with the model and options of `embedder`."""
-
     def __init__(self, embedder: OpenAiEmbedder, notes: NoteStore, *, sleep: Sleep = asyncio.sleep):
         self._embedder = embedder
         self._service = embedder.service
@@ -51,16 +41,10 @@ class BatchJobs:
 
     @property
     def model(self) -> str:
-        """The model's name."""
         return self._embedder.model
 
     async def embed_many(self, name: str, texts: Sequence[str]) -> list[Vector | EmbedderRefused]:
-        """For each of `texts`, in order, its vector, or why the service refuses this one.
-
-        `name` is the caller's for this work: a call with the same name goes on with the jobs that were begun. Texts that
-        no job answers (it expired; they are new) are asked for directly. EmbedderUnavailable, EmbedderRefused,
-        StoreUnavailable; the jobs go on then, and the next call takes them up again.
-        """
+        """Return a vector or a refusal for each text; resumes the jobs of `name`. Raises EmbedderError."""
         unique = {text_digest(text).hex(): text for text in texts}
         jobs = await self._begin(name, list(unique.items()))
         found: BatchVectors = {}
@@ -73,11 +57,9 @@ class BatchJobs:
         return [found[text_digest(text).hex()] for text in texts]
 
     async def close(self) -> None:
-        """Close the connections; jobs go on at the service."""
         await self._embedder.close()
 
     async def _begin(self, name: str, texts: Sequence[tuple[str, str]]) -> list[str]:
-        """The ids of the jobs; each is noted as soon as it is known."""
         made = f"{self._embedder.model}/{self._embedder.dimensions}"
         note = await asyncio.to_thread(self._notes.get, _NOTE + name)
         begun = json.loads(note) if note else {}
@@ -101,14 +83,14 @@ class BatchJobs:
         except (ValueError, KeyError, TypeError):
             raise malformed(self._service) from None
         job = {"input_file_id": file_id, "endpoint": _ENDPOINT, "completion_window": "24h"}
-        # One attempt: a job that was begun without our knowing would be paid for twice.
+        # One attempt: a retry could start, and bill, a job twice.
         return self._field(await self._service.post("/batches", job, retries=0), "id")
 
     def _body(self, text: str) -> dict[str, Any]:
         return self._embedder.body(self._embedder.truncate(text)) | {"encoding_format": "base64"}
 
     async def _finish(self, job: str) -> BatchVectors:
-        """Wait until a job has ended; what it found. One that is not known any more, or has failed, found nothing."""
+        """Wait for the end of a job and return its results; none if it is unknown or failed."""
         while True:
             try:
                 state = await self._service.get(f"/batches/{job}")
@@ -128,7 +110,7 @@ class BatchJobs:
         return found
 
     def _read(self, line: bytes) -> BatchVectors:
-        """A line of a job's answers or errors; nothing if another attempt may do better."""
+        """Parse a line of answers or errors; {} if another attempt may do better."""
         try:
             entry = json.loads(line)
             digest, response = entry["custom_id"], entry["response"]

@@ -17,7 +17,7 @@ from onnx import TensorProto, numpy_helper, parser
 
 from engram_host.companion.embedding.local_model import POSITIONS, Array, ModelParts
 
-# IR version 10 is that of onnxruntime 1.22, the oldest that is used; com.microsoft has its fused operators.
+# IR version 10 belongs to onnxruntime 1.22, the oldest supported; com.microsoft has its fused operators.
 _GRAPH = Template("""
 <ir_version: 10, opset_import: ["": 20, "com.microsoft": 1, "engram": 1]>
 encoder (float[texts, tokens, $width] words, int32[texts] lengths, float[texts, 1, tokens] shares)
@@ -96,7 +96,6 @@ _TOP_ROW = 127
 
 
 def build_graph(parts: ModelParts) -> bytes:
-    """Return the serialized graph of a model."""
     layers = [
         _LAYER.substitute(n=n, next=n + 1, l=f"encoder.layer.{n}", heads=parts.heads) for n in range(parts.layers)
     ]
@@ -114,7 +113,7 @@ def build_graph(parts: ModelParts) -> bytes:
 
 
 def _tensors(name: str, value: Array) -> Iterator[TensorProto]:
-    """Yield a weight as it is, or the table of a dense layer as whole numbers with their scale."""
+    """Yield a weight as it is, or a dense layer's table as whole numbers with their scale."""
     if value.ndim == 1 or name == POSITIONS:
         yield numpy_helper.from_array(value, name)
         return

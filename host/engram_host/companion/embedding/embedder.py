@@ -1,17 +1,17 @@
-"""What an embedder is, the checks that every one makes on its vectors, the cache before one, the one that refuses, and a chain.
+"""Embedders: the protocol, checks of vectors, a cache, one that refuses, and a chain.
 
 Of a chain (FallbackEmbedder) one embedder makes the vectors of the index. Vectors of two models cannot be compared, so a
-chain is not free to take whoever answers. It holds to this:
+chain keeps these rules:
 
 1. At any time there is one identity, `model` and `dimensions`, and all vectors are of it. An embedder of another identity
-   is never asked for a vector; while those of the identity fail, embed() fails, and searches go by words.
-2. The identity changes only in ready(), which the index's keeper calls, never in embed(): so a vector belongs to the
-   identity that stood there when embed() was called.
+   is never asked for a vector; while those of the identity fail, embed() fails, and searches use words.
+2. The identity changes only in ready(), which the indexer calls, never in embed(): so a vector belongs to the
+   identity at the time of the call.
 3. At the start the identity is that of the first embedder that is ready, but not beyond the one that made the index: if
    that one fails, the chain waits for it. A better one that comes before it (somebody has set a key) begins a new index.
 4. Later on, it goes forward in the chain when an embedder that comes before the chosen one has become ready, which is
    tried every `rebuild_after_seconds`; and backward only if `rebuild` is set and the chosen one has failed for as long.
-5. An embedder that failed is left alone for `cooldown_seconds`; why it failed is remembered until it works again.
+5. An embedder that failed is paused for `cooldown_seconds`; its error is kept until it works again.
 """
 
 import asyncio
@@ -28,50 +28,37 @@ from engram_host.companion.errors import EmbedderError, EmbedderRefused, Embedde
 from engram_host.companion.vector_types import Identity, Vector, text_digest
 
 Kind = Literal["passage", "query"]
-"""What a text is for: it stands in an index, or it asks one. Some models make other vectors of the two."""
+"""Purpose of a text: stored in an index, or a query; some models distinguish them."""
 
 _LEAST_LENGTH = 1e-6
-"""A vector shorter than this has no direction: dividing by its length would make one up."""
 
 
 class Embedder(Protocol):
-    """Makes vectors of texts; two vectors can be compared if they came from one `model` with the same `dimensions`."""
+    """Maker of vectors, which compare if `model` and `dimensions` are equal."""
 
     @property
-    def model(self) -> str:
-        """The model's name, as it stands in an index's identity; "" while it is not known."""
-        ...
+    def model(self) -> str: ...
 
     @property
     def dimensions(self) -> int:
-        """How many numbers a vector has; 0 while it is not known."""
+        """Length of a vector; 0 while unknown."""
         ...
 
     async def ready(self) -> None:
-        """Make sure that vectors can be made now, and that `model` and `dimensions` are known. Repeating it is cheap.
-
-        EmbedderUnavailable or EmbedderRefused says why not.
-        """
+        """Ensure that vectors can be made; cheap if repeated. Raises EmbedderError."""
         ...
 
     async def embed(self, texts: Sequence[str], kind: Kind) -> Vector:
-        """The vectors of `texts` in their order, (len(texts), dimensions) float32, each of length 1.
-
-        All or none: EmbedderUnavailable, EmbedderRefused.
-        """
+        """Return unit vectors, (len(texts), dimensions) float32, or raise EmbedderError: all or none."""
         ...
 
     async def close(self) -> None:
-        """Let connections and threads go; it can be called twice."""
+        """Release connections and threads; may be called twice."""
         ...
 
 
 def normalize(vectors: np.ndarray, count: int, dimensions: int, source: str) -> Vector:
-    """`vectors` as (count, dimensions) float32, each brought to length 1.
-
-    EmbedderRefused if there are more or fewer, if they have another size, or if one is not finite or has no direction;
-    `source` is who made them, for that sentence.
-    """
+    """Return (count, dimensions) float32 unit vectors; raises EmbedderRefused for any other shape."""
     if vectors.ndim != 2 or len(vectors) != count:
         raise EmbedderRefused(
             f"{source} answered with another number of vectors ({len(vectors)}) than of texts ({count})."
@@ -89,7 +76,7 @@ def normalize(vectors: np.ndarray, count: int, dimensions: int, source: str) -> 
 
 
 def encodable(text: str) -> str:
-    """`text` without half characters (lone surrogates), which cannot be sent or tokenised."""
+    """Return `text` without lone surrogates, which cannot be sent or tokenised."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -97,58 +84,44 @@ def encodable(text: str) -> str:
 
 
 class NoEmbedder:
-    """Refuses all, and says why."""
-
     def __init__(self, why: str = "embedding is switched off (embedding.provider is none)."):
         self._why = why
 
     @property
     def model(self) -> str:
-        """There is none."""
         return ""
 
     @property
     def dimensions(self) -> int:
-        """There are none."""
         return 0
 
     @property
     def reason(self) -> str:
-        """Why there is none."""
         return self._why
 
     async def ready(self) -> None:
-        """EmbedderRefused, always."""
         raise EmbedderRefused(self._why)
 
     async def embed(self, texts: Sequence[str], kind: Kind) -> Vector:
-        """EmbedderRefused, always."""
         raise EmbedderRefused(self._why)
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing."""
 
 
 # --- cache
 
 
 class VectorStore(Protocol):
-    """What the cache needs of a store."""
-
     def cached(self, identity: Identity, digests: Sequence[bytes]) -> dict[bytes, Vector]:
-        """The vectors of texts that were embedded before, by the text's digest."""
+        """Return cached vectors of passages, by the text's digest."""
         ...
 
 
 class CachedEmbedder:
-    """Asks `embedder` only for texts that are new; a text that comes twice in one call is embedded once.
-
-    Vectors of passages are found in the store, where the index's keeper puts them; those of the last `queries` queries
-    are kept in memory. The two are kept apart, since some models make other vectors of a query than of a passage.
-    """
+    """Cache before `embedder`: passages in the store, the last `queries` queries in memory."""
 
     def __init__(self, embedder: Embedder, store: VectorStore, key_version: int, *, queries: int = 1000):
-        """`key_version` is that of the texts, as in an index's Identity."""
         self._embedder = embedder
         self._store = store
         self._key_version = key_version
@@ -157,25 +130,22 @@ class CachedEmbedder:
 
     @property
     def model(self) -> str:
-        """The embedder's."""
         return self._embedder.model
 
     @property
     def dimensions(self) -> int:
-        """The embedder's."""
         return self._embedder.dimensions
 
     @property
     def reason(self) -> str:
-        """What the embedder says that does not work, "" if it says nothing."""
+        """Return the embedder's problem, or ""."""
         return getattr(self._embedder, "reason", "")
 
     async def ready(self) -> None:
-        """See Embedder."""
         await self._embedder.ready()
 
     async def embed(self, texts: Sequence[str], kind: Kind) -> Vector:
-        """See Embedder. StoreUnavailable, too, for passages."""
+        """Embed, as in Embedder; may also raise StoreUnavailable for passages."""
         made = self.model, self.dimensions
         digests = [text_digest(text) for text in texts]
         known = self._known_queries(made, digests) if kind == "query" else await self._known_passages(made, digests)
@@ -190,7 +160,6 @@ class CachedEmbedder:
         return np.array([known[digest] for digest in digests], np.float32).reshape(len(texts), self.dimensions)
 
     async def close(self) -> None:
-        """Close the embedder."""
         await self._embedder.close()
 
     async def _known_passages(self, made: tuple[str, int], digests: Sequence[bytes]) -> dict[bytes, Vector]:
@@ -215,15 +184,14 @@ class CachedEmbedder:
 
 
 Made = tuple[str, int]
-"""What an index was made with: model and dimensions."""
 
 TEXT_ERRORS = (400, 413, 422)
-"""Statuses of a service that refuses a text, not the caller: no reason to leave it alone."""
+"""Statuses that refuse a text, not the caller: no reason for a pause."""
 
 
 @dataclass
 class _Link:
-    """One embedder, and how it is with it: `failing_since` and `again` are of the clock, 0 while it works."""
+    """State of an embedder; `failing_since` and `again` are of the clock, 0 while it works."""
 
     embedder: Embedder
     why: str = ""
@@ -232,8 +200,6 @@ class _Link:
 
 
 class FallbackEmbedder:
-    """Embedders in the order in which they are wanted; see the rules at the top."""
-
     def __init__(
         self,
         embedders: Sequence[Embedder],
@@ -244,7 +210,7 @@ class FallbackEmbedder:
         rebuild_after_seconds: float = 3600,
         clock: Callable[[], float] = monotonic,
     ):
-        """`made` is what the index was made with, None if there is none yet."""
+        """`made` is the index's model and dimensions, None if there is no index."""
         if not embedders:
             raise ValueError("a chain has at least one embedder")
         self._links = [_Link(embedder) for embedder in embedders]
@@ -258,21 +224,20 @@ class FallbackEmbedder:
 
     @property
     def model(self) -> str:
-        """The model of the chosen identity, or of the index while nothing is chosen."""
+        """Model of the chosen identity, or of the index while nothing is chosen."""
         return self._identity[0]
 
     @property
     def dimensions(self) -> int:
-        """Its numbers of a vector."""
         return self._identity[1]
 
     @property
     def reason(self) -> str:
-        """One sentence on what does not work, "" if all that was tried does."""
+        """Return a sentence on failures, "" if all that was tried works."""
         return " ".join(link.why for link in self._links if link.why)
 
     async def ready(self) -> None:
-        """Choose an embedder if none is chosen, or if the chosen one has failed too long; see the rules above."""
+        """Choose an embedder if none is chosen or it failed too long; see the rules above."""
         if self._chosen is None:
             await self._choose(self._candidates())
         elif not self._chosen.why:
@@ -285,7 +250,6 @@ class FallbackEmbedder:
             await self._try_embedder(self._chosen)
 
     async def embed(self, texts: Sequence[str], kind: Kind) -> Vector:
-        """See Embedder: by the first of the chosen identity that is not left alone."""
         if self._chosen is None:
             raise EmbedderUnavailable(self.reason or "no embedder was chosen yet.")
         failure: EmbedderError | None = None
@@ -303,7 +267,6 @@ class FallbackEmbedder:
         raise failure or EmbedderUnavailable(self.reason)
 
     async def close(self) -> None:
-        """Close all."""
         for link in self._links:
             await link.embedder.close()
 
@@ -314,12 +277,12 @@ class FallbackEmbedder:
         return self._made or ("", 0)
 
     def _candidates(self) -> list[_Link]:
-        """Those that may be chosen at the start: all, or up to the last one that can go on with the index."""
+        """Return candidates at the start: never past the one that built the index."""
         own = [place for place, link in enumerate(self._links) if self._could_have_made(link)]
         return self._links if self._rebuild or not own else self._links[: own[-1] + 1]
 
     def _could_have_made(self, link: _Link) -> bool:
-        """Whether the index may be this one's; its dimensions may not be known before it was ready."""
+        """True if the index may be this one's; its dimensions may be unknown until it is ready."""
         if self._made is None:
             return False
         return link.embedder.model == self._made[0] and link.embedder.dimensions in (0, self._made[1])
@@ -347,7 +310,6 @@ class FallbackEmbedder:
         raise EmbedderUnavailable(self.reason)
 
     async def _go_forward(self, chosen: _Link) -> None:
-        """Choose an embedder that is wanted more, if one has become ready; the chosen one stays if none has."""
         before = self._links[: self._links.index(chosen)]
         if before and self._clock() >= self._forward_again:
             self._forward_again = self._clock() + self._rebuild_after

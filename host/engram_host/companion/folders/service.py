@@ -66,8 +66,6 @@ class FileExcerpt:
 
 
 class FolderService:
-    """Keeps the store up to date with the folders, and answers callers about them."""
-
     def __init__(
         self,
         *,
@@ -143,8 +141,8 @@ class FolderService:
         finally:
             if not self._lease.is_held:
                 for one in self.standings:
-                    one.state = "waiting"  # another process goes on with it
-            self._stop.set()  # a thread that reads goes on to its next group of files, whoever has cancelled this task
+                    one.state = "waiting"  # another process continues it
+            self._stop.set()  # a cancelled task does not stop the reading thread before its next group of files
             await watch.stop()
 
     async def _wait(self, watch: FolderWatcher) -> list[FolderState]:
@@ -210,7 +208,6 @@ class FolderService:
         return [replace(one, state="elsewhere") if is_elsewhere and one.state == "waiting" else one for one in seen]
 
     def searchable_folders(self, caller: Caller, names: Collection[str] | None = None) -> tuple[str, ...]:
-        """Return the store names of folders to search; BadSearch for unknown names, denied ones are logged."""
         for wanted in sorted(
             {one.place.scope for one in self.standings if not access.may_see(caller, one.place.scope)}
         ):
@@ -293,7 +290,6 @@ class FolderService:
 
 
 def excerpt(path: str, lines: Sequence[str], first: int, count: int) -> FileExcerpt:
-    """Return the lines that fit into one answer."""
     shown: list[str] = []
     room = MOST_CHARACTERS
     for line in lines[first - 1 : first - 1 + min(count, MOST_LINES)]:

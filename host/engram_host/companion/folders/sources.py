@@ -53,7 +53,6 @@ class FolderSource:
         return self.form == "all" or path == _MEMORY_FILE or (parts[0] == _MEMORY_FOLDER and len(parts) > 1)
 
     def may_contain_files(self, path: str) -> bool:
-        """True if files that belong to it may be below a path."""
         if self.form == "file" or not is_plain(path.rpartition("/")[2]):
             return False
         if self.patterns:
@@ -72,7 +71,6 @@ class FolderSource:
 
 
 def folder_sources(settings: FoldersSettings, companion: str) -> list[FolderSource]:
-    """Return the settings' folders in a database shared by companions; may raise SettingError."""
     found: list[FolderSource] = []
     for form, wanted in _all(settings):
         name = wanted.name or _free_name(wanted.path.name or "root", {place.name for place in found})
@@ -121,8 +119,6 @@ _LASTING = (errno.EACCES, errno.EPERM)
 
 @dataclass
 class Listing:
-    """Contents of a folder: files with stamps, and watchable folders with their inodes."""
-
     files: dict[str, str] = field(default_factory=dict)
     watched: set[tuple[str, int]] = field(default_factory=set)
     # Folders that could not be read, so that their contents are unknown.
@@ -135,26 +131,21 @@ class Listing:
             self.problems.append(sentence)
 
     def may_contain(self, path: str) -> bool:
-        """True if an unlisted file may exist all the same."""
         return any(not folder or path.startswith(folder + "/") for folder in self.unknown)
 
 
 @dataclass(frozen=True)
 class FileContents:
-    """A file's contents; `stamp` differs for later states, `changed` is in Unix seconds."""
-
     data: bytes = field(repr=False)
     stamp: str
     changed: int
 
 
 def stamp_of(status: os.stat_result) -> str:
-    """Return a stamp that differs once a file has changed."""
     return f"{status.st_ino}.{status.st_mtime_ns}.{status.st_ctime_ns}.{status.st_size}"
 
 
 def list_files(place: FolderSource, most: int) -> Listing | None:
-    """List at most `most` files of a folder; None if it is missing."""
     listing = Listing()
     try:
         root = os.open(place.root, _FOLDER)
@@ -246,7 +237,6 @@ def read_file(place: FolderSource, path: str, most: int) -> FileContents:
 
 @contextmanager
 def _opened(place: FolderSource, path: str) -> Iterator[int]:
-    """Open a file without following links."""
     *folders, name = path.split("/")
     descriptor = _step(place, path, os.fspath(place.root), _FOLDER, None)
     try:
@@ -275,7 +265,6 @@ def _step(place: FolderSource, path: str, name: str, flags: int, folder: int | N
 
 
 def decoded(place: FolderSource, path: str, data: bytes) -> str:
-    """Decode a file's text, or raise FileUnreadable."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -24,8 +24,6 @@ class WatchEnded(CompanionError):
 
 
 class FolderWatcher:
-    """Watches a set of folders; `problem` is the reason for hearing nothing, or ""."""
-
     def __init__(self, debounce_seconds: float):
         self._debounce = debounce_seconds
         self._watched: frozenset[Folder] = frozenset()
@@ -84,7 +82,7 @@ class FolderWatcher:
 
     def _on_end(self, task: asyncio.Task[None]) -> None:
         if task is self._task:
-            self.wake()  # who waits learns why
+            self.wake()  # waiting callers get the reason
 
     async def _quiet(self) -> None:
         loop = asyncio.get_running_loop()

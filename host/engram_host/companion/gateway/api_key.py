@@ -38,7 +38,7 @@ class ApiKey:
 
 
 def find_api_key(home: Path, environment: Mapping[str, str]) -> ApiKey:
-    """Find the key in the environment, gateway.key or the keyring; empty if nowhere. SettingError."""
+    """Find the key in the environment, gateway.key or the keyring; empty if nowhere. May raise SettingError."""
     value = environment.get(VARIABLE, "").strip()
     path = home / FILE
     if value:

@@ -18,8 +18,6 @@ def _names(words: str) -> frozenset[str]:
 
 
 class ModelApi(Protocol):
-    """API of a model's service."""
-
     name: str  # value of the setting gateway.api
 
     title: str
@@ -36,21 +34,13 @@ class ModelApi(Protocol):
         """Return headers for the service, with the key unless it is empty."""
         ...
 
-    def is_answer(self, value: Any) -> bool:
-        """True if a JSON value is a complete answer."""
-        ...
+    def is_answer(self, value: Any) -> bool: ...
 
-    def is_end(self, data: bytes) -> bool:
-        """True for the last event of a stream."""
-        ...
+    def is_end(self, data: bytes) -> bool: ...
 
-    def chat_body(self, model: str, system: str, user: str, most_tokens: int, url: str) -> dict[str, Any]:
-        """Build a request of one message; `url` is the service's base URL."""
-        ...
+    def chat_body(self, model: str, system: str, user: str, most_tokens: int, url: str) -> dict[str, Any]: ...
 
-    def answer_text(self, value: dict[str, Any]) -> str:
-        """Return the text of a complete answer, "" if it has none."""
-        ...
+    def answer_text(self, value: dict[str, Any]) -> str: ...
 
     def model_list(self, names: list[str]) -> dict[str, Any]: ...
 
@@ -66,8 +56,6 @@ _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "req
 
 
 class OpenAiApi:
-    """OpenAI's chat completions."""
-
     name = "openai"
     title = "OpenAI's API"
     path = "/chat/completions"
@@ -129,8 +117,6 @@ _DEFAULT_VERSION = "2023-06-01"
 
 
 class AnthropicApi:
-    """Anthropic's messages."""
-
     name = "anthropic"
     title = "Anthropic's API"
     path = "/messages"
@@ -183,7 +169,6 @@ APIS: dict[str, ModelApi] = {api.name: api for api in (OPENAI, ANTHROPIC)}
 
 
 def refuse_in_form_of(path: str, status: int, why: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """Build the answer to a refused request in the form of the path's API."""
     api = ANTHROPIC if path == ANTHROPIC_PATH else OPENAI
     return api.refusal(status, why, headers, "rate_limit_exceeded" if status == 429 else None)
 

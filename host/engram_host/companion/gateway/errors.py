@@ -23,24 +23,16 @@ class GatewayRefused(CompanionError):
 
 
 class LimitReached(GatewayRefused):
-    """A daily limit is reached."""
-
     why = "limit"
 
 
 class Busy(GatewayRefused):
-    """Too many concurrent calls."""
-
     why = "busy"
 
 
 class ServiceFailed(GatewayRefused):
-    """The service refuses, fails or cannot be reached."""
-
     why = "service"
 
 
 class ClientGone(GatewayRefused):
-    """The client closed the connection."""
-
     why = ""

@@ -33,8 +33,6 @@ _MAY_HAVE_WORKED = (499, 504)  # the service may have begun to answer, so the to
 
 
 class Gateway:
-    """Proxy of a model's service; it refuses all requests without gateway.url."""
-
     def __init__(self, store: GatewayUseTable, settings: GatewaySettings, key: ApiKey, metrics: Metrics):
         self._settings = settings
         self._metrics = metrics
@@ -53,7 +51,6 @@ class Gateway:
         await self._service.stop()
 
     async def today(self) -> DayUsage:
-        """Return the usage of the day's limits; may raise StoreUnavailable."""
         return await asyncio.to_thread(self._limits.today)
 
     # --- requests
@@ -88,7 +85,6 @@ class Gateway:
             raise
 
     async def models(self, request: Request, caller: ApiCaller) -> Response:
-        """List the allowed models, or the service's if the settings name none."""
         try:
             listed = await self._list_models(request, caller)
             return Response(encode_json(listed), media_type="application/json")

@@ -57,8 +57,6 @@ _MOST_TOKENS = 1 << 32
 
 
 class TokenCounter:
-    """Counter of a call's tokens, fed with the answer as it passes."""
-
     def __init__(self, prompt: int):
         self._prompt = prompt
         self._answer = 0
@@ -80,7 +78,6 @@ class TokenCounter:
         return self._answer if self._told_output is None else self._told_output
 
     def mark_unused(self) -> None:
-        """Count nothing: the service did not accept the request."""
         self._told_input = self._told_output = 0
 
     def feed(self, piece: bytes) -> None:
@@ -200,8 +197,6 @@ class DayUsage:
 
 
 class Quota:
-    """Counts calls and tokens of each board and of all, by UTC day."""
-
     def __init__(self, store: GatewayUseTable, settings: GatewaySettings):
         self._store = store
         self._limits = {
@@ -210,7 +205,6 @@ class Quota:
         }
 
     def today(self) -> DayUsage:
-        """Return the day's usage; blocks, may raise StoreUnavailable."""
         day = int(time.time()) // _DAY
         used = self._store.gateway_used(day)
         everything = used.pop(ALL, GatewayUse(0, 0))
@@ -236,8 +230,6 @@ class Quota:
 
 
 class QuotaCall:
-    """A call in progress."""
-
     def __init__(self, store: GatewayUseTable, day: int, name: str, aside: int):
         self._store = store
         self._day = day

@@ -33,7 +33,6 @@ def allowed_models(settings: GatewaySettings) -> list[str]:
 
 
 def service_url(settings: GatewaySettings) -> str:
-    """Return the service's base URL, "" if unset; may raise SettingError."""
     url = settings.url
     if not url:
         return ""
@@ -49,7 +48,6 @@ def service_url(settings: GatewaySettings) -> str:
 
 
 def parse_request(data: bytes, settings: GatewaySettings, api: ModelApi) -> GatewayRequest:
-    """Parse a request, or raise GatewayRefused."""
     try:
         body = json.loads(data, parse_constant=refuse_constant)
     except (ValueError, RecursionError):
@@ -67,7 +65,6 @@ def parse_request(data: bytes, settings: GatewaySettings, api: ModelApi) -> Gate
 
 
 def estimate_tokens(content: str) -> int:
-    """Estimate the tokens of a text."""
     return text.tokens(content.encode("utf-8", "replace").decode())
 
 
@@ -113,5 +110,4 @@ def _words(listed: str) -> list[str]:
 
 
 def refuse_constant(name: str) -> None:
-    """Refuse NaN and Infinity in json.loads."""
     raise ValueError(f"{name} is no JSON")

@@ -107,7 +107,7 @@ class ModelService:
                 if event.data is not None and not event.data.lstrip().startswith((b"{", b"[")):
                     if is_empty:
                         continue
-                    event = ServerEvent("", None)  # words of no API, which keep a connection alive
+                    event = ServerEvent("", None)  # keep-alive text outside of any API
                 is_empty = is_empty and event.data is None
                 yield self._passed(event)
             else:
@@ -228,7 +228,6 @@ async def _read_at_most(answer: "httpx.Response", most: int) -> bytes:
 
 
 def _error_of(body: Any) -> dict[str, Any]:
-    """Find the error object: in a list, as some services send it, or in an API's form."""
     try:
         value = json.loads(body) if isinstance(body, bytes) else body
     except (ValueError, RecursionError):

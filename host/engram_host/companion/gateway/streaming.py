@@ -42,7 +42,6 @@ class EventParser:
         self._data: list[bytes] = []
 
     def feed(self, piece: bytes) -> list[ServerEvent]:
-        """Parse a piece and return the completed events."""
         found: list[ServerEvent] = []
         *lines, rest = piece.split(b"\n")
         for line in lines:

@@ -32,7 +32,6 @@ _ORIGIN = {"name": "Engram", "sw": __version__}
 
 
 def discovery_prefix(mqtt: MqttSettings) -> str:
-    """Return the discovery prefix, "" if publishing is off; may raise SettingError."""
     if not mqtt.home_assistant:
         return ""
     prefix = mqtt.home_assistant_prefix.strip("/")
@@ -44,7 +43,6 @@ def discovery_prefix(mqtt: MqttSettings) -> str:
 def device_messages(
     prefix: str, device: str, senses: Iterable[StoredSense], events: Iterable[StoredEvent]
 ) -> dict[str, str]:
-    """Return a board's retained messages by topic."""
     lasting = {event.sense: event for event in events if not event.ended}
     found: dict[str, str] = {}
     for sense in senses:

@@ -44,8 +44,6 @@ def home_assistant_prefix(mqtt: MqttSettings) -> str:
 
 
 class HomeAssistantPublisher:
-    """Publishes below `prefix`; an empty prefix removes former topics and ends."""
-
     def __init__(
         self,
         *,
@@ -67,7 +65,6 @@ class HomeAssistantPublisher:
         self._task: BackgroundTask | None = None
 
     async def start(self, broker: RetainingBroker) -> None:
-        """Start to publish, or to remove former topics; may raise StoreUnavailable."""
         if self._prefix or await asyncio.to_thread(self._noted):
             name = "mqtt home-assistant"
             work = functools.partial(self._lease.run, lambda: self._run(broker))

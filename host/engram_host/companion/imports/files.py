@@ -115,7 +115,6 @@ class ImportFiles:
         self._folder = home / FOLDER
 
     def add(self, status: ImportStatus, lines: list[ImportLine]) -> None:
-        """Save a new import, readable by this user only."""
         self._folder.mkdir(mode=0o700, exist_ok=True)
         rows = ([line.number, line.outcome, line.why, line.text, line.fields] for line in lines)
         self._write(f"{status.id}.lines", "".join(json.dumps(row) + "\n" for row in rows))
@@ -125,7 +124,6 @@ class ImportFiles:
         self._write(f"{status.id}.json", json.dumps(asdict(status)))
 
     def read(self, import_id: str) -> ImportStatus:
-        """Return an import's progress, or raise UnknownImport."""
         if not _ID.fullmatch(import_id):
             raise UnknownImport(import_id)
         try:
@@ -153,7 +151,6 @@ class ImportFiles:
         return sorted(found, key=lambda status: (-status.made, status.id))
 
     def remove(self, import_id: str) -> None:
-        """Remove an import, its status last."""
         for ending in ("lines", "cancel", "json"):
             (self._folder / f"{import_id}.{ending}").unlink(missing_ok=True)
 

@@ -46,8 +46,6 @@ _SHOWN = 200
 
 @dataclass(frozen=True)
 class Preview:
-    """Outcome of each line, notes on the file, and names of fields that memories do not have."""
-
     lines: list[ImportLine]
     notes: list[str]
     unknown: list[str]
@@ -58,7 +56,6 @@ class Preview:
 
 
 def preview_import(boards: BoardTable, notes: NoteFileTable, device: str, name: str, data: bytes, now: int) -> Preview:
-    """Preview a file for the board's owner; raises UnknownDevice, ImportRefused or StoreUnavailable."""
     copy = LogCopy(boards, boards.device(device), "records", now)
     source = MemoryFile(name, data)
     board = _Board(copy, notes, now)
@@ -82,7 +79,6 @@ class _Board:
         self._notes: Counter[str] = Counter()
 
     def notes(self) -> Iterator[str]:
-        """Yield sentences on partial imports, with counts."""
         for sentence, count in self._notes.items():
             yield f"{sentence} ({counted(count, 'time', 'times')})" if count > 1 else sentence
 
@@ -140,8 +136,6 @@ class _Hit:
 
 
 class CopiedEntries:
-    """Entries of a copy of the records, with the interface of a firmware store."""
-
     def __init__(self, copy: LogCopy):
         state = copy.device.logs.get("records")
         self.epoch = state.epoch if state else 0
@@ -188,8 +182,6 @@ class CopiedEntries:
 
 
 class CopiedRecords:
-    """Records of a copy; changes stay in this instance."""
-
     limit = CONTENT_CHARS
 
     def __init__(self, copy: LogCopy):
@@ -218,7 +210,6 @@ class CopiedRecords:
     # --- forgetting
 
     def forget(self, ref: str, caller: Caller) -> None:
-        """Forget a memory and those that it superseded."""
         number = int(ref[1:])
         while self.entries.state_and_latest(number)[0] in (LIVE, SUPERSEDED):
             older = (self.entries.line(number) or {}).get("supersedes", "m0")
@@ -226,13 +217,10 @@ class CopiedRecords:
             number = int(older[1:])
 
     def forget_copies(self, origin: str, caller: Caller) -> bool:
-        """Return False: the board's trash is unknown here."""
         return False
 
 
 class _Uses:
-    """Stub of a board's use counts, which change no outcome."""
-
     def put(self, number: int, uses: int, used: int) -> None:
         return
 
@@ -262,8 +250,6 @@ class CopiedClock:
 
 
 class CopiedTexts:
-    """The owner's texts: profile files come from templates, notes are read by name."""
-
     def __init__(self, read_note: Callable[[str], Sequence[str] | None]):
         self._read_note = read_note
         self._written: dict[str, str] = {}
@@ -272,7 +258,6 @@ class CopiedTexts:
         return self
 
     def text(self, name: str) -> str:
-        """Return a text, "" if missing; may raise ArgumentError."""
         if name in self._written:
             return self._written[name]
         if name in profile.FILES:
@@ -288,6 +273,6 @@ class CopiedTexts:
 
 
 def _is_whole(line: Line) -> bool:
-    """Another version's board may write lines without these fields."""
+    """Return False for lines of another version's board that lack fields."""
     is_text = isinstance(line.get("content"), str) and isinstance(line.get("origin", ""), str)
     return is_text and isinstance(line.get("created"), int) and isinstance(line.get("scope", ""), str)

@@ -80,8 +80,6 @@ class ImportLines:
 
 @dataclass(frozen=True)
 class _LineAnswer:
-    """A board's answer to a line; no outcome means a missing or damaged report."""
-
     outcome: ImportOutcome | None = None
     refused: Sequence[ImportRefusal] = ()
     problem: str = ""
@@ -89,8 +87,6 @@ class _LineAnswer:
 
 
 class ImportService:
-    """Makes previews, and runs imports between start() and stop()."""
-
     def __init__(
         self,
         *,
@@ -125,17 +121,14 @@ class ImportService:
     # --- requests
 
     async def preview(self, device: str, name: str, data: bytes) -> ImportStatus:
-        """Save a preview for a later start; raises UnknownDevice, ImportRefused or StoreUnavailable."""
         if len(data) > MOST_BYTES:
             raise ImportRefused(REFUSALS.say("import_large", bytes=len(data), most=MOST_BYTES))
         return await asyncio.to_thread(self._preview, device, name, data)
 
     async def find(self, device: str, import_id: str) -> ImportStatus:
-        """Return an import's progress, or raise UnknownImport."""
         return await asyncio.to_thread(self._find, device, import_id)
 
     async def list_imports(self, device: str) -> list[ImportStatus]:
-        """List a board's imports, newest first; raises UnknownDevice or StoreUnavailable."""
         await asyncio.to_thread(self._boards.device, device)
         return [status for status in await asyncio.to_thread(self._files.list_imports) if status.device == device]
 
@@ -233,7 +226,7 @@ class ImportService:
         for import_id, task in list(self._running.items()):
             if task.done():
                 del self._running[import_id]
-                task.result()  # an error that nobody foresaw is the supervisor's
+                task.result()  # the supervisor handles unknown errors
         for status in await asyncio.to_thread(self._files.list_imports):
             if status.state == "running" and status.id not in self._running:
                 self._running[status.id] = asyncio.create_task(self._import(status), name="imports")

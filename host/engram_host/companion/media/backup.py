@@ -17,19 +17,15 @@ _NUMBER = re.compile(r"\.[0-9]{1,4}$")
 
 @dataclass(frozen=True)
 class SavedMedia:
-    """Files now in the folder, and the names of damaged ones that are missing from it."""
-
     count: int
     damaged: Sequence[str]
 
 
 def folder_of(backup: Path) -> Path:
-    """Return the folder of media that backups FILE, FILE.1 and so on share."""
     return backup.with_name(_NUMBER.sub("", backup.name) + f".{FOLDER}")
 
 
 def save_media(home: Path, backup: Path) -> SavedMedia:
-    """Copy new files and set the time of all current ones to now; may raise StoreUnavailable."""
     files, folder = MediaFiles(home), folder_of(backup)
     names = files.names()
     damaged: list[str] = []

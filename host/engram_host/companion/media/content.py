@@ -34,11 +34,9 @@ ENDINGS = {
     "audio/wav": "wav",
     "audio/flac": "flac",
 }
-"""File name extensions by media type."""
 
 
 def type_of(data: bytes) -> str:
-    """Return the media type of some bytes, "" if it is unknown."""
     for beginning, found in _BEGINNINGS:
         if data.startswith(beginning):
             return found
@@ -56,12 +54,10 @@ _MARKS = re.compile(r"[\[(][^\[\]()\n]*[\])]")
 
 
 def ids_in(text: str) -> list[str]:
-    """Return the ids in a text, each once."""
     return list(dict.fromkeys(_IN_TEXT.findall(text)))
 
 
 def ids_in_line(line: bytes) -> set[str]:
-    """Return the ids in a line of a log."""
     return {found.decode() for found in _IN_LINE.findall(line)}
 
 

@@ -21,7 +21,6 @@ _NAME = re.compile(r"[0-9a-f]{64}")
 
 
 def name_of(data: bytes) -> str:
-    """Return the file name of some bytes."""
     return hashlib.sha256(data).hexdigest()
 
 
@@ -39,14 +38,11 @@ def write_private(path: Path, data: bytes) -> None:
 
 
 class MediaFiles:
-    """Files below a companion's folder; MediaRefused if one cannot be read or written."""
-
     def __init__(self, home: Path):
         self._folder = home / FOLDER
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Lock the folder, so that nobody else removes a file before its row is written."""
         with _refusing():
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             lock = (self._folder / _LOCK).open("w")
@@ -64,7 +60,6 @@ class MediaFiles:
             self._sync()
 
     def read(self, name: str) -> bytes | None:
-        """Return the bytes of a file, None if they are missing or damaged."""
         try:
             data = self._path(name).read_bytes()
         except OSError:

@@ -55,7 +55,6 @@ class MediaService:
         return kept
 
     def require_on(self) -> None:
-        """Raise MediaRefused if media are disabled."""
         if not self.limits.board_count:
             raise MediaRefused("media_off")
 
@@ -70,7 +69,6 @@ class MediaService:
         return found
 
     async def read(self, found: StoredMedia) -> bytes:
-        """Return the bytes; raise MediaRefused if the file is missing or damaged."""
         data = await asyncio.to_thread(self._files.read, found.sha)
         if data is None:
             raise MediaRefused("media_lost", id=found.id)
@@ -84,8 +82,6 @@ class MediaService:
         return await asyncio.to_thread(read)
 
     async def delete(self, device: str, media: str) -> None:
-        """Delete media even if something refers to it; raise UnknownMedia if there is none."""
-
         def remove() -> None:
             self.forget_now([self._media.find_media(device, media)])
 
@@ -101,7 +97,6 @@ class MediaService:
         return self._files.sweep(self._media.media_files)
 
     async def named_in(self, device: str, texts: Iterable[str], caller: Caller | None = None) -> dict[str, StoredMedia]:
-        """Return the media that texts refer to and `caller` may see, by id."""
         ids = list(dict.fromkeys(each for text in texts for each in ids_in(text)))[:MOST_NAMED]
         if not ids:
             return {}

@@ -32,7 +32,6 @@ SETTLE_SECONDS = 5.0
 
 _DAY_SECONDS = 86400
 WHOLE_SECONDS = _DAY_SECONDS
-"""Seconds between full scans of a board: copies of former epochs leave without a change."""
 
 _CHANGES_AT_ONCE = 2000
 _MOST = 1 << 30
@@ -40,8 +39,6 @@ _FORGETTING = (b'"op":', b'"gone":')
 
 
 class MediaUpkeep:
-    """Background task; deletes media that nothing named within `waiting_days` and a day."""
-
     def __init__(
         self,
         *,

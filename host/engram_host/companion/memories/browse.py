@@ -70,11 +70,9 @@ class MemoryBrowser:
         return EntryHistory(**vars(entry), device=device, versions=(entry.line,))
 
     async def ids_of_turns(self, device: str, turns: Iterable[str]) -> dict[str, list[str]]:
-        """Return memory ids by source turn, newest first, forgotten ones included."""
         return await asyncio.to_thread(self._ids_of_turns, device, [*turns])
 
     async def entries(self, device: str, ids: Iterable[str]) -> dict[str, ReadEntry]:
-        """Return entries by id, without missing and forgotten ones."""
         return await asyncio.to_thread(self._entries, device, [*ids])
 
     # --- lists
@@ -97,7 +95,6 @@ class MemoryBrowser:
         return MemoryPage(found.total, found.archived, tuple(entries), tuple(scopes))
 
     def _archived(self, device: Device) -> NDArray[np.int64]:
-        """Return the seqs of archived memories, cached until something changes."""
         key = (device.name, device.generation, device.version)
         return self._archives.get(key, lambda: np.array(self._boards.archived_seqs(device.name), np.int64))
 
@@ -123,7 +120,6 @@ class MemoryBrowser:
         return MemoryDetail(entry, tuple(versions), has_more, turns, replaced, origin)
 
     def _versions(self, index: DeviceIndex, device: Device, state: EntryState) -> tuple[list[dict[str, Any]], bool]:
-        """Return the newest versions of a memory and its predecessors; True if there are more."""
         found: list[dict[str, Any]] = []
         seen: set[int] = set()
         chain: EntryState | None = state

@@ -162,7 +162,6 @@ class MemoryChanges:
     # --- what became of them
 
     async def newest(self, device: str, limit: int, entry: str = "") -> list[MemoryChange]:
-        """Return the newest stored changes of a board or a memory, newest first."""
         found = await self._conversations.list_messages(device, MOST_LISTED, room=commands.ROOM)
         ids = [(each, parse_id(each.said.mid)) for each in found]
         wanted = [id for _, id in ids if id and (not entry or entry in (id.entry, id.other))][:limit]
@@ -206,7 +205,6 @@ class MemoryChanges:
         return [change for each in wanted if (change := await self._described(each))]
 
     async def find(self, device: str, change: str) -> MemoryChange:
-        """Return one change. Raise UnknownConversation."""
         return (await self._compared(device, [await self._found(device, change)]))[0]
 
     async def _found(self, device: str, change: str) -> MemoryChange:

@@ -18,7 +18,6 @@ from engram_host.sentences import SentenceTable
 from engram_host.transfer.report import IMPORT, import_command, parse_reports, read_reports
 
 ROOM = "memories"
-"""Room of change requests, apart from chats."""
 
 PREFIX = "memory:"
 
@@ -35,7 +34,6 @@ class MemoryEdit:
 
 
 def edit_command(origin: str, line: dict[str, Any], was: int, edit: MemoryEdit) -> str:
-    """Return the command that edits version `was` of a memory."""
     fields: dict[str, Any] = {"origin": origin, "partial": True, "was": was, "content": line["content"]}
     fields["scope"] = line.get("scope", ALL)
     # The board uses its own clock unless it gets a later time.
@@ -46,22 +44,18 @@ def edit_command(origin: str, line: dict[str, Any], was: int, edit: MemoryEdit) 
 
 
 def drop_command(origin: str, line: dict[str, Any], was: int) -> str:
-    """Return the command that forgets version `was` of a memory but not its source turns."""
     return import_command({"origin": origin, "deleted": True, "was": was, "scope": line.get("scope", ALL)})
 
 
 def pin_command(entry: str, *, is_pinned: bool) -> str:
-    """Return the command that pins or unpins a memory."""
     return f"/pin {entry}{'' if is_pinned else ' off'}"
 
 
 def forget_command(entry: str) -> str:
-    """Return the command that forgets a memory with its source turns."""
     return f"/forget {entry}"
 
 
 def undo_command(entry: str) -> str:
-    """Return the command that undoes the board's latest change if it is of this memory."""
     return f"/undo {entry}"
 
 
@@ -131,10 +125,8 @@ class MemoryChange:
     key: str = ""
     is_undoable: bool = False
     is_behind: bool = False
-    """The board's copy lacks the change's version, so later changes are unknown."""
 
     ended: int = 0
-    """Unix time of the board's answer; 0 while it waits."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +154,6 @@ def parse_id(mid: str) -> ChangeId | None:
 
 
 def describe_change(exchange: Exchange, told: str = "") -> MemoryChange | None:
-    """Return the change that a message asks for with its outcome, or None."""
     message = exchange.message
     found = parse_id(message.said.mid)
     if found is None:

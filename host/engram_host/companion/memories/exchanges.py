@@ -55,8 +55,6 @@ class RememberedItem:
 
 @dataclass(frozen=True)
 class ExchangeMemory:
-    """Memories and session of an exchange."""
-
     recalled: tuple[RecalledItem, ...] = ()
     remembered: tuple[RememberedItem, ...] = ()
     session: str = ""
@@ -127,7 +125,6 @@ def _item(recalled: RecalledItem, entry: ReadEntry | None, message: str) -> Reca
 
 
 def recalled_for(answer: Answer) -> tuple[RecalledItem, ...]:
-    """Return the entries reported with an answer, without texts; malformed reports are ignored."""
     found: list[RecalledItem] = []
     for report in answer.reports:
         try:
@@ -142,7 +139,6 @@ def recalled_for(answer: Answer) -> tuple[RecalledItem, ...]:
 
 
 def text_of(entry: ReadEntry) -> str:
-    """Return the text of a memory or turn."""
     line = entry.line
     return str(line["content"]) if "content" in line else line_meaning.attributed_text(line)
 

@@ -25,8 +25,6 @@ _ROOM = "page"
 
 
 class Search(Protocol):
-    """A search like SearchService.search."""
-
     async def __call__(self, caller: Caller, *, devices: Sequence[str], **options: Any) -> SearchResult: ...
 
 

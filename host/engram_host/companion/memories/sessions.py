@@ -29,8 +29,6 @@ _MOST_DIGITS = 12
 
 @dataclass(frozen=True)
 class SessionSummary:
-    """A session as shown to people."""
-
     id: str
     title: str
     turns: int
@@ -45,14 +43,12 @@ class SessionBrowser:
         self._indexes = indexes
 
     async def newest(self, device: str, scope: str, limit: int) -> list[SessionSummary]:
-        """Return a scope's sessions with remembered turns, last used first."""
         return await asyncio.to_thread(self._newest, device, scope, limit)
 
     async def of_turns(self, device: str, turns: Iterable[str]) -> dict[str, str]:
         return await asyncio.to_thread(self._of_turns, device, [*turns])
 
     async def titles(self, device: str, sessions: Iterable[str]) -> dict[str, str]:
-        """Return titles of sessions, without those that have no remembered turn."""
         return await asyncio.to_thread(self._titles_of, device, set(sessions))
 
     def _titles_of(self, name: str, sessions: set[str]) -> dict[str, str]:
@@ -105,7 +101,6 @@ def _first_turn(index: DeviceIndex, session: str) -> int | None:
 
 
 def _count_turns(index: DeviceIndex, scope: str, limit: int) -> list[tuple[str, int, int, int]]:
-    """Return (id, turns, newest time, first seq) of the last used sessions."""
     rows = index.rows
     wanted = rows.column("turn") & (rows.column("state") == columns.LIVE) & (rows.column("thread") != NONE)
     wanted &= rows.column("scope") == index.scopes.find("@" + scope)
@@ -138,8 +133,6 @@ class TurnsByDay:
 
 
 class TurnBrowser:
-    """Turn queries; each call may raise UnknownDevice and StoreUnavailable."""
-
     def __init__(self, boards: BoardTable, indexes: IndexCache):
         self._boards = boards
         self._indexes = indexes

@@ -56,11 +56,9 @@ class SourceTurn:
     id: str
     line: dict[str, Any] | None
     is_coming: bool
-    """True if the copy has not reached it yet."""
 
 
 def is_changeable(entry: ReadEntry) -> bool:
-    """True if the board has the memory and nothing replaced it."""
     return entry.state in ("live", "expired")
 
 

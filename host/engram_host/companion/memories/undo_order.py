@@ -12,7 +12,6 @@ _MADE = ("waiting", "done")
 
 
 def standing_changes(changes: Sequence[MemoryChange], entry: str) -> list[MemoryChange]:
-    """Return a memory's changes that are not undone, newest first, as `changes` are."""
     standing: list[MemoryChange] = []
     undos = 0
     for change in changes:
@@ -43,13 +42,11 @@ def entries_to_undo(changes: Sequence[MemoryChange], change: MemoryChange) -> li
 
 
 def is_overtaken(change: MemoryChange, line: dict[str, Any]) -> bool:
-    """True if a memory's newest version is later than an edit, by the version before it."""
     is_later = change.kind in ("edit", "merge") and line["seq"] > change.was > 0
     return is_later and line.get("was") != change.was
 
 
 def is_pin_overtaken(change: MemoryChange, versions: Sequence[dict[str, Any]]) -> bool:
-    """True if the newest version was not made by a pin, which names no version."""
     newest, before = versions[0], versions[1] if len(versions) > 1 else {}
     if (newest.get("pinned") is True) != (change.kind == "pin"):
         return False
@@ -69,7 +66,6 @@ def compare_with_copy(change: MemoryChange, line: dict[str, Any] | None) -> Memo
 
 
 def is_newest_undoable(entry: ReadEntry, changes: Sequence[MemoryChange]) -> bool:
-    """True if the newest version was made on the board and its undo would go no further back."""
     of_entry = [change for change in changes if entry.id in (change.entry, change.other)]
     is_free = not any(change.state == "waiting" for change in of_entry)
     is_own = not any(change.is_undoable for change in of_entry)

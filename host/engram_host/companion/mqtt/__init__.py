@@ -1,1 +1,1 @@
-"""Boards over MQTT: the companion's client, and the broker for those who have none of their own."""
+"""Boards over MQTT: the companion as a client of a broker."""

@@ -1,9 +1,8 @@
-"""Boards over MQTT: what they say comes on engram/v1/DEVICE/up, what they are answered goes to engram/v1/DEVICE/down; and
-programs that talk to boards, on engram/v1/DEVICE/chat/in and out.
+"""Boards over MQTT, on engram/v1/DEVICE/up and down; and programs, on engram/v1/DEVICE/chat/in and out.
 
-Where the broker can share a subscription, several processes take turns; each answers what it took. The name of their group is
-a secret: whoever joined it would take messages of others, and access lists of mosquitto do not check subscriptions. Nothing
-that the broker holds or forgets is relied on: boards say again what was not answered.
+Where the broker supports shared subscriptions, processes take turns, and each answers the messages it got. The name of
+their group is a secret: a client that joined it would get messages of others, as access lists of mosquitto do not cover
+subscriptions. Nothing depends on the broker's memory: boards repeat messages without an answer.
 """
 
 import asyncio
@@ -34,31 +33,27 @@ UP = "engram/v1/+/up"
 CHAT_IN = "engram/v1/+/chat/in"
 
 MOST_AT_WORK = 256
-"""Messages that are answered at the same time, beside those whose answers are held: bounds the memory."""
+"""Limit of concurrent answers, besides held ones: bounds the memory."""
 
 MOST_QUEUED = 2048
-"""Messages that the client holds until they are looked at: two of a thousand boards that connect at once. A board says what is
-dropped again after 4 seconds (engram.link.replication), but its question for messages only after half a minute.
-"""
+"""Limit of queued messages: two of each of a thousand boards; boards repeat dropped ones."""
 
 LATE_SECONDS = 3.5
-"""A greeting that waited longer is passed over, since its board says it again. Without this bound a companion that is behind
-would answer only greetings that nobody waits for any more, and never catch up.
-"""
+"""Age at which a hello is dropped: the board repeats it, and an overloaded companion catches up."""
 
 _GREETING = b'{"op":"hello"'
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
-"""Seconds between two attempts to reach the broker."""
+"""Longest wait in seconds before another attempt to reach the broker."""
 
 _LONGEST_RESTART = 5.0
-"""Seconds until this begins again after an error that is not the broker's: no board is heard meanwhile."""
+"""Longest wait in seconds before a restart after an unknown error: no board is heard meanwhile."""
 
 
 @dataclass(frozen=True)
 class BrokerLogin:
-    """How the companion shows itself to a broker; `tls` is None for the roots that the system trusts."""
+    """Login at a broker; `tls` is None for the system's authorities."""
 
     name: str
     password: str = field(repr=False)
@@ -66,28 +61,20 @@ class BrokerLogin:
 
 
 AnswerMessage = Callable[[str, bytes], Awaitable[list[bytes]]]
-"""Given a board and a message, its answers."""
 
 
 Publish = Callable[[str, bytes], Awaitable[None]]
-"""Publishes something for the programs that talk to a board."""
 
 
 class ChatDoor(Protocol):
-    """What takes messages of programs for boards."""
-
-    def take(self, device: str, data: bytes, publish: Publish) -> None:
-        """Handle a message."""
-        ...
+    def take(self, device: str, data: bytes, publish: Publish) -> None: ...
 
     def resume(self, publish: Publish) -> None:
-        """Publish what was left unfinished when the companion ended."""
+        """Publish answers that were open when the companion stopped."""
         ...
 
 
 class _Arrivals(asyncio.Queue[aiomqtt.Message]):
-    """Messages, and how long the one that was taken last has `waited`, in seconds."""
-
     def __init__(self, clock: Callable[[], float]):
         super().__init__(MOST_QUEUED)
         self._clock = clock
@@ -95,7 +82,6 @@ class _Arrivals(asyncio.Queue[aiomqtt.Message]):
         self._taken = 0.0
 
     def waited(self) -> float:
-        """How long it is since the message that was taken last came, in seconds."""
         return self._clock() - self._taken
 
     def _put(self, item: aiomqtt.Message) -> None:
@@ -108,11 +94,6 @@ class _Arrivals(asyncio.Queue[aiomqtt.Message]):
 
 
 class MqttClient:
-    """The companion as a client of a broker; `answers` is asked for each message of a board, `door` gets those of programs.
-
-    `is_connected` says whether boards can reach it, `problem` why not; `connections` counts how often it has connected.
-    """
-
     def __init__(
         self,
         url: str,
@@ -125,10 +106,7 @@ class MqttClient:
         count_overdue: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ):
-        """`group` is the name of the group that shares the subscriptions, "" for none. `most_held` answers, at most, are held
-        until there is something to say: they have room of their own, or a fleet that only waits would keep all others out.
-        count_overdue() is called for each greeting that is passed over.
-        """
+        """`group` shares the subscriptions ("" for none); at most `most_held` answers are held."""
         self._where = parse_broker_url(url)
         self._login = login
         self._answers = answers
@@ -148,7 +126,6 @@ class MqttClient:
 
     @property
     def is_connected(self) -> bool:
-        """Whether the broker is reached, and the topics are subscribed to."""
         return self._ready.is_set()
 
     @property
@@ -157,18 +134,17 @@ class MqttClient:
         return f"the MQTT broker at {self._where.hostname}:{self._where.port or default}"
 
     def start(self) -> None:
-        """Connect, and do so again whenever the broker is lost."""
         self._task = self._supervisor.start("mqtt", self._run, longest_pause=_LONGEST_RESTART)
 
     async def wait(self, seconds: float) -> bool:
-        """Wait until it is connected; whether it is."""
+        """Wait for a connection; True if there is one."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._ready.wait()
         return self._ready.is_set()
 
     async def stop(self) -> None:
-        """Take nothing more; what is at work is answered no more."""
+        """Stop receiving; cancel pending answers."""
         if self._task:
             await self._task.stop()
         for task in self._at_work:
@@ -213,7 +189,7 @@ class MqttClient:
             max_inflight_messages=MOST_AT_WORK,
             max_concurrent_outgoing_calls=MOST_AT_WORK,
         )
-        client.pending_calls_threshold = MOST_AT_WORK  # it warns of each answer under way beyond ten
+        client.pending_calls_threshold = MOST_AT_WORK  # it warns if more than ten publishes are pending
         return client
 
     async def _listen(self, client: aiomqtt.Client, arrivals: _Arrivals) -> None:
@@ -240,7 +216,6 @@ class MqttClient:
             task.add_done_callback(self._on_answer_done)
 
     async def _publish_chat(self, device: str, data: bytes) -> None:
-        """Publish something for programs, once the broker is there."""
         while True:
             await self._ready.wait()
             assert self._client_now
@@ -254,7 +229,7 @@ class MqttClient:
             await asyncio.sleep(FIRST_PAUSE)
 
     async def publish_retained(self, topic: str, message: str) -> bool:
-        """Publish something that the broker keeps, an empty text removes it; whether it went out."""
+        """Publish a retained message, or remove it if empty; True if it was sent."""
         if not self._ready.is_set() or self._client_now is None:
             return False
         try:
@@ -281,7 +256,7 @@ class MqttClient:
 
 
 def broker_login(mqtt: MqttSettings, home: Path) -> BrokerLogin:
-    """How the companion shows itself to a broker of the settings, and whom it believes to be that one; SettingError."""
+    """Return the login at the broker of the settings; raises SettingError."""
     authority = home / Path(mqtt.authority).expanduser()
     return BrokerLogin(
         mqtt.username, mqtt.password, trust_authority("mqtt.authority", authority) if mqtt.authority else None
@@ -289,7 +264,7 @@ def broker_login(mqtt: MqttSettings, home: Path) -> BrokerLogin:
 
 
 def parse_broker_url(url: str) -> SplitResult:
-    """The parts of a broker's URL; SettingError."""
+    """Parse a broker's URL; raises SettingError."""
     try:
         where = urlsplit(url)
         is_good = where.scheme in ("mqtt", "mqtts") and bool(where.hostname) and where.port != 0

@@ -50,17 +50,11 @@ class Absence:
 
 
 class Search(Protocol):
-    """A search with the options of SearchService."""
-
     async def __call__(self, caller: Caller, *, devices: Sequence[str], **options: Any) -> SearchResult: ...
 
 
 class EntryLookup(Protocol):
-    """Look-up of entries by the index that searches use."""
-
-    async def entries(self, device: str, ids: Iterable[str]) -> dict[str, ReadEntry]:
-        """Return known, unforgotten entries by id; may raise UnknownDevice."""
-        ...
+    async def entries(self, device: str, ids: Iterable[str]) -> dict[str, ReadEntry]: ...
 
 
 class AbsenceFinder:

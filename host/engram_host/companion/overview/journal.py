@@ -138,7 +138,6 @@ class _Index:
     """States of memories that are not live, by seq."""
 
     counts: Counter[str] = field(default_factory=Counter)
-    """Memories by state."""
 
     tags: Counter[str] = field(default_factory=Counter)
     turns: int = 0
@@ -156,19 +155,15 @@ class _Index:
 
 
 class BoardJournal:
-    """Reads the days of boards."""
-
     def __init__(self, boards: BoardTable, notes: NoteFileTable):
         self._boards = boards
         self._notes = notes
         self._kept = KeptOfBoards[_Index](MOST_KEPT)
 
     async def days(self, name: str, first: date, days: int) -> Days:
-        """List the days with entries among `days`; raises UnknownDevice or StoreUnavailable."""
         return await asyncio.to_thread(self._days, name, day_number(first), days)
 
     async def day(self, name: str, day: date, principal: str, offset: int, limit: int, note_line: int = 1) -> Day:
-        """Return a day with a page of turns and of a note; raises UnknownDevice or StoreUnavailable."""
         return await asyncio.to_thread(self._day, name, day_number(day), principal, offset, limit, note_line)
 
     async def place_of_turn(self, name: str, turn: str) -> tuple[date, int] | None:
@@ -176,7 +171,6 @@ class BoardJournal:
         return await asyncio.to_thread(self._place_of_turn, name, int(turn[1:]))
 
     def figures(self, device: Device, days: int) -> BoardFigures:
-        """Return figures of the last days; blocks, may raise StoreUnavailable."""
         index, today = self._index(device), device.zone.day_of(int(time.time()))
         marks = tuple(index.mark(day) for day in range(today - days + 1, today + 1))
         return BoardFigures(dict(index.counts), index.turns, marks, tuple(index.tags.most_common(MOST_TAGS)))
@@ -234,7 +228,7 @@ class BoardJournal:
     def _note(self, name: str, file: str, principal: str, first: int) -> DayNote:
         lines = self._notes.note_lines(name, file, principal) or []
         if lines and not lines[-1]:
-            lines.pop()  # what stands behind the last line's end
+            lines.pop()  # the text after the last line end
         shown = tuple(lines[first - 1 : first - 1 + MOST_NOTE_LINES])
         return DayNote(file, principal, first, shown, len(lines))
 
@@ -252,7 +246,6 @@ class BoardJournal:
         )
 
     def _lines(self, device: Device, log: LogName, seqs: Sequence[int]) -> list[tuple[int, dict[str, Any]]]:
-        """Read the readable lines, in the order of the seqs."""
         found = read_lines(self._boards, device, log, seqs)
         return [(seq, found[seq]) for seq in seqs if seq in found]
 

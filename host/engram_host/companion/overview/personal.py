@@ -34,8 +34,6 @@ HITS = 20
 
 
 class Reach(Protocol):
-    """Boards that people reach through bridges."""
-
     def boards_of_networks(self, networks: Collection[str]) -> tuple[str, ...] | None:
         """Return the boards by name; None for all."""
         ...
@@ -69,7 +67,6 @@ class PersonalMemory:
         return await asyncio.to_thread(self._reached, principal)
 
     async def memories(self, principal: str, device: str, offset: int, limit: int) -> MemoryPage:
-        """Return visible, current memories, newest first."""
         await asyncio.to_thread(self._check_reached, principal, device)
         query = MemoryQuery("current", caller=_caller(principal), offset=offset, limit=limit)
         return await self._memories.browser.page(device, query)
@@ -77,13 +74,10 @@ class PersonalMemory:
     async def days(
         self, principal: str, device: str, day: date | None, offset: int = 0, limit: int = MOST_TURNS
     ) -> TurnsByDay:
-        """Return the newest `limit` turns with a person on `day` (default: latest), after
-        `offset`."""
         await asyncio.to_thread(self._check_reached, principal, device)
         return await self._memories.turns.by_day(device, _caller(principal), day, offset, limit)
 
     async def entry(self, principal: str, device: str, entry: str) -> ReadEntry:
-        """Return a visible, current memory or turn; raises UnknownEntry."""
         await asyncio.to_thread(self._check_reached, principal, device)
         found = (await self._memories.browser.entries(device, [entry])).get(entry)
         is_current = found is not None and found.state in ("live", "archived") and "command" not in found.line
@@ -96,7 +90,6 @@ class PersonalMemory:
         return await self._media.named_in(device, texts, _caller(principal))
 
     async def media(self, principal: str, device: str, media: str) -> StoredMedia:
-        """Return visible media; raises UnknownMedia."""
         await asyncio.to_thread(self._check_reached, principal, device)
         return await self._media.find(device, media, _caller(principal))
 
@@ -134,7 +127,6 @@ class PersonalMemory:
         return (await asyncio.to_thread(self._boards.device, device)).zone
 
     async def search(self, principal: str, query: str) -> SearchResult | None:
-        """Return visible hits on all reachable boards; None if there are no boards."""
         boards = await self.boards(principal)
         if not boards:
             return None

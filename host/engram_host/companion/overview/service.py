@@ -84,30 +84,24 @@ class BoardOverviews:
         notes: NoteFileTable,
         flash_percent: Callable[[], int] = lambda: 0,
     ):
-        """flash_percent() returns the bound of a nearly full flash, 0 for none."""
         self._boards = boards
         self._status = status
         self.journal = BoardJournal(boards, notes)
         self._flash_percent = flash_percent
 
     async def list(self, query: BoardQuery, state: BoardState | Literal[""] = "") -> BoardPage:
-        """List boards by a query and an optional state."""
         return await asyncio.to_thread(self._list, query, state)
 
     async def summary(self, name: str) -> BoardSummary:
-        """Return a board as in a list."""
         return await asyncio.to_thread(self._summary, name)
 
     async def zones(self, names: Iterable[str]) -> dict[str, BoardZone]:
-        """Return the time zones of known boards."""
         return await asyncio.to_thread(self._zones, [*names])
 
     async def overview(self, name: str, days: int = DAYS) -> BoardOverview:
-        """Return a board with figures of the last days."""
         return await asyncio.to_thread(self._overview, name, days)
 
     async def reports(self, name: str, days: int) -> Sequence[BoardDay]:
-        """Return a board's reports of the last UTC days, oldest first."""
         return await asyncio.to_thread(self._reports, name, days)
 
     def _list(self, query: BoardQuery, state: BoardState | Literal[""]) -> BoardPage:

@@ -45,8 +45,6 @@ LANGUAGE_COOKIE = "engram_lang"
 
 
 class Texts:
-    """Texts of one language."""
-
     def __init__(self, language: str, texts: Mapping[str, str]):
         self.language = language
         self._texts = texts
@@ -56,7 +54,6 @@ class Texts:
         return self._texts[key].format(**values)
 
     def count(self, key: str, number: int, **values: Any) -> str:
-        """Format `key.one` or `key.other`, by the number."""
         return self(f"{key}.{'one' if number == 1 else 'other'}", n=self.number(number), **values)
 
     def number(self, number: float) -> str:
@@ -79,7 +76,6 @@ class Texts:
 
 @functools.cache
 def load_catalogs() -> Mapping[str, Texts]:
-    """Load the texts of all languages."""
     folder = resources.files("engram_host.companion.page") / "texts"
     found = {name: tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf-8")) for name in NAMES}
     texts = {name: dict(_flat(table, "")) for name, table in found.items()}

@@ -23,7 +23,6 @@ Item = TypeVar("Item")
 
 
 def html_bytes(text: str) -> int:
-    """Return the bytes of a text as HTML."""
     return len(escape(text).encode("utf-8", "replace"))
 
 
@@ -39,12 +38,10 @@ def take_fitting(items: Iterable[Item], most: int, size: Callable[[Item], int]) 
 
 
 def cut_text(text: str, most: int) -> str:
-    """Cut a text to `most` characters with an ellipsis."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def cut_html(text: str, most: int) -> str:
-    """Cut a text to `most` bytes of HTML."""
     size = 0
     for at, letter in enumerate(text):
         size += html_bytes(letter)
@@ -54,7 +51,6 @@ def cut_html(text: str, most: int) -> str:
 
 
 def count_pages(total: int, at_once: int) -> int:
-    """Return the number of pages, at least 1."""
     return max(1, -(-total // at_once))
 
 
@@ -109,14 +105,11 @@ _MOST_WORDS = 1500
 
 
 class Span(NamedTuple):
-    """Part of a text: common, only new, or only old."""
-
     kind: Literal["same", "new", "old"]
     text: str
 
 
 def differences(old: str, new: str) -> list[Span]:
-    """Return the parts of both versions in order."""
     before, after = _WORDS.findall(old), _WORDS.findall(new)
     if max(len(before), len(after)) > _MOST_WORDS:
         return [Span("old", old), Span("new", new)]
@@ -146,15 +139,12 @@ _LONGEST = 4000
 
 @dataclass(frozen=True)
 class ShownMedia:
-    """A photo or sound beside a text; `caption` is from the text, or ""."""
-
     id: str
     is_photo: bool
     caption: str
 
 
 def media_in(text: str, known: Mapping[str, StoredMedia]) -> list[ShownMedia]:
-    """Return known media of a text, up to MOST_MEDIA."""
     if not known:
         return []
     named = [each for each in ids_in(text) if each in known][:MOST_MEDIA]
@@ -180,7 +170,6 @@ def time_tag(seconds: int, zone: BoardZone | None = None) -> Markup:
 
 
 def parse_day(name: str) -> date:
-    """Return a day by its name such as 2026-01-31; raises HTTPException."""
     try:
         return date.fromisoformat(name)
     except ValueError:

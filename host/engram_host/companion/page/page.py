@@ -41,7 +41,6 @@ PERSONAL: tuple[tuple[str, str], ...] = (("mine", "/me"),)
 
 THEME_COOKIE = "engram_theme"
 THEMES = ("auto", "light", "dark")
-"""Colours of the page; the first ones are the system's."""
 
 STATIC = "/static/"
 _TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
@@ -71,8 +70,6 @@ _KEPT_SECONDS = 365 * 86400
 
 @dataclass(frozen=True)
 class Visit:
-    """Language and session of a request; None before the sign-in."""
-
     texts: Texts
     session: BrowserSession | None
 
@@ -85,7 +82,6 @@ class Views(APIRouter):
     """Router of views; a plain GET is the operator's."""
 
     def form(self, path: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Add a route that takes a form of an operator's view."""
         return self.post(path, openapi_extra=requires(Role.OPERATOR, form=True))
 
     def personal(self, path: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -94,8 +90,6 @@ class Views(APIRouter):
 
 
 class Assets:
-    """Style, script and icon, read once; hashes in their names allow long-term caching."""
-
     def __init__(self) -> None:
         self.files: dict[str, tuple[bytes, str]] = {}
         self._names: dict[str, str] = {}
@@ -112,8 +106,6 @@ class Assets:
 
 
 class Page:
-    """Renderer of views and of their errors."""
-
     def __init__(self, access: HttpAccess):
         self.access = access
         self.sessions = access.sessions
@@ -132,7 +124,6 @@ class Page:
         self._templates.globals |= {"asset": self.assets.url, "languages": NAMES, "themes": THEMES}
 
     def router(self) -> Views:
-        """Make a router with sessions, the page's headers, and errors as pages."""
         return Views(include_in_schema=False, route_class=self._route_class)
 
     @functools.cached_property
@@ -239,7 +230,6 @@ def _sets_session(answer: Response) -> bool:
 
 
 def principal_of(request: Request) -> str:
-    """Return the person whose page is asked for, or "" for the operator's."""
     session: BrowserSession | None = getattr(request.state, "session", None)
     return session.caller.principal if session else ""
 
@@ -248,24 +238,20 @@ PagePrincipal = Annotated[str, Depends(principal_of)]
 
 
 def redirect(path: str) -> Response:
-    """Lead a browser to another view, after a form or instead of one."""
     return RedirectResponse(path, 303)
 
 
 def is_local(request: Request) -> bool:
-    """True if the request is from the companion's own computer."""
     client = request.client.host if request.client else ""
     server = (request.scope.get("server") or ("", 0))[0]
     return is_loopback(client) or (bool(client) and client == server)
 
 
 def wants_page(request: Request) -> bool:
-    """True if a browser asks for a page."""
     return "text/html" in request.headers.get("accept", "")
 
 
 def is_part(request: Request) -> bool:
-    """True if the page's script asks for a part of a view."""
     return PART in request.headers
 
 

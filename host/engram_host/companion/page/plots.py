@@ -14,8 +14,6 @@ _LEFT, _TOP, _BOTTOM = 4, 30, 30
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar: position and label."""
-
     x: float
     y: float
     width: float
@@ -46,7 +44,6 @@ def split_days(days: int, last: int) -> list[range]:
 def plot_days(
     spans: Sequence[range], values: Mapping[int, int], combine: Callable[[Iterable[int]], int] = sum
 ) -> BarPlot:
-    """Plot the values of days, combined for each span; the highest bar fills the picture."""
     found = [combine([values[day] for day in span if day in values] or [0]) for span in spans]
     most = max(found, default=0)
     step = (WIDTH - 2 * _LEFT) / max(1, len(found))
@@ -74,8 +71,6 @@ _LEAST_WIDTH = 2.0
 
 @dataclass(frozen=True)
 class EventMark:
-    """Position of an event in a plot."""
-
     x: float
     width: float
     event: StoredEvent
@@ -83,8 +78,6 @@ class EventMark:
 
 @dataclass(frozen=True)
 class ReadingPlot:
-    """SVG points of bands and lines, one each per period without a gap."""
-
     lines: tuple[str, ...]
     bands: tuple[str, ...]
     dots: tuple[tuple[float, float], ...]

@@ -29,7 +29,6 @@ _KEPT = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type
 
 
 def make_page_routers(page: Page, companion: Backend) -> list[APIRouter]:
-    """Make the routes of all views."""
     views = page.router()
     add_board_views(views, page, companion)
     add_chat_views(views, page, companion)

@@ -29,8 +29,6 @@ Work = Callable[[], Coroutine[Any, Any, None]]
 
 
 class Lease:
-    """A lease as one process sees it."""
-
     def __init__(self, name: str, wake_keeper: Callable[[], None] | None = None):
         self.name = name
         self.is_wanted = False
@@ -91,8 +89,6 @@ class Lease:
 
 
 class LeaseKeeper:
-    """Acquires the leases that this process wants, one holder per database."""
-
     def __init__(self, database: Database, supervisor: Supervisor):
         self._database = database
         self._supervisor = supervisor

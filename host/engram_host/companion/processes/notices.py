@@ -20,8 +20,6 @@ OnNotice = Callable[[Notice], None]
 
 
 class NoticeListener:
-    """Passes the notices of a shared database to listeners; does nothing without one."""
-
     def __init__(self, database: Database, supervisor: Supervisor, listeners: Sequence[OnNotice]):
         self._database = database
         self._supervisor = supervisor

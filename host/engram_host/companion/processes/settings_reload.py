@@ -15,8 +15,6 @@ _log = logging.getLogger("engram.settings")
 
 
 class SettingsReload:
-    """Reloads the settings here and in all other processes."""
-
     def __init__(self, table: ValueTable, reload: Callable[[], Awaitable[None]]):
         """`reload` reads and applies the settings, or raises SettingError."""
         self._table = table

@@ -1,1 +1,1 @@
-"""Backups of the SQLite database, and what takes the place of a damaged one."""
+"""Backups of the SQLite database, and the replacement of a damaged one."""

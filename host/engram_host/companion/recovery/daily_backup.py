@@ -14,17 +14,15 @@ from engram_host.companion.supervisor import BackgroundTask, Supervisor
 _log = logging.getLogger("engram.backup")
 
 FIRST_SECONDS = 300.0
-"""After the start, which is busy enough."""
+"""Delay after the start, which is busy enough."""
 
 LOOK_SECONDS = 3600.0
-"""Between two looks at the age of the newest backup; a backup that failed is retried."""
+"""Time between two checks of the newest backup's age; a failed backup is retried."""
 
 _DAY_SECONDS = 86400
 
 
 class DailyBackup:
-    """A background task that keeps `keep` daily backups; none if that is 0 or `database` None."""
-
     def __init__(
         self,
         home: Path,
@@ -43,12 +41,10 @@ class DailyBackup:
         self._task: BackgroundTask | None = None
 
     def start(self) -> None:
-        """Begin, some minutes from now."""
         if self._database and self._keep:
             self._task = self._supervisor.start("backup", self._run)
 
     async def stop(self) -> None:
-        """Save nothing more."""
         if self._task:
             await self._task.stop()
 
@@ -59,7 +55,7 @@ class DailyBackup:
             await asyncio.sleep(LOOK_SECONDS)
 
     def save_if_due(self) -> None:
-        """Save the database if the newest backup is a day old; `problem` says why it failed."""
+        """Save the database if the newest backup is a day old; `problem` is a failure's reason."""
         assert self._database
         out = daily_backup(self._home)
         if out.exists() and 0 <= self._clock() - out.stat().st_mtime < _DAY_SECONDS:

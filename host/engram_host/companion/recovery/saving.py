@@ -1,8 +1,7 @@
-"""Backups of the SQLite database in use, and what takes the place of a damaged one.
+"""Backups of the SQLite database in use, and the replacement of a damaged one.
 
-SQLite copies itself, page by page, and starts over where others changed something meanwhile: a
-backup is one state of the database. It is written under another name, synced, and renamed: a power
-cut leaves the former one whole.
+SQLite copies itself page by page, and starts over after a change by others: a backup is one state of the database. It is
+written under another name, synced, and renamed, so a power cut leaves the former one intact.
 """
 
 import contextlib
@@ -20,19 +19,16 @@ from engram_host.companion.store.tokens import AuditTable
 from engram_host.companion.types import AuditEntry
 
 PAGES_AT_ONCE = 512
-"""Pages that are copied before others may write again: 2 MB, some ms."""
+"""Pages copied per lock: 2 MB, some ms."""
 
 BESIDE = ("-wal", "-shm", "-journal")
-"""Endings of the files that SQLite keeps beside a database."""
+"""Suffixes of the files that SQLite keeps beside a database."""
 
 LineKey = tuple[str, str, int, int]
-"""A line: (board, log, epoch, seq)."""
 
 DAILY_FOLDER = "backups"
-"""In the companion's folder: its daily backups."""
 
 MOST_KEPT = 1000
-"""Backups of one name."""
 
 _IF_LINES = (
     "run `engram serve` until the boards have sent them again; those that no board has any more `engram repair` sets aside, or "
@@ -40,7 +36,6 @@ _IF_LINES = (
 )
 
 ReportProgress = Callable[[int, int], None]
-"""Called with the number of pages that are done, and of all."""
 
 
 def _report_nothing(done: int, total: int) -> None:
@@ -48,24 +43,23 @@ def _report_nothing(done: int, total: int) -> None:
 
 
 class BadBackup(CompanionError):
-    """A file is no backup of a companion that this version can take."""
+    """The file is no backup of a companion that this version can restore."""
 
 
 class NotReplaced(CompanionError):
-    """A backup is not good enough to take the place of an earlier one."""
+    """A backup is not good enough to replace an earlier one."""
 
 
 class NotOverwritten(CompanionError):
-    """A backup would take the place of a file that is to stay."""
+    """A backup would replace a file that has to stay."""
 
 
 def daily_backup(home: Path) -> Path:
-    """The newest daily backup; kept_files() has the others."""
     return home / DAILY_FOLDER / "companion.db"
 
 
 def kept_files(out: Path, keep: int) -> list[Path]:
-    """The files of some backups, the newest first: FILE, FILE.1 and so on."""
+    """Return backups of a name, newest first: FILE, FILE.1 and so on."""
     return [out, *(out.with_name(f"{out.name}.{number}") for number in range(1, keep))]
 
 
@@ -76,12 +70,7 @@ def save_backup(
     keep: int = 1,
     report: ReportProgress = _report_nothing,
 ) -> int:
-    """Copy a database to a file, whole or not at all; return the number of its damaged lines.
-
-    The copy is checked before it takes the place of anything; `keep` as in kept_files(). NotOverwritten if that is the
-    database itself, StoreDamaged if the database is damaged, NotReplaced if only lines of it are and an earlier backup has any
-    of these whole. StoreUnavailable.
-    """
+    """Copy a database atomically and return its damaged lines; raises NotReplaced or StoreDamaged."""
     if not path.exists():
         raise StoreUnavailable(f"there is no database {path}: no companion has run there yet.")
     for file in kept_files(out, keep):
@@ -113,13 +102,11 @@ def save_backup(
 
 
 def _damaged_lines(database: sqlite3.Connection) -> list[LineKey]:
-    """The lines that are not as their boards wrote them."""
     rows = database.execute("SELECT device, log, epoch, seq, crc, line FROM lines WHERE line IS NOT NULL")
     return [tuple(key) for *key, crc, line in rows if not (crc and is_intact(key[3], crc, line_bytes(line)))]
 
 
 def _whole_in(file: Path, lines: Iterable[LineKey]) -> int:
-    """How many of some lines an earlier backup has whole; 0 if it is damaged, or no database of a companion."""
     sql = "SELECT crc, line FROM lines WHERE device = ? AND log = ? AND epoch = ? AND seq = ? AND line IS NOT NULL"
     count = 0
     with _opened(file, "ro") as earlier:
@@ -135,12 +122,11 @@ def _whole_in(file: Path, lines: Iterable[LineKey]) -> int:
 
 
 def _is_same(one: Path, other: Path) -> bool:
-    """True if two paths are one file, by whatever name, or would be."""
     return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
 
 
 def check_backup(path: Path) -> None:
-    """BadBackup if a file is no whole database of a companion, or one of a newer version. It is not changed."""
+    """Raise BadBackup unless a file is an intact database of this version or an older one."""
     steps = {step.number: step.checksum for step in bundled_migrations()}
     try:
         with _opened(path, "ro") as database:
@@ -155,14 +141,11 @@ def check_backup(path: Path) -> None:
 
 
 def restore_backup(saved: Path, path: Path, note: AuditEntry | None = None) -> None:
-    """Put a backup in the place of a database, in one step, with `note` in its audit log.
-
-    Nobody may have it open. BadBackup, StoreUnavailable.
-    """
+    """Replace a closed database by a backup atomically; raises BadBackup or StoreUnavailable."""
     check_backup(saved)
     with _replacing(path, ".new", lambda: _remove_beside(path)) as draft:
         _fill(draft, saved, note)
-        # What was written and is not in the file yet would be taken for the new one's.
+        # The old log would be applied to the new file.
         _empty_log(path)
 
 
@@ -173,11 +156,7 @@ def replace_damaged(
     backups: Iterable[Path],
     note: AuditEntry,
 ) -> Path | None:
-    """Put the first sound backup in the place of a damaged database, and return that backup.
-
-    If there is none, the database is new. The damaged one stays as `kept`. Nobody may have it
-    open. StoreUnavailable.
-    """
+    """Replace a damaged, closed database by the first sound backup, or a new one; return the backup."""
     sound = next((backup for backup in backups if _is_sound(backup)), None)
     with _replacing(path, ".new", lambda: _remove_beside(path)) as draft:
         _fill(draft, sound, note)
@@ -210,7 +189,7 @@ def _fill(draft: Path, saved: Path | None, note: AuditEntry | None) -> None:
 
 @contextlib.contextmanager
 def _replacing(path: Path, ending: str, prepare: Callable[[], None]) -> Iterator[Path]:
-    """A draft for its owner alone, which takes the place of a file when the block ends well, after prepare()."""
+    """Yield a private draft that replaces a file on success, after prepare()."""
     draft = path.with_name(path.name + ending)
     try:
         _remove_database(draft)
@@ -227,19 +206,17 @@ def _replacing(path: Path, ending: str, prepare: Callable[[], None]) -> Iterator
 
 
 def _remove_database(path: Path) -> None:
-    """Remove a database with what SQLite keeps beside it; nobody may have it open."""
     path.unlink(missing_ok=True)
     _remove_beside(path)
 
 
 def _remove_beside(path: Path) -> None:
-    """Remove the files that SQLite keeps beside a database; nobody may have it open."""
     for ending in BESIDE:
         path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
 def _empty_log(path: Path) -> None:
-    """Bring what stands in the log beside a database into its file; one that is damaged, or is none, goes anyway."""
+    """Move the log beside a database into its file; a damaged log is dropped."""
     with contextlib.suppress(sqlite3.Error), _opened(path, "rw") as database:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         database.execute("PRAGMA journal_mode = DELETE")
@@ -247,7 +224,6 @@ def _empty_log(path: Path) -> None:
 
 @contextlib.contextmanager
 def _opened(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
-    """A connection to a database: `ro` to read, `rw` to write."""
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     try:
         with contextlib.closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=10)) as database:
@@ -260,7 +236,7 @@ def _opened(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
 
 
 def _make_room(files: Sequence[Path]) -> None:
-    """Let each backup move to the next name, the oldest out. The newest keeps its own until another one has taken it."""
+    """Rename each backup to the next name, without a moment in which there is no newest one."""
     for older, newer in zip(reversed(files[2:]), reversed(files[1:-1]), strict=True):
         if newer.exists():
             newer.replace(older)
@@ -269,7 +245,6 @@ def _make_room(files: Sequence[Path]) -> None:
 
 
 def _keep_also_as(file: Path, other: Path) -> None:
-    """Give a file another name too, in the place of what has it."""
     other.unlink(missing_ok=True)
     try:
         other.hardlink_to(file)
@@ -278,7 +253,6 @@ def _keep_also_as(file: Path, other: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Bring a file, or the names in a folder, to the disk."""
     number = os.open(path, os.O_RDONLY)
     try:
         os.fsync(number)

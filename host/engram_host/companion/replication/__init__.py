@@ -1,1 +1,1 @@
-"""The copy of a board's logs: messages of boards, and the answers to them."""
+"""Copies of boards' logs: messages of boards, and the answers to them."""

@@ -1,4 +1,4 @@
-"""Answers with a text behind their head, none longer than a board takes."""
+"""Answers with a body, none longer than a board accepts."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -16,12 +16,11 @@ _TEXT_LONGEST = 1000
 
 
 def line_answer(head: Head, line: bytes) -> bytes:
-    """The message that has a line for a board."""
     return messages.encode("got", head["board"], head["link"], head["n"]) + line
 
 
 def hits_answer(head: Head, hits: Iterable[Hit], note: str, confidence: float) -> bytes:
-    """The message with what was found for a board, as many hits as it takes; `confidence` is 0 to 1."""
+    """Return the answer to a search, with as many hits as fit; `confidence` is 0 to 1."""
     items: list[list[Any]] = []
     sure: list[int] = []
     room = messages.ANSWER_BYTES - _HEAD_BYTES
@@ -38,7 +37,7 @@ def hits_answer(head: Head, hits: Iterable[Hit], note: str, confidence: float) -
 
 
 def _item(hit: Hit) -> list[Any]:
-    """A hit as a board takes it: with its text only if the board has it no more, or never had."""
+    """Return a hit for a board: with its text only if the board no longer has it."""
     score = round(hit.score * _THOUSAND)
     if hit.is_on_board and not hit.citation:
         return [hit.id, score]

@@ -1,4 +1,4 @@
-"""Messages with lines of a log: each line is checked before any is taken."""
+"""Messages with lines of a log: all lines are checked before any is stored."""
 
 from collections.abc import Iterable
 
@@ -10,14 +10,14 @@ from engram_host.companion.types import LineBatch, Sender, SeqRange
 
 
 def read_span(device: str, head: SpanHead) -> SeqRange:
-    """The span that a message is about; Refused."""
+    """Return the span of a message; raises Refused."""
     if head["after"] > head["to"]:
         raise Refused("a message ends before it begins: the board's firmware is at fault.")
     return SeqRange(device, head["log"], head["epoch"], head["after"], head["to"])
 
 
 def read_batch(device: str, sender: Sender, head: LinesHead, body: memoryview) -> LineBatch:
-    """A batch with each of its lines checked; Refused if one is damaged or is not of the span."""
+    """Return a batch of checked lines; raises Refused if one is damaged or not of the span."""
     span = read_span(device, head)
     try:
         lines = list(_numbered(span, _lines(body)))
@@ -32,7 +32,6 @@ def read_batch(device: str, sender: Sender, head: LinesHead, body: memoryview) -
 
 
 def _lines(body: memoryview) -> Iterable[memoryview]:
-    """The lines behind a head of `lines`, whole and as they were written; BadMessage."""
     data = bytes(body)
     start = 0
     while start < len(data):

@@ -1,10 +1,9 @@
 """Messages of boards as types.
 
-engram.link.messages checks the heads of messages, so what is read of a head is there.
+engram.link.messages checks the heads of messages, so their fields exist.
 tests/companion/replication/test_message_headers.py compares the fields with the tables of the firmware.
 
-A board names its version of the messages in `hello`; another one than the companion's is refused with a sentence on which side
-to update.
+A board sends its version of the messages in `hello`; another version is refused, with a sentence on which side to update.
 """
 
 from typing import Any, Literal, TypedDict, cast
@@ -20,15 +19,13 @@ from engram_host.time_zones import is_rule
 
 
 class Head(TypedDict):
-    """What every message has: the board's id, its connection, and the message's number."""
-
     board: str
     link: int
     n: int
 
 
 class HelloHead(Head):
-    """A board begins a connection; of each log (epoch, oldest, next, rewrites)."""
+    """Begins a connection; has (epoch, oldest, next, rewrites) of each log."""
 
     op: Literal["hello"]
     version: int
@@ -40,7 +37,7 @@ class HelloHead(Head):
 
 
 class SpanHead(Head):
-    """A message on the lines of a log after one seq up to another."""
+    """Is about the lines of a log after one seq up to another."""
 
     log: LogName
     epoch: int
@@ -50,21 +47,15 @@ class SpanHead(Head):
 
 
 class LinesHead(SpanHead):
-    """The lines of a span stand behind the head."""
-
     op: Literal["lines"]
 
 
 class CheckHead(SpanHead):
-    """Asks whether the companion has the lines of a span with this digest."""
-
     op: Literal["check"]
     digest: str
 
 
 class AgreedHead(Head):
-    """A log was compared up to this rewrite."""
-
     op: Literal["agreed"]
     log: LogName
     epoch: int
@@ -72,7 +63,7 @@ class AgreedHead(Head):
 
 
 class KeepHead(Head):
-    """Asks the companion to promise that it keeps lines for good."""
+    """Asks the companion to keep lines for good."""
 
     op: Literal["keep"]
     log: LogName
@@ -82,7 +73,7 @@ class KeepHead(Head):
 
 
 class HoldsHead(Head):
-    """Between which numbers are the memories of the board's archive."""
+    """Range of numbers of the memories in the board's archive."""
 
     op: Literal["holds"]
     epoch: int
@@ -91,15 +82,13 @@ class HoldsHead(Head):
 
 
 class CallerHead(Head):
-    """A message in which the board says for whom it asks."""
-
     principal: str
     group: bool
     workspace: str
 
 
 class NotesHead(Head):
-    """Which notes there are of a span of names; of each (file, bytes, digest), or without bytes why there is none."""
+    """Notes in a span of names: (file, bytes, digest), or without bytes the reason."""
 
     op: Literal["notes"]
     epoch: int
@@ -109,8 +98,6 @@ class NotesHead(Head):
 
 
 class NoteHead(Head):
-    """The text of a note stands behind the head."""
-
     op: Literal["note"]
     epoch: int
     file: str
@@ -118,15 +105,11 @@ class NoteHead(Head):
 
 
 class GetHead(CallerHead):
-    """Asks for an entry by its id."""
-
     op: Literal["get"]
     id: str
 
 
 class SearchHead(CallerHead):
-    """Asks for a search."""
-
     op: Literal["search"]
     query: str
     limit: int
@@ -137,7 +120,7 @@ class SearchHead(CallerHead):
 
 
 class FileHead(CallerHead):
-    """Asks for lines of a file in a Markdown folder, or of a note that has left the board."""
+    """Request of lines of a Markdown file, or of a note that has left the board."""
 
     op: Literal["file"]
     path: str
@@ -146,9 +129,7 @@ class FileHead(CallerHead):
 
 
 class ListenHead(Head):
-    """Asks for a message of somebody, for some seconds; `mid` is the one that the board has in work, "" for none, `turn` its
-    id of it once it is on flash.
-    """
+    """Request of the next message; `mid` is in progress ("" for none), `turn` its id on flash."""
 
     op: Literal["listen"]
     wait: int
@@ -157,7 +138,7 @@ class ListenHead(Head):
 
 
 class ReplyHead(Head):
-    """A part of the answer to a message that the board was offered: items (kind, text) stand behind the head."""
+    """Part of an answer to an offered message; its body has items (kind, text)."""
 
     op: Literal["reply"]
     mid: str
@@ -166,8 +147,6 @@ class ReplyHead(Head):
 
 
 class PushHead(Head):
-    """The board says something by its own initiative."""
-
     op: Literal["push"]
     mid: str
     room: str
@@ -175,16 +154,14 @@ class PushHead(Head):
 
 
 class StatusHead(Head):
-    """How the board is; of each item (name, value)."""
+    """Status of the board; items are (name, value)."""
 
     op: Literal["status"]
     items: list[Any]
 
 
 class SensesHead(Head):
-    """Which senses there are; of each (number, name, unit, decimals, made). `shared` are the numbers of those that everybody
-    may see.
-    """
+    """List of senses (number, name, unit, decimals, made); `shared` are visible to all."""
 
     op: Literal["senses"]
     epoch: int
@@ -195,7 +172,7 @@ class SensesHead(Head):
 
 
 class ReadingsHead(Head):
-    """A block of a ring of readings stands behind the head."""
+    """Message with a block of a ring of readings as its body."""
 
     op: Literal["readings"]
     epoch: int
@@ -213,20 +190,20 @@ BoardHead = ReplicationHead | GetHead | SearchHead | FileHead | ConversationHead
 
 
 UPDATE_SECONDS = 3600
-"""When a board tries again after somebody has to update it, or the companion."""
+"""Retry time in seconds after a wrong version, which a person has to update."""
 
 UPDATE_BOARD = "update the board: send it the current firmware with `engram board deploy`."
 UPDATE_COMPANION = "update Engram on the companion's computer, and start `engram serve` again."
 
 _MOST_NUMBER = (1 << 30) - 1
-"""The highest epoch, and number of rewrites, that the other messages of a board may name."""
+"""Highest epoch, and number of rewrites, that a board may name."""
 
 DAMAGED_SECONDS = 5
-"""When a board tries again after a message that was damaged on the way."""
+"""Retry time in seconds after a message damaged on the way."""
 
 
 class UnknownMessage(Refused):
-    """A whole message whose sender can be answered, of a form that this companion does not know."""
+    """Undamaged message of an unknown form; its sender can be answered."""
 
     def __init__(self, head: Head, op: str, why: str):
         super().__init__(why, UPDATE_SECONDS)
@@ -235,10 +212,7 @@ class UnknownMessage(Refused):
 
 
 def decode(data: bytes) -> tuple[BoardHead, memoryview]:
-    """A board's message, with what stands behind its head.
-
-    BadMessage if it is damaged, so that nobody can be answered; else UnknownMessage if its form is not known.
-    """
+    """Decode a message and its body; raises BadMessage if damaged, UnknownMessage if unknown."""
     try:
         head, body = messages.decode(data, messages.FROM_BOARD)
     except messages.BadMessage as problem:
@@ -247,7 +221,7 @@ def decode(data: bytes) -> tuple[BoardHead, memoryview]:
 
 
 def _unknown(data: bytes, problem: messages.BadMessage) -> Exception:
-    """Why a message is not taken, to be told to its sender if that can be: a head whose crc is right was written so."""
+    """Return the error for a message; a head with a right crc can be answered."""
     try:
         head = log_line.decode(data[: data.find(b"\n") + 1])
         messages.encode("same", head["board"], head["link"], head["n"])
@@ -262,7 +236,7 @@ def _unknown(data: bytes, problem: messages.BadMessage) -> Exception:
 
 
 def check_version(head: HelloHead) -> None:
-    """Refuse a `hello` of another version of the messages."""
+    """Raise Refused for a `hello` of another version."""
     if head["version"] != messages.VERSION:
         raise Refused(_other_version(head["version"]), UPDATE_SECONDS)
 
@@ -273,7 +247,7 @@ def _other_version(version: int) -> str:
 
 
 def check_states(head: HelloHead) -> None:
-    """Refuse a `hello` with numbers that no other message may name, or a time zone that nobody can read."""
+    """Raise Refused for a `hello` with impossible numbers or time zone."""
     for log in LOGS:
         epoch, oldest, following, rewrites = head[log]
         if max(epoch, rewrites) > _MOST_NUMBER or max(oldest, following - 1) > log_line.MAX_SEQ:

@@ -1,4 +1,4 @@
-"""Messages on a board's notes: what it has, and the texts that are missing here."""
+"""Messages on a board's notes: its list, and the texts that are missing here."""
 
 from typing import Any
 from zlib import crc32
@@ -19,7 +19,7 @@ def take(
     now: int,
     quota: LineQuota,
 ) -> tuple[list[int], str]:
-    """Take a message: (the places in its list of the notes that are missing, what there is then). Refused, Stale."""
+    """Apply a message; return (indexes of missing notes, state). Raises Refused or Stale."""
     if head["op"] == "notes":
         entries = tuple(_entry(one) for one in head["files"])
         span = NoteSpan(device, head["epoch"], head["after"], head["to"], entries)
@@ -30,7 +30,6 @@ def take(
 
 
 def _entry(entry: Any) -> NoteEntry:
-    """[file, bytes, digest], or with 0 bytes why there is none."""
     if not (isinstance(entry, list) and [type(value) for value in entry] == [str, int, str]):
         raise Refused("an entry of the notes has another form: the board's firmware is at fault.", UPDATE_SECONDS)
     file, size, digest = entry

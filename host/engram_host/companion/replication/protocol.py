@@ -1,7 +1,7 @@
-"""Messages of boards, taken into the store, and their answers: the companion's side of engram.link.messages.
+"""Messages of boards, stored in the database, and their answers: the companion's side of engram.link.messages.
 
-Lines that come at the same time, from many boards, are taken in one transaction: a disk is asked to write for good once for
-all of them. An answer is given only after that.
+Lines that arrive concurrently, from many boards, share one transaction and its sync to disk. Answers follow the
+commit.
 """
 
 import asyncio
@@ -55,25 +55,24 @@ from engram_host.companion.types import (
 _log = logging.getLogger("engram.replication")
 
 MOST_WAITING = 512
-"""Batches that may wait for the next transaction; who brings more waits before it is read: bounds the memory."""
+"""Batches that wait for the next transaction, at most; bounds the memory."""
 
 MOST_AT_ONCE = 128
-"""Batches of one transaction: bounds how long one takes."""
+"""Batches per transaction; bounds its time."""
 
 MOST_GREETED = 2048
-"""Greetings that may wait for the database at most: bounds the memory."""
+"""Hellos that wait for the database, at most; bounds the memory."""
 
 GREETED_SECONDS = 3.5
-"""About the longest that a greeting waits for the database: a board waits four seconds for the answer."""
+"""Longest wait of a hello in seconds; a board waits four for the answer."""
 
 BUSY_SECONDS = (2, 8)
-"""When a board that would wait longer greets again, at the earliest and at the latest: drawn, so they do not come together."""
+"""Retry times in seconds of a busy companion; random, so that boards do not return together."""
 
 AGAIN_SECONDS = 15
-"""When a board tries again after the store could not be written."""
 
 LONGEST_PAUSE = 1.0
-"""Seconds until lines are written again after an error that nobody foresaw: all boards wait for that."""
+"""Pause in seconds after an unknown error; all boards wait for that."""
 
 _FAULT = "the companion has a fault and could not take the lines: see what it logged."
 _BROKEN_OFF = "the companion was interrupted before the lines were on disk."
@@ -81,8 +80,6 @@ _TOLD_LONGEST = 1000
 
 
 class _Busy(Refused):
-    """Too many boards greet at the same time."""
-
     def __init__(self) -> None:
         super().__init__(
             "too many boards connect at the same time: this one tries again.", random.randint(*BUSY_SECONDS)
@@ -90,7 +87,7 @@ class _Busy(Refused):
 
 
 Outcome = int | Refused | Stale | StoreUnavailable
-"""Of a batch: the seq up to which the copy is whole, or why it is not taken."""
+"""Outcome of a batch: the seq up to which the copy is complete, or its refusal."""
 
 
 @dataclass
@@ -100,10 +97,7 @@ class _Waiting:
 
 
 class Replication:
-    """Takes messages of boards, but for searches; `taken()` is called after lines were taken, `clock` gives Unix seconds.
-
-    A board may add as many lines a day as `quota` says.
-    """
+    """Handles messages of boards except searches; calls `taken()` after lines were stored."""
 
     def __init__(
         self,
@@ -131,28 +125,23 @@ class Replication:
         self._writer: BackgroundTask | None = None
         self._greetings = Admission(GREETED_SECONDS, MOST_GREETED)
         self.lines = 0
-        """Lines that were taken since the start."""
         self.refused = 0
-        """Messages that were refused since the start."""
 
     @property
     def waiting(self) -> int:
-        """Batches that wait for the next transaction."""
         return self._waiting.qsize()
 
     def start(self) -> None:
-        """Begin to write what comes."""
         self._writer = self._supervisor.start("replication", self._write, longest_pause=LONGEST_PAUSE)
 
     async def stop(self) -> None:
-        """Write nothing more; waiting callers get an error."""
+        """Stop writing; waiting callers get an error."""
         if self._writer:
             await self._writer.stop()
         while not self._waiting.empty():
             _set_outcome(self._waiting.get_nowait(), Refused(_BROKEN_OFF, AGAIN_SECONDS))
 
     async def answer(self, device: str, head: ReplicationHead, body: memoryview) -> bytes:
-        """The answer to a message whose head was read; b"" where there is none to be given."""
         sender = Sender(head["board"], head["link"], head["n"])
         try:
             return await self._answer(device, sender, head, body)
@@ -163,7 +152,7 @@ class Replication:
             return self.refusal(device, head, head["op"], problem)
 
     def refusal(self, device: str, head: Head, op: str, problem: Refused | StoreUnavailable) -> bytes:
-        """The answer that says why a message is not taken; where the database is stands only in the log."""
+        """Return a refusal; the location of the database appears only in the log."""
         self.refused += 1
         repeat = "busy" if isinstance(problem, _Busy) else f"{device} {op}"
         _log.warning("%s: refused: %s", device, problem, extra={"device": device, "op": op, "repeat": repeat})
@@ -200,7 +189,6 @@ class Replication:
                 return await self._keep_state(device, sender, head, body)
 
     async def _keep_state(self, device: str, sender: Sender, head: StateHead, body: memoryview) -> bytes:
-        """The answer to a message on something else that a board has."""
         now = int(self._clock())
         match head["op"]:
             case "notes" | "note":
@@ -260,7 +248,7 @@ class Replication:
             together = [await self._waiting.get()]
             while len(together) < MOST_AT_ONCE and not self._waiting.empty():
                 together.append(self._waiting.get_nowait())
-            # What waits for an answer gets one, whatever ends this task.
+            # Waiting callers get an answer, even if this task fails.
             outcomes: Sequence[Outcome] = [Refused(_FAULT, AGAIN_SECONDS)] * len(together)
             try:
                 began, now = time.monotonic(), int(self._clock())
@@ -292,7 +280,7 @@ def _held_fields(welcome: Welcome, name: LogName) -> list[int | str]:
     return [held.have, held.crc, held.rewrites]
 
 
-# --- the one way in, for MQTT and HTTP
+# --- dispatch, for MQTT and HTTP
 
 
 _dispatch_log = logging.getLogger("engram.dispatch")
@@ -303,14 +291,10 @@ AnswerSearch = Callable[[str, SearchHead], Awaitable[list[bytes]]]
 AnswerGet = Callable[[str, GetHead], Awaitable[list[bytes]]]
 AnswerFile = Callable[[str, FileHead], Awaitable[list[bytes]]]
 AnswerTalk = Callable[[str, ConversationHead, bytes], Awaitable[list[bytes]]]
-"""Given a board and the head of its message, the answers."""
+"""Returns the answers to a board's message, given its head."""
 
 
 class MessageDispatcher:
-    """Reads messages and hands them on; `searching` answers searches, `reading` what is asked for by its id,
-    `files` what is asked for by the path of a Markdown file, `talking` what belongs to conversations.
-    """
-
     def __init__(
         self,
         replication: Replication,
@@ -325,7 +309,7 @@ class MessageDispatcher:
         self._metrics = metrics or Metrics()
 
     async def answers(self, device: str, data: bytes) -> list[bytes]:
-        """The answers to a message, [] where there are none. BadMessage if it cannot be read: then nobody can be answered."""
+        """Return the answers to a message, maybe none; raises BadMessage if it is unreadable."""
         try:
             head, body = decode_any_version(data)
         except UnknownMessage as unknown:
@@ -354,7 +338,6 @@ class MessageDispatcher:
         return [answer] if answer else []
 
     async def answers_or_nothing(self, device: str, data: bytes) -> list[bytes]:
-        """As answers(), but a message that cannot be read is logged here."""
         try:
             return await self.answers(device, data)
         except messages.BadMessage as problem:

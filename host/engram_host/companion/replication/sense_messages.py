@@ -1,4 +1,4 @@
-"""Messages on a board's senses: which ones there are, and blocks of its readings, which may be hostile."""
+"""Messages on a board's senses: their list, and blocks of readings; both may be hostile."""
 
 from collections.abc import Collection
 from typing import Any
@@ -32,7 +32,7 @@ _LOWEST, _HIGHEST = -(1 << 31), (1 << 31) - 1
 _MOST_SLOT = (1 << 32) - 1
 _MOST_MADE = 1 << 40
 _MOST_PARTS = 64
-"""Parts of a sense that a block may fill: a board writes one of some days, and a few more if its clock was wrong."""
+"""Parts of a sense that a block may fill; boards write some days, more after a wrong clock."""
 
 
 def take(
@@ -44,14 +44,14 @@ def take(
     now: int,
     quota: LineQuota,
 ) -> HeldReadings:
-    """Take a message; what there is then. Refused, Stale."""
+    """Apply a message and return the state; raises Refused or Stale."""
     if head["op"] == "senses":
         return store.put_senses(sender, device, read_list(head), now)
     return store.put_readings(sender, device, read_block(head, body), now, quota)
 
 
 def read_list(head: SensesHead) -> SenseList:
-    """The senses that a board lists; Refused."""
+    """Return a board's list of senses; raises Refused."""
     shared = frozenset(head["shared"])
     listed = tuple(_listed(item, shared) for item in head["items"])
     for keys in ({each.number for each in listed}, {each.name for each in listed}):
@@ -77,7 +77,7 @@ def _refusal(why: str) -> Refused:
 
 
 def read_block(head: ReadingsHead, body: bytes) -> ReadingBlock:
-    """A block of readings with the rows of each sense; Refused if it is damaged. Rows beyond their bounds are passed over."""
+    """Return a block's rows by sense, without impossible ones; raises Refused if damaged."""
     block = rings.block_at(body)
     if block is None or block.size != len(body):
         raise Refused("readings were damaged on the way.", DAMAGED_SECONDS)
@@ -89,7 +89,7 @@ def read_block(head: ReadingsHead, body: bytes) -> ReadingBlock:
 
 
 def _newest_parts(found: list[Row], span: int) -> list[Row]:
-    """The sound rows of the newest parts, as many as a block may fill; a part has `span` slots."""
+    """Return the valid rows of the newest parts of `span` slots, within a block's limit."""
     rows = [row for row in found if _is_sound(row)]
     parts = sorted({row.slot // span for row in rows})
     if len(parts) <= _MOST_PARTS:

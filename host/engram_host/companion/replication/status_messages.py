@@ -1,4 +1,4 @@
-"""A board's message on how it is: figures of any board, which may be hostile, in their bounds."""
+"""Status messages of boards, which may be hostile; figures are kept within bounds."""
 
 import json
 from dataclasses import fields
@@ -10,10 +10,9 @@ from engram_host.companion.replication.messages import UPDATE_SECONDS, StatusHea
 from engram_host.companion.store.boards.status import TELEGRAM_STATES, BoardStatus
 
 MOST = (1 << 53) - 1
-"""The highest figure: what every program can show that reads JSON."""
+"""Highest figure: exact in every JSON parser."""
 
 _LONGEST = {"firmware": 32, "mode": 16, "reset": 16, "model": 64, "telegram": 16}
-"""Characters of a text."""
 
 _LONGEST_SENTENCE = 200
 _MOST_PINS, _LONGEST_PIN = 24, 32
@@ -22,10 +21,7 @@ _KINDS = {field.name: type(field.default) for field in fields(BoardStatus)}
 
 
 def read_status(head: StatusHead) -> BoardStatus:
-    """The figures that a board tells; Refused. Numbers and texts beyond their bounds are cut to these.
-
-    What a newer board tells beside them is passed over.
-    """
+    """Return a board's figures, cut to their bounds; ignores newer fields, raises Refused."""
     found: dict[str, Any] = {}
     for item in head["items"]:
         if not (isinstance(item, list) and len(item) == 2 and isinstance(item[0], str)):
@@ -49,7 +45,6 @@ def _bounded(name: str, value: Any) -> int | str:
 
 
 def _pins(value: Any) -> str:
-    """The values of pins as a JSON object, as many as a board may have."""
     if not isinstance(value, dict):
         raise _refusal("pins is no object")
     return json.dumps({_shown(name): _pin(each) for name, each in list(value.items())[:_MOST_PINS]}, ensure_ascii=False)

@@ -1,6 +1,4 @@
-"""Upkeep of the database in the background: removes what the settings do not keep for ever, and looks at all of
-it, so that damage is found while boards still have what they sent, or a backup does.
-"""
+"""Upkeep of the database: removes expired data, and checks everything while boards or backups can repair it."""
 
 import asyncio
 import logging
@@ -17,17 +15,15 @@ from engram_host.companion.types import RetentionLimits
 _log = logging.getLogger("engram.expiry")
 
 EXPIRY_LEASE, CHECK_LEASE = "expiry", "checking"
-"""The processes that hold them remove what is old, and check the database."""
+"""Leases of the processes that expire data and check the database."""
 
 EXPIRE_FIRST_SECONDS = 60.0
-"""After the start, which is busy enough."""
+"""Delay after the start, which is busy enough."""
 
 EXPIRE_EVERY_SECONDS = 3600.0
 
 
 class ExpirySweep:
-    """A background task that lets a store expire what is older, or more, than `limits`."""
-
     def __init__(self, store: RemovalTable, limits: RetentionLimits, supervisor: Supervisor, lease: Lease):
         self._store = store
         self._limits = limits
@@ -36,11 +32,9 @@ class ExpirySweep:
         self._task: BackgroundTask | None = None
 
     def start(self) -> None:
-        """Begin, a minute from now."""
         self._task = self._supervisor.start("expiry", lambda: self._lease.run(self._run))
 
     async def stop(self) -> None:
-        """Remove nothing more."""
         if self._task:
             await self._task.stop()
         self._lease.release()
@@ -62,26 +56,21 @@ class ExpirySweep:
 _store_log = logging.getLogger("engram.store")
 
 CHECK_FIRST_SECONDS = 60.0
-"""How long after the start the first look begins: the first minute is for boards and people who come at once."""
+"""Delay of the first check, since boards and people connect in the first minute."""
 
 CHECK_EVERY_SECONDS = 24 * 3600.0
-"""Seconds from one look to the next."""
 
 _PAUSE_SECONDS = 0.02
-"""After each some thousand lines, so that others get at the disk and the processor."""
+"""Pause after some thousand lines, to leave disk and processor to others."""
 
 
 class Checked(Protocol):
-    """The part of the store that this asks for."""
-
     def check(self, pause: Callable[[], None]) -> None:
-        """Look at all pages and lines. StoreUnavailable."""
+        """Check all pages and lines; raises StoreUnavailable."""
         ...
 
 
 class StoreCheck:
-    """Checks the database soon after the start and once a day; what it finds, the store tells from then on."""
-
     def __init__(self, store: Checked, supervisor: Supervisor, lease: Lease):
         self._store = store
         self._supervisor = supervisor
@@ -89,11 +78,9 @@ class StoreCheck:
         self._task: BackgroundTask | None = None
 
     def start(self) -> None:
-        """Begin."""
         self._task = self._supervisor.start("checking", lambda: self._lease.run(self._run))
 
     async def stop(self) -> None:
-        """End; a look that is under way ends when the store is closed."""
         if self._task:
             await self._task.stop()
         self._lease.release()

@@ -49,8 +49,6 @@ EVERY = slice(None)
 
 @dataclass
 class BoardRows:
-    """One board's rows in one search."""
-
     seen: VisibleRows
     lengths: Floats
     norms: Floats = field(default_factory=lambda: np.zeros(0))
@@ -106,7 +104,6 @@ class WordScores:
         return np.minimum(1, evidence / self.full) if self.full else np.zeros(len(evidence))
 
     def evidence(self, board: BoardRows, rows: Places = EVERY) -> Floats:
-        """Return the matched weight of the query's words per row, neighbours included."""
         return board.total[rows] * np.array((1.0, _LONE)).take(board.column("turn")[rows].view(np.uint8))
 
     def saturated(self, board: BoardRows, rows: NDArray[np.intp], counts: Counts) -> Floats:
@@ -254,12 +251,10 @@ def _repeats(board: BoardRows) -> Mask:
 
 
 def inverse_frequency(documents: int, having: int) -> float:
-    """Return the idf of a word that `having` of all documents have."""
     return math.log(1 + (documents - having + 0.5) / (having + 0.5)) if documents else 0.0
 
 
 def _count(board: BoardRows, found: NDArray[np.int32], counts: Counts) -> tuple[int, Floats]:
-    """Return the number of live rows with a word, and its count per thread over live turns."""
     size = len(board.seen.index.threads.texts)
     threads = board.seen.live_rows.live_threads.take(found)
     having = int(np.count_nonzero(threads <= size))

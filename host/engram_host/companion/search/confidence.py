@@ -56,7 +56,6 @@ def with_record(parts: Sequence[float], record: dict[str, Any]) -> tuple[float, 
 
 
 def value_of(parts: Floats) -> Floats:
-    """Return the confidence of each row of parts, 0 to 1."""
     sides = parts[:, :_SIDES]
     searched = ~np.isnan(sides)
     mean = np.where(searched, sides, 0).sum(axis=1) / np.maximum(1, searched.sum(axis=1))

@@ -29,7 +29,6 @@ class SearchEngine:
         self._embed = embed
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """Answer a request without the vector side if the embedder fails. Raise UnknownDevice."""
         begin = time.perf_counter()
         query, degraded = self._query_vector(request)
         embedded = time.perf_counter()
@@ -60,7 +59,6 @@ class SearchEngine:
         )
 
     def read(self, device: str, log: LogName, number: int, caller: Caller, now: int) -> bytes:
-        """Return an entry's line, or b"" if there is none that the caller may see."""
         index, known = self._cache.get(device, None)
         with index.lock:
             row = index.row_of(log, number)

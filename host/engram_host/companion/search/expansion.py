@@ -39,8 +39,6 @@ _ITEM = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+(.+)")
 
 
 class QueryExpander:
-    """Cached query expansion by a chat model."""
-
     def __init__(self, ask: AskModel, seconds: float, cooldown: Cooldown):
         self._ask = ask
         self._seconds = seconds
@@ -82,7 +80,6 @@ class QueryExpander:
 
 
 def parse_wordings(answer: str, query: str) -> tuple[str, ...]:
-    """Parse wordings from a JSON list or a bulleted list. Raise ExpansionError for other text."""
     items = _json_list(answer[:MOST_ANSWER])
     if items is None:
         items = [found[1] for line in answer[:MOST_ANSWER].splitlines() if (found := _ITEM.fullmatch(line))]
@@ -103,6 +100,5 @@ def _json_list(answer: str) -> list[str] | None:
 
 
 def make_expander(settings: SearchSettings, complete: Callable[..., Awaitable[str]]) -> QueryExpander | None:
-    """Return a query expander, or None if expansion is off; `complete` is Gateway.complete."""
     ask = functools.partial(complete, most_tokens=MOST_ANSWER_TOKENS, model=settings.expand_model)
     return QueryExpander(ask, settings.expand_seconds, Cooldown(COOLDOWN_SECONDS)) if settings.expand else None

@@ -20,7 +20,6 @@ _SHOWN_WORDS = 8
 def explain(
     candidate: Candidate, board: BoardRows, words: WordScores | None, query: str, parts: Sequence[float]
 ) -> Explanation:
-    """Return a candidate's points by part, with words as the query spells them."""
     named: list[Part] = []
     beside: list[Part] = []
     session = 0.0
@@ -72,7 +71,6 @@ def _neighbour_parts(row: int, board: BoardRows, words: WordScores) -> list[Part
 
 
 def why_empty(request: SearchRequest, words: WordScores | None, entries: int, wanted: int, degraded: str) -> Sentence:
-    """Return the reason for an empty result without revealing hidden entries."""
     if not entries:
         return REASONS.say("nothing_stored")
     if not wanted:

@@ -27,8 +27,6 @@ WAYS = ("previous", "following")
 
 @dataclass(frozen=True)
 class RowTotals:
-    """Counts of an index's live rows, and counts and words by kind (True for turns)."""
-
     entries: int
     count: dict[bool, int]
     length: dict[bool, float]
@@ -60,7 +58,6 @@ class LiveRows:
         return index
 
     def fits(self, labels: frozenset[str], now: int) -> bool:
-        """True if a caller with these labels sees the same rows now."""
         return labels == self.labels and self.since <= now < self.until and self.changes == self.index.changes
 
     @cached_property
@@ -134,8 +131,6 @@ class LiveRows:
 
 @dataclass(frozen=True)
 class VisibleRows:
-    """Countable and findable (`wanted`) rows of one index for one caller."""
-
     index: DeviceIndex
     live_rows: LiveRows
     wanted: Mask
@@ -151,7 +146,6 @@ class VisibleRows:
 
 
 def visible_rows(index: DeviceIndex, request: SearchRequest) -> VisibleRows:
-    """Return the rows of an index that a request may see."""
     rows = _live_rows(index, request)
     if not request.history:
         wanted = rows.live & _passes(index, request) if _has_filters(request) else rows.live
@@ -181,14 +175,12 @@ def _in_scope(index: DeviceIndex, request: SearchRequest) -> Mask:
 
 
 def rows_seen_by(index: DeviceIndex, caller: Caller) -> Mask:
-    """Mask of the rows that a caller may see, in any state."""
     may_see = set(access.labels(caller))
     by_scope = np.array([text in may_see for text in index.scopes.texts] or [False], np.bool_)
     return by_scope[index.rows.column("scope")]
 
 
 def _earlier(index: DeviceIndex, allowed: Mask) -> Mask:
-    """Mask of earlier versions whose latest version the caller may see too."""
     earlier = np.flatnonzero(allowed & (index.rows.column("state") == columns.EARLIER))
     kept = np.zeros(len(allowed), np.bool_)
     kept[earlier] = allowed[index.latest(earlier)]

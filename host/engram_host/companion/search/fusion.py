@@ -43,7 +43,6 @@ _find_days = lru_cache(maxsize=64)(find_days)
 
 
 def days_of(at: NDArray[np.int64], zone: BoardZone) -> NDArray[np.int64]:
-    """Return days since 1970; impossible times are in standard time."""
     offsets = np.full(at.shape, zone.standard, np.int64)
     if zone.rule and at.size:
         for first, end, minutes in zone.spans(max(int(at.min()), 0), min(int(at.max()), _LAST_MOMENT)):
@@ -63,8 +62,6 @@ _QUOTED_OR_DIGIT = re.compile(r"[0-9]|\"[^\"]+\"|“[^”]+”|`[^`]+`|«[^»]+�
 
 @dataclass(frozen=True)
 class Candidate:
-    """A row that may be an answer, with the parts of its score."""
-
     place: int
 
     row: int
@@ -201,7 +198,6 @@ def _candidates(
 
 
 def days_named(request: SearchRequest, zone: BoardZone) -> Days | None:
-    """Return the days that a query names in a time zone."""
     today = zone.day_of(request.now)
     return _find_days(request.query, today) if request.dates else None
 
@@ -229,7 +225,6 @@ def mmr_order(
     limit: int,
     share: float,
 ) -> list[int]:
-    """Return at most `limit` indexes by MMR; `scores` descend, vectors have length 1."""
     best = max(max(scores, default=0.0), 1e-12)
     relevance = np.array(scores) / best
     likest = np.zeros(len(scores))
@@ -267,7 +262,6 @@ def candidate_rows(
     meaning: VectorScores | None,
     boards: int,
 ) -> list[Rows]:
-    """Return the best rows of either side per board, with their vectors loaded."""
     count = request.depth * request.candidates
     found = _best(lexical, count, 0.0) if lexical else [np.zeros(0, np.intp)] * boards
     if meaning is None:
@@ -280,7 +274,6 @@ def candidate_rows(
 
 
 def _best(scores: Sequence[NDArray], count: int, above: float) -> list[Rows]:
-    """Return the indexes of the `count` best scores above a threshold, with all ties of the last."""
     found = [np.flatnonzero(one > above) for one in scores]
     values = [one[at] for one, at in zip(scores, found, strict=True)]
     every = np.concatenate(values)

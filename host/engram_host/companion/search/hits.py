@@ -21,8 +21,6 @@ Line = dict[str, Any] | None
 
 
 class LineSource(Protocol):
-    """Source of lines for the hits."""
-
     def lines_at(
         self, device: str, log: LogName, epoch: int, seqs: Sequence[int], archived: bool = False
     ) -> Mapping[int, bytes]:
@@ -31,8 +29,6 @@ class LineSource(Protocol):
 
 
 class HitReader:
-    """Reader of one search's hits."""
-
     def __init__(self, lines: LineSource, request: SearchRequest):
         self._source = lines
         self._request = request
@@ -101,7 +97,6 @@ class HitReader:
 
 
 def shown_fields(line: bytes, caller: Caller) -> Line:
-    """Return a line's fields if its text is visible to the caller; it may have changed since."""
     fields = log_line.decode(line)
     has_text = "text" in fields or "content" in fields
     return fields if has_text and access.may_see(caller, fields.get("scope", ALL)) else None

@@ -33,14 +33,11 @@ State = Literal["live", "superseded", "earlier version", "archived"]
 
 @dataclass(frozen=True)
 class QueryTerms:
-    """Terms of a query and of its other wordings, True if only an identifier gave them."""
-
     own: dict[str, bool]
     added: dict[str, bool]
 
 
 def find_terms(request: SearchRequest, zones: Collection[BoardZone]) -> QueryTerms:
-    """Return the terms of a query on boards in some time zones."""
     if not request.use_words:
         return QueryTerms({}, {})
     own = query_terms(_without_days(request.query, request, zones), MOST_TERMS)
@@ -55,8 +52,6 @@ def _without_days(text: str, request: SearchRequest, zones: Iterable[BoardZone])
 
 @dataclass(frozen=True)
 class Found:
-    """A candidate with its hit's data from the index."""
-
     candidate: Candidate
     device: Device
     log: LogName
@@ -72,8 +67,6 @@ class Found:
 
 
 class Ranking:
-    """Candidates of some boards, best first."""
-
     def __init__(
         self,
         vectors: VectorSource,

@@ -18,7 +18,6 @@ if TYPE_CHECKING:  # httpx is loaded only if there is a reranker
     from engram_host.companion.remote_service import RemoteService
 
 MOST_AT_ONCE = 8
-"""Maximum concurrent requests, to bound memory and load."""
 
 _CONNECT_SECONDS = 3.0
 
@@ -43,8 +42,6 @@ def make_reranker(settings: RerankSettings) -> "Reranker | None":
 
 
 class Reranker:
-    """Reranking of the best hits by an external service."""
-
     def __init__(self, service: "RemoteService", settings: RerankSettings, cooldown: Cooldown):
         self._service = service
         self._settings = settings
@@ -65,7 +62,6 @@ class Reranker:
         return problem and f"searches are not reranked: {problem}"
 
     async def rerank(self, query: str, hits: Sequence[Hit], seconds: float) -> tuple[Hit, ...]:
-        """Return hits by the service's scores, then unscored ones in order. Raise RerankerError."""
         if len(hits) < 2:
             return tuple(hits)
         seconds = min(seconds, self._settings.timeout_seconds)

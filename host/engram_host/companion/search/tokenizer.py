@@ -96,7 +96,6 @@ def query_terms(text: str, most: int) -> dict[str, bool]:
 
 
 def query_words(text: str) -> dict[str, str]:
-    """Map each term of a query to the word that it came from."""
     found: dict[str, str] = {}
     for piece in text.split():
         for term in chain(board.terms(piece), identifier_terms(piece)):
@@ -105,7 +104,6 @@ def query_words(text: str) -> dict[str, str]:
 
 
 def identifier_terms(piece: str) -> Iterator[str]:
-    """Yield the terms that the identifiers of a piece add."""
     if piece.isalpha() and (piece.islower() or piece[1:].islower()):
         return
     for line in piece.split():

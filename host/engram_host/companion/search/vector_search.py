@@ -29,7 +29,6 @@ _NEAR = 0.5
 _FEW = 50
 
 Copy = tuple[str, LogName, int]
-"""(board, log, epoch)."""
 
 
 @dataclass(frozen=True)
@@ -42,16 +41,12 @@ class QueryVector:
 
 
 class VectorSource(Protocol):
-    """Source of full-precision vectors."""
-
     def vectors_at(self, identity: Identity, wanted: Mapping[Copy, Sequence[int]]) -> Mapping[Copy, VectorRows]:
         """Return the vectors of some lines by copy of a log; lines without one are missing."""
         ...
 
 
 class ExactVectors:
-    """Full-precision vectors of some rows; call load() first."""
-
     def __init__(self, source: VectorSource, identity: Identity, devices: Sequence[Device]):
         self._source = source
         self._identity = identity
@@ -85,7 +80,6 @@ class ExactVectors:
         return there, self._vectors[place][at[there]]
 
     def cosines(self, place: int, rows: NDArray[np.intp], query: Vector) -> NDArray[np.float64]:
-        """Return 64-bit cosines, NaN without a vector."""
         there, vectors = self.vectors_of(place, rows)
         found = np.full(len(rows), np.nan)
         # No matrix product: it may group a row's sum by the number of rows.
@@ -141,7 +135,6 @@ class VectorScores:
 
 
 def vector_scores(seen: list[VisibleRows], query: Vector, unrelated: float, exact: ExactVectors) -> VectorScores:
-    """Compare the query's vector with all wanted rows."""
     cosines = []
     count = embedded = 0
     sample: list[float] = []
@@ -162,5 +155,4 @@ def vector_scores(seen: list[VisibleRows], query: Vector, unrelated: float, exac
 
 
 def count_unembedded(seen: list[VisibleRows]) -> int:
-    """Return the number of live rows with text but no vector yet."""
     return sum(one.live_rows.unembedded for one in seen)

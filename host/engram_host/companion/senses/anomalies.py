@@ -59,7 +59,6 @@ class _Usual:
         return max(_LOWEST[what], self.limits[what] * _ABOVE[what])
 
     def add(self, quarter: int, mean: float) -> bool | None:
-        """Add a quarter's mean: True if an anomaly begins, False if one ends, else None."""
         passed = quarter - self.last if self.last >= 0 else 1
         if -_GAP < passed <= 0:
             return None
@@ -142,7 +141,6 @@ class _Usual:
         self.spread[hour] += more / min(seen, _SPREAD_UP if more > 0 else _SPREAD_DOWN)
 
     def end_day(self) -> bool | None:
-        """End a day: True if a drift begins, False if one ends, else None."""
         if any(self.largest):
             for what, largest in enumerate(self.largest):
                 self._learn_limit(what, largest, self.learned)
@@ -205,7 +203,6 @@ class AnomalyFinder:
         self._value: int | None = None
 
     def add(self, row: Row) -> None:
-        """Add a minute; minutes that are not later than all before are ignored."""
         slot = row.slot
         if slot <= self.seen:
             return

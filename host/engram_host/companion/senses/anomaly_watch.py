@@ -27,8 +27,6 @@ _DAY = 1440
 
 
 class AnomalyWatch:
-    """Checks new readings between start() and stop()."""
-
     def __init__(self, *, boards: BoardTable, senses: SenseTable, supervisor: Supervisor, lease: Lease):
         self._boards = boards
         self._senses = senses
@@ -60,7 +58,6 @@ class AnomalyWatch:
                 _log.warning("anomalies wait: %s", problem, extra={"repeat": "anomalies"})
 
     def look(self, device: str, sense: StoredSense, now: int) -> None:
-        """Check the readings of a sense since the last check; blocks."""
         newest = min(sense.at, now) // 60
         finder = self._finders.get((device, sense.key))
         if finder is None:

@@ -114,7 +114,6 @@ class ReadingService:
         return Series(sense, LEVELS[at], step, points, events)
 
     def find(self, device: str, name: str) -> StoredSense:
-        """Return the sense of a name, ignoring case and spacing, or raise UnknownSense."""
         key = access.tag(name)
         for sense in self._list(device):
             if access.tag(sense.name) == key:

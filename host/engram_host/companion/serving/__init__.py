@@ -1,1 +1,1 @@
-"""A companion that serves: how it starts, and where it is."""
+"""A running companion: start and addresses."""

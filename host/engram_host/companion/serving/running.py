@@ -1,4 +1,4 @@
-"""Starts a companion, and says where it is while it runs."""
+"""Starts a companion, and knows its addresses while it runs."""
 
 import asyncio
 import contextlib
@@ -34,26 +34,21 @@ from engram_host.companion.supervisor import Supervisor
 
 
 class RunningCompanion:
-    """A companion that serves."""
-
     def __init__(self, app: CompanionApp, web: WebServer):
         self.app = app
         self.web = web
 
     async def serve(self, stop: asyncio.Event) -> None:
-        """Serve until `stop` is set; HttpLost."""
+        """Serve until `stop` is set; raises HttpLost."""
         await run_until_one_ends(stop.wait(), self.web.until_lost())
 
     def addresses(self) -> dict[str, str]:
-        """Addresses of `http`, and of the broker `mqtt` if there is one."""
+        """Return the address of `http`, and of the broker as `mqtt` if there is one."""
         broker = without_login(self.app.settings.mqtt.url)
         return {"http": self.web.url} | ({"mqtt": broker} if broker else {})
 
     def page_address(self) -> str:
-        """The address of the page; where tokens are asked for with a link's code, good once on this computer. Blocks some ms.
-
-        StoreUnavailable.
-        """
+        """Return the page's address, with a one-time code if tokens are required; raises StoreUnavailable."""
         access = self.app.access
         url = f"{self.web.scheme}://{in_url(reachable_host(self.web.host))}:{self.web.port}"
         if not access.requires_tokens:
@@ -61,7 +56,7 @@ class RunningCompanion:
         return url + make_sign_in_path(self.app.store.sessions, access.callers.operator, is_local=True)
 
     def banner(self, seconds: float, page: str) -> list[str]:
-        """What a person is shown after a start that took some seconds; `page` is how the page is opened."""
+        """Return the lines shown after a start of `seconds`; `page` says how to open the page."""
         app = self.app
         return [
             f"Engram companion {__version__}, ready in {seconds:.1f} s. Ctrl-C ends it.",
@@ -75,13 +70,12 @@ class RunningCompanion:
 
 
 def _web_app(app: CompanionApp) -> FastAPI:
-    """The API and the page of a companion."""
     page = Page(app.access)
     return make_app(app, make_page_routers(page, app), functools.partial(make_refusal, page))
 
 
 def listen(http: HttpSettings) -> socket.socket:
-    """The socket of the HTTP API, at a free port if the settings say 0. CannotListen."""
+    """Bind the HTTP API's socket, to a free port for 0; raises CannotListen."""
     try:
         return bind_socket(http.host, http.port)
     except OSError as error:
@@ -92,7 +86,7 @@ def listen(http: HttpSettings) -> socket.socket:
 
 @contextlib.asynccontextmanager
 async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterator[RunningCompanion]:
-    """Serve as long as the block runs. SettingError, StoreUnavailable, and whatever cannot listen."""
+    """Serve while the context is open; raises SettingError, StoreUnavailable or CannotListen."""
     settings = read_settings(home, flags)
     make_folder(home)
     http = settings.http
@@ -135,5 +129,5 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
             try:
                 yield RunningCompanion(app, web)
             finally:
-                app.conversations.release()  # requests that wait for something end now
+                app.conversations.release()  # ends long polls
                 await web.stop()

@@ -52,7 +52,6 @@ class CompanionStore:
         self.vectors = VectorTable(database)
 
     def open(self) -> list[str]:
-        """Connect, and return a sentence for each migration."""
         self.database.connect()
         return self.database.migrate()
 
@@ -61,7 +60,6 @@ class CompanionStore:
 
 
 def open_store(url: str) -> CompanionStore:
-    """Open the store at a URL."""
     store = choose_store(url)
     for sentence in store.open():
         logging.getLogger(__name__).info(sentence)
@@ -69,7 +67,6 @@ def open_store(url: str) -> CompanionStore:
 
 
 def choose_store(url: str) -> CompanionStore:
-    """Return the unopened store of a URL, or raise SettingError."""
     return CompanionStore(_database(url))
 
 

@@ -51,14 +51,11 @@ _HOUR = 3600
 
 @dataclass(frozen=True, order=True)
 class NoteName:
-    """A note by its name for people, such as 2026-01-31.md, and its owner."""
-
     name: str
     principal: str
 
 
 def note_name(file: str) -> NoteName:
-    """Parse the name of a note on a board's flash, or raise Refused."""
     name, principal = principal_files.principal_of(file)
     if name != MEMORY and not is_note(name):
         raise Refused(_FAULT.format("a message names a file that is no note"), _HOUR)
@@ -79,8 +76,6 @@ def note_state(rows: Rows, device: str, epoch: int) -> str:
 
 
 class NoteFileTable(DatabaseTable):
-    """Notes of boards."""
-
     @writes
     def compare_notes(self, rows: Rows, sender: Sender, span: NoteSpan, now: int) -> tuple[list[int], str]:
         """Apply a board's list; return (indexes of missing entries, note_state()) or raise Refused, Stale."""
@@ -93,7 +88,6 @@ class NoteFileTable(DatabaseTable):
     def put_note(
         self, rows: Rows, sender: Sender, device: str, epoch: int, file: str, content: bytes, now: int, quota: LineQuota
     ) -> str:
-        """Store a note and return note_state(); raise Stale, or Refused, as beyond the `quota` of lines."""
         notes = _BoardNotes(rows, sender, device, epoch, now)
         notes.put(file, content, quota)
         notes.save()
@@ -116,7 +110,6 @@ class NoteFileTable(DatabaseTable):
 
     @reads
     def note_sources(self, rows: Rows, devices: Sequence[str], only_left: bool = False) -> list[str]:
-        """Return the search sources of boards' notes, without those from before a reset."""
         prefixes = (LEFT_NOTES,) if only_left else (NOTES, LEFT_NOTES)
         owners = {prefix + device: device for device in devices for prefix in prefixes}
         copies = rows.present_copies([*devices, *owners])
@@ -150,8 +143,6 @@ class NoteFileTable(DatabaseTable):
 
 
 class _Folder:
-    """A board's present or departed notes, as a searchable folder."""
-
     def __init__(self, rows: Rows, name: str, epoch: int, now: int):
         self._rows = rows
         self._now = now
@@ -230,7 +221,6 @@ class _BoardNotes:
         return True
 
     def _move(self, file: str, *, is_left: bool) -> bool:
-        """Move a note between the present and the departed ones; False if its text is damaged."""
         where = (self._device, self._epoch, file)
         (found,) = self._rows.run(f"SELECT content FROM note_files WHERE {_ONE}", where)
         content, crc = bytes(found[0]), self._known[file][0]

@@ -48,7 +48,6 @@ class DamagedLines:
 
 
 def mark_damaged(rows: Rows, found: Iterable[Found], now: int) -> list[str]:
-    """Mark lines that are still damaged; return a sentence for each log."""
     by_copy: dict[tuple[str, LogName, int], list[int]] = defaultdict(list)
     for device, log, epoch, seq in found:
         by_copy[device, log, epoch].append(seq)
@@ -78,12 +77,10 @@ def _mark(rows: Rows, key: tuple[str, LogName, int], seqs: Sequence[int]) -> lis
 
 
 def has_damaged(rows: Rows, copy: LogRow) -> bool:
-    """True if a damaged line of a copy may still be on its board."""
     return bool(_damaged(rows, copy, max(copy.oldest - 1, 0), copy.have, 1))
 
 
 def damaged_seqs(rows: Rows, copy: LogRow, after: int, to: int) -> set[int]:
-    """Return the seqs of damaged lines of a span that the board may still have."""
     return set(_damaged(rows, copy, max(after, copy.oldest - 1), to, 1 << 30))
 
 
@@ -111,7 +108,6 @@ COUNTS = (
 
 
 def count_damaged(rows: Rows) -> list[DamagedLines]:
-    """Return damaged lines by board and log; a line counts until its board resends it."""
     return [
         DamagedLines(device, log, count, int(lost), int(former), rows.if_lost)
         for device, log, count, lost, former in rows.run(COUNTS)
@@ -119,7 +115,6 @@ def count_damaged(rows: Rows) -> list[DamagedLines]:
 
 
 def set_lost_aside(rows: Rows, now: int) -> int:
-    """Set aside the damaged lines that no board can send again; return their number."""
     columns = "lines.device, lines.log, lines.epoch, lines.seq, lines.line"
     found = rows.run(f"SELECT {columns} FROM {_WITH_LOGS} AND {IS_LOST} = 1")
     for name, log, epoch, seq, line in found:

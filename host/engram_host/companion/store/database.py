@@ -31,8 +31,6 @@ _TABLE = (
 
 @dataclass(frozen=True)
 class Migration:
-    """One step of the schema."""
-
     number: int
     name: str
     sql: str
@@ -43,14 +41,12 @@ class Migration:
 
 
 def bundled_migrations() -> list[Migration]:
-    """Return the migrations in order, written for SQLite."""
     folder = resources.files("engram_host.companion.store") / "migrations"
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
     return [_parse_migration(file.name, file.read_text(encoding="utf-8")) for file in files]
 
 
 def tables_with(column: str = "") -> list[str]:
-    """Return the names of the tables that have a column, or of all."""
     made = re.findall(r"CREATE TABLE (\w+) \((.*?)\n\)", "".join(step.sql for step in bundled_migrations()), re.DOTALL)
     return [name for name, body in made if not column or f"\n    {column} " in body]
 
@@ -104,15 +100,11 @@ AnyTable = TypeVar("AnyTable", bound="DatabaseTable")
 class AdvisoryLocks(Protocol):
     """Locks of one process by name; StoreUnavailable once all are lost."""
 
-    async def take(self, name: str) -> bool:
-        """Try to lock; False if another process holds it."""
-        ...
+    async def take(self, name: str) -> bool: ...
 
     async def give_back(self, name: str) -> None: ...
 
-    async def check(self) -> None:
-        """Raise StoreUnavailable if the locks are lost."""
-        ...
+    async def check(self) -> None: ...
 
 
 class Database(ABC):
@@ -174,7 +166,6 @@ class Database(ABC):
         """Rewrite the files without removed bytes, doubling disk use; return places that may keep some."""
 
     def migrate(self) -> list[str]:
-        """Migrate the schema or wait for a process that does; return a sentence for each migration."""
         steps = bundled_migrations()
         done: list[str] = []
         while sentence := self._migrate_once(steps):
@@ -196,8 +187,6 @@ class Database(ABC):
 
 
 class DatabaseTable:
-    """Base of tables; a method under reads() or writes() is one transaction, called without `rows`."""
-
     def __init__(self, database: Database):
         self.database = database
 

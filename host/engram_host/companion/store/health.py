@@ -16,8 +16,6 @@ _LINES_AT_ONCE = 2000
 
 
 class HealthTable(DatabaseTable):
-    """Looks at all tables."""
-
     found_notes: Sequence[str] = ()
     """Damage that the last check found in notes, in sentences: a full check is too slow for each request."""
 
@@ -55,7 +53,6 @@ class HealthTable(DatabaseTable):
 
     @writes
     def set_lost_aside(self, rows: Rows, now: int) -> int:
-        """Set aside the damaged lines that no board can send again; return their number."""
         return set_lost_aside(rows, now)
 
     def gauges(self) -> dict[str, float]:

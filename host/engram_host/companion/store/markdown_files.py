@@ -21,8 +21,6 @@ _Said = tuple[str, str]
 
 
 class FolderTable(DatabaseTable):
-    """Files of Markdown folders; each folder is stored like a board."""
-
     @reads
     def stamps(self, rows: Rows, folder: str, after: str = "", limit: int = 1000) -> list[tuple[str, str, int, str]]:
         """Return (path, stamp, passages, problem) of a folder's files after a path, by path."""
@@ -35,7 +33,6 @@ class FolderTable(DatabaseTable):
 
     @writes
     def put_files(self, rows: Rows, folder: str, new: Sequence[NewFile], now: int) -> int:
-        """Store files in one transaction and return the count of new passages; others keep their vectors."""
         if not new:
             return 0
         device, copy = _folder_rows(rows, folder)
@@ -57,7 +54,6 @@ class FolderTable(DatabaseTable):
 
 
 def drop_kept_files(rows: Rows, device: DeviceRow, copy: LogRow, paths: Sequence[str], now: int) -> None:
-    """Delete files of a folder with their passages and vectors."""
     for path in paths:
         file = _read_kept_file(rows, device.name, path)
         if file:
@@ -67,7 +63,6 @@ def drop_kept_files(rows: Rows, device: DeviceRow, copy: LogRow, paths: Sequence
 
 
 def drop_folder_rows(rows: Rows, folder: str) -> None:
-    """Delete a folder with its files, passages and vectors."""
     for table, column in (
         ("files", "folder"),
         ("vectors", "device"),
@@ -94,7 +89,6 @@ def _folder_rows(rows: Rows, folder: str) -> tuple[DeviceRow, LogRow]:
 
 
 def save_folder(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
-    """Save the rows of a folder."""
     device.heard = now
     copy.have = copy.next - 1
     rows.save_devices([device])
@@ -102,7 +96,6 @@ def save_folder(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
 
 
 def put_file(rows: Rows, device: DeviceRow, copy: LogRow, file: NewFile, now: int) -> int:
-    """Update a file's lines and return the number of new passages."""
     before = _read_kept_file(rows, device.name, file.path)
     old = _lines(rows, copy, [seq for seq, _, _ in before.places] if before else [])
     if before:
@@ -133,7 +126,6 @@ def put_file(rows: Rows, device: DeviceRow, copy: LogRow, file: NewFile, now: in
 def _matched(
     old: dict[int, tuple[_Said, str, int]], passages: Iterable[StoredPassage]
 ) -> tuple[list[tuple[int, StoredPassage]], list[StoredPassage]]:
-    """Return (known passages with their seqs, new passages)."""
     known: dict[_Said, list[int]] = {}
     for seq, (said, _, _) in sorted(old.items(), reverse=True):
         known.setdefault(said, []).append(seq)

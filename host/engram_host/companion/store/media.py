@@ -56,8 +56,6 @@ def media_id(sha: str, scope: str) -> str:
 
 
 class MediaTable(DatabaseTable):
-    """Photos and sounds of boards; removals return the files that no row needs any more."""
-
     @writes
     def keep_media(self, rows: Rows, media: StoredMedia, limits: MediaLimits) -> tuple[StoredMedia, list[str]]:
         if not rows.lock([media.device]):
@@ -95,7 +93,6 @@ class MediaTable(DatabaseTable):
 
     @writes
     def forget_media(self, rows: Rows, media: Sequence[StoredMedia]) -> list[str]:
-        """Delete media unless they were sent again since they were read."""
         sql = "DELETE FROM media WHERE device = ? AND id = ? AND number = ? RETURNING sha"
         return _unused_files(
             rows, [row for each in media for row in rows.run(sql, (each.device, each.id, each.number))]
@@ -116,7 +113,6 @@ class MediaTable(DatabaseTable):
         return {sha for (sha,) in rows.run("SELECT DISTINCT sha FROM media")}
 
     def media_mentions(self, device: str) -> Iterator[Mention]:
-        """Yield the lines of a board that name media, from all epochs and from the set-aside lines."""
         for log in LOGS:
             for epoch, is_present in self._epochs(device, log):
                 after = -1
@@ -144,7 +140,6 @@ class MediaTable(DatabaseTable):
 
 
 def _unused_files(rows: Rows, gone: Sequence[tuple[Any, ...]]) -> list[str]:
-    """Return the files of deleted rows that no other row needs."""
     rows.let_go |= bool(gone)
     files = dict.fromkeys(sha for (sha,) in gone)
     return [sha for sha in files if not rows.run("SELECT 1 FROM media WHERE sha = ? LIMIT 1", (sha,))]

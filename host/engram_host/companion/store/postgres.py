@@ -75,8 +75,6 @@ _VACUUMED_SOON = ("lines", "vectors", "aside", "files", "note_files")
 
 
 class PostgresRows(Rows):
-    """Rows on one connection of PostgreSQL."""
-
     for_update = " FOR UPDATE"
     contains = "position(? IN line) > 0"
     if_lost = "put a backup back with PostgreSQL's own tools; boards then send again what is newer."
@@ -205,7 +203,6 @@ class PostgresDatabase(Database):
         return advisory_locks(self._url)
 
     def _transaction(self, begin: bytes, work: Callable[[Rows], Result]) -> Result:
-        """Repeat a transaction that a conflict or a lost connection kept from its COMMIT."""
         for again in reversed(range(TRIES)):
             try:
                 with self._connection() as connection:

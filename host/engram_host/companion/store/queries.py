@@ -34,13 +34,10 @@ _OP = b'"op":"archive"'
 
 
 class Rows(SqlStatements):
-    """Operations of one transaction; lines are buffered until flush()."""
-
     def __init__(self) -> None:
         self._waiting: list[tuple[Any, ...]] = []
         self.let_go = False
         self.damaged: set[tuple[str, LogName, int, int]] = set()
-        """(board, log, epoch, seq) of lines that this transaction found damaged."""
 
     def flush(self) -> None:
         if self._waiting:
@@ -83,7 +80,6 @@ class Rows(SqlStatements):
         return [DeviceRow(*row) for row in self.run(sql, (name, FOLDER, limit))]
 
     def copies(self, device: str, log: LogName | None = None) -> list[LogRow]:
-        """Return the copies of a board's logs, or of one log."""
         found = map(as_log_row, self.run(f"SELECT {_LOG} FROM logs WHERE device = ?", (device,)))
         return [copy for copy in found if log in (None, copy.log)]
 
@@ -126,7 +122,6 @@ class Rows(SqlStatements):
     def checks_between(
         self, copy: LogRow, after: int, to: int, limit: int = 1 << 30, part: bytes = b"", archived: bool = False
     ) -> list[tuple[int, str, bytes]]:
-        """Return (seq, check, line) of the lines of lines_between(), for intact()."""
         self.flush()
         having, values = (f" AND {self.contains}", (part,)) if part else ("", ())
         having += "" if archived else " AND NOT beyond"
@@ -189,7 +184,6 @@ class Rows(SqlStatements):
     # --- the archive
 
     def mark_promised(self, copy: LogRow, seqs: Iterable[int]) -> None:
-        """Mark lines to keep even if the board drops them, once it archives them."""
         self.flush()
         self.run_many(
             f"UPDATE lines SET archive = -1 WHERE {OF_COPY} AND seq = ? AND line IS NOT NULL AND archive IN (0, -2)",
@@ -299,6 +293,5 @@ class Rows(SqlStatements):
         self.keep_newest("events", "device = ?", (device,), EVENTS_KEPT)
 
     def events(self, device: str, limit: int) -> list[tuple[int, str]]:
-        """Return (Unix seconds, sentence), newest first."""
         sql = "SELECT at, text FROM events WHERE device = ? ORDER BY number DESC LIMIT ?"
         return [(at, text) for at, text in self.run(sql, (device, limit))]

@@ -30,8 +30,6 @@ _OLD_TURNS = f"{OF_COPY} AND seq < ? AND line IS NOT NULL AND received < ?"
 
 @dataclass(frozen=True)
 class _Aged:
-    """Rows that go by their age: their key, and a condition on an indexed column with one parameter."""
-
     table: str
     key: str
     where: str
@@ -87,10 +85,7 @@ class BoardContents:
 
 
 class RemovalTable(DatabaseTable):
-    """Removes what the limits do not keep, and boards."""
-
     def expire(self, limits: RetentionLimits, now: int) -> int:
-        """Remove data beyond `limits` in small transactions; return the rows removed, or StoreUnavailable."""
         self._note_replaced(now)
         removed = 0
         for rule, before in _aged(limits, now):
@@ -150,7 +145,6 @@ class RemovalTable(DatabaseTable):
 
     @writes
     def _drop_former(self, rows: Rows, former: LogRow, why: str, now: int) -> int:
-        """Remove the last lines of a copy and return how many; the rest stays a valid shorter copy."""
         rows.lock([former.device])
         copy = next((copy for copy in rows.copies(former.device, former.log) if copy.epoch == former.epoch), None)
         if copy is None or copy.is_present:
@@ -213,7 +207,6 @@ class RemovalTable(DatabaseTable):
 
 
 def _aged(limits: RetentionLimits, now: int) -> Iterator[tuple[_Aged, int]]:
-    """Yield rules with their bounds, which are days or seconds."""
     today = now // DAY_SECONDS
     yield from ((rule, today - COUNT_DAYS_KEPT) for rule in _COUNTS)
     yield _FILES, now - DAY_SECONDS
@@ -224,7 +217,6 @@ def _aged(limits: RetentionLimits, now: int) -> Iterator[tuple[_Aged, int]]:
 
 
 def _drop_turns(rows: Rows, name: str, before: int, now: int) -> int:
-    """Remove turns that have left their board."""
     device = rows.lock([name]).get(name)
     copy = rows.present_copies([name]).get((name, "journal"))
     if device is None or copy is None:

@@ -57,34 +57,28 @@ class LogRow:
 
 
 def as_log_row(row: tuple[Any, ...]) -> LogRow:
-    """Parse a row of a log's copy."""
     device, log, epoch, is_present, *numbers = row
     return LogRow(device, log, epoch, bool(is_present), *numbers)
 
 
 @dataclass(frozen=True)
 class NewLine:
-    """A line to write; None marks a removed one."""
-
     seq: int
     version: int
     line: bytes | None
 
 
 def line_bytes(value: object) -> bytes:
-    """Return a line's bytes from a value of any type, as in a damaged row."""
     if isinstance(value, (bytes, memoryview)):
         return bytes(value)
     return str(value).encode("utf-8", "replace")
 
 
 def crc_of(line: bytes) -> str:
-    """Return the check at a line's end (see engram.log_line)."""
     return line[-11:-3].decode("ascii", "replace")
 
 
 def is_intact(seq: int, crc: str, line: bytes) -> bool:
-    """True if a line is undamaged and belongs to the row of this seq and check."""
     return log_line.check(line) and crc_of(line) == crc and (_begins_with(line, seq) or _seq_of(line) == seq)
 
 
@@ -97,7 +91,6 @@ def _seq_of(line: bytes) -> int | None:
 
 
 def fields_of(line: bytes) -> dict[str, Any]:
-    """Return the fields of a line, none if it is unreadable."""
     try:
         return log_line.decode(line)
     except ValueError:

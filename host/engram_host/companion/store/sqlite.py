@@ -52,8 +52,6 @@ _SAYS_DAMAGED = ("Could not decode to UTF-8", "already exists")
 
 
 class SqliteRows(Rows):
-    """Rows on one connection of SQLite."""
-
     def __init__(self, connection: sqlite3.Connection):
         super().__init__()
         self._connection = connection
@@ -180,7 +178,6 @@ class SqliteDatabase(Database):
             return [_LOG_IS_READ] if self._has_old_bytes else []
 
     def _wipe(self, writer: sqlite3.Connection) -> None:
-        """Empty the write-ahead log of removed bytes; retried after a later write if others read it."""
         self._is_wiping = True
         try:
             (is_busy, _, _) = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -283,7 +280,6 @@ def _transaction(
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """Enable the log with retries: SQLite does not wait here for another process."""
     for again in reversed(range(_BEGIN_TRIES)):
         try:
             connection.execute("PRAGMA journal_mode = WAL").fetchall()

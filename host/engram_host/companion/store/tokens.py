@@ -18,8 +18,6 @@ _TOKEN, _OPERATOR = columns_of(DeviceToken), columns_of(OperatorToken)
 
 
 class TokenTable(DatabaseTable):
-    """Tokens of boards and operators, by digest."""
-
     @writes
     def add_token(self, rows: Rows, token: DeviceToken) -> bool:
         rows.insert("device_tokens", row_values(token), "ON CONFLICT (device) DO NOTHING")
@@ -27,7 +25,6 @@ class TokenTable(DatabaseTable):
 
     @writes
     def replace_token(self, rows: Rows, token: DeviceToken, former_ends: int = 0) -> bool:
-        """Replace a board's token; the old one works until `former_ends`. False if there was none."""
         is_new = _device_of(rows, token.digest) != token.device  # false for a repeat
         if is_new:
             rows.run("DELETE FROM former_tokens WHERE device = ?", (token.device,))
@@ -52,7 +49,6 @@ class TokenTable(DatabaseTable):
 
     @reads
     def device_of(self, rows: Rows, digest: bytes, now: int = 0) -> str:
-        """Return the board of a token by SHA-256, a former one if still valid `now`; "" if none."""
         former = rows.run("SELECT device, digest FROM former_tokens WHERE digest = ? AND ends > ?", (digest, now))
         return _device_of(rows, digest) or (_holder(former, digest) if now else "")
 
@@ -74,7 +70,6 @@ class TokenTable(DatabaseTable):
 
     @reads
     def operator_of(self, rows: Rows, digest: bytes, now: int) -> OperatorToken | None:
-        """Return the operator token of a SHA-256, None if it is unknown or has ended `now`."""
         found = _operators(rows, digest)
         token = read_row(OperatorToken, found[0]) if _holder(found, digest) else None
         return None if token and token.ends and token.ends <= now else token
@@ -89,7 +84,6 @@ def _operators(rows: Rows, digest: bytes) -> list[tuple[Any, ...]]:
 
 
 def _holder(found: Sequence[Sequence[Any]], digest: bytes) -> str:
-    """Return the name in a row that has a digest, compared in constant time."""
     return next((name for name, kept, *_ in found if hmac.compare_digest(kept, digest)), "")
 
 
@@ -98,8 +92,6 @@ def _holder(found: Sequence[Sequence[Any]], digest: bytes) -> str:
 
 @dataclass(frozen=True)
 class PageSession:
-    """A stored session; `digest` is its cookie's SHA-256, `token` that of its token or empty."""
-
     digest: bytes = field(repr=False)
     token: bytes = field(repr=False)
     is_read_only: bool
@@ -112,8 +104,6 @@ class PageSession:
 
 @dataclass(frozen=True)
 class PageCode:
-    """A stored one-time code of a sign-in link; with `is_local` it works on this computer only."""
-
     digest: bytes = field(repr=False)
     token: bytes = field(repr=False)
     is_local: bool
@@ -127,8 +117,6 @@ MOST_CODES = 100
 
 
 class PageSessionTable(DatabaseTable):
-    """Sessions and codes of the page, by digest."""
-
     @writes
     def add_session(self, rows: Rows, session: PageSession) -> None:
         rows.insert("page_sessions", row_values(session), "ON CONFLICT (digest) DO NOTHING")
@@ -138,7 +126,6 @@ class PageSessionTable(DatabaseTable):
 
     @reads
     def page_session(self, rows: Rows, digest: bytes, now: int) -> PageSession | None:
-        """Return the session by its cookie's SHA-256, None if it is unknown or has ended `now`."""
         sql = f"SELECT {columns_of(PageSession)} FROM page_sessions WHERE digest = ?"
         found = [read_row(PageSession, row) for row in rows.run(sql, (digest,))]
         return next((each for each in found if hmac.compare_digest(each.digest, digest) and each.ends > now), None)
@@ -153,7 +140,6 @@ class PageSessionTable(DatabaseTable):
 
     @writes
     def end_sessions_of(self, rows: Rows, token: bytes) -> int:
-        """Delete the sessions and links of a token, by SHA-256; return the number of sessions."""
         rows.run("DELETE FROM page_codes WHERE token = ?", (token,))
         return rows.count("DELETE FROM page_sessions WHERE token = ?", (token,))
 
@@ -168,7 +154,6 @@ class PageSessionTable(DatabaseTable):
     def take_page_code(
         self, rows: Rows, digest: bytes, now: int, *, is_local: bool, may_be_persons: bool = True
     ) -> PageCode | None:
-        """Use a code up, or return None; one that this client may not use stays valid."""
         where = "WHERE digest = ? AND ends > ? AND is_local <= ?" + ("" if may_be_persons else " AND principal = ''")
         # Of two concurrent uses, one gets the row.
         sql = f"DELETE FROM page_codes {where} RETURNING {columns_of(PageCode)}"
@@ -177,7 +162,6 @@ class PageSessionTable(DatabaseTable):
 
 
 def end_pages_of(rows: Rows, principal: str) -> None:
-    """Delete the sessions and links of a person's page."""
     for table in ("page_sessions", "page_codes"):
         rows.run(f"DELETE FROM {table} WHERE principal = ?", (principal,))
 
@@ -186,8 +170,6 @@ def end_pages_of(rows: Rows, principal: str) -> None:
 
 
 class AuditTable(DatabaseTable):
-    """The audit log."""
-
     @writes
     def add_audit(self, rows: Rows, entry: AuditEntry) -> None:
         values = row_values(entry)
@@ -197,7 +179,6 @@ class AuditTable(DatabaseTable):
 
     @reads
     def audit(self, rows: Rows, limit: int, before: int = 0) -> list[AuditEntry]:
-        """Return entries below `before`, newest first."""
         where, values = ("WHERE number < ?", (before,)) if before else ("", ())
         sql = f"SELECT {columns_of(AuditEntry)} FROM audit {where} ORDER BY number DESC LIMIT ?"
         return [AuditEntry(*row) for row in rows.run(sql, (*values, limit))]
@@ -207,15 +188,12 @@ class AuditTable(DatabaseTable):
 
 
 class GatewayUseTable(DatabaseTable):
-    """Calls and tokens per board and in total, by days since 1970."""
-
     @reads
     def gateway_used(self, rows: Rows, day: int) -> dict[str, GatewayUse]:
         return _used(rows, day)
 
     @writes
     def begin_call(self, rows: Rows, day: int, device: str, tokens: int, limits: Mapping[str, GatewayUse]) -> str:
-        """Count a call and reserve tokens; return the limit reached, such as "device calls", else ""."""
         names = {"all": ALL, "device": device}
         for key in sorted(set(names.values())):  # in one order, so that two transactions never deadlock
             values = {"day": day, "device": key, "calls": 0, "tokens": 0}
@@ -233,7 +211,6 @@ class GatewayUseTable(DatabaseTable):
 
     @writes
     def end_call(self, rows: Rows, day: int, device: str, tokens: int, cost: int = 0) -> None:
-        """Add a call's cost and the difference to its reserved tokens."""
         _add(rows, day, device, GatewayUse(0, tokens, cost))
 
 

@@ -23,13 +23,11 @@ class Notice:
     mid: str = ""
 
     def encode(self) -> str:
-        """Encode the notice; one that is too long becomes ""."""
         found = " ".join((self.kind, self.device, self.mid)).rstrip()
         return found if len(found.encode()) <= MOST_BYTES else ""
 
 
 def parse_notice(payload: str) -> Notice:
-    """Parse a notice; unknown ones parse as "anything may have changed"."""
     kind, _, rest = payload.partition(" ")
     device, _, mid = rest.partition(" ")
     if kind == "board" or kind == "message" or kind == "pushed" or kind == "settings":
@@ -41,8 +39,6 @@ _SETTINGS_CHANGES = "settings.changes"
 
 
 class ValueTable(DatabaseTable):
-    """Named values that outlive a restart, such as the state of the index."""
-
     @reads
     def get(self, rows: Rows, name: str) -> str:
         return _value(rows, name)

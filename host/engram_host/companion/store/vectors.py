@@ -16,8 +16,6 @@ _DROPPED_AT_ONCE = 2000
 
 
 class VectorTable(DatabaseTable):
-    """Vectors by board, line and identity."""
-
     @reads
     def vectors(
         self, rows: Rows, device: str, identity: Identity, after: int, limit: int = 4000
@@ -106,10 +104,8 @@ def _put(rows: Rows, copy: LogRow, identity: str, vectors: Sequence[tuple[int, S
 
 
 def _pack(vector: Vector) -> bytes:
-    """Encode a vector: little-endian float32."""
     return np.asarray(vector, "<f4").tobytes()
 
 
 def _unpack(values: Sequence[bytes]) -> Vector:
-    """Decode vectors of one identity, a row each."""
     return np.frombuffer(b"".join(values), "<f4").reshape(len(values), -1).astype(np.float32)

@@ -32,7 +32,6 @@ _log = logging.getLogger(__name__)
 
 
 def connect(values: Mapping[str, str]) -> "Discord":
-    """Create the connection of a bridge."""
     token, url = values["token"].strip(), values["url"].rstrip("/")
     if not url.startswith(("https://", "http://")):
         raise BridgeUnavailable("the address of Discord's API begins with https://.")
@@ -42,8 +41,6 @@ def connect(values: Mapping[str, str]) -> "Discord":
 
 
 class Discord:
-    """Connection of one bot."""
-
     def __init__(self, token: str, url: str):
         self._token = token
         self._url = url
@@ -168,8 +165,6 @@ class Discord:
 
 
 class _Mark:
-    """Newest message up to which all were received, and private chats: NEWEST CHAT CHAT ..."""
-
     def __init__(self, saved: str):
         numbers = [int(part) for part in saved.split() if part.isdecimal()]
         self.at_start = self._newest = numbers[0] if numbers else 0

@@ -99,7 +99,6 @@ class Client(discord.Client):
 
 
 def incoming_of(message: discord.Message, client: discord.Client, *, is_edit: bool = False) -> Incoming | None:
-    """Parse a person's message or edit; None for anything else."""
     me = client.user
     if me is None or message.author.bot or message.webhook_id or message.type not in _TAKEN_TYPES:
         return None
@@ -187,7 +186,6 @@ def _attachment(file: discord.Attachment) -> Attachment:
 
 @contextlib.contextmanager
 def connect_errors() -> Iterator[None]:
-    """Convert errors of signing in and listening."""
     try:
         yield
     except discord.LoginFailure:
@@ -208,7 +206,6 @@ def connect_errors() -> Iterator[None]:
 
 @contextlib.contextmanager
 def send_errors() -> Iterator[None]:
-    """Convert errors of sending."""
     try:
         yield
     except discord.RateLimited as error:

@@ -35,7 +35,6 @@ _ACCOUNT = "account:"
 
 
 def connect(values: Mapping[str, str]) -> "IrcNetwork":
-    """Create the connection of a nickname, or raise BridgeUnavailable for an invalid setting."""
     is_tls = values["tls"] != "off"
     channels = values["channels"].split()
     if not _NICKNAME.fullmatch(values["nickname"]):
@@ -62,8 +61,6 @@ def _pause(value: str) -> float:
 
 
 class IrcNetwork:
-    """Connection of one nickname to one network."""
-
     features = Features(MOST_BYTES, utf8_bytes, has_typing=False, command_signs="/!", heading_end=" ")
 
     def __init__(self, login: Login, channels: Sequence[str], pause: float):

@@ -31,8 +31,6 @@ _ACTION = "\x01ACTION "
 
 @dataclass(frozen=True)
 class Line:
-    """A line from the server: command or number, parameters, source and tags."""
-
     command: str
     parameters: tuple[str, ...] = ()
     source: NickMask = field(default_factory=lambda: NickMask(""))
@@ -73,7 +71,6 @@ def pasted(text: str) -> tuple[str, str]:
 
 
 def room_for(nickname: str, target: str) -> int:
-    """Return the bytes of text that a line to a target may have without being cut."""
     before = f":{nickname}!@ PRIVMSG {target} :"
     return min(MOST_LINE_BYTES, WIRE_BYTES - len(before.encode()) - MOST_USER_BYTES - MOST_HOST_BYTES)
 

@@ -67,8 +67,6 @@ class Login:
 
 @dataclass(frozen=True)
 class Person:
-    """Owner of a nickname: the mask, and the account that the server names ("" for none)."""
-
     mask: NickMask
     account: str
 
@@ -113,7 +111,7 @@ class IrcSession:
         for future in [*self._pongs.values(), *([self._whois[2]] if self._whois else [])]:
             if not future.done():
                 future.set_exception(NetworkAway("the connection has ended."))
-                future.exception()  # whoever waited may be gone
+                future.exception()  # the waiting caller may be gone
         if self._writer is None:
             return
         with contextlib.suppress(OSError, TimeoutError):
@@ -178,7 +176,7 @@ class IrcSession:
         elif is_own:
             raise NetworkAway(f"the account was removed from {line.parameter(0)}.")
         elif line.command in ("NICK", "QUIT") and lower(nickname) == lower(self._login.nickname):
-            self._write(f"NICK {self._login.nickname}")  # whoever had it, such as a former connection, has it no more
+            self._write(f"NICK {self._login.nickname}")  # the former owner, maybe an old connection, has lost it
 
     @staticmethod
     def _settle(future: asyncio.Future[None] | None) -> None:
@@ -292,8 +290,6 @@ class IrcSession:
 
 
 class SignIn:
-    """First lines of a connection."""
-
     def __init__(self, login: Login, read: Callable[[], Awaitable[Line]], write: Callable[[str], None]):
         self._login = login
         self._read = read

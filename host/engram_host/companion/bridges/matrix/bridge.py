@@ -57,8 +57,6 @@ class _SyncRefused(NetworkAway):
 
 
 class Matrix:
-    """Connection of one account to one homeserver."""
-
     features = Features(
         most_units=MOST_BYTES,
         count_units=utf8_bytes,

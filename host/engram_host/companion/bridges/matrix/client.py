@@ -102,7 +102,6 @@ class Refusal:
 
 
 def refusal_in(response: Response) -> Refusal | None:
-    """Return the refusal in a response, or None."""
     if not isinstance(response, ErrorResponse):
         return None
     pause = response.retry_after_ms

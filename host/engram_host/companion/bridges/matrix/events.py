@@ -27,8 +27,6 @@ _REPLY_HEADS = ("> <@", "> * <@")  # begin the quotation that older clients put 
 
 @dataclass(frozen=True)
 class Account:
-    """The bridge's account: its id and display name."""
-
     id: str
     name: str = ""
 
@@ -98,7 +96,6 @@ def replied_to(event: Event) -> str:
 
 
 def attachments_of(event: Event, fetch_of: Callable[[str], FileFetch | None]) -> tuple[Attachment, ...]:
-    """Return the message's file, if it is one."""
     content = content_of(event)
     kind = _FILES.get(text_at(content, "msgtype"))
     if kind is None:
@@ -120,7 +117,6 @@ def words_of(event: Event) -> str:
 
 
 def shown_in(event: Event) -> str:
-    """Return a message as replies quote it: its file and text."""
     files = attachments_of(event, lambda address: None)
     return " ".join([*(f"[{each.kind}]" for each in files), words_of(event)]).strip()
 
@@ -175,18 +171,15 @@ def _membership(event: Event, account_id: str) -> tuple[str, str]:
 
 
 def joins(event: Event, account_id: str) -> bool:
-    """True if the account enters a room; a change of its name does not count."""
     now, before = _membership(event, account_id)
     return now == "join" != before
 
 
 def lets_in_another(event: Event, account_id: str) -> bool:
-    """True if another person enters a room."""
     member = text_at(event, "state_key")
     return member != account_id and joins(event, member)
 
 
 def begins_membership(event: Event, account_id: str) -> bool:
-    """True if a membership begins or ends here: earlier messages were not said to the account."""
     now, before = _membership(event, account_id)
     return now != "" and (now != "join" or before not in ("invite", "join"))

@@ -46,8 +46,6 @@ class _Said:
 
 
 class MatrixRooms:
-    """Reads an account's rooms."""
-
     def __init__(
         self,
         client: MatrixClient,
@@ -183,7 +181,7 @@ class MatrixRooms:
             response = await ask(self._client.room_get_event(room, original))
             if isinstance(response, RoomGetEventResponse):
                 said = _Said(response.event.sender, shorten(matrix_events.shown_in(response.event.source)))
-        except NetworkAway as problem:  # a message must not wait for what it replies to
+        except NetworkAway as problem:  # a message must not wait for the one it replies to
             _log.info("Matrix: an event that a message replies to is not known: %s", problem)
         self._said[original] = said
         return said

@@ -55,7 +55,6 @@ _log = logging.getLogger(__name__)
 
 
 def connect(values: Mapping[str, str]) -> "Slack":
-    """Create the connection of a bridge."""
     url = values["url"]
     if not url.startswith(("https://", "http://")):
         raise BridgeUnavailable("the address of Slack's Web API begins with https://.")
@@ -66,8 +65,6 @@ def connect(values: Mapping[str, str]) -> "Slack":
 
 
 class Slack:
-    """Connection of one app in one workspace."""
-
     def __init__(self, token: str, app_token: str, url: str):
         self._token = token
         self._app_token = app_token
@@ -250,7 +247,7 @@ class _Inbox:
             return
         await self._host.receive(message)
         self._newest = max(self._newest, message.edits or message.id)
-        if message.chat.thread:  # the history of a channel does not have what is said in its older threads
+        if message.chat.thread:  # a channel's history lacks messages of older threads
             thread = f"{message.chat.id}/{message.chat.thread}"
             with contextlib.suppress(ValueError):
                 self._threads.remove(thread)

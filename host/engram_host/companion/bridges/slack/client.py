@@ -51,7 +51,7 @@ Greet = Callable[[], Awaitable[None]]
 
 
 async def listen(web: AsyncWebClient, session: aiohttp.ClientSession, app_token: str, greet: Greet, take: Take) -> None:
-    """Take envelopes, and confirm each one then; connect anew where Slack asks for it, else raise."""
+    """Take envelopes, and confirm each one then; reconnect if Slack asks for it, else raise."""
     starts: deque[float] = deque(maxlen=_BREAKS)
     while True:
         starts.append(time.monotonic())
@@ -92,14 +92,12 @@ async def _take_envelopes(socket: aiohttp.ClientWebSocketResponse, greet: Greet,
 
 
 def error_code(error: SlackApiError) -> str:
-    """Return Slack's code of an error, or ""."""
     data = getattr(error.response, "data", None)
     return str(data.get("error", "")) if isinstance(data, dict) else ""
 
 
 @contextlib.contextmanager
 def connect_errors() -> Iterator[None]:
-    """Convert errors of signing in and connecting."""
     try:
         yield
     except SlackApiError as error:
@@ -121,7 +119,6 @@ def _connect_error(error: SlackApiError) -> BridgeError:
 
 @contextlib.contextmanager
 def send_errors() -> Iterator[None]:
-    """Convert errors of sending."""
     try:
         yield
     except SlackApiError as error:
@@ -133,7 +130,6 @@ def send_errors() -> Iterator[None]:
 
 
 def wanted_pause(error: SlackApiError) -> float | None:
-    """Return the seconds that Slack asks to wait, or None."""
     response = error.response
     if error_code(error) != "ratelimited" and getattr(response, "status_code", 0) != 429:
         return None

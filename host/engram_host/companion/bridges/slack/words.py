@@ -12,7 +12,6 @@ _AUTHORS = ("author_name", "author_subname", "author_id")
 
 
 def escaped_length(text: str) -> int:
-    """Count the characters of a text with its escapes."""
     return len(escaped(text))
 
 
@@ -48,7 +47,6 @@ def _named(found: re.Match[str], names: dict[str, str]) -> str:
 
 
 def edited(event: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the edited message of an event; None for other events and added previews."""
     message = event.get("message")
     if event.get("subtype") != "message_changed" or not isinstance(message, dict):
         return None

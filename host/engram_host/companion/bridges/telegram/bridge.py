@@ -58,7 +58,6 @@ _log = logging.getLogger(__name__)
 
 
 def connect(values: Mapping[str, str]) -> "Telegram":
-    """Create the connection of a bridge."""
     token, url = values["token"].strip(), values["url"].rstrip("/")
     if not is_address(url):
         raise BridgeUnavailable("the address of Telegram's Bot API is https:// and a host.")
@@ -69,8 +68,6 @@ def connect(values: Mapping[str, str]) -> "Telegram":
 
 
 class Telegram:
-    """Connection of one bot."""
-
     def __init__(self, token: str, url: str):
         self._token = token
         self._url = url
@@ -260,7 +257,7 @@ def _by_album(updates: Iterable[Any]) -> list[list[Any]]:
 
 
 def _addressed(written: str, entities: list[Any], me: dict[str, Any]) -> tuple[str | None, bool]:
-    """Return the text without the bot's name (None: for another bot), and whether it names the bot."""
+    """Return the text without the bot's name (None: for another bot), and True if it names the bot."""
     name = "@" + part(me, "username", str).lower()
     text, is_named = written, False
     for entity in entities:

@@ -51,7 +51,6 @@ warnings.filterwarnings("ignore", "Please use 'Bot.getUpdates'", PTBUserWarning)
 
 
 def is_address(url: str) -> bool:
-    """True for a valid base URL of a Bot API."""
     try:
         return httpx.URL(url).scheme in ("https", "http") and bool(httpx.URL(url).host)
     except httpx.InvalidURL:
@@ -59,7 +58,6 @@ def is_address(url: str) -> bool:
 
 
 def make_bot(url: str, token: str) -> Bot:
-    """Create a bot; initialize() signs it in, shutdown() closes its connections."""
     # Plain HTTP needs no authorities, and loading them takes 40 ms.
     verify = httpx.create_ssl_context() if url.startswith("https:") else False
     return Bot(
@@ -100,13 +98,11 @@ _REFUSED = (InvalidToken, EndPointNotFound, Conflict)
 
 
 def says(error: TelegramError, *phrases: str) -> bool:
-    """True if Telegram's description has one of the phrases."""
     return any(phrase in error.message.lower() for phrase in phrases)
 
 
 @contextlib.contextmanager
 def poll_errors(token: str) -> Iterator[None]:
-    """Convert errors of signing in and polling."""
     try:
         yield
     except TelegramError as error:
@@ -117,7 +113,6 @@ def poll_errors(token: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def send_errors(token: str, is_plain: bool) -> Iterator[None]:
-    """Convert errors of sending."""
     try:
         yield
     except TelegramError as error:
@@ -129,7 +124,6 @@ def send_errors(token: str, is_plain: bool) -> Iterator[None]:
 
 
 def not_telegram() -> NetworkAway:
-    """Create the error for an answer that is not Telegram's."""
     return NetworkAway("what answers is not Telegram's Bot API: check the bridge's url.")
 
 

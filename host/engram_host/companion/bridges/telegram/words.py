@@ -55,7 +55,6 @@ def without_blockquotes(written: str, entities: list[Any]) -> tuple[str, str]:
 
 
 def full_name(user: dict[str, Any]) -> str:
-    """Return the name that a person shows."""
     return " ".join(f"{part(user, 'first_name', str)} {part(user, 'last_name', str)}".split())
 
 

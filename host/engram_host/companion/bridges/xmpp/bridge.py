@@ -50,7 +50,6 @@ RESOURCE, CHECKING = "engram", "engram-check"
 
 
 def connect(values: Mapping[str, str]) -> "XmppNetwork":
-    """Create an account's connection, or raise BridgeUnavailable for an invalid setting."""
     address = _address(values["address"])
     rooms = [_address(room) for room in values["rooms"].split()]
     return XmppNetwork(address, rooms, values)
@@ -67,8 +66,6 @@ def _address(value: str) -> str:
 
 
 class XmppNetwork:
-    """Connection of one account."""
-
     features = Features(MOST_BYTES, utf8_bytes, edit_seconds=2.0, command_signs="/!")
 
     def __init__(self, address: str, rooms: Sequence[str], values: Mapping[str, str]):

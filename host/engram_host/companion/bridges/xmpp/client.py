@@ -78,7 +78,7 @@ class XmppClient(ClientXMPP):
         for feature in ("urn:xmpp:message-correct:0", "http://jabber.org/protocol/chatstates"):
             identities.add_feature(feature)
         self._acks = cast(XEP_0198, self.plugin["xep_0198"])
-        # Without it the server keeps what was not confirmed for the next connection at once.
+        # Without it the server keeps unconfirmed messages for the next connection at once.
         self._acks.allow_resume = False
         self._acks.send_ack = self._confirm
         self._arrived: deque[Arrived] = deque()
@@ -119,12 +119,10 @@ class XmppClient(ClientXMPP):
         raise self._problem or NetworkAway(f"the connection to {self.boundjid.host} has ended: {self._reason}")
 
     def reschedule_connection_attempt(self) -> None:
-        """Override the library's reconnection: the bridge retries by itself."""
         self._current_connection_attempt = None
         self._cut.set()
 
     def exception(self, exception: Exception) -> None:
-        """Override the library's handling of exceptions in handlers."""
         self.fail(exception)
 
     def fail(self, problem: Exception) -> None:

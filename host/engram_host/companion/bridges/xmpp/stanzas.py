@@ -51,16 +51,12 @@ _FORBIDDEN_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U001
 
 @dataclass(frozen=True)
 class Occupant:
-    """Owner of a nickname: the address if the room shows it, and the room's lasting id."""
-
     address: str = ""
     id: str = ""
 
 
 @dataclass
 class Room:
-    """A joined room: the account's nickname, and the occupants."""
-
     nickname: str
     occupants: dict[str, Occupant] = field(default_factory=dict)
 
@@ -85,7 +81,6 @@ class Room:
 
 
 def private_message(message: ElementTree.Element, account: str, fetch_of: FetchOf) -> Incoming | None:
-    """Parse a person's direct message; None for other stanzas."""
     sender = _bare(message.get("from", ""))
     # Without a part before the @ it is a server; the account's own address is another client.
     if message.get("type", "normal") not in ("chat", "normal") or "@" not in sender or sender == account:
@@ -105,7 +100,6 @@ def private_message(message: ElementTree.Element, account: str, fetch_of: FetchO
 
 
 def room_message(message: ElementTree.Element, room: Room, fetch_of: FetchOf) -> Incoming | None:
-    """Parse a room's message; None for the account's own and the room's."""
     address, _, nickname = message.get("from", "").partition("/")
     if not nickname or room.has_sent(nickname, message):
         return None
@@ -164,7 +158,6 @@ def _incoming(
 
 
 def replaced_id(message: ElementTree.Element) -> str:
-    """Return the sender's id of the corrected message (XEP-0308), or ""."""
     replaced = message.find(f"{{{CORRECTION}}}replace")
     return replaced.get("id", "") if replaced is not None else ""
 
@@ -193,7 +186,6 @@ def occupant_id(stanza: ElementTree.Element) -> str:
 
 
 def occupant_of(presence: ElementTree.Element) -> Occupant:
-    """Return the sender of a room's presence."""
     item = presence.find(f"{_MUC_USER}/{{http://jabber.org/protocol/muc#user}}item")
     return Occupant(_bare(item.get("jid", "")) if item is not None else "", occupant_id(presence))
 
@@ -204,7 +196,6 @@ def body_of(text: str, *, is_plain: bool) -> str:
 
 
 def element(namespace: str, name: str, attributes: Mapping[str, str] | None = None) -> ElementTree.Element:
-    """Create an empty element to append to a stanza."""
     return ElementTree.Element(f"{{{namespace}}}{name}", dict(attributes or {}))
 
 

@@ -45,7 +45,6 @@ RESUMED_SECONDS = 120
 RETRY_SECONDS = 5.0
 
 NO_BRIDGE = ""
-"""Bridge name of relays, which follow the default policy."""
 
 IGNORED = "ignored"
 
@@ -101,8 +100,6 @@ class _Tasks:
 
 
 class MqttDoor:
-    """Receives programs' messages for boards; publishes answers and pushes."""
-
     def __init__(
         self,
         conversations: ConversationService,
@@ -138,7 +135,6 @@ class MqttDoor:
             self._refuse(publish, device, own_id, _BUSY.format(MOST_AT_WORK))
 
     def resume(self, publish: Publish) -> None:
-        """Publish open answers of an earlier run, and pushes if this process holds the lease."""
         self._resuming.begin(self._resume(publish))
         work = functools.partial(self._lease.run, lambda: self._pushes.run(publish))
         self._passing_pushes = self._supervisor.start("mqtt pushes", work)
@@ -245,7 +241,6 @@ async def _publish(publish: Publish, device: str, fields: dict[str, Any]) -> Non
 
 
 def parse(data: bytes) -> dict[str, Any]:
-    """Return the fields of a program's message. Raise DoorRefused."""
     try:
         fields = json.loads(data)
     except (ValueError, RecursionError):

@@ -27,7 +27,6 @@ RETRY_SECONDS = 5.0
 MARK = "door.pushes"
 
 Publish = Callable[[str, bytes], Awaitable[None]]
-"""Publishes on a board's `chat/out`, waiting for the broker."""
 
 
 class DoorPushes:

@@ -40,8 +40,6 @@ _RECALLED = '{"recalled":'
 
 
 class AnswerText:
-    """Answer pieces as UTF-8 in `data`."""
-
     def __init__(self) -> None:
         self._reset()
 

@@ -39,8 +39,6 @@ class Dropped(CompanionError):
 
 
 class Display:
-    """One answer in one chat."""
-
     def __init__(
         self,
         store: DeliveryTable,
@@ -77,11 +75,9 @@ class Display:
         return self._features.edit_seconds is not None
 
     def begin_again(self) -> None:
-        """Restart the answer; shown messages stay if its new text begins alike."""
         self._is_checked = not self._shown.upto
 
     async def show(self, data: bytes, *, is_over: bool) -> None:
-        """Show new text of an answer. Raise SendFailed, Dropped."""
         if not self._check(data, is_over=is_over):
             return
         while self._shown.part < MOST_MESSAGES:

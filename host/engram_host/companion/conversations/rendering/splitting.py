@@ -18,7 +18,6 @@ class Part:
 
 
 def next_part(data: bytes, start: int, features: Features, heading: str, *, is_over: bool) -> Part | None:
-    """Return the next message after byte `start`, or None if there is nothing yet."""
     opening, rest, end = _rest(data, start, len(data))
     if not rest[len(opening) :].strip():
         return None
@@ -35,7 +34,6 @@ def next_part(data: bytes, start: int, features: Features, heading: str, *, is_o
 
 
 def text_between(data: bytes, start: int, upto: int) -> str:
-    """Return the text of a message that showed the answer from `start` to `upto`."""
     return _closed(_rest(data, start, upto)[1])
 
 

@@ -23,8 +23,6 @@ REPORTED = ("turns", "failed", "calls", "tokens", "searches", "searches_empty", 
 
 
 def add_board_views(views: Views, page: Page, companion: Backend) -> None:
-    """Add the list of boards, and the view of one."""
-
     @views.get("/")
     async def boards(
         request: Request,

@@ -43,7 +43,6 @@ _CUT = 4000
 _COMMANDS = [(f"/{name}", f"/{name} {usage}".strip(), purpose) for name, usage, purpose in commands()]
 _SESSIONS = 20
 _SETTLING_SECONDS = 60
-"""Polling time after an answer: the board learns and copies its memory later."""
 _MOST_WHOLE = 20000
 _MEMORY_BYTES = 240
 
@@ -52,8 +51,6 @@ FormId = Annotated[str, Form(pattern=ID_PATTERN)]
 
 @dataclass(frozen=True)
 class ShownExchange:
-    """A message with its shown answer, the reason of its wait, and its memories; `key` is that of a form's undo."""
-
     exchange: Exchange
     told: str
     is_cut: bool
@@ -70,8 +67,6 @@ class ShownExchange:
 
 
 class _Exchanges:
-    """Messages of a board, with what is shown beside them."""
-
     def __init__(
         self, page: Page, companion: Backend, memory: Mapping[str, ExchangeMemory], media: dict[str, StoredMedia]
     ):
@@ -95,7 +90,6 @@ class _Exchanges:
         return part, is_cut
 
     async def render_whole(self, request: Request, exchange: Exchange) -> tuple[str, bool]:
-        """Return the HTML of a message with all of its answer that fits."""
         most = _MOST_WHOLE
         while True:
             part, is_cut = await self.render(request, exchange, most)
@@ -121,7 +115,6 @@ def _cut_memory(found: ExchangeMemory) -> ExchangeMemory:
 
 
 def add_chat_views(views: Views, page: Page, companion: Backend) -> None:
-    """Add the chat with a board, and the choice of one."""
     conversations, chat = companion.conversations, _Chat(page, companion)
     _add_forms(views, chat, companion)
 
@@ -169,8 +162,6 @@ def add_chat_views(views: Views, page: Page, companion: Backend) -> None:
 
 
 class _Chat:
-    """Messages of a board with what is shown beside them, and a view of one."""
-
     def __init__(self, page: Page, companion: Backend):
         self._page = page
         self._companion = companion
@@ -181,7 +172,6 @@ class _Chat:
         return _Exchanges(self._page, self._companion, memory, media)
 
     async def show_message(self, request: Request, device: str, mid: str) -> Response:
-        """Show a message with all of its answer that fits; for the script as in the list."""
         exchange = await self._companion.conversations.exchange(device, mid)
         shown = await self.exchanges(device, [exchange])
         if is_part(request):

@@ -34,8 +34,6 @@ _LEVELS = (1, 5, 20, 80)
 
 @dataclass(frozen=True)
 class CalendarDay:
-    """A day of a calendar, None outside the month; its counts and shade."""
-
     day: date | None
     mark: DayMark | None
     level: int
@@ -43,8 +41,6 @@ class CalendarDay:
 
 @dataclass(frozen=True)
 class Session:
-    """Consecutive turns of a session; `title` is "" if unknown."""
-
     name: str
     title: str
     turns: tuple[tuple[int, Turn, str], ...]
@@ -52,7 +48,6 @@ class Session:
 
 
 def add_day_views(views: Views, page: Page, companion: Backend) -> None:
-    """Add the calendar of a board, and the view of a day."""
     journal = companion.overviews.journal
 
     @views.get("/boards/{device}/days")

@@ -28,8 +28,6 @@ _BACKUP = "engram_last_backup_timestamp_seconds"
 
 
 def add_health_views(views: Views, page: Page, companion: Backend) -> None:
-    """Add the view of the companion's health, and /docs."""
-
     @views.get("/health")
     async def show(request: Request) -> Response:
         look = await companion.look.look()

@@ -22,7 +22,6 @@ _MOST_LISTED = 20
 
 
 def add_import_views(views: Views, page: Page, companion: Backend) -> None:
-    """Add the views of imports into a board."""
     imports = companion.imports
 
     @views.get("/boards/{device}/import")

@@ -39,8 +39,6 @@ Text = Annotated[str, Form(max_length=_MOST_TEXT)]
 
 @dataclass(frozen=True)
 class ShownTurn:
-    """A turn that a memory came from; without a text it is deleted or not copied yet."""
-
     id: str
     who: str
     at: int
@@ -49,7 +47,6 @@ class ShownTurn:
 
 
 def add_memory_views(views: Views, page: Page, companion: Backend) -> None:
-    """Add the view of a memory, and its forms."""
     browser, changes = companion.memories.browser, companion.memories.changes
     _add_changes(views, companion)
     _add_merge(views, page, companion)
@@ -168,7 +165,6 @@ def _listed_words(words: str) -> tuple[str, ...]:
 
 
 def _plain(text: str) -> str:
-    """Normalize the text of a form field for a memory."""
     return text.replace("\r\n", "\n").strip()
 
 
@@ -201,7 +197,6 @@ def _add_changes(views: Views, companion: Backend) -> None:
         was: Was,
         message: Annotated[str, Form(pattern=ID_PATTERN.replace("{1,", "{0,"))] = "",
     ) -> Response:
-        """Undo the newest version, made on the board, and lead back to the chat's message that made it."""
         await changes.undo_newest(device, entry, was, key)
         return redirect(f"/boards/{device}/chat#{quote(message)}") if message else _after(device, entry)
 

@@ -35,8 +35,6 @@ Day = Annotated[str, Query(pattern=r"^(\d{4}-\d\d-\d\d)?$")]
 
 @dataclass(frozen=True)
 class ShownMemory:
-    """A version of a memory, with validated fields: a board may write anything."""
-
     id: str
     seq: int
     content: str
@@ -58,7 +56,6 @@ class ShownMemory:
 
 
 def shown_memory(line: dict[str, Any]) -> ShownMemory:
-    """Convert a line for a view."""
     importance = line.get("importance", IMPORTANCE)
     return ShownMemory(
         id=_text(line, "id"),
@@ -96,8 +93,6 @@ def _words(line: dict[str, Any], name: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class ListedMemory:
-    """A memory in a list; its text may be cut."""
-
     id: str
     state: str
     text: str
@@ -106,31 +101,26 @@ class ListedMemory:
 
 
 def listed(id: str, state: str, line: dict[str, Any]) -> ListedMemory:
-    """Convert a memory for a list."""
     memory = shown_memory(line)
     shown = cut_html(memory.content, SHOWN_BYTES)
     return ListedMemory(id, state, shown, len(shown) < len(memory.content), memory)
 
 
 def is_leaving(changes: Sequence[MemoryChange], entry: str) -> bool:
-    """True if the board has just forgotten a memory that the copy may still have."""
     newest = next((change for change in changes if change.entry == entry), None)
     # Later the board may have restored it itself, which no change here shows.
     return newest is not None and newest.kind in ("forget", "drop") and is_settling(newest)
 
 
 def is_settling(change: MemoryChange) -> bool:
-    """True if the copy may not have the change yet."""
     return change.state == "done" and time.time() - change.ended < _SETTLING_SECONDS
 
 
 def new_key() -> str:
-    """Return an idempotency key: a form sent twice makes one change."""
     return secrets.token_hex(4)
 
 
 def add_memory_list(views: Views, page: Page, companion: Backend) -> None:
-    """Add the list of a board's memories and of its trash."""
     services = companion.memories
 
     @views.get("/boards/{device}/memories")

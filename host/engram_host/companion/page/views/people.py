@@ -20,7 +20,6 @@ Name = Annotated[str, Form(max_length=_LONGEST)]
 
 
 def add_people_views(views: Views, page: Page, people: PeopleService) -> None:
-    """Add the views of people, and their forms."""
     _add_changes(views, people)
 
     @views.get("/people")
@@ -54,7 +53,6 @@ def add_people_views(views: Views, page: Page, people: PeopleService) -> None:
 
     @views.form("/people/page")
     async def make_page(request: Request, who: Who) -> Response:
-        """Show a person with a new link to their own page; it is shown only once."""
         found = await people.find_for_page(who)
         link = await page.sessions.make_person_link(found.principal)
         return page.render(

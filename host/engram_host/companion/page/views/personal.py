@@ -28,7 +28,6 @@ At = Annotated[int, Query(ge=1, le=1000)]
 
 
 def add_personal_views(views: Views, page: Page, companion: Backend) -> None:
-    """Add the views of a person's own page."""
     personal = companion.personal
 
     def render(request: Request, template: str, **values: object) -> Response:

@@ -73,8 +73,6 @@ class SearchForm(BaseModel):
 
 @dataclass(frozen=True)
 class Bar:
-    """Part of a score or confidence; labelled by a key of the texts or by its own name."""
-
     key: str
     name: str
     value: float
@@ -82,8 +80,6 @@ class Bar:
 
 @dataclass(frozen=True)
 class Context:
-    """Lines of a file around a hit."""
-
     first: int
     lines: tuple[str, ...]
     cited: int
@@ -91,8 +87,6 @@ class Context:
 
 @dataclass(frozen=True)
 class ShownHit:
-    """A hit with rank, link, parts of its score, and surrounding lines."""
-
     rank: int
     hit: Hit
     text: str
@@ -103,8 +97,6 @@ class ShownHit:
 
 
 class _Hits:
-    """Hits of a search as HTML, with the lines around them."""
-
     def __init__(self, page: Page, companion: Backend):
         self._page = page
         self._companion = companion
@@ -151,7 +143,6 @@ class _Hits:
 
 
 def add_search_views(views: Views, page: Page, companion: Backend) -> None:
-    """Add the views of searches, of all boards or one, and of files."""
     hits = _Hits(page, companion)
 
     async def show(request: Request, form: SearchForm, device: str = "") -> Response:
@@ -183,7 +174,6 @@ def add_search_views(views: Views, page: Page, companion: Backend) -> None:
     async def absence(
         form: SearchForm, options: dict[str, Any], device: str, result: SearchResult | None
     ) -> Absence | str | None:
-        """Explain an entry's absence, or return a sentence why that is impossible."""
         entry, board = form.wanted_entry, device or form.board
         if not entry or not board:
             return None
@@ -257,7 +247,6 @@ def _points(explained: Explanation) -> tuple[Bar, ...]:
 
 
 def _certainty(result: SearchResult) -> str:
-    """Return "sure", "weak" or "uncertain"; "" without hits."""
     thousandths = result.confidence * 1000
     if not result.hits:
         return ""

@@ -30,8 +30,6 @@ ReadSeries = Callable[[str, int, int, None, int], Coroutine[Any, Any, Series]]
 
 @dataclass(frozen=True)
 class SensePlot:
-    """A sense with its readings of a period; `plot` is None if there are none."""
-
     series: Series
     plot: ReadingPlot | None
     begin: str
@@ -50,7 +48,6 @@ class SensePlot:
 
 
 def add_sense_views(views: Views, page: Page, companion: Backend) -> None:
-    """Add the views of readings."""
     readings, personal = companion.readings, companion.personal
 
     @views.get("/boards/{device}/senses")

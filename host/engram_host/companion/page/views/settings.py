@@ -16,7 +16,6 @@ _RECENT = 10
 
 
 def add_settings_views(views: Views, page: Page, companion: Backend) -> None:
-    """Add the view of a board's settings, and its forms."""
     settings = companion.board_settings
 
     @views.get("/boards/{device}/settings")

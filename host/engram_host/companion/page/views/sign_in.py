@@ -14,7 +14,6 @@ _MOST_PATH = 1000
 
 
 def add_sign_in_views(views: Views, page: Page) -> None:
-    """Add the sign-in and the sign-out."""
     _add_session_routes(views, page)
     anybody = requires(Role.ANYBODY, form=True, reads=True, link=True)
 

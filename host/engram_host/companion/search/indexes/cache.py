@@ -22,16 +22,12 @@ _VECTORS_AT_ONCE = 1000
 
 
 class ChangeSource(Protocol):
-    """Source of lines; all is numbered by version, so that an index asks only for what is new."""
-
     def device(self, name: str) -> Device: ...
 
     def changes(self, device: str, after: int, limit: int) -> Sequence[Change]: ...
 
 
 class StoredVectors(Protocol):
-    """Source of vectors, numbered as well."""
-
     def vectors(
         self, device: str, identity: Identity, after: int, limit: int
     ) -> Sequence[tuple[int, StoredVector]]: ...

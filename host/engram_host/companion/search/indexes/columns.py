@@ -12,8 +12,6 @@ _LEAST_ROOM = 64
 
 
 class Column:
-    """A growing array of numbers."""
-
     __slots__ = ("_data", "_size")
 
     def __init__(self, kind: Any):
@@ -81,8 +79,6 @@ class Row(NamedTuple):
 
 
 class StringTable:
-    """Texts shared by many rows, each with a number."""
-
     def __init__(self) -> None:
         self.texts: list[str] = []
         self._numbers: dict[str, int] = {}
@@ -126,8 +122,6 @@ _KINDS: dict[str, Any] = {
 
 
 class RowTable:
-    """Rows of an index in insertion order; row numbers never change."""
-
     def __init__(self) -> None:
         self._columns = {name: Column(kind) for name, kind in _KINDS.items()}
         self._of_seq: dict[LogName, dict[int, int]] = {log: {} for log in LOGS}
@@ -138,7 +132,6 @@ class RowTable:
         return len(self._columns["seq"])
 
     def column(self, name: str) -> NDArray[Any]:
-        """Return a view of a column: a field of Row, or state, slot, previous or following."""
         return self._columns[name].view
 
     def row_of(self, log: LogName, seq: int) -> int:
@@ -173,7 +166,6 @@ class RowTable:
         self.wasted += 1
 
     def _link(self, row: int, thread: int, seq: int) -> None:
-        """Insert a row into its thread, which is ordered by seq."""
         previous, following, seqs = self.column("previous"), self.column("following"), self.column("seq")
         before, after = self._last_of(thread), NONE
         while before != NONE and seqs[before] > seq:
@@ -206,7 +198,6 @@ class RowTable:
 
 
 def moment(value: object) -> int:
-    """Return a valid time from any JSON value."""
     return max(0, min(value, MOST_TIME)) if isinstance(value, int) else 0
 
 

@@ -61,8 +61,6 @@ _New = tuple[LogName, dict[str, Any], Entry]
 
 
 class SearchView(Protocol):
-    """Data that a search keeps for the next one."""
-
     @property
     def nbytes(self) -> int: ...
 
@@ -255,7 +253,6 @@ class DeviceIndex:
         return [other for other in found if (state := self.entry_state("records", other)) and state.state != FORGOTTEN]
 
     def row_of(self, log: LogName, number: int) -> int:
-        """Return the row of an entry's latest version, or NONE if a search would not find it."""
         entry = self.entry_state(log, number)
         row = self.rows.row_of(log, entry.latest) if entry else NONE
         is_found = row != NONE and self.rows.column("state")[row] in (columns.LIVE, columns.ARCHIVED)
@@ -264,7 +261,6 @@ class DeviceIndex:
     # --- vectors
 
     def use_identity(self, identity: Identity | None) -> None:
-        """Switch to vectors of another identity, dropping the old ones."""
         if identity != self.identity:
             self.identity, self.vector_version, self.vectors_seen = identity, 0, -1
             self.changes += 1
@@ -318,7 +314,6 @@ class DeviceIndex:
     # --- the whole
 
     def fits(self, device: Device) -> bool:
-        """True if the index has the board's current logs and day boundaries."""
         return (self.zone, self._epochs, self._generation) == (device.zone, _epochs(device), device.generation)
 
     @property

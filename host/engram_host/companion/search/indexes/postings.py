@@ -19,8 +19,6 @@ _MOST_COUNT = 255
 
 
 class Postings:
-    """Postings of one index: rows are added in rising order, counts are in eighths."""
-
     def __init__(self) -> None:
         self._terms = np.zeros(0, np.int64)
         self._starts = np.zeros(1, np.int64)

@@ -15,15 +15,12 @@ _PLACE_BYTES = 150  # of a turn's list, measured
 
 
 class RecordTurns:
-    """Pairs of a record's row and a turn's row, in any order of arrival."""
-
     def __init__(self) -> None:
         self._records = Column(np.int32)
         self._turns = Column(np.int32)
         self._places: dict[int, list[int]] = {}
 
     def add_pair(self, record: int, seq: int, turn: int) -> None:
-        """Link a record's row to a turn; `turn` is its row, or NONE if it is not here yet."""
         self._places.setdefault(seq, []).append(len(self._records))
         self._records.extend([record])
         self._turns.extend([turn])
@@ -49,7 +46,6 @@ class RecordTurns:
 
 
 def turns_of(line: dict[str, object]) -> list[int]:
-    """Return the distinct seqs of a record's source turns, at most MOST_TURNS."""
     named = line.get("turns")
     if not isinstance(named, Sequence) or isinstance(named, str):
         return []

@@ -95,7 +95,6 @@ class Vectors:
         return bool(self._early)
 
     def nearness(self, query: Vector, rows: int) -> NDArray[np.float32]:
-        """Return approximate cosines of some rows with a query of length 1, -2 without a vector."""
         found = np.full(rows, -2, np.float32)
         if not self._dimensions:
             return found
@@ -153,6 +152,5 @@ class Vectors:
 
 
 def quantize(vectors: Vector) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Return vectors as int8 rows, and the scale of each."""
     scales = (np.abs(vectors).max(axis=1, initial=0) / _LEVELS).astype(np.float32)
     return np.rint(vectors / np.maximum(scales, _LEAST_SCALE)[:, None]).astype(np.int8), scales

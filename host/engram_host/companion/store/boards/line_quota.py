@@ -11,7 +11,7 @@ from engram_host.companion.types import LineQuota
 DAY_SECONDS = 86400
 
 RESET_LINES = 2000
-"""Lines that a reset of a log, or its return to a former epoch, counts as: it leaves a copy or writes as much."""
+"""Quota cost in lines of a log's reset or return to a former epoch, which leaves a copy."""
 
 AGAIN_SECONDS = 900
 

@@ -94,7 +94,6 @@ def _present_copy(
     events: list[str],
     now: int,
 ) -> tuple[LogRow, bool]:
-    """Return the copy of an epoch, new if needed, and True if it has no row; others become former."""
     former = next((copy for copy in copies.values() if copy.is_present), None)
     if former is not None and former.epoch == epoch:
         return former, False
@@ -115,7 +114,6 @@ def _present_copy(
 
 
 def _show_copy(rows: Rows, copy: LogRow, former: LogRow, version: int, now: int) -> int:
-    """Renumber the changes of a copy that replaces another from `version` + 1 on; return their count."""
     rows.flush()
     rows.run(
         "INSERT INTO lines (device, log, epoch, seq, version, received, crc, line) "
@@ -166,7 +164,6 @@ def message_refusal(device: DeviceRow | None, sender: Sender) -> Refused | Stale
 
 
 def admitted(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int) -> LogRow:
-    """Admit a message other than hello and return its copy, or raise Refused or Stale."""
     admit_sender(rows, sender, name)
     copy = rows.present_copies([name]).get((name, log))
     if copy is None or copy.epoch != epoch:
@@ -175,7 +172,6 @@ def admitted(rows: Rows, sender: Sender, name: str, log: LogName, epoch: int) ->
 
 
 def admit_sender(rows: Rows, sender: Sender, name: str) -> None:
-    """Admit a message other than hello as a board's newest, or raise Refused or Stale."""
     device = rows.lock([name]).get(name)
     problem = message_refusal(device, sender)
     if problem or device is None:
@@ -259,8 +255,6 @@ def _batch_refusal(batch: LineBatch) -> Refused | None:
 
 @dataclass
 class _Difference:
-    """Changes of a batch; `damaged` are seqs of damaged lines that the board no longer has."""
-
     come: list[tuple[int, bytes]]
     differ: list[tuple[int, bytes]]
     forgotten: list[tuple[int, bytes]]
@@ -324,7 +318,6 @@ def _set_lost_aside(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence
 
 
 def forget_beyond_board(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
-    """Remove forgotten lines older than the board's oldest one, after a compaction."""
     archived, lines = retention.split_retained(rows, copy, retention.forgotten_beyond_board(rows, copy), promises=True)
     retention.put_beyond(rows, device, copy, archived)
     rows.remove_lines(device, copy, [seq for seq, _ in lines], now)

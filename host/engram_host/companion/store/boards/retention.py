@@ -26,7 +26,6 @@ Line = tuple[int, bytes]
 def apply_archive_lines(
     rows: Rows, device: DeviceRow, copy: LogRow, come: Iterable[Line], archived: set[int], now: int
 ) -> None:
-    """Apply new lines' archive operations; `archived` may have stale numbers, and new ones are added."""
     for seq, line in come:
         if b'"op":"archive"' in line:
             archived.add(_archive(rows, device, copy, seq, fields_of(line)))
@@ -42,7 +41,6 @@ def apply_archive_lines(
 
 
 def split_retained(rows: Rows, copy: LogRow, lines: Sequence[Line], promises: bool) -> tuple[list[Line], list[Line]]:
-    """Split dropped lines into (retained: archived, doubted and, if asked, promised ones; others)."""
     marks = {seq: mark for seq, mark, _, _ in rows.marked(copy)} if lines and copy.log == "records" else {}
     staying = (DOUBTED, PROMISED) if promises else (DOUBTED,)
     stay = [pair for pair in lines if marks.get(pair[0], 0) > 0 or marks.get(pair[0]) in staying]
@@ -51,7 +49,6 @@ def split_retained(rows: Rows, copy: LogRow, lines: Sequence[Line], promises: bo
 
 
 def put_beyond(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence[Line]) -> None:
-    """Mark retained lines as gone from the board."""
     rows.set_beyond(copy, [(seq, device.next_version()) for seq, _ in lines])
 
 
@@ -138,7 +135,6 @@ def _free_seqs(copy: LogRow, taken: set[int]) -> list[int]:
 def _archive_record(
     rows: Rows, device: DeviceRow, copy: LogRow, record: tuple[int, int], free: list[int], now: int
 ) -> None:
-    """Archive a record and rewrite its lost `archive` line at a free seq; call highest seqs first."""
     seq, number = record
     rows.set_archive(copy, seq, number, device.next_version())
     if free and free[-1] > seq:
@@ -192,7 +188,6 @@ def _forget(rows: Rows, device: DeviceRow, copy: LogRow, fields: dict[str, Any],
 def _unarchive_record(
     rows: Rows, device: DeviceRow, copy: LogRow, number: int, newest: int, now: int, is_forgotten: bool = False
 ) -> None:
-    """Remove a record from the archive, and lines that only the companion has, except `newest`."""
     found = [one for one in rows.marked(copy, number) if one[0] != newest] if number else []
     for seq, _, is_beyond, _ in found:
         if not is_beyond:

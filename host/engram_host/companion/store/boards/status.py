@@ -90,7 +90,6 @@ class BoardDay:
 
 
 def percent(used: int, size: int) -> int | None:
-    """Return the percentage used, rounded down, or None without a size."""
     return min(used, size) * 100 // size if size else None
 
 
@@ -103,11 +102,8 @@ _STATUS, _DAY = columns_of(BoardStatus), columns_of(BoardDay)
 
 
 class BoardStatusTable(DatabaseTable):
-    """Status and days of boards."""
-
     @writes
     def put_status(self, rows: Rows, sender: Sender, device: str, status: BoardStatus, now: int) -> None:
-        """Store a status and add its new counts to the day; may raise Refused or Stale."""
         admit_sender(rows, sender, device)
         before = _statuses(rows, "WHERE device = ?", (device,)).get(device)
         rows.upsert("board_status", "device", {"device": device, "at": now, **vars(status)})
@@ -130,7 +126,6 @@ class BoardStatusTable(DatabaseTable):
 
     @reads
     def board_days(self, rows: Rows, device: str, since: int) -> list[BoardDay]:
-        """Return the days of a board from `since` (days since 1970) on, without days that had no report."""
         sql = f"SELECT {_DAY} FROM board_days WHERE device = ? AND day >= ? ORDER BY day"
         return [BoardDay(*values) for values in rows.run(sql, (device, since))]
 

@@ -122,7 +122,6 @@ class BoardTable(DatabaseTable):
 
     @reads
     def changes(self, rows: Rows, device: str, after: int, limit: int = 2000) -> list[Change]:
-        """Return up to `limit` changes since a version; a damaged line comes as a removed one."""
         # Lines that were promised, then dropped and never archived stay hidden.
         line = "CASE WHEN lines.beyond AND lines.archive < 0 THEN NULL ELSE lines.line END"
         columns = f"lines.version, lines.log, lines.epoch, lines.seq, lines.crc, {line}"
@@ -155,7 +154,6 @@ class BoardTable(DatabaseTable):
 
     @reads
     def archived(self, rows: Rows, device: str, after: int = 0, limit: int = 100) -> list[tuple[int, bytes]]:
-        """Return (seq, line) of the latest versions of archived records, by seq."""
         copy = rows.present_copies([device]).get((device, "records"))
         return rows.archived(copy, after, limit) if copy else []
 
@@ -173,7 +171,6 @@ class BoardTable(DatabaseTable):
 
     @reads
     def events(self, rows: Rows, device: str, limit: int = 100) -> list[tuple[int, str]]:
-        """Return [(Unix seconds, sentence), ...], newest first."""
         return rows.events(device, limit)
 
     @reads

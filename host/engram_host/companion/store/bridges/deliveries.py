@@ -36,8 +36,6 @@ _COLUMNS = f"number, bridge, chat, thread, is_group, message, device, mid, text,
 
 
 class DeliveryTable(DatabaseTable):
-    """Chats of bridges, and deliveries to them."""
-
     # --- messages of people
 
     @reads
@@ -112,7 +110,6 @@ class DeliveryTable(DatabaseTable):
 
     @reads
     def is_kept_as_private(self, rows: Rows, bridge: str, chat: str) -> bool:
-        """True if a chat was private last, or still has deliveries or files from that time."""
         private = "bridge = ? AND chat = ? AND is_group = 0"
         sql = (
             f"SELECT 1 FROM bridge_chats WHERE {private} UNION ALL "
@@ -136,7 +133,6 @@ class DeliveryTable(DatabaseTable):
 
     @reads
     def open_answers(self, rows: Rows, place: ChatPlace) -> list[tuple[str, str, str]]:
-        """Return (board, id, principal) of a chat's messages that boards have not answered yet."""
         sql = (
             "SELECT c.device, c.mid, c.principal FROM bridge_deliveries d JOIN conversations c ON c.device = d.device AND "
             f"c.mid = d.mid WHERE d.bridge = ? AND d.chat = ? AND d.thread = ? AND d.state = 'open' AND c.{OPEN} "
@@ -204,12 +200,10 @@ def _is_known(rows: Rows, mid: str) -> bool:
 
 
 def place_key(place: ChatPlace) -> tuple[str, str, str]:
-    """Return the values of PLACE."""
     return place.bridge, place.chat, place.thread
 
 
 def place_values(place: ChatPlace) -> dict[str, str]:
-    """Return a place by column."""
     return {"bridge": place.bridge, "chat": place.chat, "thread": place.thread}
 
 
@@ -234,7 +228,6 @@ def _place_of_room(rows: Rows, room: str, device: str, bridges: Collection[str])
 
 
 def insert_delivery(rows: Rows, delivery: Delivery, now: int, state: str = "open") -> Delivery | None:
-    """Insert a delivery and drop the oldest open ones beyond the limits; None if it exists."""
     place = delivery.place
     values: dict[str, Any] = {
         **place_values(place),

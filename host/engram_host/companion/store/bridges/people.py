@@ -59,8 +59,6 @@ class Known:
 
 
 class PeopleTable(DatabaseTable):
-    """People and groups who may talk to boards; changes are serialized, so limits hold."""
-
     # --- for messages
 
     @reads
@@ -79,7 +77,6 @@ class PeopleTable(DatabaseTable):
 
     @writes
     def add_code(self, rows: Rows, request: PairingRequest) -> bool:
-        """Store a pairing code; False if the stranger has one, or the network too many."""
         _lock(rows)
         rows.run("DELETE FROM pairing_codes WHERE at <= ? OR at > ?", _ended(request.at))
         waiting = [each for each in _waiting(rows, request.at) if each.network == request.network]
@@ -115,7 +112,6 @@ class PeopleTable(DatabaseTable):
 
     @reads
     def person(self, rows: Rows, ref: str) -> Person:
-        """Return a person by id, principal or name, or raise NotFound."""
         return _find(rows, ref)
 
     @reads
@@ -127,7 +123,6 @@ class PeopleTable(DatabaseTable):
 
     @writes
     def approve_person(self, rows: Rows, ref: str, name: str, now: int) -> Person:
-        """Approve a person by code or id; may raise ArgumentError or NotFound."""
         _lock(rows)
         waiting = _waiting(rows, now)
         person = _set_blocked(rows, _known_or_new(rows, ref, name, now), is_blocked=False)
@@ -136,7 +131,6 @@ class PeopleTable(DatabaseTable):
 
     @writes
     def block_person(self, rows: Rows, ref: str, now: int) -> Person:
-        """Block a person by code, id or name; may raise ArgumentError or NotFound."""
         _lock(rows)
         return _set_blocked(rows, _found(rows, ref) or _known_or_new(rows, ref, "", now), is_blocked=True)
 
@@ -155,7 +149,6 @@ class PeopleTable(DatabaseTable):
 
     @writes
     def link_person(self, rows: Rows, ref: str, other: str, now: int) -> Person:
-        """Add an id, or another person's ids, to a person; may raise ArgumentError or NotFound."""
         _lock(rows)
         person, second = _find(rows, ref), _found(rows, other)
         if second and (second.principal == person.principal or second.is_owner):
@@ -185,7 +178,6 @@ class PeopleTable(DatabaseTable):
 
     @writes
     def set_group(self, rows: Rows, ref: str, mode: str) -> None:
-        """Set a group to mention, always or off; may raise ArgumentError or NotFound."""
         _lock(rows)
         checked_id(ref)
         if mode == "off":
@@ -296,7 +288,6 @@ def _id_of(rows: Rows, ref: str, now: int) -> str:
 
 
 def _known_or_new(rows: Rows, ref: str, name: str, now: int) -> Person:
-    """Return or add the person with a code or id; strangers' own names are ignored as spoofable."""
     ref = _id_of(rows, ref, now)
     if person := _with_id(rows, ref):
         return person

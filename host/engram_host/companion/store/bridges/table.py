@@ -19,8 +19,6 @@ _COLUMNS = f"bridge, chat, thread, {', '.join(_FILE)}"
 
 
 class BridgeTable(DatabaseTable):
-    """Accounts, marks and files of bridges."""
-
     @reads
     def bridge_mark(self, rows: Rows, bridge: str) -> str:
         found = rows.run("SELECT mark FROM bridge_marks WHERE bridge = ?", (bridge,))
@@ -37,7 +35,6 @@ class BridgeTable(DatabaseTable):
 
     @writes
     def claim_user(self, rows: Rows, bridge: str, user: str) -> None:
-        """Bind a bridge to its account's user, and remove the rows of a former one."""
         _claim(rows, bridge, "user", user)
 
     @writes
@@ -57,7 +54,6 @@ class BridgeTable(DatabaseTable):
 
     @writes
     def add_chat_file(self, rows: Rows, file: ChatFile) -> bool:
-        """Store a file in place of the chat's former one; False while that one is being imported."""
         former = _find(rows, file.place)
         if former and former.is_imported:
             return False

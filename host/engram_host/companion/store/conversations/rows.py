@@ -26,28 +26,24 @@ _TOO_LONG = "the answer is longer than the companion keeps; all of it stands in 
 
 
 def admit_board(rows: Rows, sender: Sender, device: str) -> None:
-    """Raise Refused for an unknown board or connection; late messages pass, as each has its own order."""
     row = rows.lock([device]).get(device)
     if row is None or row.board != sender.board or sender.link > row.link:
         raise Refused(HELLO_FIRST, again=0)
 
 
 def offer_message(rows: Rows, found: Conversation, now: int) -> Conversation:
-    """Count one more offer of a message and return the message."""
     offers = "unnamed = unnamed + 1, offers = CASE WHEN offers < attempt THEN attempt ELSE offers END + 1"
     rows.run(f"UPDATE conversations SET {offers}, changed = ? WHERE {ONE}", (now, found.device, found.said.mid))
     return known_conversation(rows, found.device, found.said.mid)
 
 
 def note_begun(rows: Rows, found: Conversation) -> None:
-    """Note that the board received the newest offer of a message."""
     if found.unnamed:
         sql = f"UPDATE conversations SET begun = begun + 1, unnamed = 0 WHERE {ONE}"
         rows.run(sql, (found.device, found.said.mid))
 
 
 def check_room(rows: Rows, device: str, said: Said, limits: ConversationLimits) -> None:
-    """Raise TooManyWaiting if a board or person has too many open messages."""
     sql = f"SELECT principal, length(text) FROM conversations WHERE device = ? AND {OPEN}"
     waiting = rows.run(sql, (device,))
     own = sum(principal == said.principal for principal, _ in waiting)
@@ -61,19 +57,16 @@ def check_room(rows: Rows, device: str, said: Said, limits: ConversationLimits) 
 def insert_conversation(
     rows: Rows, device: str, said: Said, state: ConversationState, now: int, *, is_push: bool = False
 ) -> None:
-    """Insert a message."""
     values = {"device": device, "state": state, "turn": "", "is_push": int(is_push), "at": now, "changed": now}
     rows.insert("conversations", row_values(said) | values)
 
 
 def find_conversation(rows: Rows, device: str, mid: str) -> Conversation | None:
-    """Return a message, or None."""
     found = rows.run(f"SELECT {COLUMNS} FROM conversations WHERE {ONE}", (device, mid))
     return as_conversation(found[0]) if found else None
 
 
 def known_conversation(rows: Rows, device: str, mid: str) -> Conversation:
-    """Return a message, or raise UnknownConversation."""
     found = find_conversation(rows, device, mid)
     if found is None:
         raise UnknownConversation(mid)
@@ -81,12 +74,10 @@ def known_conversation(rows: Rows, device: str, mid: str) -> Conversation:
 
 
 def as_conversation(row: Sequence[Any]) -> Conversation:
-    """Parse a row of COLUMNS."""
     return read_row(Conversation, (*row[:2], read_row(Said, row[2:12]), *row[12:]))
 
 
 def begin_answer(rows: Rows, found: Conversation, offer: int) -> None:
-    """Begin the answer to an offer and void pieces of an earlier one."""
     key = (found.device, found.said.mid)
     rows.run(f"UPDATE conversations SET attempt = ? WHERE {ONE}", (offer, *key))
     if last := _last_piece(rows, found):
@@ -104,7 +95,6 @@ def _last_piece(rows: Rows, found: Conversation) -> int:
 def add_pieces(
     rows: Rows, found: Conversation, pieces: Sequence[tuple[PieceKind, str]], most_bytes: int = 1 << 30
 ) -> None:
-    """Append pieces to an answer, up to `most_bytes`."""
     key = (found.device, found.said.mid)
     sql = f"SELECT coalesce(sum(length(text)), 0), coalesce(max(piece), 0) FROM conversation_pieces WHERE {ONE}"
     ((size, last),) = rows.run(sql, key)
@@ -118,7 +108,6 @@ def add_pieces(
 
 
 def end_conversation(rows: Rows, found: Conversation, state: ConversationState, now: int) -> None:
-    """End a message in a state and remove its secret."""
     key = (found.device, found.said.mid)
     rows.run(f"UPDATE conversations SET state = ?, changed = ? WHERE {ONE}", (state, now, *key))
     kept = without_secret(found.said).text

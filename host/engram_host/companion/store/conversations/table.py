@@ -71,15 +71,12 @@ class Reply:
 
 
 class ConversationTable(DatabaseTable):
-    """Messages to boards, and their answers piece by piece."""
-
     # --- for people
 
     @writes
     def add_conversation(
         self, rows: Rows, device: str, said: Said, limits: ConversationLimits, now: int
     ) -> Conversation:
-        """Store a message once; may raise UnknownDevice, TooManyWaiting or MessageIdTaken."""
         if device not in rows.lock([device]):
             raise UnknownDevice(device)
         if known := find_conversation(rows, device, said.mid):
@@ -93,7 +90,6 @@ class ConversationTable(DatabaseTable):
 
     @writes
     def cancel_conversation(self, rows: Rows, device: str, mid: str, now: int) -> Conversation:
-        """Cancel a message, at once if the board has not got it; may raise UnknownConversation."""
         rows.lock([device])
         found = known_conversation(rows, device, mid)
         if found.state == "waiting" and not found.offers:
@@ -125,13 +121,11 @@ class ConversationTable(DatabaseTable):
 
     @reads
     def pushes_after(self, rows: Rows, number: int, limit: int) -> list[tuple[int, str, str]]:
-        """Return (number, board, text) of pushes after a number, oldest first."""
         sql = "SELECT number, device, text FROM conversations WHERE is_push = 1 AND number > ? ORDER BY number LIMIT ?"
         return [(number, device, said) for number, device, said in rows.run(sql, (number, limit))]
 
     @reads
     def pushes_for_programs(self, rows: Rows, number: int, limit: int) -> list[Conversation]:
-        """Return pushes after a number, oldest first, without those for chats of bridges."""
         room = "SELECT 1 FROM bridge_chats WHERE bridge_chats.room = conversations.room"
         where = f"is_push = 1 AND number > ? AND NOT EXISTS ({room})"
         sql = f"SELECT {COLUMNS} FROM conversations WHERE {where} ORDER BY number LIMIT ?"
@@ -162,7 +156,6 @@ class ConversationTable(DatabaseTable):
 
     @writes
     def next_message(self, rows: Rows, sender: Sender, device: str, now: int) -> Conversation | None:
-        """Offer the oldest open message of an idle board, or return None; Refused before a hello."""
         admit_board(rows, sender, device)
         while True:
             sql = f"SELECT {COLUMNS} FROM conversations WHERE device = ? AND {OPEN} ORDER BY number LIMIT 1"
@@ -223,7 +216,6 @@ class ConversationTable(DatabaseTable):
 
     @writes
     def add_push(self, rows: Rows, sender: Sender, device: str, said: Said, now: int) -> None:
-        """Store a push once and evict the oldest beyond the limit; Refused before a hello."""
         admit_board(rows, sender, device)
         if find_conversation(rows, device, said.mid):
             return

@@ -54,13 +54,10 @@ ANOMALIES = ("unusual", "drift", "stuck", "silent")
 
 
 class SenseTable(DatabaseTable):
-    """Senses and readings of boards."""
-
     # --- from boards
 
     @writes
     def put_senses(self, rows: Rows, sender: Sender, device: str, said: SenseList, now: int) -> HeldReadings:
-        """Replace a board's senses; unlisted ones go, or are set aside if the list is incomplete."""
         admitted(rows, sender, device, "records", said.epoch)
         copy = read_copy(rows, device)
         if copy is None or copy.epoch != said.epoch:
@@ -77,7 +74,6 @@ class SenseTable(DatabaseTable):
     def put_readings(
         self, rows: Rows, sender: Sender, device: str, block: ReadingBlock, now: int, quota: LineQuota
     ) -> HeldReadings:
-        """Store a block once; raise Stale, or Refused, as beyond the `quota` of lines."""
         admitted(rows, sender, device, "records", block.epoch)
         copy = read_copy(rows, device)
         if copy is None or copy.epoch != block.epoch:
@@ -127,7 +123,6 @@ class SenseTable(DatabaseTable):
 
     @reads
     def slots_known(self, rows: Rows, device: str, sense: int) -> dict[int, tuple[int, int]]:
-        """Return (first, last possible) slot of each level with readings."""
         sql = "SELECT level, min(part), max(part) FROM sense_parts WHERE device = ? AND sense = ? GROUP BY level"
         found = rows.run(sql, (device, sense))
         return {level: (first * SPANS[level], (last + 1) * SPANS[level] - 1) for level, first, last in found}
@@ -136,7 +131,6 @@ class SenseTable(DatabaseTable):
 
     @writes
     def put_anomalies(self, rows: Rows, device: str, sense: int, found: Sequence[Anomaly], newest: int) -> None:
-        """Store anomalies up to minute `newest`; open ones that are not found again end."""
         copy = read_copy(rows, device)
         if copy is None:
             return
@@ -211,7 +205,6 @@ def _insert(rows: Rows, device: str, key: int, epoch: int, sense: Listed) -> Non
 
 
 def drop_senses(rows: Rows, device: str, keys: Iterable[int]) -> None:
-    """Delete senses of a board with their readings and events."""
     for key in keys:
         for table, column in (("senses", "key"), ("sense_parts", "sense"), ("sense_events", "sense")):
             rows.run(f"DELETE FROM {table} WHERE device = ? AND {column} = ?", (device, key))
@@ -220,7 +213,6 @@ def drop_senses(rows: Rows, device: str, keys: Iterable[int]) -> None:
 
 
 def _drop_former_blocks(rows: Rows, device: str) -> None:
-    """Forget the blocks of epochs that have no sense any more."""
     known = "SELECT epoch FROM senses WHERE device = ? UNION SELECT epoch FROM sense_copies WHERE device = ?"
     rows.run(f"DELETE FROM sense_blocks WHERE device = ? AND epoch NOT IN ({known})", (device,) * 3)
 
@@ -283,7 +275,6 @@ class SenseCopy:
 
 
 def read_copy(rows: Rows, device: str) -> SenseCopy | None:
-    """Return the copy of a board's senses, or None."""
     sql = f"SELECT {', '.join(_COLUMNS)} FROM sense_copies WHERE device = ?"
     for epoch, following, *newest in rows.run(sql, (device,)):
         return SenseCopy(epoch, following, tuple(zip(newest[::2], newest[1::2], strict=True)))
@@ -291,13 +282,11 @@ def read_copy(rows: Rows, device: str) -> SenseCopy | None:
 
 
 def save_copy(rows: Rows, device: str, copy: SenseCopy) -> None:
-    """Save the copy of a board's senses."""
     values = (copy.epoch, copy.next, *(value for pair in copy.newest for value in pair))
     rows.upsert("sense_copies", "device", {"device": device, **dict(zip(_COLUMNS, values, strict=True))})
 
 
 def held_readings(rows: Rows, device: str) -> HeldReadings:
-    """Return the newest blocks and the state of a board's senses."""
     copy = read_copy(rows, device) or SenseCopy(0, 0)
     sql = "SELECT number, name, unit, decimals, made FROM senses WHERE device = ? AND replaced = 0 ORDER BY number"
     listed = [tuple(each) for each in rows.run(sql, (device,))]
@@ -306,7 +295,6 @@ def held_readings(rows: Rows, device: str) -> HeldReadings:
 
 
 def sense_state(rows: Rows, device: str, epoch: int) -> str:
-    """Return 8 hexadecimal digits that change if any sense of a board is missing."""
     copy = read_copy(rows, device)
     return held_readings(rows, device).state if copy and copy.epoch == epoch else messages.shown(0)
 

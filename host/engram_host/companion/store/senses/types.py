@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from engram.senses.values import add_to, aggregate_of
 
 MINUTES, HOURS, DAYS, FOLDED = range(4)
-"""Levels of readings: boards send MINUTES and HOURS, FOLDED has hours computed from minutes, and DAYS are never stored."""
+"""Levels: boards send MINUTES and HOURS, FOLDED are hours from minutes, DAYS are not stored."""
 
 SPANS = (1440, 24, 1, 24)
 """Slots per part, which is a day."""
@@ -129,13 +129,11 @@ MOST_BYTES = 1 << 20
 
 
 def encode_part(rows: Mapping[int, Row]) -> bytes:
-    """Encode rows by slot."""
     lines = "".join(json.dumps(rows[slot], separators=(",", ":")) + "\n" for slot in sorted(rows))
     return zlib.compress(lines.encode(), 6)
 
 
 def decode_part(content: bytes) -> dict[int, Row]:
-    """Decode rows by slot; log a damaged part and return nothing."""
     reader = zlib.decompressobj()
     try:
         lines = reader.decompress(content, MOST_BYTES)
@@ -148,7 +146,6 @@ def decode_part(content: bytes) -> dict[int, Row]:
 
 
 def add_rows(known: Iterable[Row], new: Iterable[Row]) -> dict[int, Row]:
-    """Merge rows by slot; a slot in both has the readings of both."""
     found: dict[int, list[int]] = {}
     for row in (*known, *new):
         add_to(found, row[0], row[1:])
@@ -156,7 +153,6 @@ def add_rows(known: Iterable[Row], new: Iterable[Row]) -> dict[int, Row]:
 
 
 def fold(rows: Iterable[Row], slot_of: "Mapping[int, int] | None" = None, size: int = 60) -> dict[int, Row]:
-    """Aggregate rows to a coarser level, by `slot_of` or `size` slots each."""
     found: dict[int, list[int]] = {}
     for row in rows:
         add_to(found, slot_of[row[0]] if slot_of is not None else row[0] // size, row[1:])
@@ -168,7 +164,6 @@ def _rows(found: Mapping[int, list[int]]) -> dict[int, Row]:
 
 
 def fuller(one: Mapping[int, Row], other: Mapping[int, Row]) -> dict[int, Row]:
-    """Merge rows by slot, taking the one with more readings, or `one` on a tie."""
     found = dict(other)
     for slot, row in one.items():
         if slot not in found or row.readings >= found[slot].readings:

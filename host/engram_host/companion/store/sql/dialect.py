@@ -24,37 +24,30 @@ Kind = TypeVar("Kind")
 
 
 def in_list(values: Iterable[Value]) -> tuple[str, list[Value]]:
-    """Return `IN (?, ...)` and its values, repeated up to a power of two so that few statements are prepared."""
     found = list(values)
     count = 1 << (len(found) - 1).bit_length() if found else 0
     return f"IN ({', '.join('?' * count)})", [*found, *found[-1:] * (count - len(found))]
 
 
 def chunks(values: Iterable[Value], size: int = AT_ONCE) -> Iterator[list[Value]]:
-    """Yield parts of at most `size` values."""
     found = list(values)
     return (found[start : start + size] for start in range(0, len(found), size))
 
 
 def columns_of(kind: type) -> str:
-    """Return the names of a dataclass's fields, as columns."""
     return ", ".join(field.name for field in fields(kind))
 
 
 def read_row(kind: type[Kind], row: Sequence[Any]) -> Kind:
-    """Build a dataclass from the values of its fields; SQLite stores flags as numbers."""
     pairs = zip(fields(kind), row, strict=True)  # pyright: ignore[reportArgumentType]
     return kind(*(bool(value) if field.type is bool else value for field, value in pairs))
 
 
 def row_values(row: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass as values of its columns."""
     return {name: int(value) if isinstance(value, bool) else value for name, value in vars(row).items()}
 
 
 class SqlStatements(ABC):
-    """Executes statements in one transaction."""
-
     for_update = ""
     """Suffix of a SELECT that locks its rows; SQLite locks the whole database."""
 
@@ -94,18 +87,15 @@ class SqlStatements(ABC):
         self.insert(table, values, f"ON CONFLICT ({key}) DO UPDATE SET {kept}")
 
     def delete_some(self, table: str, key: str, where: str, values: Sequence[Any], most: int, order: str) -> int:
-        """Delete the first rows that match a condition, by an indexed column; return how many."""
         # Without ORDER BY and a literal LIMIT, the generic plan reads the whole table.
         wanted = f"SELECT {key} FROM {table} WHERE {where} ORDER BY {order} LIMIT {most}"
         return self.count(f"DELETE FROM {table} WHERE ({key}) IN ({wanted})", values)
 
     def keep_newest(self, table: str, where: str, values: Sequence[Any], most: int) -> int:
-        """Delete rows of a condition that have not the `most` highest numbers; return how many."""
         newest = f"SELECT number FROM {table} WHERE {where} ORDER BY number DESC LIMIT 1 OFFSET {most}"
         return self.count(f"DELETE FROM {table} WHERE {where} AND number <= ({newest})", (*values, *values))
 
     def lock_schema(self) -> None:
-        """Take the schema lock until the transaction ends (no-op on SQLite)."""
         return
 
     def notify(self, notice: str) -> None:

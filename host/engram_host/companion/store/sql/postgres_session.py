@@ -32,8 +32,6 @@ async def hear_notices(url: str) -> AsyncGenerator[str, None]:
 
 
 class PostgresLocks:
-    """Advisory locks of one connection."""
-
     def __init__(self, connection: psycopg.AsyncConnection[Any]):
         self._connection = connection
 
