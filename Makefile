@@ -96,10 +96,11 @@ bench-senses: .venv micropython  ## measure what senses cost the flash and the h
 month: .venv micropython  ## play a month of conversation on a board, with power cuts and a wrong clock (DAYS=30 SEED=1)
 	@$(BIN)/python tests/support/month/month.py "$(DAYS)" "$(SEED)"
 
-lint: .venv  ## check style and types of all code
+lint: .venv  ## check style, types and words of all code
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/pyright
+	@$(BIN)/pytest -q tests/docs/test_docs_style.py
 
 format: .venv  ## format all code
 	@$(BIN)/ruff check --fix .

@@ -3,11 +3,12 @@
 import ast
 import itertools
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from engram_host.firmware import FIRMWARE
 from one_case import in_one_case
-from pages import PAGES, read, without_fences
+from pages import PAGES, ROOT, read, without_fences
 
 WIDEST = 100
 MOST_WORDS = 500
@@ -29,7 +30,10 @@ AVOIDED = [
 
 
 IN_CODE = 7
-"""How many of them, from the first on, docstrings avoid as well."""
+"""How many of them, from the first on, code avoids as well."""
+
+CODE = sorted([*FIRMWARE.rglob("*.py"), *(ROOT / "host").rglob("*.py")])
+LOGS_OR_RAISES = r"^_?log\.|^diag\.|(?:Error|Refused|Unavailable|Failed|Problem)$"
 
 
 def prose(text: str) -> list[str]:
@@ -84,12 +88,32 @@ def test_no_page_has_a_phrase_that_is_avoided(page: str):
     assert avoided(read(page)) == []
 
 
-def test_docstrings_of_the_firmware_begin_with_what_a_call_does():
+def sentences_of_code(file: Path) -> Iterator[str]:
+    """The docstrings of a file, its lines for the log, and its errors."""
+    yield from docstrings(file)
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.Call) and re.search(LOGS_OR_RAISES, ast.unparse(node.func)):
+            yield from (
+                part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)
+            )
+
+
+def test_docstrings_begin_with_what_a_call_does():
     found = [
-        f"{file.relative_to(FIRMWARE)}: {text.splitlines()[0]}"
-        for file in sorted(FIRMWARE.rglob("*.py"))
+        f"{file.relative_to(ROOT)}: {text.splitlines()[0]}"
+        for file in CODE
         for text in docstrings(file)
-        if OPENINGS.match(text) or any(re.search(phrase, text) for phrase in AVOIDED[:IN_CODE])
+        if OPENINGS.match(text)
+    ]
+    assert found == []
+
+
+def test_no_docstring_log_line_or_error_has_a_phrase_that_is_avoided():
+    found = [
+        f"{file.relative_to(ROOT)}: {text.splitlines()[0]}"
+        for file in CODE
+        for text in sentences_of_code(file)
+        if any(re.search(phrase, text) for phrase in AVOIDED[:IN_CODE])
     ]
     assert found == []
 

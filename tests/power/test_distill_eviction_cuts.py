@@ -1,4 +1,4 @@
-"""The power fails while notes are distilled, and while memories leave for want of room: nothing is lost or doubled."""
+"""The power fails while notes are distilled, and while memories leave for lack of room: nothing is lost or doubled."""
 
 from pathlib import Path
 

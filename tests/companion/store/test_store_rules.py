@@ -137,7 +137,7 @@ def test_oldest_lines_that_a_board_has_lost_outlast_a_compaction(store: Companio
     board.sync()
     copied = dict(store.boards.lines(SeqRange(board.name, log, board.logs[log].epoch, 0, 10)))
     aside = {one.seq: one.line for one in store.boards.set_aside_lines(board.name)}
-    # A turn leaves for want of room, a record does not.
+    # A turn leaves for lack of room, a record does not.
     assert (copied if log == "journal" else aside).items() >= lost.items()
     assert 7 not in copied and 7 not in aside
     told = [

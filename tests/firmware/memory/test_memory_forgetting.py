@@ -152,7 +152,7 @@ def test_a_sessions_thread_can_be_walked_over_turns_that_were_compacted_away():
     assert texts == [f"word {number}" for number in (0, 1, 2, 9, 10, 11)]
 
 
-# --- what left for want of room
+# --- what left for lack of room
 
 
 def _crowded(**more):

@@ -2,7 +2,7 @@
 
     export_board.py FLASH FORM DAYS WHO
 
-live REF TEXT     a live memory              trash REF TEXT    one that left for want of room
+live REF TEXT     a live memory              trash REF TEXT    one that left for lack of room
 note FILE TEXT    a line of a day's note     turn SEQ TEXT     what was said, from the journal
 oldest SEQ        of the journal
 """

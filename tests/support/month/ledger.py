@@ -19,7 +19,7 @@ class Ledger:
     """What became of each memory, by its id."""
     contents: dict[str, str] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)
-    """The ids of what left for want of room, in that order."""
+    """The ids of what left for lack of room, in that order."""
     notes: dict[int, tuple[str, str]] = field(default_factory=dict)
     """File and text of each note, by the line of the log that tells of it; without those that were taken back."""
     note_files_gone: set[str] = field(default_factory=set)

@@ -1,4 +1,4 @@
-"""Runs on the board: notes, their distillation in two batches, memories that leave for want of room, and a power cut.
+"""Runs on the board: notes, their distillation in two batches, memories that leave for lack of room, and a power cut.
 
     distill_board.py FLASH CUT     CUT is the number of the change of the flash at which the power fails, 0 for none
 

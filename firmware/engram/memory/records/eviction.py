@@ -139,7 +139,7 @@ class Eviction:
             yield from self._evict_or_archive(self._at_once(), lambda: not self._has_many())
 
     def _free_bytes(self):
-        diag.info("memory", "earlier versions of memories leave for want of room")
+        diag.info("memory", "earlier versions of memories leave for lack of room")
         yield from self._records.compacting(with_history=False)
         wanted = self._cap - 2 * (self._cap // _BYTES_SHARE)
         while self._entries.bytes > wanted:
@@ -177,7 +177,7 @@ class Eviction:
             yield
         self.left += left
         if left:
-            diag.info("memory", "%d of the least important memories left for want of room" % left)
+            diag.info("memory", "%d of the least important memories left for lack of room" % left)
         return left
 
 

@@ -224,7 +224,7 @@ class MqttClient:
                 return
             except aiomqtt.MqttError as error:
                 _log.info(
-                    "%s: what programs are told waits for the broker: %s", device, error, extra={"repeat": "chat"}
+                    "%s: chat output delayed: %s", device, error, extra={"repeat": "chat"}
                 )
             await asyncio.sleep(FIRST_PAUSE)
 
