@@ -64,7 +64,7 @@ CASES = {
     "alert remove": Case(("1",), NOT_FOUND, "`engram alert test`"),
     "boards": Case(ELSEWHERE, FAILED, NOBODY),
     "page": Case((), FAILED, "engram serve"),
-    "board erase": Case(("kitchen", "--yes"), NOT_INSTALLED, COMPANION),
+    "board erase": Case(("kitchen", "--yes"), NOT_FOUND, "no companion has run"),
     "board image": Case(("--board", "ESP32_GENERIC_SPIRAM"), NOT_INSTALLED, BOARD),
     "board package": Case(("--board", "ESP32_GENERIC_SPIRAM"), NOT_INSTALLED, BOARD),
     "board flash": Case(

@@ -22,7 +22,8 @@ class CompanionProcess:
         self._process = self._begin()
 
     def _begin(self) -> subprocess.Popen[str]:
-        variables = {**os.environ, "PYTHONPATH": f"{_ROOT / 'host'}:{_ROOT / 'firmware'}"}
+        folders = (_ROOT / name for name in ("host", "firmware", "tests/support/companion"))
+        variables = {**os.environ, "PYTHONPATH": ":".join(map(str, folders))}
         command = [sys.executable, str(_PROGRAM)]
         return subprocess.Popen(command, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 

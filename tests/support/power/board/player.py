@@ -169,7 +169,7 @@ class Player:
 
     def do_intend(self, when, remind, do):
         """Keep a standing intent; its id."""
-        spec = TimerSpec("say", remind, False, Words(when))
+        spec = TimerSpec("say", remind, Words(when))
         return self.parts.timers.add(_caller("console"), spec)["id"]
 
     def do_unintend(self, of, do):
