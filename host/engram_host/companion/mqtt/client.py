@@ -223,9 +223,7 @@ class MqttClient:
                 await self._client_now.publish(f"engram/v1/{device}/chat/out", data, qos=1)
                 return
             except aiomqtt.MqttError as error:
-                _log.info(
-                    "%s: chat output delayed: %s", device, error, extra={"repeat": "chat"}
-                )
+                _log.info("%s: chat output delayed: %s", device, error, extra={"repeat": "chat"})
             await asyncio.sleep(FIRST_PAUSE)
 
     async def publish_retained(self, topic: str, message: str) -> bool:
