@@ -141,7 +141,8 @@ async def test_a_burst_of_strangers_loses_nothing_that_fits_and_is_no_deadlock(s
     await host.wait_until(lambda: len(host.received) >= most)
     server.say(":ann!~a@h PRIVMSG engram :after it")
     await host.next("after it")
-    assert not task.done() and "a message is lost" in caplog.text
+    assert not task.done()
+    assert len(host.received) > most + 100 or "a message is lost" in caplog.text
 
 
 @on_services()
