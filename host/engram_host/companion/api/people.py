@@ -9,18 +9,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from engram_host.companion.api.copies import DeviceName
-from engram_host.companion.api.senses import (
-    MostPoints,
-    SenseName,
-    SenseShown,
-    SeriesShown,
-    Since,
-    Until,
-    WantedLevel,
-    show_sense,
-    show_series,
-    span,
-)
+from engram_host.companion.api.senses import SenseName, SenseShown, SeriesRange, SeriesShown, show_sense, show_series
 from engram_host.companion.auth.sessions import PersonLink, Sessions
 from engram_host.companion.bridge_types import GroupMode, PairingRequest, Person
 from engram_host.companion.conversations.people import PeopleService
@@ -28,7 +17,6 @@ from engram_host.companion.memories.sessions import TurnsByDay
 from engram_host.companion.memories.types import MemoryPage
 from engram_host.companion.overview.personal import PersonalMemory
 from engram_host.companion.search.request import MOST_QUERY, SearchResult
-from engram_host.companion.senses.service import POINTS
 
 MOST_AT_ONCE = 2
 
@@ -191,18 +179,9 @@ def _add_personal_routes(app: FastAPI, people: PeopleService, personal: Personal
         return [show_sense(each) for each in await personal.senses(await principal_of(who), device)]
 
     @app.get(base + "/boards/{device}/senses/{sense:path}/readings")
-    async def readings(
-        who: PersonPath,
-        device: DeviceName,
-        sense: SenseName,
-        since: Since = 0,
-        until: Until = 0,
-        level: WantedLevel = None,
-        points: MostPoints = POINTS,
-    ) -> SeriesShown:
+    async def readings(who: PersonPath, device: DeviceName, sense: SenseName, wanted: SeriesRange) -> SeriesShown:
         """Readings of a sense that a person sees, without events."""
-        begin, end = span(since, until)
-        return show_series(await personal.series(await principal_of(who), device, sense, begin, end, level, points))
+        return show_series(await personal.series(await principal_of(who), device, sense, *wanted))
 
     @app.get(base + "/search")
     async def search(

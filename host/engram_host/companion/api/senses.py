@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import IO, Annotated, Literal
 
-from fastapi import FastAPI, Path, Query
+from fastapi import Depends, FastAPI, Path, Query
 from fastapi.responses import StreamingResponse
 
 from engram_host.companion.api.copies import JSON_LINES, DeviceName
@@ -31,6 +31,17 @@ WantedLevel = Annotated[
     Level | None, Query(description="without it, by how long the time is, and by what is kept of it")
 ]
 MostPoints = Annotated[int, Query(ge=1, le=MOST_POINTS, description="maximum number of points")]
+
+
+async def _series_range(
+    since: Since = 0, until: Until = 0, level: WantedLevel = None, points: MostPoints = POINTS
+) -> tuple[int, int, Level | None, int]:
+    end = until or int(time.time())
+    return since or max(0, end - _DAY_SECONDS), end, level, points
+
+
+SeriesRange = Annotated[tuple[int, int, Level | None, int], Depends(_series_range)]
+"""(begin, end, level, points) of the readings that a request wants."""
 
 
 @dataclass(frozen=True)
@@ -74,17 +85,9 @@ def add_sense_routes(app: FastAPI, readings: ReadingService) -> None:
         return [show_sense(each) for each in await readings.senses(device)]
 
     @app.get(_BASE + "/{sense:path}/readings")
-    async def series(
-        device: DeviceName,
-        sense: SenseName,
-        since: Since = 0,
-        until: Until = 0,
-        level: WantedLevel = None,
-        points: MostPoints = POINTS,
-    ) -> SeriesShown:
+    async def series(device: DeviceName, sense: SenseName, wanted: SeriesRange) -> SeriesShown:
         """Readings of a sense in a time, as many points as a plot needs, with the newest 100 events of that time."""
-        begin, end = span(since, until)
-        return show_series(await readings.series(device, sense, begin, end, level, points))
+        return show_series(await readings.series(device, sense, *wanted))
 
     @app.get(_BASE + "/{sense:path}/events")
     async def events(
@@ -132,11 +135,6 @@ def _add_export_route(app: FastAPI, readings: ReadingService) -> None:
                 file = await asyncio.to_thread(lambda: write_parquet(readings.exported(*span)))
             return StreamingResponse(_read(file), headers=headers, media_type=PARQUET)
         return StreamingResponse(_pieces(readings.exported(*span)), headers=headers, media_type=JSON_LINES)
-
-
-def span(since: int, until: int) -> tuple[int, int]:
-    end = until or int(time.time())
-    return since or max(0, end - _DAY_SECONDS), end
 
 
 def _read(file: IO[bytes]) -> Iterator[bytes]:
