@@ -30,14 +30,14 @@ def perceive(clock, journal, records, caption: str, kind: str, at: int, media: s
     moment, is_known = min(at, clock.now()) or clock.now(), clock.known
     if kind == "event":
         marks = [mark for mark in (clock.minute(moment) if is_known else "", media) if mark]
-        return _keep_event(clock, moment, records, shown + (" (%s)" % ", ".join(marks) if marks else ""))
+        return _keep_event(moment, records, shown + (" (%s)" % ", ".join(marks) if marks else ""))
     is_now = not is_known or clock.now() - moment <= _NOW
     marks = [kind, "" if is_now else clock.minute(moment), media]
     said = "[%s] %s" % (", ".join([mark for mark in marks if mark]), shown)
     return "t%d" % journal.add(OWNER, "user", OWNER.principal, said, at=moment, sensed=True)
 
 
-def _keep_event(clock, moment: int, records, content: str) -> str:
+def _keep_event(moment: int, records, content: str) -> str:
     """Save a memory of an event without a comparison to similar ones."""
     values = {"content": content, "tags": ["event"], "type": "event", "source": SOURCE}
     checked = {name: fields.check(name, value, records.limit) for name, value in values.items()}

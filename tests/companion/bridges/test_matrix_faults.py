@@ -301,13 +301,6 @@ async def test_a_room_that_others_join_uninvited_is_a_group(server: FailingServe
     assert (await host.next("newest")).chat.is_group
 
 
-def group_reply() -> dict[str, Any]:
-    """A look at a group where somebody replies to an event, and somebody says something."""
-    reply = said("a reply")
-    reply["content"]["m.relates_to"] = {"m.in_reply_to": {"event_id": "$original"}}
-    return {"next_batch": "s2", "rooms": {"join": {CHAT.id: {"timeline": {"events": [reply, said("newest")]}}}}}
-
-
 # --- who is there
 
 

@@ -75,31 +75,6 @@ class SlackPeer(Peer):
         file = {**about, "url_private_download": f"http://{self._server.address}{path}"}
         return await self._server.do(lambda: self._server.add_message(self.direct, self.user, "", files=[file]).ts)
 
-    async def use_command(self, text: str, *, group: bool = False) -> str:
-        """Use the slash command /engram; its trigger's id."""
-
-        def use() -> str:
-            place = self._place(group)
-            payload = {
-                "token": "x",
-                "team_id": "T1",
-                "team_domain": "house",
-                "command": "/engram",
-                "text": text,
-                "channel_id": place.id,
-                "channel_name": place.name or "directmessage",
-                "api_app_id": "A1",
-                "user_id": self.user.id,
-                "user_name": self.user.name,
-                "is_enterprise_install": "false",
-                "response_url": "https://hooks.example.org/x",
-                "trigger_id": f"1.2.{uuid.uuid4().hex}",
-            }
-            self._server.socket.give("slash_commands", payload, accepts_response=True)
-            return payload["trigger_id"]
-
-        return await self._server.do(use)
-
     def shown(self, *, group: bool = False) -> Sequence[Shown]:
         return [
             Shown(one.ts, one.user.name, one.text, one.edits, self._server.thread_name(one.thread_ts))

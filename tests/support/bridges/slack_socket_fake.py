@@ -62,18 +62,17 @@ class SocketMode:
             "is_ext_shared_channel": False,
         }
         for _time in range(2 if self.doubles else 1):
-            self.give("events_api", payload, accepts_response=False)
+            self._give(payload)
 
-    def give(self, kind: str, payload: dict[str, Any], *, accepts_response: bool) -> str:
-        """Send an envelope, and again if it is not acknowledged in time; its id."""
+    def _give(self, payload: dict[str, Any]) -> None:
+        """Send an envelope, and again if it is not acknowledged in time."""
         number = str(uuid.uuid4())
-        envelope: dict[str, Any] = {"envelope_id": number, "payload": payload, "type": kind}
-        envelope |= {"accepts_response_payload": accepts_response, "retry_attempt": 0, "retry_reason": ""}
+        envelope: dict[str, Any] = {"envelope_id": number, "payload": payload, "type": "events_api"}
+        envelope |= {"accepts_response_payload": False, "retry_attempt": 0, "retry_reason": ""}
         self._open[number] = envelope
         task = asyncio.get_running_loop().create_task(self._keep_giving(envelope))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        return number
 
     async def _keep_giving(self, envelope: dict[str, Any]) -> None:
         for attempt in range(_MOST_TRIES):

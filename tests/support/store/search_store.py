@@ -45,19 +45,8 @@ class SearchStore:
         self._lines: dict[str, dict[tuple[LogName, int], tuple[int, bytes | None]]] = {}
         self._vectors: dict[str, list[tuple[int, StoredVector]]] = {}
         self._version = 0
-        self.notes: dict[str, str] = {}
         self.reads = 0
         """How often changes were asked for."""
-
-    def drop(self, device: str) -> None:
-        """Erase a board."""
-        del self._lines[device]
-
-    def get_note(self, name: str) -> str:
-        return self.notes.get(name, "")
-
-    def put_note(self, name: str, value: str) -> None:
-        self.notes[name] = value
 
     def put(self, device: str, log: LogName, seq: int, line: bytes | None) -> None:
         self._version += 1
@@ -144,11 +133,6 @@ def engine_of(store: SearchStore, with_meaning: bool = False) -> SearchEngine:
     """A search with indexes of its own."""
     embed = (lambda query: QueryVector(IDENTITY, vector_of(query))) if with_meaning else None
     return SearchEngine(store, store, IndexCache(store, store), embed)
-
-
-def search_with(store: SearchStore, cache: IndexCache) -> SearchEngine:
-    """A search by words and meaning over the indexes of a cache."""
-    return SearchEngine(store, store, cache, lambda query: QueryVector(IDENTITY, vector_of(query)))
 
 
 def asked(query: str, *devices: str, **options: Any) -> SearchRequest:

@@ -23,7 +23,6 @@ class ApiCaller:
     is_operator: bool = False
     name: str = ""
     is_read_only: bool = False
-    is_browser: bool = False
 
     principal: str = ""
 

@@ -82,13 +82,13 @@ class Sessions:
         if row.principal:
             person = await asyncio.to_thread(self._people.person_of, row.principal)
             may_look = person is not None and not person.is_blocked
-            return ApiCaller(is_browser=True, principal=row.principal) if may_look else None
+            return ApiCaller(principal=row.principal) if may_look else None
         if row.token == NO_TOKEN:
-            return None if self._requires_tokens else ApiCaller(is_browser=True, is_read_only=row.is_read_only)
+            return None if self._requires_tokens else ApiCaller(is_read_only=row.is_read_only)
         caller = await self._callers.by_digest(row.token)
         if not caller.is_operator:
             return None
-        return replace(caller, is_browser=True, is_read_only=caller.is_read_only or row.is_read_only)
+        return replace(caller, is_read_only=caller.is_read_only or row.is_read_only)
 
     async def begin_by_token(self, token: str) -> tuple[str, BrowserSession] | None:
         caller = await self._callers.by_token(token)

@@ -107,9 +107,6 @@ class BridgeEngine:
         if attached := self._attached.pop(bridge, None):
             await attached.stop()
 
-    def count_owed(self) -> dict[str, int]:
-        return {bridge: attached.owed for bridge, attached in self._attached.items()}
-
     # --- in the background
 
     def _wake_up(self) -> None:

@@ -17,7 +17,6 @@ from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store.tokens import ALL, GatewayUseTable
 from engram_host.companion.types import GatewayUse
 
-MILLIONTHS = 1_000_000  # costs are whole millionths of the currency, so that sums are exact
 _MOST = 1e6
 
 
