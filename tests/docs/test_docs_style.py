@@ -30,7 +30,7 @@ AVOIDED = [
 
 
 IN_CODE = 7
-"""How many of them, from the first on, code avoids as well."""
+"""Code avoids this many of them as well, from the first on."""
 
 CODE = sorted([*FIRMWARE.rglob("*.py"), *(ROOT / "host").rglob("*.py")])
 LOGS_OR_RAISES = r"^_?log\.|^diag\.|(?:Error|Refused|Unavailable|Failed|Problem)$"

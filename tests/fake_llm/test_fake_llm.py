@@ -1,4 +1,4 @@
-"""What the scripted model promises: what a script means, what each API refuses, and what goes over the wire.
+"""The promises of the scripted model: the meaning of a script, refusals of each API, and what goes over the wire.
 
 That the official clients understand it is seen in tests/companion/gateway, where they ask it through the gateway.
 """

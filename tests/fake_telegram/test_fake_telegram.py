@@ -1,4 +1,4 @@
-"""What the fake Bot API promises: what it takes, and what it refuses where the service would, or stricter."""
+"""The promises of the fake Bot API: it refuses what the service would refuse, or more."""
 
 from collections.abc import Iterator
 from threading import Thread

@@ -134,7 +134,7 @@ async def test_a_message_that_cannot_be_edited_any_more_is_sent_anew(house: Hous
 
 
 class CancelledByItself(asyncio.CancelledError, Exception):
-    """What a library raises that cancels its own tasks, and lets that through."""
+    """Raise as a library that cancels its own tasks and lets that through."""
 
 
 @in_house(PARAGRAPHS)

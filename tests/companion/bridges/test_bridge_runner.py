@@ -75,7 +75,7 @@ class Bench:
         self.secrets.keep("bridges.fake.password", PASSWORD)
         self.running: list[BridgeRunner] = []
         self.complaints: list[dict[str, Any]] = []
-        """What the loop complained of."""
+        """Complaints of the loop."""
 
     def start(self, *bridges: BridgeSettings, lease_of: Callable[[str], Lease] | None = None) -> BridgeRunner:
         """Start a runner, which is stopped at the end."""

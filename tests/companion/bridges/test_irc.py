@@ -51,7 +51,7 @@ def on_services(capabilities: str = CAPABILITIES, password: str = "Tea-at-4") ->
 
 
 def whois(nickname: str, host: str = "h", account: str = "") -> str:
-    """What a server says of somebody."""
+    """Return a server's answer about somebody."""
     signed_in = f"\n:services 330 engram {nickname} {account} :is logged in as" if account else ""
     return f":services 311 engram {nickname} ~a {host} * :somebody{signed_in}"
 

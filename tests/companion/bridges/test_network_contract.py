@@ -1,4 +1,4 @@
-"""What each network's bridge promises, tried on all of them in the same way: with the networks' own libraries against strict
+"""The promises of each network's bridge, tried on all of them in the same way: with the networks' own libraries against strict
 fakes, and in `make soak` against the real servers. What only one network does is in its own file.
 """
 
@@ -38,7 +38,7 @@ ACCOUNTS = {
     "irc": "engram",
     "matrix": "@kitchen:engram.test",
 }
-"""What the accounts of the bridges are called."""
+"""Names of the bridges' accounts."""
 
 ALL = tuple(ACCOUNTS)
 FAKED = ("telegram", "discord", "slack")

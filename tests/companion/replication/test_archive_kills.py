@@ -46,7 +46,7 @@ def _live(board: BoardProcess) -> list[str]:
 
 
 def _left(board: BoardProcess) -> list[str]:
-    """What left for lack of room and is on the board's flash still."""
+    """Return what left for lack of room and is still on the board's flash."""
     lines = {line["seq"]: line for line in board.lines("records")}
     gone = [lines[line["was"]] for line in lines.values() if line.get("op") == "leave" and line["was"] in lines]
     return sorted({line["content"] for line in gone})

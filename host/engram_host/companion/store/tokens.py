@@ -155,7 +155,7 @@ class PageSessionTable(DatabaseTable):
         self, rows: Rows, digest: bytes, now: int, *, is_local: bool, may_be_persons: bool = True
     ) -> PageCode | None:
         where = "WHERE digest = ? AND ends > ? AND is_local <= ?" + ("" if may_be_persons else " AND principal = ''")
-        # Of two concurrent uses, one gets the row.
+        # One of two concurrent uses gets the row.
         sql = f"DELETE FROM page_codes {where} RETURNING {columns_of(PageCode)}"
         found = rows.run(sql, (digest, now, int(is_local)))
         return read_row(PageCode, found[0]) if found else None
