@@ -1,9 +1,10 @@
-"""Locks and published addresses in the companion's folder."""
+"""One companion for a folder: its lock, where it listens, and where it is found."""
 
 import contextlib
 import fcntl
 import json
 import os
+import socket
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -49,6 +50,20 @@ def _published(home: Path) -> dict[str, str]:
     except (OSError, ValueError):
         return {}
     return addresses if isinstance(addresses, dict) else {}
+
+
+def bind_socket(host: str, port: int) -> socket.socket:
+    """Bind a socket, to a free port for 0, without listening yet; may raise OSError."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # With a named protocol asyncio disables Nagle's algorithm, which would delay each answer by 40 ms.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+    except OSError:
+        listener.close()
+        raise
+    return listener
 
 
 @contextlib.contextmanager

@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -14,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engram_host.companion.errors import SettingError
-from engram_host.companion.lockfile import DEFAULT_HOME, HOME_VARIABLE, running_addresses
+from engram_host.companion.lockfile import DEFAULT_HOME, HOME_VARIABLE, bind_socket, running_addresses
 from engram_host.companion.settings import read_settings
 from engram_host.firmware import CLONE
 
@@ -93,12 +92,11 @@ def _may_have_broker(home: Path) -> bool:
 
 
 def _free_port(wanted: int) -> int:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", wanted))
-        except OSError:
-            probe.bind(("127.0.0.1", 0))
+    try:
+        probe = bind_socket("127.0.0.1", wanted)
+    except OSError:
+        probe = bind_socket("127.0.0.1", 0)
+    with probe:
         return probe.getsockname()[1]
 
 

@@ -11,7 +11,8 @@ from fastapi import FastAPI
 
 from cli_case import fine
 from engram_host.companion.api import server
-from engram_host.companion.api.server import WebServer, bind_socket, find_connection_limit
+from engram_host.companion.api.server import WebServer, find_connection_limit
+from engram_host.companion.lockfile import bind_socket
 from engram_host.companion.supervisor import Supervisor
 from extent import extent
 from hostile import HOSTILE, Target

@@ -321,7 +321,8 @@ def test_a_head_that_does_not_end_is_not_waited_for(companion: Companion, monkey
     from fastapi import FastAPI
 
     from engram_host.companion.api import server
-    from engram_host.companion.api.server import WebServer, bind_socket
+    from engram_host.companion.api.server import WebServer
+    from engram_host.companion.lockfile import bind_socket
 
     monkeypatch.setattr(server, "HEAD_SECONDS", 0.3)
 

@@ -1,7 +1,6 @@
 """Checks of a companion: ports, database, boards, and what a start checks."""
 
 import contextlib
-import socket
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from engram_host.companion.diagnosis.findings import REFUSED, Finding, watch, we
 from engram_host.companion.errors import IF_DAMAGED, CompanionError, SettingError
 from engram_host.companion.folders.service import companion_id
 from engram_host.companion.folders.sources import folder_sources, list_files
+from engram_host.companion.lockfile import bind_socket
 from engram_host.companion.settings import Settings, database_file
 from engram_host.companion.store.damage import COUNTS, DamagedLines
 from engram_host.companion.store.database import bundled_migrations
@@ -37,16 +37,13 @@ def ports(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
         return
     host, port = settings.http.host, settings.http.port
     name = f"port {port}"
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with contextlib.closing(socket.socket(family, socket.SOCK_STREAM)) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            do = "stop the program that listens there, or set another http.port."
-            yield wrong(name, f"{host}:{port} cannot be used: {error.strerror}", do)
-        else:
-            yield well(name, f"free at {host}")
+    try:
+        bind_socket(host, port).close()
+    except OSError as error:
+        do = "stop the program that listens there, or set another http.port."
+        yield wrong(name, f"{host}:{port} cannot be used: {error.strerror}", do)
+    else:
+        yield well(name, f"free at {host}")
 
 
 # --- the database

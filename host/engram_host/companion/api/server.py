@@ -100,20 +100,6 @@ class _Server(uvicorn.Server):
             server.close()
 
 
-def bind_socket(host: str, port: int) -> socket.socket:
-    """Bind a socket, to a free port for 0, without listening yet; may raise OSError."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # With a named protocol asyncio disables Nagle's algorithm, which would delay each answer by 40 ms.
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-    except OSError:
-        listener.close()
-        raise
-    return listener
-
-
 def find_connection_limit() -> int:
     """Raise the limit of open files as far as the system lets us, and return the connections that fit into it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 
 from engram_host import __version__
 from engram_host.companion.api.app import make_app
-from engram_host.companion.api.server import CannotListen, WebServer, bind_socket, find_connection_limit
+from engram_host.companion.api.server import CannotListen, WebServer, find_connection_limit
 from engram_host.companion.app import CompanionApp
 from engram_host.companion.auth.exposure import check_exposure, http_tls
 from engram_host.companion.auth.sessions import make_sign_in_path
@@ -22,7 +22,7 @@ from engram_host.companion.bridges.connections import run_until_one_ends
 from engram_host.companion.embedding.embedding_service import GRAPHS, EmbeddingService
 from engram_host.companion.embedding.index_state import LEASE as EMBEDDING_LEASE
 from engram_host.companion.gateway.api_key import ApiKey, find_api_key
-from engram_host.companion.lockfile import in_url, lock_home, reachable_host
+from engram_host.companion.lockfile import bind_socket, in_url, lock_home, reachable_host
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.page.page import Page
 from engram_host.companion.page.routes import make_page_routers, make_refusal
