@@ -148,11 +148,6 @@ def played(flash: Callable[[bytes], Path], tmp_path: Path) -> tuple[list, Booted
     return read_trace(tmp_path / "trace"), told
 
 
-def test_a_deploy_takes_effect_at_the_next_start(flash: Callable[[bytes], Path], tmp_path: Path):
-    changes, told = played(flash, tmp_path)
-    assert 0 < told.sent < len(changes)
-
-
 def test_a_cut_at_any_change_leaves_the_old_code_or_the_new(flash: Callable[[bytes], Path], tmp_path: Path):
     # A start prints nothing but dots: what reads the packs is of their form, also where a deploy changes both.
     changes, told = played(flash, tmp_path)
@@ -188,12 +183,6 @@ def test_a_flash_that_fails_at_any_change_is_reported_and_the_next_start_goes_on
     boot(paths)
     for number, path in zip(numbers, paths, strict=True):
         assert holds(path.read_bytes()) == {**KEPT, **AFTER}, number
-
-
-def test_without_a_deploy_a_start_changes_nothing(flash: Callable[[bytes], Path], tmp_path: Path):
-    path = flash(base())
-    assert boot([path], trace=str(tmp_path / "trace"))[0] == Booted(0, 0, STARTS)
-    assert path.read_bytes() == base()
 
 
 def test_a_file_system_of_another_kind_is_left_mounted(tmp_path: Path, place: Path):

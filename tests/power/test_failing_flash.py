@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import expected
-from cuts import Story, find_state, format_flash, match
+from cuts import Story, find_state, match
 from expected import Board, Operation
 from flashes import Cut, Image
 from playing import Played, look, play
@@ -85,28 +85,3 @@ def test_a_change_that_fails_loses_nothing(story: Story, place: Path):
 @pytest.mark.parametrize("share", BEGINNINGS)
 def test_any_change_that_fails_loses_nothing(story: Story, place: Path, share: float):
     _try(story, share, place, every=1)
-
-
-@pytest.mark.parametrize("what", ["refused", "full"])
-def test_after_an_append_that_failed_lines_are_read_as_before(place: Path, what: str):
-    flash = place / "failing.bin"
-    empty = format_flash(flash)
-    stored = [{"do": "store", "content": f"lantern {number} " * 40, "tags": ["home"]} for number in range(3)]
-    asked = [*stored, look(), {"do": "profile", "name": "user.md", "text": "likes tea"}, look(), {"do": "undo"}, look()]
-    whole = play(asked, flash=str(flash))
-    assert not whole.status and not whole.refused(), whole.errors
-    changes = whole.at_change()
-    refused = 0
-    for change in range(changes[len(stored) - 1] + 1, changes[len(stored) + 1] + 1):
-        flash.write_bytes(empty)
-        played = play(asked, flash=str(flash), fault=(what, change))
-        if played.refused():
-            refused += 1
-            before, after, undone = [expected.looked(told) for told in played.looks()]
-            assert not played.status, f"change {change}: {played.errors}"
-            # The last change of a rename may have been enough: then the profile is the new one all the same.
-            del before["profile"], after["profile"]
-            assert after == before, change
-            # What was refused may have been noted before: then that is what undo takes back.
-            assert len(undone["live"]) in (len(stored), len(stored) - 1), change
-    assert refused

@@ -6,11 +6,6 @@ from itertools import pairwise
 
 from cuts import Story
 
-KINDS = {
-    "store", "keep", "update", "forget", "undo", "profile", "turn", "begin", "switch", "delete", "redact", "compact", "files",
-}  # fmt: skip
-
-
 def _listings(story: Story) -> list[tuple[int, set[str]]]:
     """(number of the operation, names of the files that there were) wherever they were listed."""
     return [
@@ -22,17 +17,6 @@ def _listings(story: Story) -> list[tuple[int, set[str]]]:
 
 def _compactions(story: Story) -> set[int]:
     return {number for number, operation in enumerate(story.operations) if operation["do"] == "compact"}
-
-
-def test_it_has_at_least_three_hundred_operations_of_all_kinds(story: Story):
-    kinds = Counter(operation["do"] for operation in story.operations)
-    assert set(kinds) == KINDS
-    assert sum(kinds.values()) - kinds["files"] >= 300
-
-
-def test_turns_come_from_three_sessions_at_least(story: Story):
-    sessions = {story.results[at][1] for at, operation in enumerate(story.operations) if operation["do"] == "turn"}
-    assert len(sessions) >= 3
 
 
 def test_both_logs_are_sealed_several_times(story: Story):
@@ -50,11 +34,3 @@ def test_pieces_of_both_indexes_are_merged(story: Story):
         if compactions.isdisjoint(range(start, end)):
             merged.update(name.split("/")[0] for name in before - after if re.search(r"\.x\d+$", name))
     assert merged["memory"] >= 2 and merged["journal"] >= 2
-
-
-def test_compaction_rewrites_both_logs(story: Story):
-    assert {story.operations[number]["what"] for number in _compactions(story)} == {"records", "journal"}
-
-
-def test_the_trace_ends_with_the_last_operation(story: Story):
-    assert len(story.allowed(story.cuts()[-1])) == 1

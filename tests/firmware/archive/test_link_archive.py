@@ -1,10 +1,9 @@
 """The archive: memories leave only with the companion's promise, are found and come back, and nothing is lost or doubled."""
 
 from archiving import Archiving, full_archive, store_many
-from board import ANN, ROOM, Board
+from board import ANN, ROOM
 from engram import files, log_line
 from engram.archive import transfer
-from engram.archive.index import ArchiveIndex
 from engram.errors import NetError, NotFound
 from engram.memory.access import OWNER
 from samples import Numbers, distinct_content
@@ -19,48 +18,12 @@ async def test_the_least_important_leaves_to_the_companion():
     assert not linked.board.left()
 
 
-async def test_what_is_pinned_is_not_archived():
-    linked = Archiving(records_most=10)
-    pinned = store_many(linked.board, 1, 0, pinned=True, importance=0)[0]
-    for at in range(1, 14):
-        store_many(linked.board, 1, at)
-        await linked.work()
-    assert pinned in linked.live() and linked.kept()
-
-
-async def test_nothing_leaves_while_the_companion_is_away_and_there_is_room():
-    linked = Archiving(records_most=10)
-    linked.exchange.close(NetError("gone"))
-    store_many(linked.board, 10)
-    for _ in range(5):
-        linked.board.eviction.tick()
-    assert len(linked.live()) == 10 and not linked.board.left()
-
-
 async def test_at_the_cap_no_more_than_needed_leaves_to_the_trash_while_it_is_away():
     linked = Archiving(records_most=100)
     linked.exchange.close(NetError("gone"))
     store_many(linked.board, 103)
     assert len(linked.live()) == 100
     assert len(linked.board.left()) == 3
-
-
-async def test_when_it_comes_back_what_is_too_much_is_archived():
-    linked = Archiving(records_most=10)
-    linked.exchange.close(NetError("gone"))
-    store_many(linked.board, 10)
-    linked.board.eviction.tick()
-    linked.exchange.open(linked.known.begin())
-    await linked.work()
-    assert len(linked.kept()) == 1 and len(linked.live()) == 9
-
-
-async def test_a_board_without_an_archive_lets_them_go_to_the_trash_as_before():
-    board = Board(records_most=10)
-    store_many(board, 11)
-    while board.eviction.tick():
-        pass
-    assert len(board.left()) == 1
 
 
 async def test_too_many_bytes_leave_the_flash_only_once_the_companion_has_them():
@@ -132,13 +95,6 @@ async def test_others_do_not_see_what_is_archived_of_the_owner():
         assert not linked.archive.may_be_archived("m%d" % gone, caller)
 
 
-async def test_one_is_read_by_its_id():
-    linked, _ = await full_archive()
-    gone = linked.kept()[0]
-    line, why = await linked.archive.fetched("m%d" % gone, OWNER)
-    assert line["content"] == distinct_content(0) and why == ""
-
-
 async def test_an_answer_that_is_not_what_was_asked_for_is_not_shown():
     linked, _ = await full_archive(14)
     first, second = linked.kept()[:2]
@@ -189,20 +145,6 @@ async def test_turns_stay_while_the_companion_is_away_until_the_cap():
     assert board.journal.dropped_segments == 1 and board.journal.unsent == board.journal.entries.oldest - 1
 
 
-async def test_a_segment_that_differs_does_not_leave():
-    linked = Archiving(journal_bytes=65536)
-    board = linked.board
-    while not board.journal.surplus():
-        board.journal.add(OWNER, "user", "owner", "turn " + "x" * 400)
-    await linked.copy()
-    copy = linked.companion.copy("journal")
-    del copy.lines[4]
-    assert await linked.archive.step()
-    assert board.journal.entries.oldest == 1 and "compared again" in linked.archive.why
-    await linked.copy()
-    assert 4 in copy.lines
-
-
 # --- coming back
 
 
@@ -228,27 +170,6 @@ async def test_what_is_used_often_comes_back_with_its_id_once():
     assert linked.live().count(gone) == 1
 
 
-async def test_two_uses_are_not_enough():
-    linked, _ = await full_archive()
-    gone = linked.kept()[0]
-    linked.board.records.forget("m%d" % linked.live()[0])
-    linked.board.records.forget("m%d" % linked.live()[0])
-    await _used_often(linked, gone, 2)
-    await linked.work()
-    assert gone in linked.kept()
-
-
-async def test_undo_does_not_undo_that_it_came_back():
-    linked, _ = await full_archive()
-    gone = linked.kept()[0]
-    for other in linked.live()[:4]:
-        linked.board.records.forget("m%d" % other)
-    line = await linked.archive.line("m%d" % gone, OWNER)
-    assert line and transfer.restore(linked.board.records, linked.board.archived, line, OWNER)
-    assert "is remembered again" in linked.board.undo.undo()
-    assert gone in linked.live()
-
-
 async def test_one_that_is_live_is_not_restored_again():
     linked, _ = await full_archive()
     gone = linked.kept()[0]
@@ -259,15 +180,6 @@ async def test_one_that_is_live_is_not_restored_again():
     before = linked.board.records.entries.next_seq
     assert not transfer.restore(linked.board.records, linked.board.archived, line, OWNER)
     assert linked.board.records.entries.next_seq == before
-
-
-async def test_with_an_archive_the_last_places_are_not_kept_waiting_for_a_pause():
-    linked = Archiving(records_most=10)
-    await linked.work()
-    store_many(linked.board, 10)
-    linked.board.turn_queue.note_activity()
-    await linked.work()
-    assert linked.kept() and not linked.board.left()
 
 
 # --- forgetting
@@ -328,16 +240,6 @@ async def test_one_that_came_back_and_went_before_the_companion_heard_of_it_leav
             assert number not in linked.kept()
 
 
-async def test_the_lines_of_those_that_never_were_in_the_archive_go_with_a_compaction():
-    linked, _ = await full_archive()
-    refs = ["m%d" % number for number in linked.live()[:4]]
-    for ref in refs:
-        linked.board.records.update(ref, {"importance": 0.3})
-        linked.board.records.forget(ref)
-    linked.board.compact()
-    assert not [line for line in linked.board.records.entries.lines_backwards() if line.get("id") in refs]
-
-
 async def test_nobody_forgets_what_they_may_not_see():
     for compacts in (False, True):
         linked, _ = await full_archive()
@@ -368,28 +270,6 @@ async def test_the_index_is_the_same_after_a_restart_and_without_its_file_until_
     files.remove(board.place + "/memory/archive.jsonl")
     board.restart()
     assert board.archived.total == before[0]
-
-
-async def test_a_cut_before_the_index_was_written_costs_nothing():
-    linked = Archiving(records_most=100)
-    numbers = store_many(linked.board, 8)
-    await linked.copy()
-    promised = await linked.archive._promised(numbers)
-    transfer.archive(
-        linked.board.records,
-        ArchiveIndex("/nowhere", linked.board.records_store, _Nothing(), linked.board.clock),
-        promised,
-    )
-    linked.board.restart()
-    linked.connect()
-    assert linked.board.archived.total == 8
-    linked.board.compact()
-    await linked.copy()
-    assert linked.kept() == numbers and linked.board.archived.total == 8
-
-
-class _Nothing:
-    archived = 0
 
 
 async def test_a_lost_database_is_an_error_in_the_log():

@@ -3,8 +3,7 @@
 import json
 
 from archiving import Archiving
-from board import ANN, Board
-from calls import call_now
+from board import ANN
 from engram.agent.agent import Turn
 from engram.errors import NetError
 from engram.link.remote_search import RemoteSearch
@@ -84,21 +83,6 @@ async def test_what_the_companion_is_not_sure_of_is_told_and_does_not_count_as_u
         assert ("uncertain" not in answer) is bool(used) is is_used
 
 
-async def test_a_tag_that_the_board_has_too_shows_both_newest_first():
-    linked = await _without_the_kite()
-    newer = linked.board.records.store("the blue kite is torn", ["kite"]).id
-    await linked.copy()
-    linked.finds_the_kite()
-    assert _ids(await linked.recall(tags=["kite"])) == [newer, "m1"]
-
-
-async def test_no_more_than_the_limit_is_shown():
-    linked = await _without_the_kite()
-    linked.finds_the_kite()
-    linked.companion.finds += [["m%d" % number, 500] for number in linked.live()]
-    assert len((await linked.recall(query="red kite", limit=3))["memories"]) == 3
-
-
 async def test_a_board_that_is_alone_says_what_is_with_the_companion():
     linked = await _without_the_kite()
     linked.exchange.close(NetError("gone"))
@@ -109,38 +93,8 @@ async def test_a_board_that_is_alone_says_what_is_with_the_companion():
         assert answer["reason"].endswith(" More may be with the companion, which is not connected.")
 
 
-async def test_what_the_board_has_itself_does_not_hide_that_there_is_more():
-    linked = await _without_the_kite()
-    linked.board.records.store("the blue kite is torn", ["kite"])
-    linked.exchange.close(NetError("gone"))
-    answer = await linked.recall(tags=["kite"])
-    assert len(answer["memories"]) == 1
-    assert answer["older"] == "more may be with the companion, which is not connected."
-
-
-async def test_where_searches_never_ask_the_companion_the_reason_says_so():
-    linked = await _without_the_kite("never")
-    answer = await linked.recall(tags=["kite"])
-    assert answer["reason"].endswith(" More may be with the companion.")
-
-
-async def test_a_search_says_it_too():
-    linked = await _without_the_kite()
-    linked.exchange.close(NetError("gone"))
-    assert "More may be with the companion" in (await linked.recall(name="memory_search", query="red kite"))["reason"]
-
-
 async def test_others_learn_nothing_of_the_owners_archive():
     linked = await _without_the_kite()
     linked.exchange.close(NetError("gone"))
     answer = await linked.recall(ANN, tags=["kite"])
     assert "no memory that may be shown has these tags." in answer["reason"]
-
-
-async def test_a_wrong_tag_is_reported_as_on_a_board_alone():
-    linked = await _without_the_kite()
-    for tag in ("", "x" * 500, "a\nb"):
-        call = Call("c", "memory_recall", json.dumps({"tags": [tag]}))
-        alone = json.loads(call_now(Board().with_tools(), call, Turn(OWNER, 1)).result)
-        answer = await linked.recall(tags=[tag])
-        assert answer.get("memories") == alone.get("memories") and answer.get("error") == alone.get("error")

@@ -1,6 +1,5 @@
 """Who a channel says is asking: checked names, files that nobody else's name leads to, rooms that stay apart."""
 
-import os
 
 from board import ANN, ROOM, Board
 from engram.errors import ArgumentError, NotFound, StoreFull
@@ -102,37 +101,6 @@ def test_whose_a_file_is_can_be_read_from_its_name():
         assert principal_files.principal_of(file) == ("", ""), file
 
 
-def test_each_principal_has_texts_of_their_own():
-    board = Board()
-    people = (OWNER, ANN, BOB)
-    for caller in people:
-        board.notes.for_caller(caller).write("MEMORY.md", "of " + caller.principal)
-        board.notes.for_caller(caller).note("of " + caller.principal)
-        board.profile.for_caller(caller).write("user.md", "of " + caller.principal)
-    board.restart()
-    for caller in people:
-        notes = board.notes.for_caller(caller)
-        assert notes.names() == ["MEMORY.md", notes.today()]
-        assert notes.text("MEMORY.md") == "of " + caller.principal
-        assert notes.text(notes.today()) == "- 14:13 of %s\n" % caller.principal
-        assert board.profile.for_caller(caller).text("user.md") == "of " + caller.principal
-
-
-def test_who_has_no_user_md_yet_sees_the_template_and_no_file_is_written():
-    board = Board()
-    assert "Nothing is known yet" in board.profile.for_caller(ANN).text("user.md")
-    assert sorted(os.listdir(board.place + "/profile")) == ["identity.md", "soul.md", "user.md"]
-
-
-def test_who_has_no_file_any_more_leaves_the_place_to_somebody_else():
-    board = Board(principals_most=1)
-    board.notes.for_caller(ANN).note("one")
-    board.notes.for_caller(ANN).clear()
-    board.notes.for_caller(BOB).note("two")
-    with raises(StoreFull):
-        board.undo.undo(ANN)
-
-
 def test_only_so_many_people_have_files_of_their_own():
     board = Board(principals_most=2)
     for who in ("ann", "bob"):
@@ -202,13 +170,6 @@ def test_nobody_writes_into_a_workspace_that_they_are_not_in():
     _refused("tags", board.records.store, "x", ["ws:"], GARDEN)
 
 
-def test_a_private_memory_may_go_to_a_workspace_and_stays_there_without_the_tag():
-    board = Board()
-    ref = board.records.store("my secret is where the key is", ["key"], GARDEN).id
-    board.records.update(ref, {"content": "the key is under the pot", "tags": ["ws:garden"]}, GARDEN)
-    assert board.records.update(ref, {"tags": ["key"]}, GARDEN)["scope"] == "ws:garden"
-
-
 def test_a_memory_that_all_see_does_not_go_to_a_workspace():
     board = Board()
     ref = board.records.store("dinner is at eight", ["dinner"], ROOM).id
@@ -243,15 +204,6 @@ def test_a_memory_takes_the_place_only_of_one_that_the_same_people_see():
     with raises(ArgumentError) as caught:
         board.records.store("dinner is at nine", ["dinner"], ANN, supersedes=shared)
     assert caught.error.argument == "supersedes" and shared in str(caught.error)
-
-
-def test_what_a_turn_gives_may_go_to_the_workspace_in_which_it_was_said():
-    board = Board()
-    seq = board.journal.add(GARDEN, "user", "ann", "the key is under the pot")
-    board.restart()
-    assert access.turn_principal(board.journal.turn(seq)) == Caller("ann", "", False, "garden")
-    seq = board.journal.add(Caller("ann", "x", True, "garden"), "user", "ann", "hello all")
-    assert access.turn_principal(board.journal.turn(seq)) == Caller("ann", "", True, "")
 
 
 # --- sessions

@@ -24,11 +24,6 @@ def _without(line, name):
     return {key: value for key, value in line.items() if key != name}
 
 
-def test_the_names_are_those_of_the_contract():
-    functions = [name for name in dir(line_meaning) if name.startswith(("asks", "describe", "is_", "named"))]
-    assert sorted(functions) == ["asks_replies", "describe_record", "describe_turn", "is_known_turn", "named_speaker"]
-
-
 # --- records
 
 
@@ -58,12 +53,6 @@ def test_a_record_is_forgotten_with_the_older_ones_and_may_show_another():
 def test_a_record_that_left_is_forgotten_and_one_that_is_archived_is_not():
     assert list(describe_record({"seq": 9, "op": "leave", "id": "m2", "at": AT}).hides) == [(2, FORGOTTEN)]
     assert list(describe_record({"seq": 9, "op": "archive", "id": "m2", "at": AT}).hides) == [(2, ARCHIVED)]
-
-
-def test_other_operations_on_records_are_no_entries():
-    for operation in ("profile", "note", "part", "compacted", "learned", "distilled", "of a later version"):
-        entry = describe_record({"seq": 9, "op": operation, "at": AT})
-        assert (entry.number, entry.at, list(entry.hides), list(entry.shows)) == (-1, AT, [], []), operation
 
 
 def test_a_record_of_another_form_is_an_error():
@@ -105,24 +94,10 @@ def test_a_turn_whose_text_has_gone_is_forgotten_and_has_no_words():
     assert entry.number == 7 and list(entry.hides) == [(7, FORGOTTEN)] and list(entry.terms) == []
 
 
-def test_a_turn_that_was_a_command_has_no_words():
-    assert list(describe_turn(_with(TURN, command=True), 0).terms) == []
-
-
 def test_operations_hide_and_show_turns_and_end_sessions():
     assert list(describe_turn({"seq": 9, "op": "redact", "turn": 7, "at": AT}, 0).hides) == [(7, FORGOTTEN)]
     assert list(describe_turn({"seq": 9, "op": "show", "turn": 7, "at": AT}, 0).shows) == [7]
     assert describe_turn({"seq": 9, "op": "drop", "sid": "s3", "at": AT}, 0).ends == 3
-
-
-def test_other_operations_on_turns_are_no_entries():
-    for line in (
-        {"op": "session", "sid": "s3"},
-        {"op": "current", "sid": "s3", "room": "x"},
-        {"op": "of a later version"},
-    ):
-        entry = describe_turn(_with(line, seq=9, at=AT), 0)
-        assert (entry.number, entry.at, list(entry.hides), list(entry.shows), entry.ends) == (-1, AT, [], [], 0), line
 
 
 def test_a_turn_of_another_form_is_an_error():
@@ -138,13 +113,6 @@ def test_a_turn_of_another_form_is_an_error():
         {"seq": 9, "op": "redact", "turn": "7"},
     ):
         assert _is_error(lambda line: describe_turn(line, 0), line), line
-
-
-def test_a_line_is_left_as_it_was():
-    for line, describe in ((RECORD, describe_record), (TURN, lambda line: describe_turn(line, 0))):
-        before = dict(line)
-        list(describe(line).terms)
-        assert line == before
 
 
 def _is_error(describe, line):

@@ -50,15 +50,6 @@ def test_undo_brings_record_and_turns_back():
         board.restart()
 
 
-def test_undo_does_not_bring_back_a_turn_that_had_gone_before():
-    board = Board()
-    ref, turn = _told(board)
-    board.journal.redact(turn, OWNER)
-    assert board.forgetting.forget(ref, with_turns=True)[1] == []
-    board.undo.undo()
-    assert _recalled(board) == [ref]
-
-
 def test_undo_does_not_bring_back_a_turn_of_a_session_that_was_deleted_since():
     board = Board()
     ref, _ = _told(board)
@@ -74,21 +65,6 @@ def test_a_turn_of_another_is_not_redacted():
     ref = board.records.store(SECRET, ["a"], ROOM, turns=[turn]).id
     assert board.forgetting.forget(ref, OWNER, with_turns=True)[1] == []
     assert _recalled(board, ANN) == [turn]
-
-
-def test_after_compaction_the_text_stands_in_no_file():
-    board = Board(segment_bytes=1500)
-    ref, _ = _told(board)
-    board.records.update(ref, {"content": "it was zanzibar"})
-    for number in range(12):
-        board.journal.add(OWNER, "assistant", "engram", f"some words {number}")
-        board.records.store(f"fact {number}", ["a"])
-    assert board.holds(SECRET)
-    board.forgetting.forget(ref, with_turns=True)
-    board.compact()
-    for _ in range(2):
-        assert not board.holds(SECRET)
-        board.restart()
 
 
 def test_after_compaction_an_edited_text_stands_in_no_file():
@@ -180,15 +156,6 @@ def test_undo_brings_back_what_left_and_was_forgotten():
     assert not board.left()
 
 
-def test_the_turns_of_what_a_memory_replaced_go_with_it_out_of_the_trash():
-    board = Board(records_most=3).with_tools()
-    older, first = _told(board)
-    newer, second = _told(board, "the word is swordfish", importance=0, supersedes=older)
-    for content in ("the lamp hums", "seven blue boats", "a piano in the hall"):
-        board.records.store(content, ["t"])
-    assert sorted(board.forgetting.forget(newer, OWNER, True)[1]) == sorted([first, second])
-
-
 def test_nobody_forgets_what_another_one_has_in_the_trash():
     board, ref, _ = _crowded()
     for caller in (ANN, ROOM):
@@ -211,18 +178,3 @@ def test_forgetting_what_was_brought_back_takes_the_copy_out_of_the_trash():
     back = _brought_back(board, ref)
     board.forgetting.forget(back)
     assert board.left() == []
-
-
-def test_forgetting_what_took_the_place_of_what_was_brought_back_takes_the_copy_out_of_the_trash():
-    board, ref, _ = _crowded()
-    board.records.forget("m3")
-    back = _brought_back(board, ref)
-    newer = board.records.store("the word is swordfish", ["note"], supersedes=back).id
-    board.forgetting.forget(newer)
-    assert board.left() == []
-
-
-def test_forgetting_one_leaves_the_copies_of_others_in_the_trash():
-    board, ref, _ = _crowded()
-    board.forgetting.forget("m3")
-    assert [record["id"] for record in board.left()] == [ref]

@@ -4,8 +4,6 @@ import os
 
 from board import Board
 from engram.memory.access import OWNER
-from engram.text.openers import Command
-from support import at_once
 
 COUNT = 60
 
@@ -45,24 +43,12 @@ def test_until_it_is_back_a_search_says_that_it_may_lack_something():
     assert board.recall.partial == ""
 
 
-def test_until_it_is_back_the_answer_to_a_plain_question_says_so():
-    board = _filled()[0]
-    assert "not in it yet" in at_once(board.serve().offline.answer(OWNER, Command("find", "apple"), "t1"))
-
-
 def test_during_a_rebuild_nothing_is_found_that_was_forgotten_or_replaced():
     board, forgotten, changed, _ = _filled()
     going = True
     while going:
         going = board.records.entries.tick()
         assert not _found(board, "apple") & (forgotten | changed)
-
-
-def test_when_it_is_back_all_is_found():
-    board, forgotten, changed, all_of_them = _filled()
-    while board.records.entries.tick():
-        pass
-    assert _found(board, "apple") == all_of_them - forgotten - changed and _found(board, "pear") == changed
 
 
 def test_during_a_rebuild_a_list_is_complete():

@@ -2,12 +2,11 @@
 
 import random
 
-from board import ANN, DAY, NOW, ROOM, Board
+from board import ANN, DAY, ROOM, Board
 from engram import text
 from engram.memory import catalog, confidence, recall_block
 from engram.memory.access import OWNER, Caller
-from engram.memory.ranking import Item
-from engram.memory.recall import RemoteResults, best_confidence, is_certain, make_query
+from engram.memory.recall import RemoteResults, best_confidence, is_certain
 
 WORDS = ("apple", "boat", "自行车", "دراجة", "🎉🎉", "ember", "<b>", "grove-7", "x" * 60)
 
@@ -36,30 +35,6 @@ def test_what_goes_after_it_was_ranked_is_passed_over():
     assert len(_lines(recall_block.make(board.recall, ranked, 1000))) == 1
 
 
-def test_with_tags_only_records_are_found():
-    board = Board()
-    board.journal.add(OWNER, "user", "owner", "my bike is green")
-    ref = board.records.store("The bike cost 300", ["bike"]).id
-    board.records.store("The bike was stolen", ["police"])
-    assert _ids(board.find("bike", OWNER, tags=["Bike"])) == [ref]
-
-
-def test_turns_that_are_not_wanted_are_left_out_and_take_no_places():
-    board = Board()
-    old = board.journal.add(OWNER, "user", "owner", "we talked of the bike and of other things that day")
-    board.journal.begin(OWNER)
-    window = [board.journal.add(OWNER, "user", "owner", f"bike bike {number}") for number in range(40)]
-    assert _ids(board.find("bike", OWNER, 10, window)) == [f"t{old}"]
-
-
-def test_an_important_record_comes_before_an_equal_one():
-    board = Board()
-    board.records.store("Ann owns bike 1", ["a"], importance=0.1)
-    best = board.records.store("Ann owns bike 2", ["a"], importance=1)
-    board.records.store("Ann owns bike 6", ["a"], importance=0.2)
-    assert _ids(board.find("bike", OWNER))[0] == best.id
-
-
 # --- the block
 
 
@@ -84,24 +59,6 @@ def test_a_block_is_dated_cited_and_each_kind_in_the_order_of_time():
     assert lines[-2].startswith("- [2026-09-22.md#1] - ") and lines[-2].endswith("the bike is at the shop")
 
 
-def test_long_turns_do_not_push_out_facts():
-    board = Board()
-    for number in range(12):
-        board.journal.add(
-            OWNER, "user", "owner", "the green bike of mine, bike number %d, " % number + "and so on " * 25
-        )
-    ref = board.records.store("The green bike was bought in May, a folding one from the shop in the town", ["bike"]).id
-    assert ref in board.block("green bike", OWNER, 400)
-
-
-def test_what_a_kind_leaves_free_goes_to_the_others():
-    board = Board()
-    for number in range(12):
-        board.records.store("bike %d " % number + "with words that fill the line " * 5, ["a"])
-    block = board.block("bike", OWNER, 400)
-    assert text.tokens(block) > 300
-
-
 def test_what_a_turn_and_a_record_say_alike_stands_there_once():
     board = Board()
     board.journal.add(OWNER, "user", "owner", "remember that my bike is green")
@@ -118,15 +75,6 @@ def test_a_line_that_is_less_sure_than_the_others_is_marked():
     board.records.store("The boiler has a filter", ["a"])
     lines = _lines(board.block("Weber serviced the boiler in the cellar in winter, what of its filter", OWNER, 500))
     assert [" weak] " in line for line in lines] == [False, True]
-
-
-def test_what_came_in_one_second_keeps_its_order():
-    board = Board()
-    for number in range(12):
-        board.records.store(f"bike {number}", ["a"])
-    assert [line.split()[1] for line in _lines(board.block("bike", OWNER, 500))] == [
-        f"[m{number}" for number in range(1, 13)
-    ]
 
 
 def test_a_block_never_takes_more_than_its_budget():
@@ -160,14 +108,6 @@ def test_stored_text_cannot_close_the_fence():
     assert block.lower().count("</recalled-memories>") == 1 and block.endswith("</recalled-memories>")
 
 
-def test_what_fits_far_less_than_the_best_is_left_out_of_a_prompt():
-    board = Board()
-    board.records.store("the quagga enclosure code is seventeen", ["a"])
-    for number in range(8):
-        board.records.store(f"we saw a thing {number}", ["a"])
-    assert len(_lines(board.block("quagga enclosure code seventeen thing", OWNER, 500))) == 1
-
-
 def test_with_nothing_that_fits_there_is_no_block():
     board = Board()
     assert board.block("bike", OWNER, 500) == ""
@@ -179,24 +119,11 @@ def test_with_nothing_that_fits_there_is_no_block():
 # --- why nothing was found
 
 
-def test_a_query_of_common_words_is_reported():
-    board = Board()
-    board.records.store("apples are red", ["a"])
-    assert "no word to search for" in board.recall.why_empty("what is the", OWNER)
-
-
 def test_words_that_stand_nowhere_are_named_as_they_were_written():
     board = Board()
     board.records.store("apples are red", ["a"])
     for query, shown in (("What is Élodie's database?", "Élodie's, database"), ("我的自行车 runs", "我的自行车, runs")):
         assert f"({shown})" in board.recall.why_empty(query, OWNER)
-
-
-def test_no_more_than_eight_words_are_named_and_each_once():
-    board = Board()
-    board.records.store("apples are red", ["a"])
-    shown = board.recall.why_empty("pears pears " + " ".join(f"w{n}" for n in range(20)), OWNER)
-    assert "(pears, w0, w1, w2, w3, w4, w5, w6)" in shown
 
 
 # --- confidence
@@ -214,23 +141,6 @@ def test_a_memory_with_all_words_of_the_query_is_certain():
     for query in ("green bike", "bike", "red door"):
         assert is_certain(board.rank(query, OWNER))
     assert _confidence(board, "bike") < _confidence(board, "green bike") <= 1000
-
-
-def test_words_that_stand_nowhere_count_twice_against_a_memory():
-    board = Board()
-    for content in ("my bike is green", "the door is red", "the sea is blue"):
-        board.records.store(content, ["a"])
-    whole, half, quarter = (_confidence(board, "bike" + more) for more in ("", " zebra", " zebra quagga okapi"))
-    assert half < whole * 2 // 5 and quarter < half // 2
-
-
-def test_a_word_is_worth_as_much_in_a_small_memory_as_in_a_larger_one():
-    board = Board()
-    board.records.store("my bike is green", ["a"])
-    of_one = _confidence(board, "bike zebra")
-    for number in range(12):
-        board.records.store("thing%d is here" % number, ["a"])
-    assert abs(_confidence(board, "bike zebra") - of_one) <= 20
 
 
 def test_what_came_nearest_is_told_as_such_and_does_not_count_as_used():
@@ -292,32 +202,6 @@ def test_what_a_companion_found_may_be_an_answer():
     ):
         merged = board.recall.with_remote(ranked, RemoteResults(found, (1, 0), "", sure))
         assert is_certain(merged) is is_answer, (found, sure)
-
-
-def test_authority_counts_who_says_so():
-    board = Board()
-    board.records.store("the bike is green", ["a"], OWNER, pinned=True)
-    board.records.store("the boat is blue", ["a"], OWNER, source="auto_llm")
-    board.records.store("the door is red", ["a"])
-    reply = "t%d" % board.journal.add(OWNER, "assistant", "engram", "the roof is new")
-    sure = {item.id: item.confidence for item in board.recall.rank(make_query("bike boat door roof", OWNER)).items}
-    assert sure["m1"] > sure["m3"] > sure["m2"] and sure["m3"] > sure[reply]
-
-
-def test_a_memory_and_a_turn_that_say_it_are_surer_than_one():
-    records = [Item("m1", NOW, "", "", 1, 900, 500)]
-    turns = [Item("t%d" % evidence, NOW, "Ann", "", 1, evidence, 500) for evidence in (700, 500)]
-    confidence.compare(records, turns)
-    assert [item.confidence for item in records + turns] == [550, 550, 500]
-
-
-def test_what_is_not_of_the_days_that_are_asked_for_is_less_sure():
-    board = Board()
-    board.journal.add(OWNER, "user", "owner", "the plumber came for the boiler")
-    board.now += DAY
-    yesterday = _confidence(board, "what did the plumber do yesterday?")
-    board.now += 9 * DAY
-    assert _confidence(board, "what did the plumber do yesterday?") < yesterday
 
 
 # --- days
@@ -416,32 +300,7 @@ def test_notes_of_others_are_not_found_nor_any_in_a_group():
     assert not board.find("boiler", ANN) and not board.find("boiler", ROOM)
 
 
-def test_notes_of_other_days_are_left_out_of_a_question_with_bounds():
-    board = Board()
-    board.notes.for_caller(OWNER).note("the boiler leaks")
-    assert board.find("boiler", OWNER, since=board.now - DAY) and not board.find("boiler", OWNER, since=board.now + DAY)
-    assert not board.find("boiler", OWNER, until=board.now - DAY)
-
-
-def test_of_many_notes_that_fit_alike_the_newest_are_kept():
-    board = Board()
-    notes = board.notes.for_caller(OWNER)
-    for _ in range(14):
-        notes.note("the boiler hums")
-        board.now += DAY
-    found = _ids(board.find("boiler", OWNER, limit=50))
-    days = [board.clock.day(board.now - (ago + 1) * DAY) + ".md#1" for ago in range(14)]
-    assert len(found) == 12 and set(found) == set(days[:12])
-
-
 # --- the catalog
-
-
-def test_the_catalog_has_the_most_used_tags_first():
-    board = Board()
-    for number in range(6):
-        board.records.store(f"thing {number}", ["all", "odd" if number % 2 else "even", f"n{number}"])
-    assert catalog.ranked(board.records, OWNER)[:4] == [("all", 6), ("even", 3), ("odd", 3), ("n0", 1)]
 
 
 def test_the_catalogs_line_never_takes_more_than_its_budget():

@@ -55,15 +55,6 @@ def test_whole_lines_of_another_form_are_passed_over():
     assert next(hit.number for hit, _ in board.search_turns("last", 5, OWNER)) == last
 
 
-def test_a_record_of_another_form_is_passed_over():
-    board = Board()
-    ref = board.records.store("my bike is green", ["bike"]).id
-    board.close()
-    _append(board, "/memory/memory_records.jsonl", (("seq", 2), ("id", "m2"), ("content", 5), ("tags", [1])))
-    board.open()
-    assert [record["id"] for record in board.records.newest()] == [ref]
-
-
 def test_compaction_ends_during_a_rebuild_of_the_index():
     board = Board(segment_bytes=3000)
     for number in range(60):

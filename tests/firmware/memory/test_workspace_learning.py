@@ -3,9 +3,9 @@
 import json
 import os
 
-from board import Board, build_prompt, lines_of, messages_of
+from board import Board
 from calls import equipped, result_of
-from engram.errors import ArgumentError, NotFound
+from engram.errors import NotFound
 from engram.llm.types import Call
 from engram.memory import access
 from engram.memory.access import OWNER, Caller
@@ -50,21 +50,10 @@ async def test_what_was_said_outside_is_not_read_together_with_what_was_said_in_
     assert scopes(board) == [("The safe is behind the door", "user:ann"), ("The hedge is cut", "ws:garden")]
 
 
-async def test_tags_that_are_no_texts_are_refused_in_a_workspace_too():
-    board = learner("ok", facts(add("t3", "The hedge is cut", [5])))
-    await learn(board, "the hedge is cut", GARDEN)
-    assert scopes(board) == [] and "tags" in "".join(line for _, line in board.jobs.status_lines())
-
-
 def test_what_is_remembered_without_a_model_is_the_workspaces():
     board = Board().serve()
     at_once(board.offline.answer(GARDEN, parse("remember that the hedge is wet"), "t1"))
     assert scopes(board) == [("the hedge is wet", "ws:garden")]
-
-
-def test_a_tag_of_a_workspace_is_not_given_twice_nor_in_groups():
-    assert access.learned_tags(["ws:garden"], GARDEN) == ["ws:garden"]
-    assert access.learned_tags(["a"], Caller("ann", "room", True, "garden")) == ["a"]
 
 
 # --- what the model stores
@@ -117,20 +106,6 @@ def test_members_share_the_notes_of_a_workspace_and_nobody_else_finds_them():
         assert ("hedge" in board.notes.for_caller(caller).text("2026-09-21.md")) is is_seen
 
 
-def test_what_is_noted_outside_of_a_workspace_stays_private():
-    board = Board()
-    board.notes.for_caller(ANN).note("the safe is behind the door")
-    assert note_files(board) == ["2026-09-21~ann.md"]
-    assert board.find("safe door", ANN) and not board.find("safe door", GARDEN) and not board.find("safe door", BOB)
-
-
-async def test_a_note_that_is_extracted_in_a_workspace_is_its():
-    note = {"op": "note", "from": "t3", "content": "The hedge gets water today"}
-    board = learner("ok", facts(note))
-    await learn(board, "the hedge gets water today", GARDEN)
-    assert note_files(board) == ["2026-09-21~ws_3agarden.md"]
-
-
 async def test_what_is_distilled_of_the_notes_of_a_workspace_is_its():
     kept = {"op": "add", "from": "e1", "content": "The hedge is cut in March", "tags": ["hedge"]}
     board = learner(facts(kept))
@@ -153,30 +128,6 @@ def test_a_member_takes_back_a_change_of_the_workspaces_notes_and_nobody_else_do
         assert "no change" in str(caught.error)
     board.undo.undo(BOB)
     assert board.notes.for_caller(GARDEN).text("MEMORY.md") == "one\n"
-
-
-def test_the_first_message_of_a_session_in_a_workspace_brings_its_notes():
-    board = Board().serve()
-    board.notes.for_caller(BOB).note("the hedge needs water")
-    board.notes.for_caller(ANN).note("the safe is behind the door")
-    shown = str(messages_of(build_prompt(board, "hello", GARDEN)))
-    assert "hedge" in shown and "safe" not in shown
-
-
-def test_an_export_in_a_workspace_has_its_notes_and_an_import_puts_them_there():
-    board = Board().serve()
-    board.notes.for_caller(ANN).note("the safe is behind the door")
-    line = json.dumps({"file": "MEMORY.md", "text": "the hedge is cut"})
-    lines_of(board, "/import " + line, GARDEN)
-    assert note_files(board) == ["2026-09-21~ann.md", "MEMORY~ws_3agarden.md"]
-    exported = str(lines_of(board, "/export", BOB))
-    assert "hedge" in exported and "safe" not in exported
-
-
-def test_no_person_has_the_name_of_a_workspace():
-    with raises(ArgumentError) as caught:
-        access.caller_of_channel("ws:garden", "chat#3")
-    assert "names a workspace" in str(caught.error)
 
 
 def test_a_workspace_with_a_name_too_long_for_a_file_leaves_notes_with_who_writes_them():

@@ -5,7 +5,6 @@ import random
 
 from engram import diag, text
 from engram.compat import finish
-from engram.store.index.index import Index
 from engram.store.index.merge import Merge
 from engram.store.index.table import Table, TableDamaged
 from engram.store.index.table_writer import TableWriter
@@ -177,14 +176,6 @@ def test_tables_that_cannot_be_opened_after_they_were_written_are_written_a_few_
     _check_restart(store)
 
 
-def test_a_seal_whose_table_does_not_read_back_refuses_no_line():
-    store = _store()
-    with patched(Table, "_open", _damage):
-        _fill(store)
-        _look(store)
-    assert store.next_seq == LINES + 1
-
-
 def test_merges_that_do_not_read_back_end_and_what_was_to_be_merged_stays_found():
     store = _store()
     with patched(Merge, "take_over_dead", _damage):
@@ -240,25 +231,6 @@ def _try_each_write(error):
 
 def test_a_full_flash_is_tried_a_few_times_only_and_again_once_there_is_room():
     _try_each_write(OSError(28, "full"))
-
-
-def test_a_full_heap_is_tried_a_few_times_only():
-    _try_each_write(MemoryError("no room"))
-
-
-def test_a_heap_that_has_no_room_before_a_table_is_begun_is_tried_until_it_has():
-    store = _store()
-    _fill(store)
-    store = _lose_index(store)
-    with patched(Index, "mean", _fail(MemoryError("no room"))):
-        for _ in range(IDLE_TICKS):
-            try:
-                store.tick(may_seal=True)
-            except MemoryError:
-                pass  # the app goes on after it
-    assert store.index.begun == 0 and store.partial
-    _idle(store)
-    assert not store.partial
 
 
 def test_a_segment_that_leaves_gives_the_index_room_to_try_again():

@@ -25,13 +25,6 @@ def test_what_was_taken_of_it_goes_when_it_is_released():
     assert reserve.keep() and files.size(place) == 32768 + 12288
 
 
-def test_one_that_is_there_from_before_is_kept_as_it_is():
-    place = folder() + "/reserve.bin"
-    Reserve(place, 4096).keep()
-    again = Reserve(place, 4096)
-    assert not again.allocate_some() and again.keep()
-
-
 def test_a_compaction_that_is_broken_off_leaves_it_to_the_background():
     board = Board()
     for number in range(3):

@@ -1,12 +1,8 @@
 """Lines that come together fit into the tables in RAM, however full these are."""
 
-import os
 
 from board import Board
-from engram import text
-from engram.memory.access import OWNER
 from engram.store.index.memtable import MOST_ROWS
-from engram.store.types import Query
 
 BATCH = 8
 
@@ -37,20 +33,3 @@ def test_a_batch_larger_than_the_memtable_becomes_several_tables():
         assert [store.describe(line).number for line in store.newest()] == [int(ref[1:])]
         board.restart()
         store = board.records_store
-
-
-def test_sessions_are_found_by_search_after_the_index_was_lost():
-    board = Board()
-    for number in range(120):
-        board.journal.add(OWNER, "user", "owner", "turn %d about the bicycle " % number + "x" * 300)
-    board.close()
-    for name in os.listdir(board.folder + "/journal"):
-        if name.startswith("journal.x") or name == "journal.index":
-            os.remove(board.folder + "/journal/" + name)
-    board.restart()
-    store = board.journal_store
-    while store.tick():
-        pass
-    assert not store.partial
-    assert store.index.session_sizes.is_used
-    assert len(list(store.search(Query(list(text.terms("bicycle")), (), (), 0, 0, "", None, True), 5))) == 5

@@ -34,17 +34,6 @@ def _try_each_step(fill, part_of, add, store_of, field):
         step += 1
 
 
-def test_a_memory_that_comes_at_any_step_of_a_compaction_stays():
-    steps = _try_each_step(
-        lambda board, number: board.remember("number %d is in the cellar" % number, ["cellar"]),
-        lambda board: board.records,
-        lambda board: board.remember("what came meanwhile", ["new"]),
-        lambda board: board.records_store,
-        "content",
-    )
-    assert steps > 3
-
-
 def test_a_turn_that_comes_at_any_step_of_a_compaction_stays():
     steps = _try_each_step(
         lambda board, number: board.journal.add(ANN, "user", "ann", "number %d was said" % number),
@@ -73,13 +62,3 @@ def test_a_turn_that_cannot_be_read_where_it_stands_stays_with_its_text():
     _spoil_before(board.folder + "/journal/journal.jsonl", b"what was said")
     board.compact()
     assert board.journal.turn(seq)["text"] == "what was said"
-
-
-def test_a_memory_that_cannot_be_read_where_it_stands_stays():
-    board = Board()
-    board.remember("number one is in the cellar", ["cellar"])
-    kept = board.remember("number two is in the attic", ["attic"])
-    board.remember("number three is in the shed", ["shed"])
-    _spoil_before(board.folder + "/memory/memory_records.jsonl", b"number two")
-    board.compact()
-    assert board.records.get(kept)["content"] == "number two is in the attic"

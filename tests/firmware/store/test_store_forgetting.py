@@ -1,6 +1,6 @@
 """Forgetting goes down to the bytes: after it nothing shows the text, after a compaction no file has it."""
 
-from board import ANN, Board
+from board import Board
 from engram.compat import finish
 from engram.memory import catalog
 from engram.memory.access import OWNER
@@ -93,44 +93,6 @@ def test_a_compaction_that_is_cut_when_the_lines_are_gone_is_ended_after_the_res
     board.restart()
     _finish(board)
     assert not board.holds(TAG)
-
-
-def test_a_table_is_not_rebuilt_for_what_is_forgotten_after_a_compaction():
-    board, ref, _ = _busy()
-    board.compact()
-    _finish(board)
-    board.forgetting.forget(ref)
-    board.records.entries.tick()
-    assert not merge_policy.untidy(board.records_store.index)
-
-
-def test_a_text_that_is_not_forgotten_stays_through_a_compaction():
-    board, ref, _ = _busy(5)
-    board.compact()
-    _finish(board)
-    assert board.holds(SECRET) and SECRET in board.records.get(ref)["content"]
-    assert _shown(board, SECRET) == ["recall", "prompt", "list", "export", "history"] and _shown(board, TAG)
-
-
-def test_what_was_superseded_leaves_the_files_with_what_superseded_it():
-    board, first, _ = _busy()
-    second = board.records.store("the word is changed", ["note"], supersedes=first).id
-    board.forgetting.forget(second, with_turns=True)
-    board.compact()
-    _finish(board)
-    assert not board.holds(SECRET)
-
-
-def test_a_deleted_session_leaves_the_files_at_the_next_compaction():
-    board = Board(segment_bytes=4000)
-    first = board.journal.begin(ANN, "about " + SECRET)
-    board.journal.add(ANN, "user", "ann", "it is " + SECRET)
-    board.journal.begin(ANN)
-    _filled(board, 25)
-    board.journal.delete(ANN, first)
-    board.compact()
-    _finish(board)
-    assert not board.holds(SECRET)
 
 
 def test_a_text_in_bytes_that_were_set_aside_leaves_the_files_at_the_next_compaction():

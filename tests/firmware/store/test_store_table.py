@@ -4,9 +4,9 @@ import random
 from array import array
 
 from engram.store.index import codec
-from engram.store.index.table import Footer, Table, TableDamaged
+from engram.store.index.table import Footer, Table
 from engram.store.index.table_writer import TableWriter, pack_row
-from support import folder, raises, rounds
+from support import folder, rounds
 
 PASSED = (0, 1, 7, 8, 9, 16, 17, 63, 64, 72, 73, 74, 584, 585, 3000, 4000)
 """Rows passed over, about where one digit more is needed."""
@@ -83,24 +83,4 @@ def test_runs_come_back_from_each_mark():
         assert table.run(session) == (first, end)
         first = end
     assert table.run(session + 1) is None
-    table.close()
-
-
-def test_a_change_in_a_short_list_is_seen():
-    path = folder() + "/x"
-    rows = [(3, 1), (5, 2), (9, 7)]
-    table = _write(path, {5: rows}, [(0, 10)])
-    (_, held), there = _all(table, 5)
-    assert there == rows
-    table.close()
-    with open(path, "rb") as file:
-        data = bytearray(file.read())
-    offset = data.find(held)
-    assert offset > 0
-    data[offset] ^= 1
-    with open(path, "wb") as file:
-        file.write(data)
-    table = Table(path, 1)
-    with raises(TableDamaged):
-        _all(table, 5)
     table.close()

@@ -1,7 +1,7 @@
 """Small tables: rows are whole or unchanged, whatever the flash does."""
 
 from engram import files
-from engram.errors import ArgumentError, NotFound, StoreFull
+from engram.errors import ArgumentError, StoreFull
 from engram.store.table_file import TableFile, needed, optional
 from support import folder, raises, rounds
 
@@ -32,38 +32,12 @@ def test_rows_are_read_as_they_were_written():
     assert _table(path).rows == rows
 
 
-def test_a_change_puts_other_fields_in_place_or_removes_a_row():
-    path = _path()
-    table = _table(path)
-    for name in "abc":
-        table.add({"name": name})
-    table.change({"l1": {"id": "l1", "name": "d"}, "l2": None})
-    assert _names(table) == _names(_table(path)) == ["d", "c"]
-
-
-def test_an_added_row_takes_the_place_of_others_in_one_write():
-    path = _path()
-    table = _table(path, most=1)
-    table.add({"name": "a"})
-    table.add({"name": "b"}, ("l1",))
-    assert [(row["id"], row["name"]) for row in _table(path).rows] == [("l2", "b")]
-
-
 def test_no_id_is_given_twice():
     path = _path()
     table = _table(path)
     table.add({"name": "a"})
     table.change({"l1": None})
     assert _table(path).add({"name": "b"})["id"] == "l2"
-
-
-def test_more_rows_than_may_be_are_refused():
-    table = _table(_path(), most=2)
-    table.add({"name": "a"})
-    table.add({"name": "b"})
-    with raises(ArgumentError):
-        table.add({"name": "c"})
-    assert _names(table) == ["a", "b"]
 
 
 def test_a_file_takes_no_more_bytes_than_it_may():
@@ -73,14 +47,6 @@ def test_a_file_takes_no_more_bytes_than_it_may():
         while True:
             table.add({"name": "x" * 900})
     assert files.size(path) < 20600 and len(_table(path).rows) == len(table.rows) > 20
-
-
-def test_a_row_is_found_by_its_id():
-    table = _table(_path())
-    table.add({"name": "a"})
-    assert table.find(" L1 ")["name"] == "a"
-    with raises(NotFound):
-        table.find("l2")
 
 
 def test_damage_of_any_byte_costs_its_line_and_no_number():
@@ -119,14 +85,6 @@ def test_rows_of_another_form_are_passed_over():
     other.open()
     other.add({"name": 5})
     assert _table(path).rows == [] and _table(path).next == 2
-
-
-def test_rows_that_are_not_valid_are_passed_over():
-    path = _path()
-    table = _table(path)
-    table.add({"name": "a"})
-    table.add({"name": "b"})
-    assert _names(_table(path, is_valid=lambda row: row["name"] != "a")) == ["b"]
 
 
 def test_a_refused_write_leaves_the_rows_as_they_were():

@@ -6,7 +6,7 @@ from board import ANN, DAY, NOW
 from engram import log_line
 from engram.memory.access import OWNER
 from engram.memory.texts.profile import Profile
-from movers import MANY, answered, comparable, fill, imported, live, memories, mover, restarted, rows, stored
+from movers import MANY, answered, fill, imported, live, memories, mover, restarted, rows, stored
 from support import change, rounds
 
 # --- there and back
@@ -24,16 +24,6 @@ def test_a_memory_arrives_on_an_empty_board_as_it_left_with_its_history_and_uses
         assert rows(restarted(other)) == was
 
 
-def test_an_import_that_is_done_again_stores_nothing():
-    random.seed(5)
-    left = answered(fill(mover(), MANY), "/export")
-    board = mover()
-    imported(board, "\n".join(left) + "\n")
-    seq = board.records_store.next_seq
-    told = imported(board, "\n".join(left) + "\n")
-    assert told[0].startswith("0 stored, ") and board.records_store.next_seq == seq
-
-
 def test_a_memory_that_comes_back_is_recognised_as_the_boards_own():
     board = mover()
     first = board.records.store("Ann plays chess", ["chess"], pinned=True).id
@@ -47,47 +37,10 @@ def test_a_memory_that_comes_back_is_recognised_as_the_boards_own():
     assert memories(board)[0]["origin"] == origin and board.records.count() == 1
 
 
-def test_a_board_keeps_the_origin_that_a_memory_has():
-    lines = memories(stored("Ann plays chess"))
-    board = mover()
-    imported(board, lines)
-    assert memories(board)[0]["origin"] == lines[0]["origin"]
-    board.records.update(board.records.newest().__next__()["id"], {"content": "Ann plays go"})
-    assert memories(board)[0]["origin"] == lines[0]["origin"]
-
-
-def test_two_memories_of_one_export_stay_two_however_alike():
-    board = mover()
-    for content in ("Ann lives in Rome", "Ann has a dog", "Ann has a cat"):
-        board.records.store(content, ["ann"])
-    for ref, content in (("m2", "Ann lives in Oslo"), ("m3", "Ann lives in Rome")):
-        board.records.update(ref, {"content": content})
-    lines, was = answered(board, "/export"), live(board)
-    other = mover()
-    imported(other, "\n".join(lines) + "\n")
-    assert live(other) == was and len(was) == 3
-
-
 def test_what_the_board_knows_already_from_elsewhere_is_not_stored_twice():
     lines = memories(stored("My bike is green", "Bob sings"))
     board = stored("My bike is green.")
     assert imported(board, lines)[0] == "1 stored, 1 there already, 0 refused"
-
-
-def test_what_is_here_is_not_replaced_because_of_what_an_import_says():
-    lines = memories(stored("Ann lives in Oslo"))
-    board = stored("Ann lives in Rome")
-    imported(board, lines)
-    assert [record["content"] for record in live(board)] == ["Ann lives in Rome", "Ann lives in Oslo"]
-
-
-def test_a_memory_that_is_newer_here_stays():
-    board = stored("Ann plays chess")
-    lines = memories(board)
-    board.now += 10
-    board.records.update("m1", {"content": "Ann plays go"})
-    assert imported(board, lines)[0] == "0 stored, 1 older than here, 0 refused"
-    assert board.records.get("m1")["content"] == "Ann plays go"
 
 
 def test_an_edit_of_another_version_than_the_board_has_changes_nothing():
@@ -102,32 +55,6 @@ def test_an_edit_of_another_version_than_the_board_has_changes_nothing():
     assert imported(board, [lost])[0] == "0 stored, 1 changed meanwhile, 0 refused"
     edit["was"] = board.records.get("m1")["seq"]
     assert imported(board, [dict(edit, content="Ann plays bridge")])[0] == "0 stored, 1 changed, 0 refused"
-
-
-def test_an_edit_of_what_was_forgotten_meanwhile_stores_nothing():
-    board = stored("Ann plays chess")
-    edit = dict(memories(board)[0], content="Ann plays go", partial=True, was=board.records.get("m1")["seq"])
-    board.records.forget("m1")
-    assert imported(board, [edit])[0] == "0 stored, 1 changed meanwhile, 0 refused"
-    assert live(board) == []
-
-
-def test_a_memory_that_was_changed_meanwhile_is_not_forgotten_by_an_import():
-    board = stored("Ann plays chess")
-    gone = {"origin": memories(board)[0]["origin"], "deleted": True, "was": board.records.get("m1")["seq"]}
-    board.records.update("m1", {"content": "Ann plays go"})
-    assert imported(board, [gone])[0] == "0 stored, 1 changed meanwhile, 0 refused"
-    gone["was"] = board.records.get("m1")["seq"]
-    assert imported(board, [gone])[0] == "0 stored, 1 forgotten, 0 refused"
-
-
-def test_a_memory_that_was_replaced_here_does_not_come_back():
-    lines = memories(stored("Ann lives in Rome"))
-    board = mover()
-    imported(board, lines)
-    board.records.store("Ann lives in Oslo", ["ann"], supersedes="m1")
-    assert imported(board, lines)[0] == "0 stored, 1 there already, 0 refused"
-    assert [record["content"] for record in live(board)] == ["Ann lives in Oslo"]
 
 
 def test_a_memory_that_was_forgotten_here_comes_back_once():
@@ -157,27 +84,6 @@ def test_forgetting_and_undo_reach_the_history_that_came_with_a_memory():
     assert [record["content"] for record in live(restarted(other))] == ["Ann lives in Rome"]
 
 
-def test_history_is_history_even_if_what_replaced_it_does_not_come():
-    board = stored("Ann lives in Rome")
-    board.records.store("Ann lives in Oslo", ["a"], supersedes="m1")
-    lines = memories(board)
-    other = mover()
-    imported(other, lines[:1])
-    assert live(other) == [] and live(restarted(other)) == []
-    assert imported(other, lines)[0] == "1 stored, 1 there already, 0 refused"
-    assert other.records.get("m2")["supersedes"] == "m1"
-
-
-def test_compaction_keeps_what_was_imported():
-    random.seed(7)
-    left = answered(fill(mover(), MANY), "/export")
-    board = mover(segment_bytes=4000)
-    imported(board, "\n".join(left) + "\n")
-    was = rows(board)
-    board.compact()
-    assert rows(restarted(board)) == was
-
-
 def test_turns_come_along_on_the_board_of_their_journal_only():
     board = mover()
     turn = "t%d" % board.journal.add(OWNER, "user", "owner", "I play chess")
@@ -189,18 +95,6 @@ def test_turns_come_along_on_the_board_of_their_journal_only():
     other = mover()
     told = imported(other, "\n".join(lines) + "\n")
     assert told[1].startswith("1 came without the turns") and "turns" not in other.records.newest().__next__()
-
-
-def test_a_moment_that_was_a_guess_stays_one():
-    board = mover()
-    board.now = 1000
-    board.records.store("It rains", ["weather"])
-    board.now = NOW
-    lines = memories(board)
-    assert lines[0]["guess"] is True
-    other = mover()
-    imported(other, lines)
-    assert rows(other) == comparable(lines)
 
 
 def test_a_tombstone_forgets_the_memory_of_its_origin():
@@ -314,20 +208,6 @@ def test_long_texts_come_back_whole_in_lines_that_an_import_takes():
     told = imported(board, "\n".join(lines) + "\n")
     assert told == ["1 stored, 0 refused", "put in their place: MEMORY.md"]
     assert board.notes.for_caller(OWNER).text("MEMORY.md") == memory and live(board)[0]["content"] == content
-
-
-def test_what_is_over_comes_along():
-    board = mover()
-    for content, pinned in (("the lamp hums", True), ("seven blue boats", False)):
-        board.records.store(content, ["t"], pinned=pinned, expires=board.now + 5)
-    board.now += 10
-    lines = memories(board)
-    assert [line["expires"] for line in lines] == [NOW + 5, NOW + 5]
-    now, board = board.now, mover()
-    board.now = now
-    assert (
-        imported(board, lines) == ["2 stored, 0 refused"] and board.records.entries.count() == 2 and live(board) == []
-    )
 
 
 def test_what_is_here_for_a_shorter_time_only_is_not_there_already():

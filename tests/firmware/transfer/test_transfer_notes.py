@@ -3,11 +3,8 @@
 import json
 
 from board import ANN, DAY
-from engram.errors import ArgumentError
 from engram.memory.access import OWNER
-from engram.memory.texts.notes import Notes
 from movers import answered, mover
-from support import change, raises
 
 TODAY = "2026-09-21.md"
 
@@ -20,13 +17,6 @@ def _put(board, name, content, caller=OWNER):
 def _day(board, days):
     """The name of the note of a day, so many days before today."""
     return board.clock.day(board.now - days * DAY) + ".md"
-
-
-def test_others_import_notes_of_the_last_days():
-    board = mover()
-    for days in (0, 30):
-        assert "put in their place: " + _day(board, days) in _put(board, _day(board, days), "- hello", ANN)
-    assert board.notes.for_caller(ANN).names() == [_day(board, 0), _day(board, 30)]
 
 
 def test_others_import_no_notes_of_other_days():
@@ -51,29 +41,7 @@ def test_a_board_that_does_not_know_the_day_takes_the_owners_notes_and_nobody_el
     assert board.notes.for_caller(OWNER).names() == [TODAY] and board.notes.for_caller(ANN).names() == []
 
 
-def test_the_days_of_which_notes_are_imported_have_a_bound():
-    board = mover()
-    notebook = board.notes.for_caller(OWNER)
-    notebook.names = lambda: [TODAY] * 400
-    with raises(ArgumentError) as caught:
-        notebook.put(_day(board, 1), "- hello")
-    assert "one too many" in str(caught.error) and board.notes.for_caller(OWNER).names() == []
-
-
-def test_an_imported_note_waits_to_be_distilled_at_once():
-    board = mover()
-    assert board.note_retention.waiting() == {}
-    _put(board, TODAY, "- 10:00 hello\n- 11:00 good morning\n")
-    assert board.note_retention.waiting() == {"owner": 2}
-
-
 def test_an_imported_note_counts_against_the_people_who_may_have_files():
     board = mover(principals_most=0)
     assert "principals.most" in _put(board, TODAY, "- hello", ANN)[-1]
     assert board.notes.for_caller(ANN).names() == []
-
-
-def test_an_imported_note_has_no_more_characters_than_others():
-    change(Notes, limit=500)
-    board = mover()
-    assert "501 characters" in _put(board, TODAY, "x" * 501)[0]

@@ -51,13 +51,6 @@ def test_each_line_that_cannot_be_taken_is_reported_with_its_number_and_why():
     assert told[len(REFUSED)] == "0 stored, %d refused" % len(REFUSED) and live(board) == []
 
 
-def test_a_refused_line_leaves_the_others_as_they_are():
-    lines = [{"content": "Ann plays chess"}, "{", {"content": "Bob sings", "tags": ["bob"]}]
-    board = mover()
-    assert imported(board, lines)[-1] == "2 stored, 1 refused"
-    assert [record["content"] for record in live(board)] == ["Ann plays chess", "Bob sings"]
-
-
 def test_cut_and_damaged_exports_do_no_harm():
     for seed in range(rounds(4, 2)):
         random.seed(seed)
@@ -102,16 +95,6 @@ def test_a_memory_that_makes_too_long_a_line_is_refused_alone():
     assert told[0].startswith("line 2: fields: make a line of ") and told[1] == "2 stored, 1 refused"
 
 
-def test_many_refused_lines_are_counted():
-    told = imported(mover(), ["{"] * 120)
-    assert len(told) == 102 and told[100:] == ["20 more refused lines", "0 stored, 120 refused"]
-
-
-def test_fields_that_are_not_known_are_named():
-    told = imported(mover(), [{"content": "Bob sings", "mood": "good"}])
-    assert told == ["1 stored, 0 refused", "left out, since a memory has no place for it: mood"]
-
-
 def test_a_file_needs_a_name_of_the_board():
     board = mover()
     put(board, "x", "my file.jsonl")
@@ -130,15 +113,6 @@ def test_a_file_needs_a_name_of_the_board():
         answered(board, "/import none.jsonl")
     with raises(ArgumentError):
         answered(board, "/import")
-
-
-def test_a_file_of_another_form_is_refused_in_one_sentence_that_names_the_command_for_it():
-    board = mover()
-    for name in ("notes.md", "list.json", "memories.csv"):
-        put(board, "- Ann plays chess\n", name)
-        with raises(ArgumentError) as caught:
-            answered(board, "/import " + name)
-        assert "`engram import FILE` on a computer" in str(caught.error), name
 
 
 def test_a_line_of_another_program_ends_the_import_and_names_the_command_for_it():
@@ -177,20 +151,6 @@ def test_a_full_memory_stops_an_import_which_goes_on_later():
     assert told[0] == "10 stored, 0 refused" and board.records.count() == 20
 
 
-def test_many_memories_are_kept_with_one_flush():
-    board = mover()
-    appended = []
-    append = board.records_store.log.append
-
-    def counting(lines):
-        appended.append(len(lines))
-        return append(lines)
-
-    board.records_store.log.append = counting
-    imported(board, [{"content": "thing number %d" % number} for number in range(33)])
-    assert appended == [16, 16, 1]
-
-
 def test_no_import_makes_memory_fuller_than_it_may_be_by_replacing_the_same_again_and_again():
     board = mover(records_most=20)
     lines = [{"content": "thing alpha", "origin": "x:0"}]
@@ -199,15 +159,6 @@ def test_no_import_makes_memory_fuller_than_it_may_be_by_replacing_the_same_agai
     for line in lines:
         answered(board, "/import " + json.dumps(line))
     assert board.records.entries.count() <= 20
-
-
-def test_a_long_history_needs_the_room_of_one_memory_only():
-    board = mover(records_most=4)
-    lines = [{"content": "thing 0", "origin": "x:0", "superseded": True}]
-    for at in range(1, 30):
-        lines.append({"content": "thing %d" % at, "origin": "x:%d" % at, "supersedes": "x:%d" % (at - 1)})
-        lines[-1]["superseded"] = at < 29
-    assert imported(board, lines)[0] == "30 stored, 0 refused" and board.records.entries.count() == 1
 
 
 # --- whatever stands in a line
@@ -259,14 +210,6 @@ def test_whatever_a_field_holds_an_import_answers():
                 line = '{"%s":%s,%s' % (name, value, json.dumps(rest)[1:])
                 told = answered(board, "/import " + line.replace(",}", "}"))
                 assert [True for line in told if " stored, " in line], told
-
-
-def test_an_end_that_is_no_number_is_refused():
-    head = '{"engram_export":1,"epoch":"0","journal":"0","at":1,"records":1}'
-    for value in ('"x"', "[1]", "true", "null", "-1", "1.5"):
-        told = imported(mover(), [head, '{"engram_export_end":%s}' % value])
-        assert told[0].startswith("line 2: engram_export_end: "), told
-        assert told[-1].startswith("the file is not whole")
 
 
 # --- parts

@@ -2,7 +2,6 @@
 
 import json
 
-from board import ANN
 from engram.memory.access import OWNER
 from movers import mover, put, stored
 
@@ -26,13 +25,6 @@ def _counts(report):
     return {outcome: count for outcome, count in report["counts"].items() if count}
 
 
-def test_a_stored_memory_is_reported_with_its_id():
-    board = stored("Ann plays chess")
-    (report,) = _import_object(board, content="Bob sings")
-    assert _counts(report) == {"stored": 1} and report["ids"] == ["m2"]
-    assert (report["files"], report["unknown"], report["notes"]) == ([], [], [])
-
-
 def test_a_changed_memory_is_reported_with_its_id_and_one_that_is_there_without():
     board = mover()
     line = {"content": "Bob sings", "origin": "x:1", "created": 5, "updated": 5}
@@ -42,13 +34,6 @@ def test_a_changed_memory_is_reported_with_its_id_and_one_that_is_there_without(
     assert _counts(report) == {"changed": 1} and report["ids"] == ["m1"]
     (report,) = _import_object(board, **line)
     assert _counts(report) == {"there already": 1} and report["ids"] == []
-
-
-def test_every_outcome_is_counted_though_it_is_nought():
-    (report,) = _import_object(mover(), content="Bob sings")
-    assert sorted(report["counts"]) == sorted(
-        ("stored", "changed", "there already", "older than here", "changed meanwhile", "forgotten", "refused")
-    )
 
 
 def test_a_refused_line_is_reported_with_its_number_a_code_and_a_sentence():
@@ -65,34 +50,8 @@ def test_the_hundred_first_refused_lines_are_reported_and_all_are_counted():
     assert len(refused) == 100 and _counts(report) == {"refused": 120}
 
 
-def test_the_ids_of_a_file_have_a_bound():
-    (report,) = _import_file(mover(), [{"content": "thing number %d" % number} for number in range(40)])
-    assert report["ids"] == ["m%d" % number for number in range(1, 17)] and _counts(report) == {"stored": 40}
-
-
 def test_a_line_that_memory_has_no_room_for_is_reported_as_full():
     board = mover(records_most=4)
     lines = [{"content": "thing number %d" % number} for number in range(9)]
     _, last = _import_file(board, lines)
     assert (last["line"], last["code"]) == (5, "full") and last["why"].startswith("memory is full")
-
-
-def test_texts_and_unknown_fields_are_reported_by_name():
-    board = mover()
-    (report,) = _import_object(board, file="user.md", text="Ann is a pilot.")
-    assert report["files"] == ["user.md"] and _counts(report) == {}
-    (report,) = _import_object(board, content="Bob sings", mood="good")
-    assert report["unknown"] == ["mood"] and report["notes"] == []
-
-
-def test_what_is_left_out_is_reported_in_notes():
-    board = mover()
-    (report,) = _import_object(board, content="Bob sings", turns=["t7"])
-    (note,) = report["notes"]
-    assert note.startswith("1 came without the turns")
-
-
-def test_others_get_reports_of_what_is_their_own():
-    board = mover()
-    (report,) = _import_object(board, ANN, content="Bob sings")
-    assert report["ids"] == ["m1"] and board.records.get("m1", ANN)["scope"] == "user:ann"

@@ -3,11 +3,11 @@
 import json
 import random
 
-from board import ANN, NOW, ROOM, commands_of
+from board import ANN, NOW, ROOM
 from engram.compat import finish
 from engram.errors import ArgumentError
 from engram.memory.access import OWNER
-from movers import MANY, WORDS, answered, exported, fill, imported, live, memories, mover, put, stored, told
+from movers import MANY, WORDS, answered, fill, imported, live, memories, mover, put, stored, told
 from support import raises
 
 # --- who may see and change what
@@ -64,38 +64,12 @@ def test_files_are_for_the_owner():
             answered(board, "/import in.jsonl", caller)
 
 
-def test_the_texts_that_others_import_are_their_own():
-    board = mover()
-    answered(board, '/import {"file":"user.md","text":"I am Ann"}', ANN)
-    assert board.profile.for_caller(ANN).text("user.md") == "I am Ann" and "Ann" not in board.profile.for_caller(
-        OWNER
-    ).text("user.md")
-    for line, caller in (('{"file":"soul.md","text":"x"}', ANN), ('{"file":"user.md","text":"x"}', ROOM)):
-        told = answered(board, "/import " + line, caller)
-        assert told[0].startswith("line 1: file: ") or told[1].startswith("not touched"), told
-
-
 def test_a_group_room_imports_for_all_only():
     board = mover()
     told = answered(board, '/import {"content":"x y","scope":"user:ann"}', ROOM)
     assert told[0].startswith("line 1: scope: in a group room")
     answered(board, '/import {"content":"we meet at noon"}', ROOM)
     assert [row["scope"] for row in live(board)] == ["all"]
-
-
-def test_the_owner_imports_for_anybody_and_is_not_fooled_twice():
-    board = mover()
-    lines = [{"content": "Ann sings", "scope": "user:ann", "origin": "1a2b3c4d:m1"}]
-    assert imported(board, lines)[0] == "1 stored, 0 refused"
-    assert imported(board, lines)[0] == "0 stored, 1 there already, 0 refused"
-    assert live(board) == [] and [row["content"] for row in live(board, ANN)] == ["Ann sings"]
-
-
-def test_secrets_are_in_no_export():
-    board = mover()
-    board.configure(llm_key="sk-secret")
-    board.commands = commands_of(board)
-    assert "sk-secret" not in json.dumps(exported(board)) + "\n".join(answered(board, "/export md"))
 
 
 def test_an_export_is_whole_while_others_write_and_compact():

@@ -84,13 +84,8 @@ def verify(folder: Path, image: Image, allowed: list[Board], number: int) -> Boa
     """Open a flash in a new process: it is in one of the allowed states, and goes on working; which one it was."""
     flash = folder / "cut.bin"
     flash.write_bytes(image.content)
-    return verify_board(allowed, number, flash=str(flash))
-
-
-def verify_board(allowed: list[Board], number: int, runtime: str = "32", **place: str) -> Board:
-    """As `verify`, for any runtime and place."""
     operations = _trial(allowed, number)
-    played = play(operations, runtime, **place)
+    played = play(operations, flash=str(flash))
     assert not played.status, played.errors
     found = match(allowed, played.looks()[0])
     _check_trial(found, allowed, operations, played)

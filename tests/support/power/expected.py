@@ -37,7 +37,6 @@ class Board:
     gone: list[str] = field(default_factory=list)
     read: int = 0
     flushed: dict[str, int] = field(default_factory=dict)
-    intents: dict[str, list[Any]] = field(default_factory=dict)
     last: "Board | None" = None
 
     def visible(self) -> dict[str, Any]:
@@ -54,7 +53,6 @@ class Board:
             "rooms": rooms,
             "profile": self.profile,
             "read": {"until": self.read, **self.flushed},
-            "intents": self.intents,
         }
 
     def tags(self) -> dict[str, int]:
@@ -65,15 +63,9 @@ class Board:
                 counts[tag] = counts.get(tag, 0) + 1
         return counts
 
-    def after(
-        self, operation: Operation, result: Any, results: dict[int, Any], is_atomic: bool = True
-    ) -> "list[Board]":
-        """The states on the way through an operation, the last one being its end; `result` is what it gave.
-
-        Where the file system is not atomic, lines of one append may come one by one.
-        """
-        steps = list(self._steps(operation, result, results, is_atomic))
-        return steps or [self]
+    def after(self, operation: Operation, result: Any, results: dict[int, Any]) -> "list[Board]":
+        """The states on the way through an operation, the last one being its end; `result` is what it gave."""
+        return list(self._steps(operation, result, results)) or [self]
 
     def _copy(self) -> "Board":
         last, self.last = self.last, None
@@ -81,7 +73,7 @@ class Board:
         self.last = twin.last = last
         return twin
 
-    def _steps(self, operation: Operation, result: Any, results: dict[int, Any], is_atomic: bool) -> "Iterator[Board]":
+    def _steps(self, operation: Operation, result: Any, results: dict[int, Any]) -> "Iterator[Board]":
         board = self._copy()
         step = getattr(board, "_" + operation["do"], None)
         if step is None:
@@ -94,11 +86,10 @@ class Board:
             names["turns"] = [_id(turn, results) for turn in names["turns"]]
         if operation["do"] in ("store", "keep", "update", "forget", "profile"):
             board.last = self
-        for is_whole in step(result=result, **names):
-            if is_whole or not is_atomic:
-                yield board._copy()
+        for _ in step(result=result, **names):
+            yield board._copy()
 
-    # --- operations: each yields after every step whether the board is then in a state that any file system may show
+    # --- operations: each yields after every step
 
     def _store(self, result: str, content: str, tags: list[str], supersedes: str = "", turns: Iterable[str] = ()):
         self.records[result] = [content, tags]
@@ -108,7 +99,7 @@ class Board:
             self.outdated |= set(self._origins(supersedes))
             self.live.discard(supersedes)
             self.supersedes[result] = supersedes
-        yield True
+        yield
 
     _keep = _store
 
@@ -116,7 +107,7 @@ class Board:
         self.outdated |= set(self._origins(of))
         content, tags = self.records[of]
         self.records[of] = [changes.get("content", content), changes.get("tags", tags)]
-        yield True
+        yield
 
     def _forget(self, result: None, of: str, turns: bool = False):
         gone = [turn for turn in self._origins(of) if turn not in self.gone and self._has(turn)] if turns else []
@@ -125,10 +116,10 @@ class Board:
         while ref:
             self.records.pop(ref, None)
             ref = self.supersedes.get(ref, "")
-        yield True
+        yield
         for turn in gone:
             self.gone.append(turn)
-            yield True
+            yield
 
     def _origins(self, ref: str) -> list[str]:
         found: list[str] = []
@@ -145,39 +136,36 @@ class Board:
         assert old is not None
         self.records, self.live, self.profile = dict(old.records), set(old.live), dict(old.profile)
         self.last = None
-        yield True
+        yield
         for turn in [turn for turn in self.gone if turn not in old.gone]:
             self.gone.remove(turn)
-            yield True
+            yield
 
     def _turn(self, result: list[str], who: str, room: str, text: str, role: str = "user"):
         ref, sid = result
         if sid not in self.sessions:
             self.sessions[sid] = Session("")
-            yield False
             self.rooms[room] = sid
-            yield False
         self.sessions[sid].turns.append([ref, role, who if role == "user" else "Engram", text])
-        yield True
+        yield
 
     def _begin(self, result: str, room: str, title: str):
         self.sessions[result] = Session(title)
-        yield False
         self.rooms[room] = result
-        yield True
+        yield
 
     def _switch(self, result: None, room: str, of: str):
         self.rooms[room] = of
-        yield True
+        yield
 
     def _delete(self, result: None, room: str, of: str):
         del self.sessions[of]
         self.rooms = {name: sid for name, sid in self.rooms.items() if sid != of}
-        yield True
+        yield
 
     def _redact(self, result: None, room: str, of: str):
         self.gone.append(of)
-        yield True
+        yield
 
     def _learn(self, result: dict[str, Any], facts: list[str]):
         for ref, fact in zip(result["ids"], facts, strict=True):
@@ -185,31 +173,17 @@ class Board:
             self.live.add(ref)
             self.origins[ref] = []
         self.read = result["until"]
-        yield True
+        yield
 
     def _flush(self, result: int, of: str):
         for sid, session in self.sessions.items():
             if any(turn[0] == of for turn in session.turns):
                 self.flushed[sid] = result
-        yield True
-
-    def _intend(self, result: str, when: str, remind: str):
-        self.intents[result] = [when, remind, 0]
-        yield True
-
-    def _unintend(self, result: None, of: str):
-        del self.intents[of]
-        yield True
-
-    def _mention(self, result: dict[str, Any], room: str, text: str):
-        yield from self._turn([result["turn"], result["sid"]], "owner", room, text)
-        for ref in result["fired"]:
-            self.intents[ref][2] += 1
-        yield True
+        yield
 
     def _profile(self, result: None, name: str, text: str):
         self.profile[name] = text
-        yield True
+        yield
 
 
 def _id(of: Any, results: dict[int, Any]) -> str:
@@ -226,7 +200,6 @@ def looked(answers: Iterable[Answer]) -> dict[str, Any]:
         "rooms": {},
         "profile": {},
         "read": {},
-        "intents": {},
     }
     for kind, *rest in answers:
         if kind == "record":
@@ -242,8 +215,6 @@ def looked(answers: Iterable[Answer]) -> dict[str, Any]:
             seen["sessions"][rest[0]][2].append(rest[1:])
         elif kind == "profile":
             seen["profile"][rest[0]] = rest[1]
-        elif kind == "intent":
-            seen["intents"][rest[0]] = rest[1:]
         elif kind == "read":
             seen["read"] = {"until": rest[0], **rest[1]}
     return seen

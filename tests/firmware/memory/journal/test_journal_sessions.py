@@ -29,36 +29,11 @@ def _listed(board, caller=OWNER):
     return [session.id for session in board.journal.sessions(caller)]
 
 
-def test_the_first_message_begins_a_session():
-    board = Board()
-    assert board.journal.current(OWNER) == ""
-    _say(board, "hello")
-    assert _listed(board) == [board.journal.current(OWNER)]
-
-
 def test_a_session_without_a_title_is_called_by_its_first_turn():
     board = Board()
     _say(board, "  hello\nworld " + "x" * 100)
     _say(board, "more")
     assert board.journal.sessions(OWNER)[0].title == "hello world " + "x" * 48
-
-
-def test_a_title_is_kept_on_one_line_and_cut():
-    board = Board()
-    board.journal.begin(OWNER, " my\ttrip\n \x1b[31m" + "字" * 60)
-    title = board.journal.sessions(OWNER)[0].title
-    assert title.startswith("my trip ") and "\x1b" not in title and len(title.encode()) <= 90
-
-
-def test_a_new_session_has_a_thread_of_its_own():
-    board = Board()
-    _say(board, "one")
-    first = board.journal.current(OWNER)
-    second = board.journal.begin(OWNER)
-    _say(board, "two")
-    for _ in range(2):
-        assert (_window(board, first), _window(board, second)) == (["one"], ["two"])
-        board.restart()
 
 
 def test_switching_goes_on_in_the_old_thread():
@@ -71,19 +46,6 @@ def test_switching_goes_on_in_the_old_thread():
     board.restart()
     _say(board, "three")
     assert _window(board, first) == ["one", "three"]
-
-
-def test_sessions_are_listed_by_last_use():
-    board = Board()
-    refs = [board.journal.begin(OWNER, f"title {number}") for number in range(3)]
-    board.journal.switch(OWNER, refs[0])
-    _say(board, "hello")
-    found = board.journal.sessions(OWNER)
-    assert [(session.id, session.title, session.turns) for session in found] == [
-        (refs[0], "title 0", 1),
-        (refs[2], "title 2", 0),
-        (refs[1], "title 1", 0),
-    ]
 
 
 def test_a_deleted_session_leaves_list_history_and_search():
@@ -134,15 +96,6 @@ def test_over_the_limit_the_session_used_last_longest_ago_leaves_the_list():
         board.restart()
 
 
-def test_turns_of_a_session_that_left_the_list_are_still_found():
-    board = _board_with(2)
-    _say(board, "green bike")
-    for _ in range(2):
-        board.journal.begin(OWNER)
-    board.compact()
-    assert [turn["text"] for _, turn in board.search_turns("bike", 5, OWNER)] == ["green bike"]
-
-
 def test_more_rooms_than_are_kept_lose_the_ones_not_used_for_longest():
     board = _board_with(64)
     rooms = [Caller("ann", f"chat#{number}", False, "") for number in range(70)]
@@ -169,12 +122,6 @@ def _long_lived():
     return board, first, second
 
 
-def test_the_oldest_segments_leave_when_the_journal_reaches_its_cap():
-    board, _, second = _long_lived()
-    assert board.journal.dropped_segments > 0 and board.journal.entries.bytes <= 6000 + 1500
-    assert _window(board, second)[-1] == "thing 59"
-
-
 def test_a_session_outlives_the_segment_in_which_it_began():
     board, first, second = _long_lived()
     board.restart()
@@ -182,14 +129,6 @@ def test_a_session_outlives_the_segment_in_which_it_began():
     assert (found[first].title, found[second].title, found[second].turns) == ("the trip", "hers", 60)
     assert (board.journal.current(OWNER), board.journal.current(ANN)) == (first, second)
     assert _window(board, first) == []
-
-
-def test_a_session_goes_on_after_its_turns_have_left():
-    board, first, _ = _long_lived()
-    board.restart()
-    _say(board, "newest words")
-    assert _window(board, first) == ["newest words"]
-    assert board.journal.sessions(OWNER)[0].turns == 2
 
 
 def test_a_deleted_session_does_not_come_back_from_an_older_segments_header():
@@ -220,16 +159,3 @@ def test_sessions_are_there_after_a_cut_between_the_two_renames_of_a_seal():
         assert (_listed(board), board.journal.current(OWNER)) == (listed, current)
         assert _window(board, current) == ["green beans"]
         board.close()
-
-
-def test_what_a_state_tells_stays_as_it_was_while_turns_go_on():
-    board = Board()
-    _say(board, "hello")
-    schema = board.journal._sessions
-    before = schema.state()
-    told = [tuple(session) for session in before["sessions"]]
-    _say(board, "hello again")
-    assert [tuple(session) for session in before["sessions"]] == told
-    assert schema.state() != before
-    schema.restore(before)
-    assert schema.state() == before

@@ -5,8 +5,6 @@ import os
 from board import Board
 from engram.errors import StoreFull
 from engram.memory.access import OWNER
-from engram.memory.journal.journal import step
-from engram.store.index.index import Index
 from support import raises
 
 
@@ -17,16 +15,6 @@ def _say(board, content, role="user"):
 
 def _window(board, most):
     return board.journal.window(board.journal.current(OWNER), most)
-
-
-def test_the_window_has_the_last_turns_oldest_first():
-    board = Board()
-    seqs = []
-    for number in range(60):
-        seqs.append(_say(board, f"turn {number}"))
-        window = _window(board, 20)
-        assert window == seqs[len(seqs) - len(window) :]
-        assert min(len(seqs), 20 - step(20)) < len(window) + 1 <= 21
 
 
 def test_the_window_moves_only_every_few_turns():
@@ -127,16 +115,3 @@ def test_turns_of_a_segment_that_left_just_before_the_power_failed_are_in_the_in
     assert 0 < len(kept) < 40
     assert board.journal.entries.oldest == kept[0] and board.journal.entries.count() == len(kept)
     assert _window(board, 200) == kept
-
-
-def test_what_left_before_the_power_failed_is_taken_out_of_the_index_once():
-    board, _ = _of_many_segments()
-    assert board.journal_store.log.drop_oldest()
-    board.restart()
-    saves = []
-    save, Index.save = Index.save, lambda self, tail, pending, state: saves.append(self.base)
-    try:
-        board.restart()
-    finally:
-        Index.save = save
-    assert saves == []

@@ -1,11 +1,9 @@
 """Two facts: the same, similar or different."""
 
-import gc
 
-from engram.compat import heap_used
 from engram.memory.records.dedup import DIFFERENT, SAME, SIMILAR, compare
 from samples import Numbers
-from support import on_micropython, rounds
+from support import rounds
 
 
 def _check(expected: str, *pairs):
@@ -45,11 +43,6 @@ def test_more_than_three_fifths_of_the_terms_in_common_are_similar():
     _check(DIFFERENT, ("I live in Paris", "I moved to Berlin"), ("User likes apples", "User owns a shop"))
 
 
-def test_names_that_change_places_are_never_the_same():
-    for form in ("%s is taller than %s", "%s gave %s a book", "%s比%s高", "%s欠%s二十元"):
-        assert compare(form % ("Anna", "Ben"), form % ("Ben", "Anna")) != SAME, form
-
-
 ENGLISH = "User 's is not no longer 5 -3.5 7 pm May 3 € ° , . ; : of from to at in = ! ~ * u _ | n't ' % T5 #a the"
 CHINESE = "有 没 对 在 把 的 了 两 三 点 半 百 周 🎉 \u0301 ก 名字"
 
@@ -62,17 +55,3 @@ def test_any_text_gets_a_verdict_and_a_digit_more_is_never_the_same():
         one = numbers.pick(("", " ")).join(words)
         words.insert(numbers.below(len(words) + 1), "%d" % numbers.below(10))
         assert compare(one, " ".join(words)) in (SIMILAR, DIFFERENT), (one, words)
-
-
-def test_a_comparison_leaves_nothing_on_the_heap():
-    if not on_micropython():
-        return
-    # Each pair has characters that no text before had: interned, they would stay.
-    pairs = [("鶴%s龜" % one, "蝶%s鹿" % one) for one in ("鷹", "鷲", "鶉", "鵲", "鳳", "鴉", "鴨", "鷗")]
-    compare("鶴龜", "蝶鹿")
-    gc.collect()
-    used = heap_used()
-    for one, other in pairs:
-        assert compare(one, other) == DIFFERENT
-    gc.collect()
-    assert heap_used() - used <= 64, heap_used() - used

@@ -19,40 +19,6 @@ def _left(board):
     return [record["id"] for record in board.left()]
 
 
-def test_the_least_important_leaves():
-    board = Board(records_most=4)
-    refs = [
-        board.records.store(distinct_content(at), ["t"], importance=importance).id
-        for at, importance in enumerate((0.9, 0.2, 0.6, 0.7))
-    ]
-    new = _fill(board, 1, 10)
-    assert _live(board) == set(refs + new) - {refs[1]}
-
-
-def test_what_is_pinned_stays_whatever_its_importance():
-    board = Board(records_most=3)
-    pinned = board.records.store(distinct_content(0), ["t"], importance=0, pinned=True).id
-    _fill(board, 6, 1, importance=1)
-    assert pinned in _live(board)
-
-
-def test_of_the_same_importance_the_one_that_was_not_used_for_longest_leaves():
-    board = Board(records_most=3)
-    refs = _fill(board, 3)
-    board.now += DAY
-    board.records.used(refs[0])
-    _fill(board, 1, 10)
-    assert refs[0] in _live(board) and refs[1] not in _live(board)
-
-
-def test_what_was_important_once_leaves_when_it_has_not_been_used_for_long():
-    board = Board(records_most=3)
-    old = board.records.store(distinct_content(0), ["t"], importance=0.9).id
-    board.now += 90 * DAY
-    _fill(board, 3, 1, importance=0.4)
-    assert old not in _live(board)
-
-
 def test_what_has_expired_leaves_first():
     board = Board(records_most=3)
     old = board.records.store(distinct_content(0), ["t"], importance=1, expires=NOW + 10).id
@@ -81,40 +47,6 @@ def test_what_left_is_kept_with_all_its_fields():
     kept = board.left()[0]
     assert {name: kept[name] for name in before} == before
     assert kept["left"] == NOW
-
-
-def test_what_left_is_still_gone_after_a_restart_and_a_compaction():
-    board = Board(records_most=3)
-    _fill(board, 7)
-    live = _live(board)
-    board.compact()
-    board.restart()
-    assert _live(board) == live and len(live) == 3
-
-
-def test_an_older_fact_does_not_come_back_when_the_one_that_replaced_it_leaves():
-    board = Board(records_most=3)
-    board.records.store(distinct_content(0), ["t"], importance=0)
-    board.records.store(distinct_content(1), ["t"], importance=0, supersedes="m1")
-    _fill(board, 4, 2)
-    board.compact()
-    board.restart()
-    assert not _live(board) & {"m1", "m2"}
-
-
-def test_undo_does_not_bring_back_what_left_for_want_of_room():
-    board = Board(records_most=3)
-    _fill(board, 4)
-    assert "was taken back" in board.undo.undo()
-    assert len(_live(board)) == 2
-
-
-def test_each_new_one_finds_room_and_the_cap_holds():
-    board = Board(records_most=5)
-    for at in range(40):
-        _fill(board, 1, at)
-        assert board.records.entries.count() <= 5
-    assert board.eviction.left + board.records.entries.count() == 40
 
 
 def test_all_that_left_is_kept_until_a_compaction():
@@ -151,35 +83,6 @@ def test_in_the_background_room_is_made_before_it_is_needed():
         pass
     assert board.records.entries.count() == 98
     assert not board.eviction.tick()
-
-
-def test_work_in_the_background_waits_for_a_pause_of_the_conversation():
-    board = Board(records_most=100)
-    _fill(board, 100)
-    board.turn_queue.note_activity()
-    assert not board.eviction.tick() and board.records.count() == 100
-    board.turn_queue._quiet.end()
-    while board.eviction.tick():
-        pass
-    assert board.records.count() == 98
-
-
-def test_the_background_rests_while_nothing_changes():
-    board = Board(records_most=100)
-    _fill(board, 3)
-    assert not board.eviction.tick()
-    reads = board.eviction._looked
-    assert not board.eviction.tick() and board.eviction._looked == reads
-
-
-def test_room_that_is_made_at_once_while_the_background_makes_some_takes_no_more_than_needed():
-    board = Board(records_most=100)
-    _fill(board, 100)
-    board.eviction.tick()
-    _fill(board, 1, 200)
-    while board.eviction.tick():
-        pass
-    assert 97 <= board.records.entries.count() <= 100
 
 
 def test_near_the_cap_of_bytes_history_leaves_before_memories():
@@ -235,24 +138,6 @@ def test_what_leaves_during_a_compaction_is_kept():
     assert _left(board) == ["m2", "m1"]
 
 
-def test_where_history_has_gone_what_holds_now_is_found_by_its_id():
-    board = Board()
-    board.records.store(distinct_content(0), ["t"])
-    board.records.store(distinct_content(1), ["t"], supersedes="m1")
-    board.records.update("m2", {"content": distinct_content(2)})
-    for _ in board.records.compacting(with_history=False):
-        pass
-    for _ in range(2):
-        assert board.records.get("m2")["content"] == distinct_content(2)
-        assert [record["content"] for record in board.records.history("m2")] == [distinct_content(2)]
-        assert _live(board) == {"m2"}
-        board.restart()
-    board.records.update("m2", {"content": distinct_content(3)})
-    board.records.forget("m2")
-    board.restart()
-    assert _live(board) == set()
-
-
 def test_what_left_is_exported_to_whom_it_belongs_and_comes_back_by_an_import():
     board = Board(records_most=3)
     board.configure()
@@ -269,17 +154,6 @@ def test_what_left_is_exported_to_whom_it_belongs_and_comes_back_by_an_import():
     assert "1 stored" in " ".join([told for told in commands.run(OWNER, "/import " + line) if isinstance(told, str)])
     back = [record for record in board.records.newest() if record["content"] == distinct_content(0)]
     assert (back[0]["importance"], back[0]["keywords"]) == (0.1, ["k"])
-
-
-def test_what_left_can_be_forgotten():
-    board = Board(records_most=3)
-    board.configure()
-    _fill(board, 4)
-    commands = commands_of(board)
-    ref = _left(board)[0]
-    assert "forgot " + ref in next(line for line in commands.run(OWNER, "/forget " + ref) if isinstance(line, str))
-    board.compact()
-    assert _left(board) == [] and not board.holds(distinct_content(0))
 
 
 def test_room_that_is_made_at_once_leaves_a_compaction_that_is_under_way_to_its_end():
@@ -327,30 +201,6 @@ def test_what_is_unpinned_makes_it_try_again():
     while board.eviction.tick():
         pass
     assert board.records.entries.bytes < 62500 and board.eviction.left
-
-
-def test_what_takes_the_place_of_a_pinned_one_is_pinned():
-    board = Board()
-    board.records.store("The door code of the cellar is 1234", ["door"], pinned=True, importance=0.9)
-    new = board.records.store("The door code of the cellar is 9999", ["door"], supersedes="m1")
-    record = board.records.get(new.id)
-    assert record["pinned"] and record["importance"] == 0.9
-
-
-def test_what_is_to_be_changed_or_replaced_with_the_same_flush_is_named_to_what_makes_room():
-    board = Board(records_most=3)
-    asked = []
-
-    class Evictor:
-        def make_room(self, more, keeping):
-            return not asked.append((more, keeping))
-
-    board.records.eviction = Evictor()  # pyright: ignore[reportAttributeAccessIssue]
-    refs = _fill(board, 3)
-    changed = board.records.draft_update(refs[0], {"importance": 1})
-    replaced = board.records.draft(distinct_content(8), ["t"], supersedes=refs[1])
-    board.records.keep((changed, replaced, board.records.draft(distinct_content(9), ["t"])))
-    assert asked == [(1, [1, 2])]
 
 
 def test_one_that_is_replaced_twice_gives_way_to_one_only():

@@ -2,7 +2,6 @@
 
 from board import Board
 from engram.errors import ArgumentError, NotFound
-from engram.memory.access import OWNER
 from support import raises
 
 GOOD = {"content": "The bike is green", "tags": ["bike"]}
@@ -71,22 +70,6 @@ def test_superseding_what_does_not_exist_is_refused():
     assert caught.error.ref == "m7"
 
 
-def test_the_line_of_another_thing_is_no_record():
-    board = Board()
-    ref = board.records.store("x y", ["a"]).id
-    board.records.forget(ref)
-    board.profile.for_caller(OWNER).write("user.md", "z")
-    for number in range(2, board.records_store.next_seq):
-        with raises(NotFound):
-            board.records.get(f"m{number}")
-
-
-def test_an_id_may_have_spaces_around_and_a_capital():
-    records = Board().records
-    ref = records.store(**GOOD).id
-    assert records.get(" M" + ref[1:] + " ")["id"] == ref
-
-
 def test_content_of_the_longest_length_is_kept_whole():
     limit = 2000
     for letter in ("x", "字", "\x01"):
@@ -94,9 +77,3 @@ def test_content_of_the_longest_length_is_kept_whole():
         ref = board.records.store(letter * (limit - 1) + "x", ["a"]).id
         board.restart()
         assert board.records.get(ref)["content"] == letter * (limit - 1) + "x"
-
-
-def test_tags_and_keywords_may_be_one_text_with_commas():
-    records = Board().records
-    record = records.get(records.store("x y", "a, b", keywords="c,d").id)
-    assert record["tags"] == ["a", "b"] and record["keywords"] == ["c", "d"]

@@ -4,7 +4,6 @@ from board import DAY, NOW, Board
 from engram.memory.access import OWNER
 from engram.memory.records import importance
 from engram.memory.records.importance import Importance
-from support import change
 
 
 def _stored(board, importance=0.8, **more):
@@ -15,13 +14,6 @@ def _now(board, ref):
     return board.records.importance.now(board.records.get(ref))
 
 
-def test_for_thirty_days_and_six_more_nothing_is_lost():
-    board = Board()
-    ref = _stored(board)
-    board.now += 36 * DAY
-    assert _now(board, ref) == 80
-
-
 def test_each_full_week_after_thirty_days_takes_a_tenth():
     board = Board()
     ref = _stored(board)
@@ -30,15 +22,6 @@ def test_each_full_week_after_thirty_days_takes_a_tenth():
         board.now = NOW + days * DAY
         found.append(_now(board, ref))
     assert found == [70, 70, 60, 50]
-
-
-def test_a_use_gives_it_all_back():
-    board = Board()
-    ref = _stored(board)
-    board.now += 60 * DAY
-    assert _now(board, ref) < 80
-    board.records.used(ref)
-    assert _now(board, ref) == 80
 
 
 def test_what_is_recalled_has_been_of_use():
@@ -59,32 +42,9 @@ def test_a_use_counts_after_a_restart():
     assert _now(board, ref) == 80
 
 
-def test_a_change_counts_as_a_use():
-    board = Board()
-    ref = _stored(board)
-    board.now += 60 * DAY
-    board.records.update(ref, {"tags": ["cellar"]})
-    assert _now(board, ref) == 80
-
-
-def test_without_a_clock_nothing_decays():
-    board = Board()
-    ref = _stored(board)
-    board.now = 1000
-    board.restart()
-    assert _now(board, ref) == 80
-
-
 def test_what_was_stored_without_a_clock_does_not_decay_when_the_clock_is_set():
     board = Board()
     board.now = 1000
     ref = _stored(board)
     board.now = NOW
     assert _now(board, ref) == 80
-
-
-def test_the_periods_are_those_that_were_set():
-    board = Board()
-    records = [(1, 80, NOW - 24 * DAY)]
-    change(importance, DECAY_AFTER=10, DECAY=5)
-    assert Importance(None, board.clock).importance_of(records) == [(70, NOW - 24 * DAY)]

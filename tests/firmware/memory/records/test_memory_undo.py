@@ -17,23 +17,6 @@ def _undo(board):
     return board.undo.undo()
 
 
-def test_with_nothing_to_undo_it_says_so():
-    with raises(NotFound) as caught:
-        Board().undo.undo()
-    assert "there is no change to undo" in str(caught.error)
-
-
-def test_superseding_is_taken_back():
-    board = Board()
-    board.records.store("one", ["a"])
-    board.records.store("two", ["a"], supersedes="m1")
-    assert _undo(board) == "m2 was taken back: two (m1 holds again)"
-    for _ in range(2):
-        assert _contents(board) == ["one"]
-        board.compact()
-        board.restart()
-
-
 def test_a_forgetting_with_what_it_superseded_is_taken_back_with_the_whole_history():
     board = Board()
     board.records.store("one", ["a"])
@@ -55,27 +38,6 @@ def test_a_forgetting_with_what_it_superseded_is_taken_back_with_the_whole_histo
         board.restart()
 
 
-def test_several_changes_are_taken_back_one_by_one():
-    board = Board()
-    states = []
-
-    def change(what):
-        states.append(_contents(board))
-        what()
-
-    change(lambda: board.records.store("one", ["a"]))
-    change(lambda: board.records.store("two", ["a"]))
-    change(lambda: board.records.update("m1", {"content": "three"}))
-    change(lambda: board.records.update("m1", {"content": "four"}))
-    change(lambda: board.records.store("five", ["a"], supersedes="m1"))
-    change(lambda: board.records.forget("m2"))
-    while states:
-        _undo(board)
-        assert _contents(board) == states.pop()
-    with raises(NotFound):
-        _undo(board)
-
-
 def test_undo_goes_on_behind_a_change_that_came_after_an_undo():
     board = Board()
     board.records.store("one", ["a"])
@@ -86,14 +48,6 @@ def test_undo_goes_on_behind_a_change_that_came_after_an_undo():
     assert _contents(board) == ["one"]
     _undo(board)
     assert _contents(board) == []
-
-
-def test_an_edit_of_the_profile_is_taken_back():
-    board = Board()
-    before = board.profile.for_caller(OWNER).text("user.md")
-    board.profile.for_caller(OWNER).append("user.md", "Likes tea")
-    assert _undo(board) == "user.md is again as it was before the last change."
-    assert board.profile.for_caller(OWNER).text("user.md") == before
 
 
 def test_a_long_text_in_any_script_is_taken_back():

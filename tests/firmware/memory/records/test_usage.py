@@ -4,7 +4,6 @@ from engram.clock import Clock
 from engram.memory.records.importance import Usage
 from support import folder
 
-DAY = 86400
 NOW = 1790000000
 MOST = 4096  # entries of the file
 
@@ -15,17 +14,6 @@ class _Watch:
 
 def _uses(place=None):
     return Usage(place or folder(), Clock(0, lambda: _Watch.now))
-
-
-def test_a_record_that_was_never_of_use_has_none():
-    assert _uses().usage_of(7) == (0, 0)
-
-
-def test_uses_are_counted_with_the_day_of_the_last():
-    uses = _uses()
-    for _ in range(3):
-        uses.add(7)
-    assert uses.usage_of(7) == (3, NOW // DAY * DAY)
 
 
 def test_what_was_written_is_there_after_a_restart_and_goes_on():
@@ -39,14 +27,6 @@ def test_what_was_written_is_there_after_a_restart_and_goes_on():
     assert (uses.usage_of(7)[0], uses.usage_of(9)[0]) == (2, 1)
     uses.save()
     assert (_uses(place).usage_of(7)[0], _uses(place).usage_of(9)[0]) == (2, 1)
-
-
-def test_many_are_written_by_themselves():
-    place = folder()
-    uses = _uses(place)
-    for number in range(64):
-        uses.add(number)
-    assert _uses(place).usage_of(63)[0] == 1
 
 
 def test_those_unused_for_longest_leave_a_full_file():

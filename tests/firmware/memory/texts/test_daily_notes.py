@@ -26,54 +26,10 @@ def _mine(board):
     return board.notes.named("owner")
 
 
-def test_each_line_of_a_day_is_a_note_that_waits():
-    board = Board()
-    for content in ("one", "two"):
-        _mine(board).note(content)
-    assert board.note_retention.waiting() == {"owner": 2}
-    assert _entries(board) == ["14:13 one", "14:13 two"]
-
-
 def test_headings_and_empty_lines_are_no_notes():
     board = Board()
     _mine(board).write(_mine(board).today(), "# Monday\n\n- one\n   \ntwo without a newline")
     assert _entries(board) == ["one", "two without a newline"]
-
-
-def test_a_note_that_was_edited_is_read_again():
-    board = Board()
-    _mine(board).note("one")
-    _mine(board).note("two")
-    _read(board)
-    _mine(board).replace(_mine(board).today(), "one", "three")
-    assert _entries(board) == ["14:13 three", "14:13 two"]
-
-
-def test_a_batch_has_the_oldest_notes_that_fit_and_the_next_one_goes_on():
-    board = Board()
-    for at in range(9):
-        _mine(board).note("note %d " % at + "x" * 90)
-        board.now += DAY // 2
-    found = []
-    while board.note_retention.waiting():
-        found.append(len(_read(board, chars=320)))
-    assert found == [3, 3, 3]
-
-
-def test_one_note_that_is_longer_than_a_batch_is_read_alone_and_cut():
-    board = Board()
-    _mine(board).note("x" * 3000)
-    _mine(board).note("two")
-    assert [len(note) for note in _read(board, chars=500)] == [1000]
-    assert _entries(board) == ["14:13 two"]
-
-
-def test_a_batch_holds_notes_of_one_principal_only():
-    board = Board()
-    _mine(board).note("one")
-    board.notes.named("ann").note("two")
-    assert board.note_retention.waiting() == {"owner": 1, "ann": 1}
-    assert [note for _, note in _batch(board, "ann").entries] == ["14:13 two"]
 
 
 def test_all_notes_come_once_and_in_order_whatever_the_batches_and_restarts():
@@ -119,35 +75,12 @@ def test_marks_that_are_in_the_log_only_count_after_a_cut():
     assert board.note_retention.waiting() == {}
 
 
-def test_marks_of_the_log_do_not_hide_what_was_read_since():
-    board = Board()
-    _mine(board).note("one")
-    batch = _batch(board)
-    assert batch
-    draft = board.records.draft("one is a number", ["n"])
-    board.records.keep(
-        (draft,), ([("op", "distilled"), ("scope", "user:owner"), ("lines", 1), ("marks", batch.marks), ("run", 1)],)
-    )
-    board.note_retention.note_read(batch)
-    _mine(board).note("two")
-    assert _read(board) == ["14:13 two"]
-    board.restart()
-    assert board.note_retention.waiting() == {}
-
-
 def test_the_time_since_the_last_one_survives_a_restart():
     board = Board()
     board.note_retention.note_over()
     board.now += 5000
     board.restart()
     assert board.note_retention.since() == 5000
-
-
-def test_on_a_new_board_the_time_begins_when_it_is_first_asked_for():
-    board = Board()
-    assert board.note_retention.since() == 0
-    board.now += 100
-    assert board.note_retention.since() == 100
 
 
 def test_a_clock_that_is_set_late_makes_nothing_due():
@@ -160,28 +93,6 @@ def test_a_clock_that_is_set_late_makes_nothing_due():
     assert board.note_retention.since() == 0
     board.now += 50
     assert board.note_retention.since() == 50
-
-
-def test_a_clock_that_is_set_back_restarts_the_time():
-    board = Board()
-    board.note_retention.note_over()
-    board.now -= 40 * DAY
-    assert board.note_retention.since() == 0
-    board.now += 60
-    assert board.note_retention.since() == 60
-
-
-def test_of_too_many_bytes_the_oldest_leave_and_that_is_reported():
-    from engram import diag
-
-    board = Board(notes_bytes=24576)
-    for at in range(5):
-        _mine(board).note("x" * (5000 if at % 2 else 100))
-        board.now += DAY
-    board.now -= DAY
-    finish(board.note_retention.tidying())
-    assert _mine(board).names() == ["2026-09-25.md", "2026-09-24.md", "2026-09-23.md", "2026-09-22.md"]
-    assert any("notes.bytes" in line for line in diag.lines())
 
 
 def test_of_too_many_bytes_notes_that_were_distilled_leave_before_others():
@@ -207,13 +118,3 @@ def test_what_was_rewritten_at_the_same_length_is_read_again():
     assert _entries(board) == ["code 9876"]
     board.restart()
     assert _entries(board) == ["code 9876"]
-
-
-def test_a_note_of_the_same_length_after_a_clearing_is_read():
-    board = Board()
-    _mine(board).note("one")
-    _read(board)
-    _mine(board).clear()
-    board.now += 3600
-    _mine(board).note("two")
-    assert _entries(board) == ["15:13 two"]

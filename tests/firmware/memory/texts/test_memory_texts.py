@@ -5,10 +5,10 @@ import os
 from board import NOW, Board
 from engram import files
 from engram.clock import day_number
-from engram.errors import ArgumentError, NotFound
+from engram.errors import ArgumentError
 from engram.memory.access import OWNER
 from engram.memory.texts.notes import Notes
-from engram.memory.texts.profile import FILES, TEMPLATES, Profile
+from engram.memory.texts.profile import Profile
 from engram.zone import Zone
 from support import change, raises
 
@@ -29,23 +29,6 @@ def _kinds(board):
 
 
 # --- both
-
-
-def test_an_appended_line_stands_on_a_line_of_its_own():
-    board = Board()
-    for keeper, name in _kinds(board):
-        keeper.write(name, "one")
-        keeper.append(name, "two")
-        keeper.append(name, "three\n")
-        assert keeper.text(name) == "one\ntwo\nthree\n"
-
-
-def test_a_piece_that_stands_there_once_is_replaced():
-    board = Board()
-    for keeper, name in _kinds(board):
-        keeper.write(name, "one two three")
-        keeper.replace(name, "two ", "")
-        assert keeper.text(name) == "one three"
 
 
 def test_a_piece_that_is_not_there_or_twice_is_not_replaced():
@@ -82,26 +65,7 @@ def test_a_text_over_the_limit_is_refused_and_the_old_one_stays():
         assert keeper.text(name) == "字" * 298
 
 
-def test_bytes_that_are_no_text_are_shown_as_such():
-    board = Board()
-    files.write(board.place + "/memory/MEMORY.md", b"a\xff\xfeb")
-    assert board.notes.for_caller(OWNER).text("MEMORY.md") == "a��b"
-
-
 # --- profile
-
-
-def test_the_profile_begins_with_its_templates():
-    profile = Board().profile.for_caller(OWNER)
-    for name in FILES:
-        assert profile.text(name) == TEMPLATES[name]
-
-
-def test_a_restart_does_not_write_the_templates_again():
-    board = Board()
-    board.profile.for_caller(OWNER).write("soul.md", "Calm")
-    board.restart()
-    assert board.profile.for_caller(OWNER).text("soul.md") == "Calm"
 
 
 def test_what_a_person_wrote_over_the_limit_is_cut_and_reported():
@@ -161,23 +125,6 @@ def test_a_name_that_is_no_notes_is_refused():
     assert sorted(os.listdir(board.place + "/memory")) == before
 
 
-def test_only_the_notes_of_today_and_yesterday_can_be_changed():
-    board = Board()
-    for name in (TODAY, YESTERDAY):
-        board.notes.for_caller(OWNER).append(name, "x")
-    for name in ("2026-09-19.md", "2026-09-22.md"):
-        _refused("file", "can be changed only if it is one of", board.notes.for_caller(OWNER).append, name, "x")
-
-
-def test_the_day_is_that_of_the_time_zone():
-    board = Board()
-    board.clock.zone_minutes = 600  # 14:13 in Greenwich is past midnight there
-    assert (board.notes.for_caller(OWNER).today(), board.notes.for_caller(OWNER).yesterday()) == (
-        "2026-09-22.md",
-        TODAY,
-    )
-
-
 def test_yesterday_is_the_day_before_also_after_a_day_of_25_hours():
     board = Board()
     board.clock.zone = Zone("CET-1CEST,M3.5.0,M10.5.0/3")
@@ -191,32 +138,3 @@ def test_a_note_has_the_time_of_day_and_stands_on_one_line():
     board.now = NOW + 3600
     board.notes.for_caller(OWNER).note("came back")
     assert board.notes.for_caller(OWNER).text(TODAY) == "- 14:13 went out\n- 15:13 came back\n"
-
-
-def test_lines_are_given_from_the_first_that_is_wanted():
-    board = Board()
-    board.notes.for_caller(OWNER).write("MEMORY.md", "\n".join(f"line {number}" for number in range(1, 11)))
-    assert board.notes.for_caller(OWNER).lines("MEMORY.md", 3, 2) == ["line 3", "line 4"]
-    assert board.notes.for_caller(OWNER).lines("MEMORY.md", 10) == ["line 10"]
-    assert board.notes.for_caller(OWNER).lines("MEMORY.md", 11) == []
-    for first in (0, -1, None, "1"):
-        _refused("first", "must be a line number from 1 on", board.notes.for_caller(OWNER).lines, "MEMORY.md", first)
-
-
-def test_a_note_that_does_not_exist_is_not_found():
-    board = Board()
-    with raises(NotFound) as caught:
-        board.notes.for_caller(OWNER).lines("MEMORY.md")
-    assert str(caught.error) == "there is no note MEMORY.md; there are none yet."
-    board.notes.for_caller(OWNER).append(TODAY, "x")
-    with raises(NotFound) as caught:
-        board.notes.for_caller(OWNER).lines("MEMORY.md")
-    assert str(caught.error) == f"there is no note MEMORY.md; there are {TODAY}."
-
-
-def test_names_are_listed_with_the_newest_note_first():
-    board = Board()
-    board.notes.for_caller(OWNER).append(YESTERDAY, "x")
-    board.notes.for_caller(OWNER).append(TODAY, "x")
-    board.notes.for_caller(OWNER).write("MEMORY.md", "x")
-    assert board.notes.for_caller(OWNER).names() == ["MEMORY.md", TODAY, YESTERDAY]

@@ -5,9 +5,9 @@ the trace each is a record: its kind (1 byte, "E" or "P"), block, offset in the 
 first), then the bytes programmed.
 
 A fault is (what, number of the change that it strikes):
-    "before" "half" "after"    the power fails before it, half-way through it, after it: this process is killed
-    "refused" "raised"         it fails with EIO, told to littlefs by its return or by an OSError that goes through it
-    "full"                     this and all later ones fail with ENOSPC
+    "half"                 the power fails half-way through it: this process is killed
+    "refused" "raised"     it fails with EIO, told to littlefs by its return or by an OSError that goes through it
+    "full"                 this and all later ones fail with ENOSPC
 Half of a program is its first half; half of an erase leaves the second half of the block as it was.
 
 No garbage is collected during a change: a file that nobody holds any more would be closed in the middle of what littlefs does.
@@ -91,10 +91,7 @@ class FaultyFlash(Flash):
             raise OSError(EIO)
         if what in ("refused", "full"):
             return -EIO if what == "refused" else -ENOSPC
-        if what == "half":
-            self._do(kind, block, offset, memoryview(data)[: len(data) // 2])
-        if what == "after":
-            self._do(kind, block, offset, data)
+        self._do(kind, block, offset, memoryview(data)[: len(data) // 2])
         power_off()
         return 0
 

@@ -13,7 +13,6 @@ import json
 import sys
 
 from engram.compat import finish
-from engram.timers.timer_store import TimerSpec, Words
 
 
 def tell(*words) -> None:
@@ -167,31 +166,6 @@ class Player:
         self.parts.learning_cursor.note_flush(self.results[of][1], until)
         return until
 
-    def do_intend(self, when, remind, do):
-        """Keep a standing intent; its id."""
-        spec = TimerSpec("say", remind, Words(when))
-        return self.parts.timers.add(_caller("console"), spec)["id"]
-
-    def do_unintend(self, of, do):
-        """Let a standing intent go."""
-        self.parts.timers.remove(_caller("console"), self._id(of))
-
-    def do_mention(self, room, text, do):
-        """Say something to the agent, which has no model; the ids of turn, session, and intents that fired."""
-        import asyncio
-
-        from engram.agent.agent import Sink
-
-        heard = []
-
-        class Ear(Sink):
-            async def notice(self, line):
-                heard.append(line[line.rfind("(") + 1 : -1])
-
-        caller = _caller(room)
-        turn = asyncio.run(self.parts.agent.turn(caller, text, Ear())).turn
-        return {"turn": turn, "sid": self.parts.journal.current(caller), "fired": heard}
-
     def do_profile(self, name, text, do):
         """Give a file of the profile a new text."""
         self.parts.profile.for_caller(_caller("console")).write(name, text)
@@ -217,24 +191,11 @@ class Player:
         result, struck, steps = interrupting.during(getattr(self, "do_" + operation["do"]), operation, at)
         return {"result": result, "struck": struck, "steps": steps}
 
-    def do_overlook(self, do):
-        """Look for a line of the journal where it has none, as an outdated index may have one do."""
-        from engram.store.log import seq_seek
-
-        log = self.parts.journal.entries.log
-        return seq_seek.line_at(log.file_of(log.live), log.size + 1)
-
     def do_reopen(self, do):
         """Open all anew, as after a restart."""
         for part in (self.parts.records, self.parts.journal):
             part.entries.close()
         self.open()
-
-    def do_kill(self, do):
-        """End without an end."""
-        from faulty_flash import power_off
-
-        power_off()
 
     # --- looking
 
@@ -263,8 +224,6 @@ class Player:
         for name in ("identity.md", "soul.md", "user.md"):
             tell("profile", name, parts.profile.for_caller(_caller("console")).text(name))
         tell("read", parts.learning_cursor.until, parts.learning_cursor.flushed)
-        for row in parts.timers.owned_by(_caller("console")):
-            tell("intent", row["id"], row["words"], row["what"], int("last" in row))
         tell("damaged", parts.records.entries.damaged, parts.journal.entries.damaged)
         tell("looked")
 
