@@ -166,10 +166,10 @@ class Board:
 
             self.link_state = LinkState(folder, self.clock, (("records", store.raw()), ("journal", turn_store.raw())))
         archive_state = self.link_state if config.get("archive.on") else None
-        if self.link_state or self.schema.archived or files.size(folder + "/archive.jsonl") >= 0:
+        if self.link_state or any(self.schema.archived):
             from engram.archive.index import ArchiveIndex  # absent from boards that have no archive
 
-            self.archived = ArchiveIndex(folder, store, self.schema, self.clock, archive_state)
+            self.archived = ArchiveIndex(store, self.schema, self.clock, archive_state)
         return archive_state
 
     def _add_texts(self) -> None:

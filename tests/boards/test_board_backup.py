@@ -309,25 +309,6 @@ def test_the_segments_of_a_log_have_one_epoch():
     assert len({json.loads(content)["epoch"] for content in renewed.values()}) == 1
 
 
-def _archive_epochs(epoch: int) -> tuple[int, int]:
-    """The epochs of the records and of the archive's index after a restore of one with this epoch."""
-    head = b'{"format":2,"epoch":%d,"segment":1,"crc":"00000000"}\n'
-    files = {"memory/archive.jsonl": head % epoch, "memory/memory_records.jsonl": head % 861735359}
-    renewed = backup.with_new_epoch(files, "1")
-    records, index = (json.loads(renewed[path])["epoch"] for path in reversed(files))
-    return records, index
-
-
-def test_the_index_of_the_archive_goes_with_the_records():
-    records, index = _archive_epochs(861735359)
-    assert records == index != 861735359
-
-
-def test_the_index_of_another_log_stays_that_of_another_log():
-    records, index = _archive_epochs(77)
-    assert records != index
-
-
 @in_one_case("seed", range(30))
 def test_an_epoch_of_any_length_keeps_it(seed: int):
     numbers = random.Random(seed)

@@ -1,5 +1,5 @@
-"""Memories and turns leave for the companion, come back and are forgotten there; its database is put back to an older one, the
-board's index is lost. The power fails, or the companion is killed: nothing is lost or doubled.
+"""Memories and turns leave for the companion, come back and are forgotten there; its database is put back to an older one.
+The power fails, or the companion is killed: nothing is lost or doubled.
 """
 
 from collections.abc import Iterator

@@ -1,32 +1,26 @@
 """The number of memories that the board gave to a companion, and the ids between which they are.
 
-    memory/archive.jsonl    {"epoch","seen","count","first","last","crc"}
-
-The log says the same by lines with `archive`, `restored` and `scopes`: they are counted up to the line `seen`. What else is
+The records' log counts them by its lines with `archive`, `restored` and `scopes` (memory/records/schema.py). What else is
 known of an archived memory is in these lines until a compaction, then with the companion alone.
 """
 
-from engram import diag, files, log_line
+from engram import diag
 from engram.compat import const
-from engram.errors import NotFound, StoreError
+from engram.errors import NotFound
 from engram.memory import access, ids
-from engram.memory.records.schema import is_about_archive
+from engram.memory.records.schema import Archived, is_about_archive
 from engram.store.types import ARCHIVED
 
-_FILE = const("/archive.jsonl")
-_LARGEST = const(256)  # bytes
 _MOST_SHOWN = const(32)  # memories with known viewers: bounds the heap
-_NAMES = const(("seen", "count", "first", "last"))
 
 
 class ArchiveIndex:
-    """An index of archived records; `schema` owns the lines, `link_state` has the acknowledged seqs."""
+    """An index of archived records; `schema` counts them, `link_state` has the acknowledged seqs."""
 
     uses_wanted = 3
     """Uses after which a memory is restored."""
 
-    def __init__(self, folder: str, store, schema, clock, link_state=None):
-        self._path = folder + _FILE
+    def __init__(self, store, schema, clock, link_state=None):
         self._store = store
         self._schema = schema
         self._clock = clock
@@ -34,31 +28,20 @@ class ArchiveIndex:
         self._shown = []  # [number, how often, latest caller], oldest first
         self._relied = 0  # a compaction relies on what the companion has of the archive up to this line
         self.lost = 0
-        self.why = ""
-        """Problem of the latest write of the index, or ""."""
-        self._seen = self.total = self.first = self.last = 0
-        saved = self._read()
-        if saved:
-            self._seen, self.total, self.first, self.last = saved
-        elif schema.archived:
-            self._let_all_be()
-        self.fold()
 
-    def _read(self):
-        try:
-            saved = log_line.decode(files.read(self._path, _LARGEST) or b"")
-        except (ValueError, StoreError) as error:
-            if files.size(self._path) >= 0:
-                diag.error("archive", "the archive's index is damaged (%s): the companion's number holds." % error)
-            return None
-        return [saved[name] for name in _NAMES] if saved["epoch"] == self._store.epoch else None
+    @property
+    def held(self) -> Archived:
+        self._store.ready()
+        return self._schema.archived
 
-    def _let_all_be(self) -> None:
-        self.first, self.last = 1, self._store.next_seq - 1
+    @property
+    def total(self) -> int:
+        return self.held.count
 
     def may_be_archived(self, number: int, caller) -> bool:
         """True if the companion may have a record that the board lacks and the caller may see."""
-        if not (self.total and self.first <= number <= self.last):
+        held = self.held
+        if not (held.count and held.first <= number <= held.last):
             return False
         state, line = self._store.state_and_latest(number)
         if state == ARCHIVED and line and "content" in line:
@@ -71,14 +54,13 @@ class ArchiveIndex:
 
     def compare_held(self, held: int) -> None:
         """Compare with the companion's count; if that is higher, the index was lost."""
-        lost = max(0, self.total - held)
+        total = self.total
+        lost = max(0, total - held)
         if lost and lost != self.lost:
             diag.error("archive", "the companion has lost %d archived memories: was its database replaced?" % lost)
         self.lost = lost
-        if held > self.total:
-            self.total = held
-            self._let_all_be()
-            self._save()
+        if held > total:
+            self._schema.archived = Archived(self._schema.archived.seq, held, 1, self._store.next_seq - 1)
 
     # --- uses
 
@@ -119,7 +101,6 @@ class ArchiveIndex:
         self._store.append(
             [("op", "forget"), ("id", record["id"]), ("at", self._clock.now()), ("scopes", scopes)], urgent=True
         )
-        self.fold()
         found: dict = dict(record)
         found["archived"] = True
         return found
@@ -128,7 +109,7 @@ class ArchiveIndex:
 
     @property
     def is_settled(self) -> bool:
-        return self._schema.archived <= self._acknowledged()
+        return self._schema.archived.seq <= self._acknowledged()
 
     def _acknowledged(self) -> int:
         return self._link_state.have("records") if self._link_state else 0
@@ -139,46 +120,15 @@ class ArchiveIndex:
             # The companion may not have heard that it came back: it has the memory in the archive still.
             return line["seq"] > self._acknowledged()
         # The companion's promise holds once it has heard that the record is archived.
-        return self._schema.archived > self._relied and (is_archived or is_about_archive(line))
+        return self._schema.archived.seq > self._relied and (is_archived or is_about_archive(line))
 
     def mark_durable(self) -> None:
         """Note, before a compaction, the acknowledged line of the archive: older lines may go."""
-        self.fold()
-        if self.why:
-            self._save()
         if self._link_state:
             self._link_state.save()
-        self._relied = 0 if self.why else self.durable_seq
+        self._relied = self.durable_seq
 
     @property
     def durable_seq(self) -> int:
         """Return the line noted by mark_durable(); a companion below it has lost some."""
-        return min(self._link_state.noted("records"), self._schema.archived) if self._link_state else 0
-
-    # --- keeping the index up to date
-
-    def fold(self) -> None:
-        """Count the log's lines after `seen`; call it after each line about the archive."""
-        if self._schema.archived <= self._seen:
-            return
-        newest = self._store.next_seq - 1
-        for line in self._store.lines_backwards():
-            if line["seq"] <= self._seen:
-                break
-            if line.get("op") == "archive":
-                number = int(line["id"][1:])
-                self.total += 1
-                self.first, self.last = min(self.first or number, number), max(self.last, number)
-            elif is_about_archive(line):
-                self.total = max(0, self.total - 1)
-        self._seen = newest
-        self._save()
-
-    def _save(self) -> None:
-        values = (self._seen, self.total, self.first, self.last)
-        try:
-            files.write(self._path, log_line.encode([("epoch", self._store.epoch)] + list(zip(_NAMES, values))))
-            self.why = ""
-        except StoreError as error:
-            self.why = str(error)
-            diag.warning("archive", self.why)
+        return min(self._link_state.noted("records"), self._schema.archived.seq) if self._link_state else 0

@@ -82,11 +82,11 @@ class ArchiveTransfer:
 
     async def _tell(self) -> None:
         self._has_to_tell = False
-        archived = self._archived
+        held = self._archived.held
         epoch = self._records_raw.store.epoch
-        answer = await self._ask("holds", epoch=epoch, first=archived.first, last=archived.last)
-        self._told_for = answer["count"], archived.total
-        archived.compare_held(answer["count"])
+        answer = await self._ask("holds", epoch=epoch, first=held.first, last=held.last)
+        self._told_for = answer["count"], self._archived.total
+        self._archived.compare_held(answer["count"])
 
     async def step(self) -> bool:
         """Do a slice of work once the logs are copied; True if there was any."""
@@ -129,7 +129,7 @@ class ArchiveTransfer:
             ):
                 some = weakest[:_AT_ONCE]
                 weakest = weakest[_AT_ONCE:]
-                count = archive(self._records, self._archived, await self._promised(some))
+                count = archive(self._records, await self._promised(some))
                 eviction.note_archived(len(some), count)
                 if count:
                     diag.info("archive", "%d memories are with the companion" % count)
@@ -244,7 +244,7 @@ class ArchiveTransfer:
         return " and ".join(parts)
 
 
-def archive(records, archived, promised) -> int:
+def archive(records, promised) -> int:
     """Archive (number, seq) pairs unless changed, pinned or forgotten since; return their count."""
     lines = []
     for number, seq in promised:
@@ -254,7 +254,6 @@ def archive(records, archived, promised) -> int:
         lines.append(records.tombstone("archive", record, records.lineage(record)[0]))
     if lines:
         records.entries.append(*lines, urgent=True)
-        archived.fold()
     return len(lines)
 
 
@@ -267,7 +266,6 @@ def restore(records, archived, line: dict, caller) -> bool:
     kept = [pair for pair in fields.pairs(line) if pair[0] not in ("supersedes", "past")]
     records.entries.append(kept + [("restored", records.clock.now())])
     records.used(line["id"])
-    archived.fold()
     return True
 
 

@@ -165,8 +165,6 @@ def _member(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 # --- restore
 
 
-RECORDS = "memory/memory_records.jsonl"
-ARCHIVE = "memory/archive.jsonl"
 _ADVICE = f"save it with {command_name('backup')}, then restore with {option_name('ERASE_MEMORY')}."
 _EPOCH = re.compile(rb'"epoch":(\d+)')
 _CRC = b',"crc":"'
@@ -205,14 +203,10 @@ def with_new_epoch(files: Files, seed: str) -> Files:
     numbers = random.Random(seed)
     renewed: Files = {}
     epochs: dict[str, bytes] = {}
-    present = _EPOCH.search(files.get(RECORDS, b"").partition(b"\n")[0])
     for path, content in files.items():
         log = path.partition(".")[0]
         head, newline, rest = content.partition(b"\n")
         found = _EPOCH.search(head)
-        if path == ARCHIVE and found and present and found[1] == present[1]:
-            # The state of the companion belongs to this log.
-            log = RECORDS.partition(".")[0]
         if path.endswith(".jsonl") and path.split("/")[0] in LOG_FOLDERS and found and newline and _CRC in head:
             epoch = epochs.setdefault(log, _other_epoch(found[1], numbers))
             body = head[: head.rindex(_CRC)]

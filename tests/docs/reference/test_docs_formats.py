@@ -177,15 +177,14 @@ class _Life:
         """Memories leave for a companion, two come back and go, and others are forgotten there."""
         records = self._parts.records
         acknowledged = _Acknowledged()
-        folder, owner = f"{self._folder}/memory", records.entries.owner
-        archived = ArchiveIndex(folder, records.entries, owner, self._parts.clock, acknowledged)
+        archived = ArchiveIndex(records.entries, records.entries.owner, self._parts.clock, acknowledged)
         records._archived = self._parts.forgetting._archived = archived
         refs: list[str] = []
         for content in ("The fence is green", "The pond froze", "The roof leaks", "The well is dry"):
             older = records.store(content + " still", ["old"]).id
             refs.append(records.store(content, ["old"], scope="user:owner", supersedes=older).id)
         lines = [records.get(ref) for ref in refs]
-        transfer.archive(records, archived, [(int(line["id"][1:]), line["seq"]) for line in lines])
+        transfer.archive(records, [(int(line["id"][1:]), line["seq"]) for line in lines])
         for line in (lines[0], lines[3]):
             transfer.restore(records, archived, line, OWNER)
         self._parts.forgetting.forget(refs[1])

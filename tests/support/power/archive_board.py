@@ -17,7 +17,6 @@ import vfs  # type: ignore
 
 import faulty_flash
 import flash
-from engram import files
 from engram.app import App
 from engram.archive.index import ArchiveIndex
 from engram.archive.transfer import ArchiveTransfer
@@ -166,10 +165,6 @@ class Linked:
             self.parts.forgetting.forget(away)
         finish(self.parts.records.compacting())
         await self.work()
-        if self.progress.is_first("index lost"):
-            files.discard("/flash/memory/archive.jsonl")
-            self.progress.did("index lost")
-            raise Restart()
         await self.add_turns()
 
     async def store_memories(self):
@@ -194,10 +189,6 @@ class Linked:
             self.progress.turns += 1
             self.progress.save()
             await self.work()
-
-
-class Restart(Exception):
-    """The board is to be started anew."""
 
 
 class Progress:
@@ -238,8 +229,6 @@ def play(peer, progress):
             return parts
         except NetError as error:
             print("# a new link:", error)
-        except Restart:
-            parts = started()
 
 
 def started():

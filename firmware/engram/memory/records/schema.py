@@ -26,20 +26,24 @@ provenance.py), and `past` that it was superseded there, so that it is history f
 when it came back from the companion, and `back` says of one that has gone that it may have come back before.
 """
 
+from collections import namedtuple
+
 from engram.memory import line_meaning
 from engram.store.types import Entry
 
+Archived = namedtuple("Archived", "seq count first last")
+"""The newest line about the archive, and the number of archived memories with their lowest and highest number."""
+
 
 class RecordSchema:
-    """The owner of the records' log: progress of reading turns and notes, and the archive's newest seq."""
+    """The owner of the records' log: progress of reading turns and notes, and what is archived."""
 
     # learned    [epoch of the journal, seq of the last turn] read for facts, or None
-    # archived   seq of the newest line about the archive (see archive/index.py), or 0
     # distilled  [seq, marks] of the newest line about distilled notes, or None
 
     learned = None
     distilled = None
-    archived = 0
+    archived = Archived(0, 0, 0, 0)
 
     def describe(self, line: dict) -> Entry:
         return line_meaning.describe_record(line)
@@ -50,19 +54,29 @@ class RecordSchema:
         elif line.get("op") == "distilled" and "undoes" not in line:
             self._set_distilled([line["seq"], line.get("marks")])
         elif is_about_archive(line):
-            self.archived = line["seq"]
+            self._count_archived(line)
+
+    def _count_archived(self, line: dict) -> None:
+        _, count, first, last = self.archived
+        if line.get("op") == "archive":
+            number = int(line["id"][1:])
+            self.archived = Archived(line["seq"], count + 1, min(first or number, number), max(last, number))
+        else:
+            self.archived = Archived(line["seq"], max(0, count - 1), first, last)
 
     def state(self) -> dict:
         """Return the state after all lines so far."""
-        state = {"learned": self.learned, "distilled": self.distilled, "archived": self.archived}
+        state = {"learned": self.learned, "distilled": self.distilled}
+        state["archived"] = list(self.archived) if any(self.archived) else None
         return {name: value for name, value in state.items() if value}
 
     def restore(self, state) -> None:
+        state = state or {}
         self.learned = self.distilled = None
-        archived = (state or {}).get("archived")
-        self.archived = archived if isinstance(archived, int) else 0
-        self._set_learned((state or {}).get("learned"))
-        self._set_distilled((state or {}).get("distilled"))
+        archived = state.get("archived")
+        self.archived = Archived(*(archived if _are_numbers(archived, 4) else (0, 0, 0, 0)))
+        self._set_learned(state.get("learned"))
+        self._set_distilled(state.get("distilled"))
 
     def _set_learned(self, values) -> None:
         if _are_numbers(values, 2):
