@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import expected
 from cuts import Story, find_state, match
 from expected import Board, Operation
 from flashes import Cut, Image

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from cuts import Story
 
+
 def _listings(story: Story) -> list[tuple[int, set[str]]]:
     """(number of the operation, names of the files that there were) wherever they were listed."""
     return [

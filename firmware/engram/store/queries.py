@@ -154,24 +154,3 @@ def thread_backwards(store, session: int):
                 return
             if seq:
                 yield seq
-
-
-def thread_after(store, session: int, seq: int):
-    index = store.index
-    for table in list(index.tables):
-        run = index.guarded(table, table.run, session) if table.last > seq else None
-        if run is None:
-            continue
-        low, high = run
-        while low < high:
-            middle = (low + high) >> 1
-            if index.locate(table, middle)[0] <= seq:
-                low = middle + 1
-            else:
-                high = middle
-        for row in range(low, run[1]):
-            yield index.locate(table, row)[0]
-    memtable = index.memtable
-    for row in range(memtable.rows):
-        if memtable.sessions[row] == session and memtable.seqs[row] > seq:
-            yield memtable.seqs[row]

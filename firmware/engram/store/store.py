@@ -246,11 +246,6 @@ class Store:
         self.ready()
         return queries.thread_backwards(self, session)
 
-    def following(self, session: int, seq: int):
-        """Yield a thread's indexed seqs after a line, oldest first."""
-        self.ready()
-        return queries.thread_after(self, session, seq)
-
     def lines_backwards(self):
         self.ready()
         return lines_backwards(self.log)
@@ -309,26 +304,6 @@ class Store:
     def compacting(self, decide):
         """Rewrite the log by decide(line), see compaction.py; pause between slices for other calls."""
         return compacting(self, decide)
-
-    def release_reserve(self) -> None:
-        """Free the reserve for a compaction; StoreError if one is running."""
-        if self.is_compacting:
-            raise StoreError("a compaction is under way: wait until it is done.")
-        if self.reserve:
-            self.reserve.release()
-            self.is_reserve_due = False
-
-    def begin_compaction(self) -> None:
-        """Stop all writes but the compaction's to sealed segments and the index."""
-        self.is_compacting = True
-        self.upkeep.stop_filling()
-
-    def end_compaction(self, is_over: bool) -> None:
-        """End the compaction, `is_over` if it completed."""
-        self.is_compacting = False
-        self.log.end_rewrite()
-        # The reserve is not kept here and now: Ctrl-C may have ended it, and waits.
-        self.is_reserve_due = self.reserve is not None and not is_over
 
     def drop_oldest(self) -> bool:
         """Drop the oldest sealed segment; True if there was one."""

@@ -1,6 +1,5 @@
 """Who a channel says is asking: checked names, files that nobody else's name leads to, rooms that stay apart."""
 
-
 from board import ANN, ROOM, Board
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import access, principal_files

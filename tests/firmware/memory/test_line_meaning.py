@@ -1,7 +1,6 @@
 """The contract of line_meaning.py: the companion reads a board's copies by these names, and by what they give."""
 
 from engram.errors import ArgumentError
-from engram.memory import line_meaning
 from engram.memory.line_meaning import asks_replies, describe_record, describe_turn, named_speaker
 from engram.store.types import ARCHIVED, FORGOTTEN, SUPERSEDED
 

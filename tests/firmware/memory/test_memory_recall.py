@@ -4,7 +4,7 @@ import random
 
 from board import ANN, DAY, ROOM, Board
 from engram import text
-from engram.memory import catalog, confidence, recall_block
+from engram.memory import catalog, recall_block
 from engram.memory.access import OWNER, Caller
 from engram.memory.recall import RemoteResults, best_confidence, is_certain
 

@@ -1,6 +1,5 @@
 """Lines that come together fit into the tables in RAM, however full these are."""
 
-
 from board import Board
 from engram.store.index.memtable import MOST_ROWS
 

@@ -2,7 +2,6 @@
 
 import random
 
-from engram.compat import finish
 from engram.memory.access import NAME_BYTES, WORKSPACE_CHARS
 from engram.memory.records.fields import TAG_LONGEST
 from engram.store.index.memtable import LONGEST_NAME

@@ -3,7 +3,7 @@
 import json
 
 from engram.memory.access import OWNER
-from movers import mover, put, stored
+from movers import mover, put
 
 
 def _reports(board, rest, caller=OWNER):

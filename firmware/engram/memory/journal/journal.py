@@ -18,6 +18,7 @@ _CAPTION_BYTES = const(600)
 _QUOTED_BYTES = const(400)
 _ROOM_SHARE = const(8)  # of the cap: so much is kept free where a companion takes turns: a segment or more
 _WHO_BYTES = const(120)  # of a speaker's name
+_NEAR = const(256)  # lines that are looked through for the turns that follow one in its session
 _TITLE_BYTES = const(90)  # all sessions' titles share one line, a segment's header
 
 Session = namedtuple("Session", "id title turns at")
@@ -278,9 +279,7 @@ class Journal:
 
     def get(self, ref: str, caller, around: int = 0) -> list:
         """Return a turn with up to `around` neighbours on each side; NotFound."""
-        found = self._found(ref, caller)
-        near = self._neighbours(found["seq"], found["sid"], around)
-        turns = [found if seq == found["seq"] else self.entries.get(seq) for seq in near]
+        turns = self._with_neighbours(self._found(ref, caller), around)
         return [turn for turn in turns if turn is not None and access.may_see_line(caller, turn)]
 
     def has(self, ref: str, caller) -> bool:
@@ -293,19 +292,22 @@ class Journal:
             raise NotFound("turn", "t%d" % seq, "it may have been forgotten or have left the journal.")
         return found
 
-    def _neighbours(self, seq: int, sid: str, around: int) -> list:
-        before = []
-        for earlier in self._chain(seq):
-            before.append(earlier)
-            if len(before) > around:
+    def _with_neighbours(self, turn: dict, around: int) -> list:
+        turns = []
+        for seq in self._chain(turn["seq"]):
+            turns.append(turn if seq == turn["seq"] else self.entries.get(seq))
+            if len(turns) > around:
                 break
-        before.reverse()
-        for later in self.entries.following(ids.number("session", sid, "s"), seq) if around else ():
-            before.append(later)
-            around -= 1
+        turns.reverse()
+        for later in self.later(turn["seq"]) if around else ():
+            if later["seq"] > turn["seq"] + _NEAR:
+                break
+            if later["sid"] == turn["sid"]:
+                turns.append(later)
+                around -= 1
             if not around:
                 break
-        return before
+        return turns
 
     def search(self, query, limit: int, session: str = "", weights=None):
         """Yield (hit, turn) for at most `limit` matches of a memory.recall.Query, best first."""

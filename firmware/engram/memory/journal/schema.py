@@ -35,9 +35,7 @@ from engram.memory import ALL, access, ids, line_meaning
 from engram.store.types import LIVE, SUPERSEDED, Entry
 
 SESSIONS = 24  # that are listed: each takes heap, and bytes of a header that one step writes
-_ROOMS = const(64)  # rooms whose current session is kept: bounds the header and the heap
-_ROOMS_BYTES = const(3500)  # bytes of their names, all in one line, a segment's header
-_A_ROOM = const(16)  # bytes beside a room's name
+_ROOMS = const(64)  # rooms whose current session is kept: bounds the header, which is one line, and the heap
 _TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below log_line.MAX_LINE
 _COMMANDS = const(256)  # newest lines among which those of commands are kept
 _OF_TEXT = const(("text", "caption", "forwarded", "quoted", "workspace", "cut", "command", "sensed", "gone"))
@@ -148,12 +146,9 @@ class TurnSchema:
 
     def _enter(self, room: str, sid: str) -> None:
         if room not in self._rooms:
-            while self._rooms and (len(self._rooms) >= _ROOMS or self._bytes_with(room) > _ROOMS_BYTES):
+            while len(self._rooms) >= _ROOMS:
                 self._rooms.pop(min(self._rooms, key=self._last_used))
         self._rooms[room] = sid
-
-    def _bytes_with(self, room: str) -> int:
-        return sum(len(text.encode(text.dumps(name))) + _A_ROOM for name in list(self._rooms) + [room])
 
     def _last_used(self, room: str) -> tuple:
         head = self.heads.get(self._rooms[room])

@@ -119,16 +119,11 @@ def set_bit(bits: bytearray, row: int) -> None:
     bits[row >> 3] |= 1 << (row & 7)
 
 
-def count_bits(bits, end: int = -1) -> int:
+def count_bits(bits) -> int:
     total = 0
-    whole = len(bits) if end < 0 else end >> 3
-    for at in range(whole):
-        byte = bits[at]
+    for byte in bits:
         if byte:
             total += _BITS[byte & 15] + _BITS[byte >> 4]
-    if end >= 0 and end & 7:
-        byte = bits[whole] & (1 << (end & 7)) - 1
-        total += _BITS[byte & 15] + _BITS[byte >> 4]
     return total
 
 

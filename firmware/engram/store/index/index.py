@@ -83,8 +83,6 @@ class Index:
                         raise TableDamaged("another table's")
                     table.dead = bytearray(dead)
                 self.tables.append(table)
-                if table.has_sessions:
-                    self.session_sizes.begin()
             except TableDamaged as error:
                 self._note_damage(number, error)
         return saved

@@ -51,7 +51,7 @@ class MemTable:
         self._highs = bytearray(room)
 
     def clear(self) -> None:
-        self._names = bytearray()  # each with its length before it: as strings they would take thrice the heap
+        self._names = set()
         self.words = 0
         self.log_bytes = 0
         self.rows = 0
@@ -94,8 +94,8 @@ class MemTable:
         length = types.row_length(self.used - start)
         for label in types.labels(entry, seq):
             self._put(codec.term_hash(label))
-            if label[0] in "#%@":
-                self._put_name(label.encode())
+            if label[0] in "#%@" and len(label.encode()) <= LONGEST_NAME:
+                self._names.add(label)
         self.seqs[row] = seq
         self.offsets[row] = offset | entry.is_reply << _REPLY_BIT
         self.minutes[row] = types.minutes(entry.at)
@@ -108,22 +108,8 @@ class MemTable:
         if entry.number < 0:
             codec.set_bit(self.dead, row)
 
-    def _put_name(self, name: bytes) -> None:
-        if len(name) > LONGEST_NAME:
-            return
-        name = bytes((len(name),)) + name
-        if self._names.find(name) < 0:
-            self._names.extend(name)
-
     def names(self) -> list:
-        found = []
-        at = 0
-        while at < len(self._names):
-            end = at + 1 + self._names[at]
-            found.append(str(self._names[at + 1 : end], "utf-8"))
-            at = end
-        found.sort()
-        return found
+        return sorted(self._names)
 
     def row_of(self, seq: int) -> int:
         low, high = 0, self.rows

@@ -39,8 +39,7 @@ def insert(index, rows: memtable.MemTable, first: int, last: int) -> None:
     while at and index.tables[at - 1].first > table.first:
         at -= 1
     index.tables.insert(at, table)
-    if rows is not index.memtable and table.has_sessions:
-        index.session_sizes.begin()
+    if rows is not index.memtable:
         index.session_sizes.forget()
 
 
@@ -124,9 +123,8 @@ def step(index, is_filling: bool = False) -> bool:
         if index.job.step():
             return False
         _finish(index, index.job)
-    except (TableDamaged, ValueError, IndexError):
-        # A search or a check now finds the damaged one and drops it.
-        _find_damage(index, index.job.tables if index.job else tables)
+    except (TableDamaged, ValueError, IndexError) as error:
+        _drop_damaged(index, index.job.tables if index.job else tables, error)
         index.stop_job()
         return False
     except OSError as error:
@@ -167,20 +165,8 @@ def _finish(index, job) -> None:
         index.retired.append(old.number)
 
 
-def _find_damage(index, tables: list) -> None:
-    """Drop tables that a merge could not read; all of them, a few times, if unclear which."""
-    whole = [table for table in tables if index.guarded(table, _read_through, table)]
-    if len(whole) == len(tables):
-        index.note_fault(index.next_number)
-        for table in () if index.fault else whole:
-            index.lose(table, "it cannot be merged")
-
-
-def _read_through(table) -> bool:
-    """Return True if a table is readable; TableDamaged."""
-    for number in range(table.buckets):
-        table.bucket(number)
-    for part in (table.each_row(), table.names()):
-        for _ in part:
-            pass
-    return True
+def _drop_damaged(index, tables: list, error) -> None:
+    """Drop tables that a merge could not read, for a rebuild; a few times only."""
+    index.note_fault(max(table.number for table in tables))
+    for table in () if index.fault else tables:
+        index.lose(table, error)

@@ -8,20 +8,27 @@ lines are read once. Lines keep their seqs.
 import os
 
 from engram import files, log_line
+from engram.errors import StoreError
 from engram.store.index import merge_policy
 
 
 def compacting(store, decide):
     store.ready()
-    store.release_reserve()
+    if store.is_compacting:
+        raise StoreError("a compaction is under way: wait until it is done.")
+    if store.reserve:
+        store.reserve.release()
+        store.is_reserve_due = False
     while store.is_partial and store.tick(may_seal=False):
         yield
-    store.begin_compaction()
+    store.is_compacting = True
+    store.upkeep.stop_filling()
     is_over = False
     try:
         yield from store.entry_states.settling()
         # Written before the first line goes, so that copies notice an interrupted compaction too.
-        store.log.begin_rewrite()
+        store.log.rewrites += 1
+        store.log.may_mend = False
         yield from store.upkeep.sealing_segment()
         # The segment's first, and not the next line: one may have come since the segment began.
         following = store.log.first
@@ -40,7 +47,10 @@ def compacting(store, decide):
             yield
         is_over = True
     finally:
-        store.end_compaction(is_over)
+        store.is_compacting = False
+        store.log.may_mend = True
+        # The reserve is not kept here and now: Ctrl-C may have ended it, and waits.
+        store.is_reserve_due = store.reserve is not None and not is_over
 
 
 def compact(segments, decide):

@@ -11,9 +11,8 @@ from engram.errors import StoreError
 from engram.store.log import seq_seek
 
 _BUFFER = const(512)
-_PIECE = const(512)  # bytes of a line, or of a span, that are read at once
+_PIECE = const(512)  # bytes of a span that are read at once
 _SEQ = const(24)  # bytes that hold how a line begins, {"seq":123456789,
-_END = const(19)  # bytes behind which a line's crc counts: ,"crc":"01234567"}\n
 
 Span = namedtuple("Span", "after to count size check crc place")
 """Contiguous lines in one file from `after` to `to`: count, bytes, crc of crcs, last crc, place."""
@@ -93,20 +92,13 @@ class _Run:
         self.is_damaged = False
 
     def read(self) -> None:
-        buffer = bytearray(_BUFFER)
         self.is_damaged = False
-        goes_on = True
-        while goes_on:
-            goes_on = False
-            for at, line, ended in log_line.lines(self._file, buffer, self.end):
-                if ended is None:
-                    # Longer than the buffer: read by itself, then on behind it.
-                    goes_on = self._take_long(at, line)  # pyright: ignore
-                    break
-                is_whole = log_line.is_whole(line, ended)
-                seq = seq_seek.seq_of(bytes(line[:_SEQ])) if is_whole else -1  # pyright: ignore
-                if not self._take(at, seq, len(line), line[-11:-3] if is_whole else b""):  # pyright: ignore
-                    break
+        for at, line, ended in log_line.long_lines(self._file, bytearray(_BUFFER), self.end):
+            is_whole = log_line.is_whole(line, ended)
+            seq = seq_seek.seq_of(bytes(line[:_SEQ])) if is_whole else -1  # pyright: ignore
+            size = line if isinstance(line, int) else len(line)
+            if not self._take(at, seq, size, line[-11:-3] if is_whole else b""):  # pyright: ignore
+                break
 
     def _take(self, at: int, seq: int, size: int, crc) -> bool:
         if seq <= self._seq:
@@ -117,7 +109,10 @@ class _Run:
                 return False
             self.start = self.end = at + size
             return not self.is_damaged
-        if seq > self._last or self._is_full(at + size):
+        if seq > self._last:
+            return False
+        if self.count and at + size - self.start > self._most:
+            self.to = self._seq
             return False
         self._seq = seq
         self.end = at + size
@@ -125,28 +120,3 @@ class _Run:
         self.check = crc32(crc, self.check)
         self.crc = str(crc, "ascii")
         return True
-
-    def _is_full(self, end: int) -> bool:
-        """True if a line that ends there does not fit."""
-        is_full = self.count > 0 and end - self.start > self._most
-        if is_full:
-            self.to = self._seq
-        return is_full
-
-    def _take_long(self, at: int, size: int) -> bool:
-        if self._is_full(at + size):
-            return False
-        files.seek(self._file, at)
-        data = self._file.read(_SEQ)
-        seq = seq_seek.seq_of(data)
-        crc = crc32(data)
-        left = size - _END - len(data)
-        while left > 0:
-            data = self._file.read(min(_PIECE, left))
-            if not data:
-                return False
-            crc = crc32(data, crc)
-            left -= len(data)
-        digits = ("%08x" % crc).encode()
-        is_whole = self._file.read(_END) == b',"crc":"' + digits + b'"}\n' and size <= log_line.MAX_LINE
-        return self._take(at, seq if is_whole else -1, size, digits if is_whole else b"")

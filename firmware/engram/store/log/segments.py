@@ -187,15 +187,6 @@ class Log:
         self._is_unnamed = True
         self._began(len(line))
 
-    def begin_rewrite(self) -> None:
-        """Allow lines to be removed; until the next header damage is passed over, not mended."""
-        self.rewrites += 1
-        self.may_mend = False
-
-    def end_rewrite(self) -> None:
-        """End the removal of lines: sealed segments stay as they are."""
-        self.may_mend = True
-
     def drop_oldest(self) -> bool:
         if not self.sealed:
             return False

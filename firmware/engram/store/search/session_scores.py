@@ -14,24 +14,14 @@ class SessionSizes:
     """Rows by session slot over tables and RAM, recounted after tables change."""
 
     def __init__(self):
-        self._sizes = array("H")
+        self._sizes = array("H", bytes(2 * SLOTS))
         self._is_known = False
-
-    @property
-    def is_used(self) -> bool:
-        return len(self._sizes) > 0
-
-    def begin(self) -> None:
-        """Reserve room at open, to avoid a hole in the heap at the first search."""
-        if not self.is_used:
-            self._sizes = array("H", bytes(2 * SLOTS))
 
     def forget(self) -> None:
         self._is_known = False
 
     def add_rows(self, session: int, rows: int = 1) -> None:
         if session:
-            self.begin()
             slot = codec.slot_of(session)
             self._sizes[slot] = min(0xFFFF, self._sizes[slot] + rows)
 

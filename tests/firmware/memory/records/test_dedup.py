@@ -1,6 +1,5 @@
 """Two facts: the same, similar or different."""
 
-
 from engram.memory.records.dedup import DIFFERENT, SAME, SIMILAR, compare
 from samples import Numbers
 from support import rounds

@@ -2,8 +2,6 @@
 
 from board import DAY, NOW, Board
 from engram.memory.access import OWNER
-from engram.memory.records import importance
-from engram.memory.records.importance import Importance
 
 
 def _stored(board, importance=0.8, **more):
