@@ -1,20 +1,22 @@
-"""The application: runs a board's channels and background work, and serves code on the board."""
+"""The application: runs a board's channels and background work, and serves code on the board: `app` and `app.memory`."""
 
 import asyncio
 import gc
 import sys
 
 from engram.build import build  # isort: skip  it imports leaves first
-from engram import __version__, diag, files, status
-from engram.api import Memory
-from engram.channels.console.commands import count_of
+from engram import __version__, diag, files
+from engram.channels.console.commands import count_of, stats
 from engram.channels.console.console import Console
 from engram.channels.message import buffered
 from engram.compat import collect_often, const, sleep_ms, ticks_add, ticks_diff, ticks_ms
 from engram.config import Config
+from engram.errors import ArgumentError
 from engram.interrupt import Stop, start_task
 from engram.memory import access, perceive
 from engram.memory.access import OWNER
+from engram.memory.recall import make_query
+from engram.memory.records import fields
 from engram.net.backoff import Backoff
 from engram.tools import own_tool
 
@@ -26,6 +28,55 @@ _UPKEEP_MS = const(5000)  # between two looks at what idles
 _BUSY_MS = const(10)  # between two slices of the stores' work in the background
 _END_MS = const(5000)  # that each task may take to end when the app is stopped
 _END_LOOK_MS = const(5)
+
+
+class Memory:
+    """The memory for a sensor loop or a person's own main.py; it acts for the owner by default."""
+
+    def __init__(self, records, recall, forgetting, caller=OWNER):
+        self._records = records
+        self._recall = recall
+        self._forgetting = forgetting
+        self._caller = caller
+
+    def store(self, content: str, tags, **more) -> str:
+        """Store a memory on flash and return its id; `more` has fields such as type and expires."""
+        workspace = access.scope_of_tags(fields.check("tags", tags, 0))
+        if workspace and more.get("scope", workspace) != workspace:
+            raise ArgumentError("scope", "is that of the workspace in the tags: give one of the two.")
+        if "scope" not in more:
+            more["scope"] = workspace or access.ALL
+        return self._records.store(content, tags, self._caller, **more).id
+
+    def search(self, query: str, limit: int = 10, tags=(), since: int = 0, until: int = 0) -> list:
+        """Return dicts with id, at, text, score and confidence (0 to 100; below 10 is no answer)."""
+        ranked = self._recall.rank(make_query(query, self._caller, tags, since, until))
+        return [_shown(item) for item in self._recall.find(ranked, limit)]
+
+    def get(self, ref: str) -> dict:
+        """Return a memory; NotFound if there is none with that id."""
+        return self._forgetting.seen(self._records.get(ref, self._caller), self._caller)
+
+    def newest(self, tags=()):
+        return self._records.newest(self._caller, tags)
+
+    def forget(self, ref: str, with_turns: bool = False) -> None:
+        """Forget a memory, and with `with_turns` the turns that it came from."""
+        self._forgetting.forget(ref, self._caller, with_turns)
+
+    def why_empty(self, query: str) -> str:
+        return self._recall.why_empty(query, self._caller)
+
+    def of(self, caller):
+        """Return the memory as seen by Caller(principal, room, group, workspace)."""
+        return Memory(self._records, self._recall, self._forgetting, access.check_caller(caller))
+
+
+def _shown(item) -> dict:
+    shown = {"id": item.id, "at": item.at, "text": item.text, "score": item.score, "confidence": item.confidence // 10}
+    if item.who:
+        shown["who"] = item.who
+    return shown
 
 
 class App:
@@ -185,7 +236,7 @@ class App:
         if board.model:
             board.model.tidy()
         if not is_busy and not board.turn_queue.is_active():
-            status.walk_flash(board)
+            stats.walk_flash(board)
         return is_busy
 
     async def _cancel(self, tasks: list, most_ms: int = _END_MS) -> None:

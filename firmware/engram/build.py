@@ -1,4 +1,4 @@
-"""Wires one board; build_links.py and build_senses.py wire the optional parts."""
+"""Wires one board; build_parts.py wires the optional parts."""
 
 # Leaves first: an import within an import takes of the stack, which is short on a chip.
 # isort: off
@@ -109,7 +109,7 @@ class Board:
             raise ConfigError(
                 "llm.url" if name else "llm.model", "is missing: a model needs both llm.url and llm.model."
             )
-        from engram.build_links import make_model  # absent from boards without a model
+        from engram.build_parts import make_model  # absent from boards without a model
 
         self.model = make_model(self)
 
@@ -196,13 +196,36 @@ class Board:
     def add_agent(self, learns: bool = True) -> None:
         """Add the agent to an otherwise complete board, and with `learns` its learning jobs."""
         self._add_tools()
-        self.prompts = PromptBuilder(self)
+        self.prompts = PromptBuilder(
+            config=self.config,
+            clock=self.clock,
+            records=self.records,
+            journal=self.journal,
+            recall=self.recall,
+            profile=self.profile,
+            notes=self.notes,
+            toolbox=self.toolbox,
+        )
         self.offline = Offline(
             self.records, self.recall, self.forgetting, self.remote_search, self.notes, self.config.get("mode")
         )
         if self.model and learns:
             self._add_jobs()
-        self.agent = Agent(self)
+        self.agent = Agent(
+            config=self.config,
+            turn_queue=self.turn_queue,
+            records=self.records,
+            journal=self.journal,
+            recall=self.recall,
+            prompts=self.prompts,
+            toolbox=self.toolbox,
+            timers=self.timers,
+            offline=self.offline,
+            model=self.model,
+            jobs=self.jobs,
+            flush=self.flush,
+            remote_search=self.remote_search,
+        )
         self.commands = Commands(self, HANDLERS)
         self.inbox = Inbox(self.folder + "/memory", self.commands, self.agent, self.journal, self.clock)
         self.timers.runner = TimerRunner(self.timers, self.inbox, self.journal, self._ask_agent, self._call_tool)
@@ -259,14 +282,14 @@ class Board:
 
     def add_companion(self) -> None:
         """Add the companion that the settings name."""
-        from engram.build_links import make_companion  # absent from boards without one
+        from engram.build_parts import make_companion  # absent from boards without one
 
         self.companion = make_companion(self)
         self.remote_search, self.archive = self.companion.ask, self.companion.archive
 
     def add_telegram(self) -> None:
         """Add the bot that the settings name."""
-        from engram.build_links import make_telegram  # absent from boards without a bot
+        from engram.build_parts import make_telegram  # absent from boards without a bot
 
         self.telegram = make_telegram(self)
 
@@ -294,7 +317,7 @@ class Board:
 
     def find_senses(self):
         if self.senses is None:
-            from engram.build_senses import make_senses  # absent from boards without senses
+            from engram.build_parts import make_senses  # absent from boards without senses
 
             self.senses, self.sampling, self.sense_watch, self.sense_view = make_senses(self)
         return self.senses

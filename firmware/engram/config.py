@@ -9,11 +9,10 @@ docs/reference/settings.md says what each is for; a test keeps the two in step.
 import json
 
 from engram import files, text
-from engram.clock import zone_minutes
+from engram.clock import Zone, zone_minutes
 from engram.compat import const
 from engram.errors import ConfigError
 from engram.text.utf8 import is_printable_ascii
-from engram.zone import Zone
 
 _FILE = const("config.json")
 _SECRETS = const("secrets.json")

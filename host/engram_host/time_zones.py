@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from engram.config import zone_of
-from engram.zone import Zone
+from engram.clock import Zone
 
 _HERE = Path("/etc/localtime")
 _FILE_BYTES = 1 << 20

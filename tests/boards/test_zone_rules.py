@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from engram.clock import Clock, day_number
-from engram.zone import Zone
+from engram.clock import Zone
 from engram_host.time_zones import read_rule
 from one_case import in_one_case
 

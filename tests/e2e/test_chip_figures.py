@@ -12,7 +12,7 @@ CTRL_D = "\x04"
 CONSOLE, PROMPT = "\n> ", ">>> "
 FUNCTIONS = """
 import os
-from engram.status import find_status
+from engram.channels.console.commands.stats import find_status
 def figures(change=None):
     if change:
         change()

@@ -1,7 +1,7 @@
 """app.memory, for code on the board."""
 
 from board import ANN, DAY, NOW, Board
-from engram.api import Memory
+from engram.app import Memory
 from engram.errors import ArgumentError, NotFound
 from engram.memory.access import OWNER
 from support import raises

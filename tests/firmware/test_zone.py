@@ -1,7 +1,7 @@
 """Time zones by a rule: their offsets, days and local times, and texts that are no rule."""
 
 from engram.clock import Clock, day_number
-from engram.zone import Zone
+from engram.clock import Zone
 from samples import Numbers
 from support import raises
 

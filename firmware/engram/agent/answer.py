@@ -19,15 +19,42 @@ _NOT_THEIRS = const(
 class Agent:
     """The agent of a board, which answers one turn at a time, with or without a model."""
 
-    def __init__(self, board):
-        self._board = board
+    def __init__(
+        self,
+        *,
+        config,
+        turn_queue,
+        records,
+        journal,
+        recall,
+        prompts,
+        toolbox,
+        timers,
+        offline,
+        model=None,
+        jobs=None,
+        flush=None,
+        remote_search=None,
+    ):
+        self.config = config
+        self.turn_queue = turn_queue
+        self.records = records
+        self.journal = journal
+        self.recall = recall
+        self.prompts = prompts
+        self.toolbox = toolbox
+        self.timers = timers
+        self.offline = offline
+        self.model = model
+        self.jobs = jobs
+        self.flush = flush
+        self.remote_search = remote_search
         self.turns = 0
         self.failed = 0
 
     async def turn(self, caller, content: str, sink: Sink, origin=None) -> Outcome:
         """Answer a message; its Origin keeps it in the journal first, whatever happens to the reply."""
-        queue = self._board.turn_queue
-        return await queue.run(sink.may_exceed_queue, self._turn, caller, content, sink, origin or Origin())
+        return await self.turn_queue.run(sink.may_exceed_queue, self._turn, caller, content, sink, origin or Origin())
 
     async def _turn(self, caller, content: str, sink: Sink, origin) -> Outcome:
         self.turns += 1
@@ -36,15 +63,14 @@ class Agent:
         return outcome
 
     async def _run(self, caller, content: str, sink: Sink, origin) -> Outcome:
-        board = self._board
-        offline = None if board.model else board.offline
+        offline = None if self.model else self.offline
         said = own_words(content)
         command = parse(said)
         is_command = offline is not None and origin.is_said and bool(command.kind)
-        seq = origin.keep(board.journal, caller, content, is_command)
+        seq = origin.keep(self.journal, caller, content, is_command)
         turn = Turn(caller, seq, said if origin.is_said else "", origin.forwarded, command)
         if origin.is_said:
-            board.toolbox.confirmations.begin_turn(turn)
+            self.toolbox.confirmations.begin_turn(turn)
         await sink.on_saved(turn.id)
         try:
             return await self._answer_turn(turn, content, sink, origin, offline)
@@ -54,20 +80,20 @@ class Agent:
 
     def _note_acted(self, seq: int) -> None:
         try:
-            self._board.journal.note_acted(seq)
+            self.journal.note_acted(seq)
         except EngramError as error:
             diag.error("agent", "a correction of t%d may do its work once more: %s" % (seq, error))
 
     async def _answer_turn(self, turn: Turn, content: str, sink: Sink, origin, offline) -> Outcome:
         caller = turn.caller
         if origin.corrects:
-            for line in take_back(self._board.records, "t%d" % origin.corrects, caller):
+            for line in take_back(self.records, "t%d" % origin.corrects, caller):
                 await sink.notice(line)
         # To look at the keyboard between the flash's work for the message and the search for its answer.
         await sleep_ms(0)
         reminders = ""
         if origin.is_said and turn.command.kind not in _ORDERS:
-            reminders = await self._board.timers.remind(turn, turn.said, sink)
+            reminders = await self.timers.remind(turn, turn.said, sink)
         if offline:
             reply = (
                 _NOT_THEIRS % turn.forwarded
@@ -82,7 +108,7 @@ class Agent:
         return await self._answer(turn, content, sink, reminders, origin)
 
     async def _answer(self, turn: Turn, content: str, sink: Sink, reminders: str, origin) -> Outcome:
-        board, jobs = self._board, self._board.jobs
+        jobs = self.jobs
         reply = Reply(sink)
         is_whole = False
         if jobs:
@@ -102,10 +128,10 @@ class Agent:
         if jobs:
             if is_whole:
                 jobs.on_model_ok()
-            board.flush.turn_over(turn.caller, board.journal.current(turn.caller))
+            self.flush.turn_over(turn.caller, self.journal.current(turn.caller))
             jobs.turn_over()
         if turn.said and turn.command.kind and not (is_whole or reply.all()):
-            answer = await board.offline.answer(turn.caller, turn.command, turn.id, turn.act)
+            answer = await self.offline.answer(turn.caller, turn.command, turn.id, turn.act)
             await sink.notice(answer)
         if turn.unkept:
             await sink.notice(("not all was kept: " if turn.has_changed else "nothing was kept: ") + turn.unkept)
@@ -113,13 +139,13 @@ class Agent:
 
     async def _converse(self, turn: Turn, content: str, sink: Sink, reply, reminders: str, origin) -> str:
         """Ask the model until it calls no more tools; return the reason for a missing answer, or ""."""
-        board, prompts = self._board, self._board.prompts
-        remote = board.remote_search if board.config.get("mode") == "full" else None
-        sid = board.journal.current(turn.caller)
+        prompts = self.prompts
+        remote = self.remote_search if self.config.get("mode") == "full" else None
+        sid = self.journal.current(turn.caller)
         window = prompts.window(turn.caller, sid, turn.seq)
         ranked = prompts.rank(turn.caller, content, window, turn.seq)
         if remote and ranked:
-            ranked = board.recall.with_remote(ranked, await remote.found(ranked, _FOUND))
+            ranked = self.recall.with_remote(ranked, await remote.found(ranked, _FOUND))
         shown = []
         content = (CORRECTED if origin.corrects else "") + with_origin(content, turn.forwarded, origin.quoted)
         prompt = prompts.build(turn.caller, sid, turn.seq, content, window, reminders, ranked, shown)
@@ -127,13 +153,13 @@ class Agent:
             await sink.recalled(shown)
         if prompt.notice:
             await sink.notice(prompt.notice)
-        return await tool_loop.run(board.model, board.toolbox, board.config, prompt, turn, sink, reply)
+        return await tool_loop.run(self.model, self.toolbox, self.config, prompt, turn, sink, reply)
 
     def _keep(self, turn: Turn, origin, reply: str, cut: bool, command: bool = False) -> None:
         if not reply:
             return
         try:
-            origin.keep_reply(self._board.journal, turn.caller, reply, cut=cut, command=command, answers=turn.seq)
+            origin.keep_reply(self.journal, turn.caller, reply, cut=cut, command=command, answers=turn.seq)
         except EngramError as error:
             # The person has read it, and their own turn is on flash: the conversation goes on.
             diag.error("agent", "the reply could not be kept: " + str(error))

@@ -82,15 +82,15 @@ class PromptBuilder:
 
     senses = None
 
-    def __init__(self, board):
-        self.config = board.config
-        self.clock = board.clock
-        self.records = board.records
-        self.journal = board.journal
-        self.recall = board.recall
-        self.profile_files = board.profile
-        self.notes_files = board.notes
-        self.toolbox = board.toolbox
+    def __init__(self, *, config, clock, records, journal, recall, profile, notes, toolbox):
+        self.config = config
+        self.clock = clock
+        self.records = records
+        self.journal = journal
+        self.recall = recall
+        self.profile_files = profile
+        self.notes_files = notes
+        self.toolbox = toolbox
         self.snapshots = {}
         """By session (key, all tags, line of the catalog), kept until the window moves."""
 

@@ -19,7 +19,7 @@ class Sampling:
     def __init__(self, senses, configs: list, pins):
         self._senses = senses
         self._pins = pins
-        self._samplers = [_Sampler(config) for config in configs if config.kind != "code"]
+        self._samplers = [_Sampler(config) for config in configs]
         self._shared = {}
 
     async def run(self) -> None:

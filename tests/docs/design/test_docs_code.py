@@ -5,7 +5,7 @@ import doctest
 import inspect as python_inspect
 
 from engram import errors
-from engram.api import Memory
+from engram.app import Memory
 from engram.app import App
 from one_case import in_one_case
 from pages import PAGES, fences, in_backticks, plain, read, rows, section

@@ -10,9 +10,9 @@ from pages import FIRMWARE, ROOT, in_backticks, plain, read, rows, section
 
 PAGE = "docs/design/README.md"
 COMPANION = ROOT / "host" / "engram_host" / "companion"
-TOP = ("app", "api")
+TOP = ("app",)
 """Modules beside the ground that are layers of their own."""
-WIRING = ("build", "build_links", "build_senses")
+WIRING = ("build", "build_parts")
 """Modules that belong to the app: it may import everything."""
 GROUND = ("text",)
 """Packages of the ground."""

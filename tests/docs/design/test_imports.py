@@ -94,7 +94,7 @@ OF_SOME_RUNTIMES = {
     "engram.link.link_state": {"machine"},
     "engram.net.transport": {"tls"},
     "engram.senses.sampling": {"dht", "ds18x20", "machine", "onewire"},
-    "engram.status": {"machine"},
+    "engram.channels.console.commands.stats": {"machine"},
 }
 """What modules import inside functions since not every runtime has it, or the host does without it."""
 

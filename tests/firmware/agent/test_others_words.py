@@ -107,7 +107,7 @@ async def test_a_forwarded_yes_confirms_no_forgetting():
 async def test_a_tool_that_waits_for_a_yes_hears_own_words_alone():
     board = Board().serve(Script())
     heard = []
-    board.toolbox = Toolbox(1000)
+    board.toolbox = board.agent.toolbox = Toolbox(1000)
     board.toolbox.confirmations.begin_turn = lambda turn: heard.append(turn.said)  # pyright: ignore[reportAttributeAccessIssue]
     network = Network(board.inbox)
     for number, words in enumerate((("yes", "Bob", ""), ("what?", "", "yes"), ("yes", "", ""))):

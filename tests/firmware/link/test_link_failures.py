@@ -5,7 +5,8 @@ import asyncio
 import linked_talk
 from board import Board, Script
 from channel import push
-from engram import diag, status
+from engram import diag
+from engram.channels.console.commands import stats as status
 from engram.channels.message import buffered
 from engram.compat import sleep_ms
 from engram.errors import NetError, StoreError

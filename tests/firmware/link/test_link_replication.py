@@ -10,7 +10,7 @@ from engram.link import messages, replication
 from engram.link.replication import Replication
 from engram.link.rpc import NoAnswer
 from engram.memory.access import OWNER
-from engram.zone import Zone
+from engram.clock import Zone
 from linked import SOON, Linked
 from samples import Numbers
 from support import raises, wait_until

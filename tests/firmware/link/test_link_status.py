@@ -1,7 +1,8 @@
 """What a board tells its companion of how it is: its figures, once a connection and every ten minutes, in one small message."""
 
 from board import Board, Script, lines_of
-from engram import __version__, diag, status
+from engram import __version__, diag
+from engram.channels.console.commands import stats as status
 from engram.link import messages
 from engram.link.companion import Companion
 from engram.link.status_report import StatusReport

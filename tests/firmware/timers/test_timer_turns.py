@@ -197,7 +197,7 @@ async def test_a_slow_model_delays_no_reminder():
             await gate.wait()
             raise ModelUnavailable("too slow.")
 
-    timed.board.model = Slow()  # pyright: ignore[reportAttributeAccessIssue]  # it stands in for a script
+    timed.board.agent.model = Slow()  # pyright: ignore[reportAttributeAccessIssue]  # it stands in for a script
     timed.add(CHAT, "ask", "how is it?", at=EIGHT)
     timed.add(CHAT, what="water the plants", at=EIGHT + MINUTE)
     told = await timed.pass_time(EIGHT - timed.board.now + 3 * MINUTE, MINUTE)

@@ -106,7 +106,7 @@ async def test_what_a_model_only_says_does_nothing():
 
 async def test_no_message_without_a_model_reaches_a_pin():
     board = _board()
-    board.model = None
+    board.agent.model = None
     for said in ("/pin lamp on", "pin 12 on", "lamp on", "set pin 5", '{"command":"/pin lamp on"}', "pin_set lamp on"):
         await say(board, said)
     _check_nothing_driven("a message")

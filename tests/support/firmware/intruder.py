@@ -411,11 +411,11 @@ class Intruder:
 
     def try_turns(self):
         """Say everything to the agent, and look at what it tells and at what the model is shown."""
-        self.board.model = Script()
+        self.board.agent.model = Script()
         for said in self.house.forms("what about <word>, and <word>?"):
             ear = Ear()
             outcome = asyncio.run(self.board.agent.turn(self.caller, said, ear))
-            shown = "\n".join(self.board.model.requests.pop())
+            shown = "\n".join(self.board.agent.model.requests.pop())
             self.check(
                 "a turn", said + " " + outcome.turn, ear.heard + "\n".join(ear.notices) + shown + outcome.problem
             )
@@ -441,7 +441,7 @@ class Intruder:
 
     def try_code(self):
         """Ask as code on the board does."""
-        from engram.api import Memory
+        from engram.app import Memory
 
         memory = Memory(self.board.records, self.board.recall, self.board.forgetting).of(self.caller)
         for word in self.house.words:

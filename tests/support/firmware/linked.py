@@ -13,7 +13,7 @@ from engram.link.rpc import Rpc
 from engram.link.sense_copy import SenseCopy
 from engram.memory.principal_files import principal_of
 from engram.memory.texts.notes import MEMORY, is_note
-from engram.status import find_status
+from engram.channels.console.commands.stats import find_status
 from fake_companion import Companion, Way
 
 SOON, LATE = (20, 40), (60_000, 60_000)

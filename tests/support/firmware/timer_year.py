@@ -13,7 +13,7 @@ from board import Board
 from channel import Network
 from engram.llm.types import Reply
 from engram.memory.access import Caller
-from engram.zone import Zone
+from engram.clock import Zone
 from support import let_others_run
 from timed import spec
 

@@ -4,12 +4,11 @@ import os
 
 from board import NOW, Board
 from engram import files
-from engram.clock import day_number
+from engram.clock import Zone, day_number
 from engram.errors import ArgumentError
 from engram.memory.access import OWNER
 from engram.memory.texts.notes import Notes
 from engram.memory.texts.profile import Profile
-from engram.zone import Zone
 from support import change, raises
 
 TODAY = "2026-09-21.md"

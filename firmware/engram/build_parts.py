@@ -1,14 +1,14 @@
-"""Wires a board's links: its model, its companion and its Telegram bot. A board without any never loads this."""
+"""Wires a board's optional parts: its model, companion, Telegram bot and senses. A board without any never loads this."""
 
 # Leaves first, as in build.py.
 # isort: off
-from engram import files
+from engram import diag, files
 from engram.compat import const
-from engram.status import find_status
 from engram.errors import ArgumentError, ConfigError
 from engram.net.transport import tls_context
 from engram.net.http import Client
 from engram.channels.console.commands import commands
+from engram.channels.console.commands.stats import find_status
 from engram.channels.message import Message
 # isort: on
 
@@ -121,6 +121,57 @@ def make_telegram(board):
         return Telegram(board.clock, *parts)
     except ArgumentError as error:
         raise ConfigError("telegram.url", error.problem) from None
+
+
+def make_senses(board) -> tuple:
+    """Return the board's Senses, Sampling or None, Watch, and SenseView."""
+    from engram.senses.limits import Limits  # these are absent from boards without senses
+    from engram.senses.sampling import Sampling  # absent, too
+    from engram.senses.senses import Senses  # absent, too
+    from engram.senses.view import SenseView  # absent, too
+    from engram.senses.watch import Watch  # absent, too
+
+    def push(mid: str, caller, content: str) -> bool:
+        may_push = board.inbox.deliveries.may_push(caller)
+        if may_push:
+            board.inbox.deliveries.push(caller, content, mid)
+        return may_push is not None
+
+    config, clock = board.config, board.clock
+    folder, configs = board.folder + "/memory", _sense_configs(board)
+    senses = Senses(
+        folder,
+        clock,
+        most_bytes=config.get("senses.bytes"),
+        write_minutes=config.get("senses.write_minutes"),
+        configs=configs,
+        is_shared=config.get("senses.share") == "all",
+    )
+    senses.open()
+    sampled = [each for each in configs if each.kind != "code"]
+    sampling = Sampling(senses, sampled, board.pins) if sampled else None
+    room = config.get("senses.tell")
+    limits = Limits(folder + "/senses", senses, clock, records=board.records, push=push, room=room)
+    quiet, finds_unusual = config.get("senses.cooldown_minutes"), config.get("senses.unusual")
+    watch = Watch(senses, clock, limits, quiet=quiet, finds_unusual=finds_unusual)
+    view = board.prompts.senses = SenseView(senses, limits, clock)
+    for tool in view.tools():
+        try:
+            board.toolbox.add(tool)
+        except ArgumentError as error:
+            diag.warning("senses", "the model has no tool %s: %s" % (tool.name, error))
+    return senses, sampling, watch, view
+
+
+def _sense_configs(board) -> list:
+    table = board.config.table("senses")
+    if not table:
+        return []
+    from engram.senses import sense_config  # absent from boards without senses
+    from engram.tools import pin_config, pin_driver  # absent from boards without pins
+
+    forbidden = () if pin_driver.is_simulated() else pin_config.forbidden_pins(board.folder)
+    return sense_config.parse_senses(table, board.config.table("pins"), forbidden)
 
 
 def _trust(board, url: str):
