@@ -2,7 +2,7 @@
 
 from board import ANN, DAY, NOW, Board
 from engram.app import Memory
-from engram.errors import ArgumentError, NotFound
+from engram.errors import NotFound
 from engram.memory.access import OWNER
 from support import raises
 
@@ -24,17 +24,6 @@ def test_what_code_stores_may_be_private():
     assert board.records.get(ref, ANN)["content"] == "The pump runs"
     with raises(NotFound):
         memory.get(ref)
-
-
-def test_storing_the_same_again_gives_the_same_id():
-    _, memory = _memory()
-    assert memory.store("The pump runs", ["pump"]) == memory.store("the pump runs", ["pump"])
-
-
-def test_a_wrong_value_is_reported():
-    with raises(ArgumentError) as caught:
-        _memory()[1].store("The pump runs", ["pump"], importance=2)
-    assert caught.error.argument == "importance"
 
 
 def test_a_search_gives_plain_dicts():
@@ -62,7 +51,3 @@ def test_code_lists_and_forgets():
     refs = [memory.store(f"pump event {number}", ["pump"]) for number in range(3)]
     memory.forget(refs[1])
     assert [record["id"] for record in memory.newest(["pump"])] == [refs[2], refs[0]]
-
-
-def test_code_learns_why_nothing_was_found():
-    assert _memory()[1].why_empty("pump") == "nothing is stored yet."

@@ -3,7 +3,7 @@
 import json
 
 from engram import files
-from engram.config import SECRETS, SETTINGS, Config, zone_of
+from engram.config import SETTINGS, Config, zone_of
 from engram.errors import ConfigError
 from support import folder, raises
 
@@ -41,11 +41,6 @@ def test_every_default_is_within_its_bounds():
         assert again.get(name) == (stored[group] if group else stored)[key] == json.loads(row)[0], name
 
 
-def test_a_file_sets_nested_names():
-    config = Config(_with('{"mode":"lightweight","llm":{"url":"http://x/v1"}}'))
-    assert config.get("llm.url") == "http://x/v1" and config.get("mode") == "lightweight"
-
-
 def test_overrides_go_before_files():
     config = Config(_with('{"llm":{"model":"a"}}'), {"llm.model": "b", "llm.key": "k"})
     assert config.get("llm.model") == "b" and config.secret("llm.key") == "k"
@@ -54,11 +49,6 @@ def test_overrides_go_before_files():
 def test_an_unknown_setting_is_named():
     for name in ("urll", "ur", "", "url "):
         assert _problem('{"llm":{"%s":"x"}}' % name).key == "llm." + name
-
-
-def test_a_number_out_of_bounds_is_named_with_its_bounds():
-    error = _problem('{"session":{"messages":1}}')
-    assert error.key == "session.messages" and "4 to 200" in error.problem
 
 
 def test_values_of_a_wrong_kind_are_refused():
@@ -113,10 +103,6 @@ def test_no_error_shows_a_secret():
     assert "secret\\u0007" not in str(error) and "sk-" not in str(error)
 
 
-def test_secrets_are_no_settings():
-    assert not set(SECRETS) & {name for name, _ in ROWS}
-
-
 def test_saving_one_setting_keeps_the_others():
     place = _with('{"llm":{"url":"http://x/v1"}}')
     Config(place).save("mode", "lightweight")
@@ -133,16 +119,6 @@ def test_saving_a_wrong_value_changes_nothing():
 
 def _networks(value):
     return Config(_with("{}", '{"wifi":' + value + "}")).secret("wifi")
-
-
-def test_networks_are_read_with_and_without_a_password():
-    found = _networks('[{"ssid":"Home","password":"correct horse"},{"ssid":"Cafe"},{"ssid":"Büro 5","password":""}]')
-    assert [network["ssid"] for network in found] == ["Home", "Cafe", "Büro 5"]
-    assert found[0]["password"] == "correct horse"
-
-
-def test_without_networks_there_are_none():
-    assert not Config(folder()).secret("wifi") and not _networks("[]")
 
 
 def test_networks_that_no_chip_takes_are_refused():
@@ -175,10 +151,6 @@ def test_bounds_of_a_network_are_taken():
 def test_no_error_shows_a_networks_password():
     error = _problem("{}", '{"wifi":[{"ssid":"x","password":"secret\\u0007word"}]}')
     assert "secret" not in str(error).replace("secrets.json", "")
-
-
-def test_networks_in_the_config_file_are_refused():
-    assert _problem('{"wifi":[{"ssid":"Home"}]}').key == "wifi"
 
 
 def test_a_table_is_kept_as_its_file_has_it_and_is_empty_without_one():

@@ -13,10 +13,6 @@ def test_what_was_written_is_read():
     assert files.read(path, 100) == "héllo 你好".encode()
 
 
-def test_a_missing_file_reads_as_none():
-    assert files.read(folder() + "/none", 10) is None
-
-
 def test_a_file_over_its_limit_is_refused():
     path = folder() + "/a"
     files.write(path, "12345")
@@ -32,30 +28,12 @@ def test_a_write_leaves_no_draft_behind():
     assert os.listdir(place) == ["a"]
 
 
-def test_a_write_into_a_missing_folder_is_an_error_of_the_tree():
-    with raises(StoreError):
-        files.write(folder() + "/no/such/file", "x")
-
-
 def test_a_draft_left_by_a_power_cut_is_written_over():
     path = folder() + "/a"
     with open(path + ".new", "w") as file:
         file.write("half of someth")
     files.write(path, "whole")
     assert files.read(path, 100) == b"whole"
-
-
-def test_folders_are_made_with_those_above():
-    place = folder()
-    files.make_folder(place + "/x/y")
-    files.make_folder(place + "/x/y")
-    assert files.size(place + "/x/y") >= 0
-
-
-def test_removing_says_whether_there_was_a_file():
-    path = folder() + "/a"
-    files.write(path, "1")
-    assert files.remove(path) and not files.remove(path)
 
 
 def test_a_jump_into_the_end_of_the_next_block_reads_what_stands_there():

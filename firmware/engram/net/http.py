@@ -7,8 +7,7 @@ import asyncio
 from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import ArgumentError, NetError, TimedOut
 from engram.net.response import Response
-from engram.net.transport import addresses as host_addresses
-from engram.net.transport import connect, failed, split_url
+from engram.net.transport import address_of, connect, failed, split_url
 from engram.text.utf8 import is_printable_ascii
 
 _CONNECT_MS = const(10_000)
@@ -26,26 +25,17 @@ class Client:
     # A kept link that was idle for longer is not tried again: services and routers forget it without a word.
     idle_ms = 15_000
 
-    def __init__(
-        self,
-        url: str,
-        connect_ms=_CONNECT_MS,
-        stall_ms=_STALL_MS,
-        most=_ANSWER_BYTES,
-        tls=None,
-        network=None,
-    ):
+    def __init__(self, url: str, *, stall_ms=_STALL_MS, most=_ANSWER_BYTES, tls=None, network=None):
         secure, self.host, self.port, self.prefix = split_url(url)
         if secure and not tls:
             raise ArgumentError("tls", "must be a tls_context() for an https URL")
         self.url = url
         self._tls = tls if secure else None
         self._network = network
-        self._connect_ms = connect_ms
         self._stall_ms = stall_ms
         self._most = most
-        self.addresses = None
-        """The host's addresses, None while unknown."""
+        self.address = None
+        """The host's address, None while unknown."""
         self.is_sent = False
         """True if the latest request went out whole: without an answer its effect is unknown."""
         self._link = None
@@ -114,11 +104,10 @@ class Client:
         is_idle = self._link and ticks_diff(ticks_ms(), self._idle_since) > self.idle_ms
         if is_idle or (self._link and not is_repeatable and self._link.has_ended()):
             self._drop()
-        others = None
         self.is_sent = False
         while True:
             is_kept = self._link is not None
-            link = self._link = self._link or await self._connect(others)
+            link = self._link = self._link or await self._connect()
             answer = Response(link, self._buffer, stall_ms=self._stall_ms, most=self._most, first_ms=first_ms)
             try:
                 await self._exchange(link, answer, head, body, length)
@@ -128,22 +117,20 @@ class Client:
             except NetError:
                 if answer.begun or (self.is_sent and not is_repeatable):
                     raise
-                # The service had closed the kept link, or it shows only now that a new one was refused.
-                others = None if is_kept else link.others
-                if not is_kept and not others:
-                    self.addresses = None  # the host may have moved
+                if not is_kept:
+                    self.address = None  # the host may have moved
                     raise
-            self._drop()
+            self._drop()  # the service had closed the kept link
 
-    async def _connect(self, others):
+    async def _connect(self):
         if self._network and not self._network.wlan.isconnected():
             # To look a name up would block the board for up to 21 seconds.
             raise failed(self.host, "there is no network")
-        self.addresses = self.addresses or host_addresses(self.host, self.port)
+        self.address = self.address or address_of(self.host, self.port)
         try:
-            return await connect(others or self.addresses, self._tls, self.host, self._connect_ms)
+            return await connect(self.address, self._tls, self.host, _CONNECT_MS)
         except NetError:
-            self.addresses = None
+            self.address = None
             raise
 
     async def _exchange(self, link, answer, head, body, length):

@@ -15,7 +15,7 @@ import asyncio
 from engram import diag
 from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import ArgumentError, BadAnswer, NetError, Refused, TimedOut
-from engram.net.transport import addresses, connect, failed, split_url
+from engram.net.transport import address_of, connect, failed, split_url
 
 SCHEMES = (("mqtt", 1883), ("mqtts", 8883))
 
@@ -65,7 +65,7 @@ class Mqtt:
         self._take = take
         self._longest = longest
         self.ping_ms = _PING_MS
-        self._places = None
+        self._address = None
         self._link = None
         self._sending = asyncio.Lock()
         self._buffer = memoryview(bytearray(_BUFFER))
@@ -81,30 +81,19 @@ class Mqtt:
 
     async def open(self) -> None:
         """Connect and subscribe; NetError."""
+        self._address = self._address or address_of(self._host, self._port)
+        self._start = self._end = 0
+        self._is_pinged = self._is_torn = self._is_inside = False
+        self._untaken = []
         try:
-            answer = await self._connect()
+            self._link = await connect(self._address, self._tls, self._host, _CONNECT_MS)
+            answer = await self._introduce()
             if answer[1]:
                 raise Refused(_REFUSALS[min(answer[1], len(_REFUSALS)) - 1] + self.advice)
             await self._subscribe()
         except NetError:
-            self._places = None  # the host may have moved
+            self._address = None  # the host may have moved
             raise
-
-    async def _connect(self) -> bytes:
-        """Connect to the first address that answers; return the broker's answer."""
-        self._places = others = self._places or addresses(self._host, self._port)
-        while True:
-            self._start = self._end = 0
-            self._is_pinged = self._is_torn = self._is_inside = False
-            self._untaken = []
-            self._link = await connect(others, self._tls, self._host, _CONNECT_MS)
-            try:
-                return await self._introduce()
-            except NetError:
-                others = self._link.others
-                if self._link.answered or not others:
-                    raise
-                self.close()
 
     async def _subscribe(self) -> None:
         await self._send(_packet(0x82, self._numbered(), _sized(self._down), b"\x01"))

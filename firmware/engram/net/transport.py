@@ -7,7 +7,6 @@ What sockets do on a chip, and not on the unix port, is in tests/support/firmwar
 
 import asyncio
 import socket
-import sys
 import time
 from errno import EAGAIN, ECONNREFUSED, ECONNRESET, EINPROGRESS, ETIMEDOUT, errorcode
 
@@ -18,8 +17,6 @@ from engram.text.utf8 import encode, is_printable_ascii
 # The numbers are the same everywhere; not every build of MicroPython has the names.
 _IPPROTO_TCP = const(6)
 _TCP_NODELAY = const(1)
-# lwIP looks for an IPv6 address when there is no other, and the chip can use none.
-_FAMILY = socket.AF_INET if sys.platform == "esp32" else 0
 # TLS ended without close_notify: the data is checked by its length or content, as over plain TCP.
 _END_WITHOUT_NOTICE = const(-29312)
 # No certificate in use was made before: a clock that shows less has not been set.
@@ -96,47 +93,39 @@ def _certificates(roots):
         roots = roots[size:]
 
 
-def addresses(host: str, port: int) -> list:
-    """Look up a host's addresses; blocks the board, so keep the result."""
+def address_of(host: str, port: int) -> tuple:
+    """Look up a host's address; blocks the board, so keep the result."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET  # a chip can use the latter alone
     try:
-        return socket.getaddrinfo(host, port, _FAMILY, socket.SOCK_STREAM)
+        return socket.getaddrinfo(host, port, family, socket.SOCK_STREAM)[0]
     except OSError:
         raise failed(host, "the name was not found")
 
 
-async def connect(places: list, tls, name: str, within_ms: int) -> "Transport":
-    """Connect to the first of `places`; on a chip, refusals show up only at the first exchange."""
-    failure = failed(name, "it has no address")
-    for at, place in enumerate(places):
-        link = Transport(name, places[at + 1 :])
-        try:
-            await _step(link.open(place, tls), within_ms, "no connection in time", name)
-            return link
-        except NetError as error:
-            failure = error
-        finally:
-            if not link.is_open:
-                link.close()
-    raise failure
+async def connect(address: tuple, tls, name: str, within_ms: int) -> "Transport":
+    """Connect to an address_of(); on a chip, refusals show up only at the first exchange."""
+    link = Transport(name)
+    try:
+        await _step(link.open(address, tls), within_ms, "no connection in time", name)
+        return link
+    finally:
+        if not link.is_open:
+            link.close()
 
 
 class Transport:
     """An open byte stream; each direction is used by one task at a time."""
 
-    # answered    True if anything came from the other side
-    # others      addresses that were not tried yet
-
-    def __init__(self, name: str, others: list):
-        self.is_open = self.answered = False
-        self.others = others
+    def __init__(self, name: str):
+        self.is_open = False
         self.name = name
         self._sockets = ()
         self._reads_once = False
 
-    async def open(self, place: tuple, tls) -> None:
-        """Connect to one of addresses(), under the context `tls` if given."""
+    async def open(self, address: tuple, tls) -> None:
+        """Connect to an address_of(), under the context `tls` if given."""
         # Not asyncio.open_connection: it asks the name server each time, and loses its socket when cancelled.
-        plain = socket.socket(place[0], place[1], place[2])
+        plain = socket.socket(address[0], address[1], address[2])
         self._sockets = (plain,)
         plain.setblocking(False)
         try:
@@ -145,7 +134,7 @@ class Transport:
         except (OSError, ValueError):
             pass  # slower, but it works
         try:
-            plain.connect(place[4])
+            plain.connect(address[4])
         except OSError as error:
             if error.errno != EINPROGRESS:
                 raise
@@ -160,9 +149,7 @@ class Transport:
 
     async def readinto(self, view, within_ms: int) -> int:
         """Fill `view` with the next bytes; return the count, 0 at the end."""
-        count = await _step(self._read(view), within_ms, "nothing came in time", self.name)
-        self.answered = self.answered or count > 0
-        return count
+        return await _step(self._read(view), within_ms, "nothing came in time", self.name)
 
     async def _read(self, view):
         # Tried before it is waited for: a chip shows the end of a stream only until it was read, perhaps with the bytes before.

@@ -9,6 +9,7 @@ from pages import ROOT, read, rows
 PAGE = "tests/support/firmware/fakes/README.md"
 OTHERWISE = {
     "only a board shows it",
+    "each test of a link, over `chip_socket`",
     "`tests/store`, `tests/power`",
     "each unit test, as `32`",
     "each unit test, as `64` and `32`",

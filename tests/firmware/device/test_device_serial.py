@@ -54,12 +54,6 @@ def test_text_goes_out_as_utf_8_and_line_ends_as_they_are():
     assert uart.taken == "你好\r\n".encode()
 
 
-def test_a_port_that_nobody_opened_costs_no_time():
-    usb = Usb()
-    usb.is_open = False
-    assert _written(Serial(usb), 1000) == 0
-
-
 def test_a_port_that_is_open_and_not_read_stops_the_board_once_in_a_while_only():
     line = Serial(Usb())
     assert _written(line, 1000) == 500

@@ -95,26 +95,6 @@ def test_an_app_that_hangs_after_a_soft_reset_is_reset():
         assert machine.was_reset
 
 
-def test_a_soft_reset_starts_no_watchdog_where_none_was():
-    _new_board()
-    _restarted(machine.SOFT_RESET).resume()
-    assert not machine.watchdog_runs()
-
-
-def test_a_hard_reset_leaves_the_watchdog_to_the_settings():
-    _new_board().guard(60)
-    _restarted(machine.HARD_RESET).resume()
-    assert not machine.watchdog_runs()
-
-
-def test_the_watchdog_can_be_left_off():
-    watchdog = _new_board()
-    watchdog.guard(0)
-    watchdog.watch()
-    watchdog.beat()
-    assert not machine.watchdog_runs()
-
-
 def test_a_time_that_is_too_short_is_refused():
     watchdog = _new_board()
     with raises(ConfigError) as caught:
@@ -133,12 +113,6 @@ def test_a_chip_with_two_timers_or_one_is_guarded_too():
 def test_a_virtual_timer_leaves_the_chips_own_to_a_persons_code():
     _new_board((1, 29)).guard(60)
     assert machine.taken_timers() == []
-
-
-def test_without_virtual_timers_the_last_of_the_chips_own_is_taken():
-    for timers, last in ((4, 3), (2, 1)):
-        _new_board((1, 28), timers).guard(60)
-        assert machine.taken_timers() == [last]
 
 
 # --- starts
@@ -183,12 +157,6 @@ def test_a_run_of_a_minute_was_no_bad_start():
     assert _starts(1, machine.WDT_RESET) == [0]
 
 
-def test_a_count_never_overflows():
-    _new_board()
-    boot_count.set_bad(255)
-    assert _starts(2, machine.WDT_RESET) == [255, 255]
-
-
 def test_what_others_keep_in_the_clocks_memory_stays():
     watchdog = _new_board()
     machine.RTC().memory(b"ours, for deep sleep")
@@ -197,18 +165,3 @@ def test_what_others_keep_in_the_clocks_memory_stays():
     boot_count.set_bad(7)
     memory = machine.RTC().memory()
     assert memory and memory.startswith(b"ours, for deep sleep") and len(memory) == 20 + 9
-
-
-def test_a_memory_that_others_fill_ends_no_start():
-    _new_board()
-    machine.RTC().memory(b"x" * 2048)
-    assert boot_count.count() == 0
-    memory = machine.RTC().memory()
-    assert memory and len(memory) == 2048 and _starts(1, machine.WDT_RESET) == [1]
-
-
-def test_memory_that_somebody_else_wrote_over_counts_nothing():
-    _new_board()
-    _starts(2, machine.WDT_RESET)
-    machine.RTC().memory(b"another content")
-    assert _starts(2, machine.WDT_RESET) == [0, 1]

@@ -63,13 +63,6 @@ async def test_a_known_network_is_joined():
     assert board.status() == "Home, 192.168.1.7, -60 dBm"
 
 
-async def test_an_open_network_is_joined_without_a_password():
-    board = _board(CAFE)
-    _hear(CAFE)
-    await _run(board, MINUTE)
-    assert board.joined == "Cafe"
-
-
 async def test_the_strongest_of_several_is_joined():
     board = _board(HOME, WORK, CAFE)
     _hear(HOME, -80)
@@ -79,33 +72,12 @@ async def test_the_strongest_of_several_is_joined():
     assert board.joined == "Büro 5" and network.calls == ["Büro 5"]
 
 
-async def test_the_only_known_network_is_joined_without_a_scan():
-    board = _board(HOME)
-    _hear(HOME)
-    await _run(board, MINUTE)
-    assert network.scans == 0
-
-
 async def test_hidden_networks_are_tried_in_their_order_after_those_that_are_seen():
     board = _board(HOME, WORK, CAFE)
     _hear(WORK, hidden=True)
     _hear(CAFE, password="changed since")
     await _run(board, MINUTE)
     assert network.calls == ["Cafe", "Home", "Büro 5"] and board.joined == "Büro 5"
-
-
-async def test_when_one_is_lost_the_strongest_is_chosen_again():
-    board = _board(HOME, CAFE)
-    _hear(HOME, -40)
-    _hear(CAFE, -70)
-
-    def leave():
-        del network.air["Home"]
-        _station(board).lose()
-
-    world.after(MINUTE, leave)
-    await _run(board, 2 * MINUTE)
-    assert network.calls == ["Home", "Cafe"] and board.joined == "Cafe"
 
 
 async def test_attempts_become_rarer_and_never_stop():
@@ -132,14 +104,6 @@ async def test_a_slow_server_of_addresses_is_waited_for_though_an_earlier_attemp
     assert board.joined == "Home" and len(network.calls) == 2
 
 
-async def test_a_network_that_gives_no_address_is_left_for_the_next():
-    board = _board(HOME, CAFE)
-    _hear(HOME, -40, wait=MINUTE * 60)
-    _hear(CAFE, -70)
-    await _run(board, 2 * MINUTE)
-    assert network.calls == ["Home", "Cafe"] and board.joined == "Cafe"
-
-
 async def test_why_there_is_no_network_is_reported():
     for hear, why in (
         (lambda: None, "down: Home: it is not in reach"),
@@ -162,19 +126,6 @@ async def test_a_network_that_is_still_joined_after_a_soft_reset_is_kept():
     assert board.joined == "Home" and network.calls == ["Home"]
 
 
-async def test_a_scan_that_fails_leaves_the_order_as_it_stands():
-    board = _board(CAFE, HOME)
-    _hear(HOME)
-    _hear(CAFE, -90)
-
-    def fail():
-        raise OSError("Wifi Internal Error")
-
-    board.wlan.scan = fail
-    await _run(board, MINUTE)
-    assert network.calls == ["Cafe"]
-
-
 async def test_an_attempt_that_the_driver_refuses_is_reported_and_repeated():
     board = _board(HOME)
 
@@ -187,11 +138,6 @@ async def test_an_attempt_that_the_driver_refuses_is_reported_and_repeated():
 
 
 # --- settings
-
-
-def test_the_name_of_the_board_is_set_before_the_interface_is_active():
-    _board(HOME, hostname="kitchen-2")
-    assert network.hostname() == "kitchen-2"
 
 
 def test_a_name_that_no_network_takes_is_refused():
@@ -215,21 +161,6 @@ async def test_a_join_that_a_soft_reset_left_under_way_keeps_no_board_from_its_n
     _hear(HOME)
     await _run(board, MINUTE)
     assert board.joined == "Home" and (_station(board).reconnects, _station(board).power) == (0, 0)
-
-
-async def test_a_driver_that_takes_no_setting_still_joins_and_it_is_reported():
-    board = _board(HOME)
-    _hear(HOME)
-    told = []
-    wifi.diag.warning = lambda name, text: told.append(text)
-
-    def refuse(what=None, **values):
-        raise OSError("Wifi Internal State Error")
-
-    _station(board).config = refuse
-    await _run(board, MINUTE)
-    assert board.joined == "Home"
-    assert told == ["Wi-Fi did not take its settings: Wifi Internal State Error"]
 
 
 async def test_each_of_several_networks_is_tried_although_the_driver_is_slow_to_end_an_attempt():
@@ -289,12 +220,3 @@ async def test_a_server_that_does_not_answer_is_asked_again_more_and_more_seldom
     pauses = [later - earlier for earlier, later in zip(asked, asked[1:])]
     for pause, most in zip(pauses, (16000, 32000, 64000, 128000, 256000)):
         assert most // 2 - 2000 <= pause <= most
-
-
-async def test_a_server_that_never_answers_is_asked_every_quarter_of_an_hour_or_so():
-    asked = await _asks(3 * 60 * MINUTE, fails=1000, ntp="time.example")
-    assert 510000 <= asked[-1] - asked[-2] <= 1024000
-
-
-async def test_no_server_is_asked_if_none_is_wanted():
-    assert await _asks(60 * MINUTE, ntp="") == []

@@ -166,16 +166,6 @@ async def test_the_companion_is_tried_again_when_the_network_comes_and_when_the_
         assert steps == COMES_AT if meanwhile is not _nothing else steps >= 30
 
 
-async def test_the_time_is_asked_for_at_once_in_a_network_that_is_joined_again():
-    station = Station()
-    await station.join()
-    await station.run(600000)
-    station.wifi.wlan.disconnect()
-    station.gives_time, changes = True, station.wifi.changes
-    await station.run(20000)
-    assert station.wifi.changes == changes + 2
-
-
 async def test_a_companion_that_does_not_answer_is_told_with_advice():
     own = _companion(Companion)
     await own._connect()

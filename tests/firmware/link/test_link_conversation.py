@@ -3,21 +3,20 @@ the way is sent again.
 """
 
 import asyncio
-import json
 
 import linked_talk
 from board import Board, Script, say
 from channel import push
 from engram import text
 from engram.agent.agent import Sink
-from engram.channels.message import ChannelSink, buffered
+from engram.channels.message import buffered
 from engram.channels.outbox import Outbox
 from engram.compat import sleep_ms
 from engram.errors import ArgumentError, NetError
 from engram.link import conversation, inbound_messages
-from engram.link.conversation import Conversation, caller_of
+from engram.link.conversation import caller_of
 from engram.memory.access import OWNER, Caller
-from linked_talk import HEAD, head_of
+from linked_talk import head_of
 from samples import Numbers
 from support import raises, wait_until
 
@@ -58,27 +57,12 @@ async def test_a_message_is_answered_in_pieces_and_ends():
     assert (line["mid"], line["text"], line["scope"]) == ("link:m0", "hi", "user:ann")
 
 
-async def test_commands_give_lines_and_reports():
-    board = _board()
-    (told,) = await Talking(board).talk({"text": '/import {"content":"Ann drinks tea"}', "command": True})
-    kinds = [kind for kind, _ in told]
-    assert kinds[-1] == "end" and "line" in kinds
-    assert '"stored":1' in dict(told)["report"]
-
-
 async def test_lines_of_an_imported_file_take_no_room_in_the_journal_and_are_stored_once():
     board = _board()
     line = {"text": '/import {"content":"Ann drinks tea"}', "command": True}
     told = await Talking(board).talk(line, line)
     assert list(board.journal.entries.lines_backwards()) == []
     assert '"stored":0' in dict(told[1])["report"] and '"there already":1' in dict(told[1])["report"]
-
-
-async def test_a_long_line_comes_whole():
-    board = _board()
-    board.records.store("ä" * 1900, ["a"])
-    (told,) = await Talking(board).talk({"text": "/memory show m1", "principal": "owner", "command": True})
-    assert "ä" * 1900 in told[0][1] and told[0][0] == "line"
 
 
 async def test_pieces_of_any_length_come_whole_over_a_faulty_way():
@@ -109,42 +93,6 @@ async def test_what_the_model_was_shown_of_the_memory_is_reported_before_the_ans
     assert isinstance(report, dict)
     ((ref, sure),) = report["recalled"]
     assert ref == "m1" and 0 < sure <= 1000
-
-
-class Asked:
-    """Stands for a link that takes every message."""
-
-    def __init__(self):
-        self.items = []
-
-    async def ask(self, _op, body, **_fields):
-        (data,) = body.pieces()
-        self.items.append([kind for kind, _ in json.loads(data)])
-        return {"cancel": False}
-
-
-async def test_the_report_goes_with_the_first_piece_however_long_that_takes():
-    link = Asked()
-    sink = Conversation(link, HEAD)
-    sending = asyncio.create_task(sink._send())
-    await sink.recalled([["m1", 720]])
-    for _ in range(5):
-        await sleep_ms(0)
-    await sink.text("In the attic.")
-    assert await sink.end(None)
-    await sending
-    assert link.items[0][:2] == ["report", "text"]
-
-
-async def test_a_report_that_leaves_no_room_for_the_first_piece_goes_before_it():
-    link = Asked()
-    sink = Conversation(link, HEAD)
-    sending = asyncio.create_task(sink._send())
-    await sink.recalled([["m%d" % number, 720] for number in range(100)])
-    await sink.text("x" * 800)
-    assert await sink.end(None)
-    await sending
-    assert link.items[0] == ["report"] and link.items[-1][-1] == "end"
 
 
 def test_who_may_be_spoken_for():
@@ -289,10 +237,3 @@ async def test_an_entry_of_the_outbox_in_whose_place_a_message_of_the_link_stand
     say(board, "hello", caller=caller_of(head_of(), "others"), mid="link:m1")
     assert await board.inbox.deliveries.redeliver("link") == 0
     assert not linked.companion.pushes and not Outbox(board.place + "/memory").deliveries
-
-
-def test_the_sink_has_all_that_a_channel_calls():
-    for name in ("on_saved", "text", "notice", "line", "report", "problem", "refuse", "on_saved_reply", "end"):
-        assert hasattr(ChannelSink, name) and hasattr(Conversation, name), name
-    for name in ("is_confirming", "may_exceed_queue"):
-        assert hasattr(ChannelSink, name) and hasattr(Conversation, name), name

@@ -6,7 +6,6 @@ import linked_talk
 from board import Board, Script
 from channel import push
 from engram import diag
-from engram.channels.console.commands import stats as status
 from engram.channels.message import buffered
 from engram.compat import sleep_ms
 from engram.errors import NetError, StoreError
@@ -17,7 +16,7 @@ from engram.link.messages import encode
 from engram.net import backoff
 from linked import Linked
 from linked_talk import HEAD, head_of
-from support import raises, wait_until
+from support import wait_until
 
 
 class Longest:
@@ -121,13 +120,6 @@ def _long():
 # --- messages that fail
 
 
-async def test_after_a_failure_the_pause_grows_from_a_second_to_a_minute():
-    linked = Talking(_board("Hello."), *[StoreError("the flash is away.") for _ in range(8)])
-    await linked.hear("a")
-    assert _long() == [1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000]
-    await linked.end()
-
-
 async def test_after_a_message_that_was_answered_the_pause_is_short_again():
     failure = StoreError("the flash is away.")
     linked = Talking(_board("Hello.", "Hello."), failure, MemoryError(), failure, None, failure)
@@ -185,19 +177,6 @@ async def test_a_redelivery_that_fails_ends_nothing_and_comes_again():
     await linked.end()
 
 
-async def test_a_push_that_is_delivered_after_a_restart_tells_its_age_and_is_called_no_second_one():
-    board = _board()
-    linked = Talking(board)
-    linked.way.is_cut = True
-    assert not await push(board.inbox, caller_of(HEAD, "others"), "it rains")
-    board.restart()
-    board.serve(Script())
-    board.now += 7200
-    linked = Talking(board)
-    assert await board.inbox.deliveries.redeliver("link") == 0
-    assert list(linked.companion.pushes.values()) == [("phone", "(from 2 h ago) it rains")]
-
-
 async def test_a_reply_that_is_given_again_over_the_link_tells_its_age_in_a_notice():
     board = _board("Hello.")
     linked = Talking(board)
@@ -246,33 +225,3 @@ async def test_a_message_that_does_not_fit_the_heap_ends_the_link_and_not_the_ta
     own = _companion(Board().serve(companion_url="http://127.0.0.1:9"), transport)
     assert await own._connect() > 0 and transport.is_closed
     assert own._problem == "not enough memory for what the companion sent"
-
-
-class NoFlash:
-    """In place of os: the flash cannot be read."""
-
-    @staticmethod
-    def statvfs(_path):
-        raise OSError(5)
-
-
-def test_a_flash_that_does_not_tell_its_size_is_an_error_of_the_store():
-    os, status.os = status.os, NoFlash
-    try:
-        with raises(StoreError):
-            status.flash_use(Board())
-    finally:
-        status.os = os
-
-
-async def test_notes_in_a_folder_that_cannot_be_read_are_an_error_of_the_store():
-    board = Board()
-    linked = Linked(board)
-    await linked.sync._greet()
-    assert linked.notes.is_due()
-    board.notes.folder, folder = board.notes.folder + "/nowhere", board.notes.folder
-    try:
-        with raises(StoreError):
-            await linked.notes.step()
-    finally:
-        board.notes.folder = folder

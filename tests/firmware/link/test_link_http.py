@@ -33,11 +33,6 @@ async def test_a_message_is_posted_with_its_lines_and_the_token():
     assert body == b"head\nonetwo"
 
 
-async def test_no_answer_is_none():
-    async with Peer([answer(b"")]) as peer:
-        assert await _send(peer) == []
-
-
 async def test_an_answer_that_is_cut_or_beyond_the_bound_is_an_error_of_the_link():
     for steps in ([answer(FIRST)[:-1], CLOSE], [answer(b"x" * (messages.ANSWER_BYTES + 1))]):
         async with Peer(steps) as peer:

@@ -68,47 +68,6 @@ async def test_after_a_start_a_list_is_all_that_is_said():
     assert linked.way.largest < 1600
 
 
-async def test_what_is_cleared_goes_at_the_companion():
-    board = Board()
-    _note(board, "the plumber comes on Friday")
-    linked = Linked(board)
-    await linked.copy_all(linked.notes)
-    board.notes.for_caller(OWNER).clear()
-    await linked.copy_all(linked.notes)
-    assert linked.companion.notes == linked.companion.left == {}
-    board.undo.undo()
-    await linked.copy_all(linked.notes)
-    linked.check_notes()
-    assert linked.companion.notes
-
-
-async def test_what_is_cleared_without_a_link_goes_too_after_a_start():
-    board = Board()
-    _note(board, "the plumber comes on Friday")
-    first = Linked(board)
-    await first.copy_all(first.notes)
-    linked = Linked(board)
-    await linked.copy_all(linked.notes)
-    board.restart()
-    board.notes.for_caller(OWNER).clear()
-    board.restart()
-    linked.connect()
-    await linked.copy_all(linked.notes)
-    assert linked.companion.notes == linked.companion.left == {}
-
-
-async def test_a_note_that_left_for_lack_of_room_stays_with_the_companion():
-    board = Board(notes_bytes=4096)
-    _note(board, "the plumber comes on Friday")
-    linked = Linked(board)
-    await linked.copy_all(linked.notes)
-    _outgrow(board)
-    assert board.note_retention.left() == ["2026-09-21.md"]
-    await linked.copy_all(linked.notes)
-    assert list(linked.companion.left) == ["2026-09-21.md"] and list(linked.companion.notes) == ["2026-09-22.md"]
-    assert board.note_retention.left() == []
-
-
 async def test_a_note_that_left_without_a_link_stays_though_the_board_was_started_anew():
     board = Board(notes_bytes=4096)
     _note(board, "the plumber comes on Friday")
@@ -119,19 +78,6 @@ async def test_a_note_that_left_without_a_link_stays_though_the_board_was_starte
     linked.connect()
     await linked.copy_all(linked.notes)
     assert list(linked.companion.left) == ["2026-09-21.md"] and board.note_retention.left() == []
-
-
-async def test_a_note_that_was_cleared_before_it_left_does_not_stay():
-    board = Board(notes_bytes=4096)
-    _note(board, "the plumber comes on Friday")
-    linked = Linked(board)
-    await linked.copy_all(linked.notes)
-    board.notes.for_caller(OWNER).clear()
-    _outgrow(board)
-    board.restart()
-    linked.connect()
-    await linked.copy_all(linked.notes)
-    assert list(linked.companion.notes) == ["2026-09-22.md"] and linked.companion.left == {}
 
 
 async def test_a_board_without_a_companion_keeps_no_list_of_what_left():

@@ -48,32 +48,6 @@ def _seqs(lines):
     return [log_line.decode(line)["seq"] for line in lines]
 
 
-def test_spans_in_a_row_are_the_log():
-    board = Board()
-    _talk(board, 150)
-    assert board.journal_store.log.sealed
-    assert _seqs(_all(board.journal.entries.raw())) == _on_flash(board.journal_store)
-
-
-def test_a_line_that_is_longer_than_a_message_comes_alone():
-    board = Board()
-    board.journal.add(OWNER, "user", "owner", "short")
-    board.journal.add(OWNER, "user", "owner", "y" * 9000)
-    board.journal.add(OWNER, "user", "owner", "short too")
-    raw = board.journal.entries.raw()
-    assert _seqs(_all(raw)) == [1, 2, 3, 4, 5]
-    assert raw.span(3, 5, 4096).count == 1
-
-
-def test_a_span_ends_where_it_should():
-    board = Board()
-    _talk(board, 20)
-    raw = board.journal.entries.raw()
-    span = raw.span(4, 9, 100000)
-    assert (span.to, span.count) == (9, 5)
-    assert _seqs(lines_behind(_read(raw, span))) == [5, 6, 7, 8, 9]
-
-
 def test_the_crc_of_a_line_is_the_one_that_it_ends_with():
     board = Board()
     _talk(board, 5)
@@ -81,20 +55,6 @@ def test_the_crc_of_a_line_is_the_one_that_it_ends_with():
     data = _read(raw, raw.span(2, 3, 4096))
     assert raw.crc(3) == "%08x" % crc32(data[: data.rfind(b',"crc"')])
     assert raw.crc(0) == raw.crc(99) == ""
-
-
-def test_what_compaction_took_out_is_a_gap_that_spans_cover():
-    board = Board()
-    kept = [board.records.store("the number %d is kept" % number, ["a"]).id for number in range(30)]
-    for ref in kept[5:25]:
-        board.records.forget(ref)
-    before = board.records_store.log.rewrites
-    finish(board.records.compacting())
-    raw = board.records_store.raw()
-    assert raw.store.log.rewrites == before + 1
-    assert _seqs(_all(raw)) == _on_flash(board.records_store)
-    gap = raw.span(5, 20, 4096)
-    assert (gap.to, gap.count, gap.size, gap.crc) == (20, 0, 0, "")
 
 
 def test_the_count_of_compactions_survives_a_restart_and_is_another_when_the_header_is_lost():

@@ -2,14 +2,12 @@
 
 import json
 
-from board import ANN, ROOM, Board, commands_of
+from board import ANN, ROOM, Board
 from engram.agent.agent import Turn
-from engram.compat import sleep_ms
 from engram.errors import NetError
 from engram.link.remote_search import RemoteSearch
 from engram.llm.types import Call
 from engram.memory.access import OWNER
-from engram.memory.recall import RemoteResults
 from linked import Linked
 
 
@@ -42,14 +40,6 @@ async def test_the_companions_order_goes_before_the_boards():
     assert ids == ["m3", "m1", "m2"]
 
 
-async def test_what_the_companion_finds_by_meaning_is_found():
-    asking = Asking(_board())
-    await asking.copy()
-    asking.companion.finds = [["m2", 700]]
-    found, ids = await asking.find("musical instrument")
-    assert ids == ["m2"] and found.note == ""
-
-
 async def test_what_the_companion_cannot_know_yet_keeps_its_place():
     board = _board()
     asking = Asking(board)
@@ -58,16 +48,6 @@ async def test_what_the_companion_cannot_know_yet_keeps_its_place():
     asking.companion.finds = [["m1", 900], ["m2", 100]]
     _, ids = await asking.find("bike tyre")
     assert ids[0] == "m4"
-
-
-async def test_scores_fall_along_the_order():
-    board = _board()
-    asking = Asking(board)
-    await asking.copy()
-    asking.companion.finds = [["m2", 100]]
-    found = await asking.ask.found(asking.board.rank("bike harbour", OWNER), 10)
-    scores = [item.score for item in board.find("bike harbour", OWNER, 10, more=found)]
-    assert scores == sorted(scores, reverse=True) and len(scores) == 3
 
 
 async def test_a_strong_answer_of_the_board_is_not_asked_for():
@@ -107,14 +87,6 @@ async def test_a_companion_that_is_away_is_reported():
     asking.exchange.close(NetError("gone"))
     found, ids = await asking.find("bike")
     assert "not connected" in found.note and ids == ["m1"]
-
-
-async def test_a_refusal_leaves_the_boards_own_answer():
-    asking = Asking(_board())
-    await asking.copy()
-    asking.companion.refuses = ("too many searches.", 5)
-    found, ids = await asking.find("bike")
-    assert "too many searches" in found.note and ids == ["m1"]
 
 
 async def test_the_companion_gets_the_name_of_the_caller():
@@ -190,22 +162,6 @@ async def test_what_is_no_item_is_passed_over():
     assert (await asking.find("zebra"))[1] == ["m2"]
 
 
-async def test_the_prompts_block_has_what_the_companion_finds():
-    board = _board()
-    asking = Asking(board)
-    await asking.copy()
-    asking.companion.finds = [["m2", 700]]
-    more = await asking.ask.found(asking.board.rank("which instrument?", OWNER), 24)
-    assert "m2" in board.block("which instrument?", OWNER, 300, more=more)
-    assert "Nothing in memory fits this message" in board.block("which instrument?", OWNER, 300)
-
-
-async def test_the_block_says_that_the_board_found_alone():
-    board = _board()
-    more = RemoteResults((), (9, 9), "the companion did not answer in time: only the board was searched.", ())
-    assert "did not answer in time" in board.block("bike", OWNER, 300, more=more)
-
-
 async def test_the_tool_takes_the_companions_answer_and_its_note():
     board = _board()
     asking = Asking(board)
@@ -216,23 +172,6 @@ async def test_the_tool_takes_the_companions_answer_and_its_note():
     call = Call("c", "memory_search", '{"query":"instrument"}')
     answer = json.loads((await board.toolbox.answer(call, Turn(OWNER, 1))).result)
     assert [item["id"] for item in answer["found"]] == ["m2"] and answer["note"] == "the embedder is away."
-
-
-async def test_a_command_waits_in_pauses_for_the_companion():
-
-    board = _board()
-    asking = Asking(board)
-    await asking.copy()
-    asking.way.delay_ms = 30
-    asking.companion.finds = [["m2", 700]]
-    board.configure()
-    lines = []
-    for output in commands_of(board).run(OWNER, "/recall instrument"):
-        if isinstance(output, int):
-            await sleep_ms(output)
-        else:
-            lines.append(output)
-    assert len(lines) == 2 and lines[0].startswith("m2 ") and lines[1] == "confidence: 30 of 100"
 
 
 # --- files in the companion's folders
@@ -261,27 +200,6 @@ async def test_the_tool_finds_what_stands_in_the_companions_folders():
     assert asked[-1]["folders"]
 
 
-async def test_a_prompt_does_not_ask_for_folders():
-    asking = Asking(_board())
-    await asking.copy()
-    await asking.find("zebra")
-    assert not asking.companion.searches[-1]["folders"]
-
-
-async def test_a_file_whose_name_begins_as_an_id_counts_no_use():
-    asking = Asking(_board())
-    await asking.copy()
-    asking.companion.finds = [["memo/tea.md#5", 900, 1600000000, "", "The sencha comes from Uji."]]
-    assert (await asking.find("sencha"))[1] == ["memo/tea.md#5"]
-
-
-async def test_with_tags_no_file_is_found():
-    asking = Asking(_board())
-    await asking.copy()
-    asking.companion.finds = [TEA]
-    assert (await asking.find("sencha", tags=("a",)))[1] == []
-
-
 async def test_the_tool_reads_on_in_a_file():
     shown = {"file": "notes/tea.md", "first": 5, "lines": ["The sencha comes from Uji."]}
     answer, asked = await _asked(
@@ -296,40 +214,11 @@ async def test_a_file_that_may_not_be_shown_is_told():
     assert "has no file notes/none.md that may be shown" in answer["reason"]
 
 
-async def test_ones_own_notes_are_read_on_the_board():
-    answer, asked = await _asked("memory_get", {"id": "MEMORY.md#1"})
-    assert answer["file"] == "MEMORY.md" and not asked
-
-
-OLD = ["2026-01-31.md#2", 900, 1600000000, "", "- 11:00 the sencha is from Uji"]
-
-
-async def test_a_line_of_a_note_that_has_left_stands_in_a_prompt_as_one_of_the_boards():
-    asking = Asking(_board())
-    await asking.copy()
-    asking.companion.finds = [OLD]
-    more, refs = await asking.find("sencha")
-    assert refs == ["2026-01-31.md#2"]
-    (found,) = asking.board.find("sencha", OWNER, more=more)
-    assert asking.board.recall.line(found) == "- [2026-01-31.md#2] - 11:00 the sencha is from Uji"
-
-
 async def test_a_note_that_only_the_companion_has_is_read_there():
     shown = {"file": "2026-01-31.md", "first": 2, "lines": ["- 11:00 the sencha is from Uji"]}
     answer, asked = await _asked("memory_get", {"id": "2026-01-31.md#2"}, **{"2026-01-31.md": json.dumps(shown)})
     assert answer["lines"] == shown["lines"] and answer["from"] == "the companion"
     assert (asked[-1]["path"], asked[-1]["first"], asked[-1]["principal"]) == ("2026-01-31.md", 2, "owner")
-
-
-async def test_a_note_that_the_board_has_is_read_there():
-    board = _board()
-    board.notes.for_caller(OWNER).note("the sencha is from Uji")
-    asking = Asking(board)
-    await asking.copy()
-    board.with_tools()
-    call = Call("c", "memory_get", json.dumps({"id": board.notes.for_caller(OWNER).today() + "#1"}))
-    answer = json.loads((await board.toolbox.answer(call, Turn(OWNER, 1))).result)
-    assert answer["lines"][0].endswith("the sencha is from Uji") and not asking.companion.searches
 
 
 async def test_in_a_group_no_note_is_asked_for():

@@ -101,16 +101,6 @@ async def test_after_a_start_the_list_is_all_that_is_said():
     assert copied.companion.counts == {"hello": 1, "senses": 1}
 
 
-async def test_a_new_sense_is_listed_before_its_readings():
-    copied = Copied()
-    copied.perceive()
-    await copied.sync._greet()
-    await copied.tell_next()
-    copied.perceive(2, "garden")
-    await copied.tell()  # the companion asserts that it knows the senses of a block
-    copied.check()
-
-
 async def test_a_companion_that_lost_all_gets_all_again():
     copied = Copied()
     copied.perceive()
@@ -119,20 +109,6 @@ async def test_a_companion_that_lost_all_gets_all_again():
     copied.companion = copied.way.companion = other
     await copied.tell()
     assert other.senses
-    copied.check()
-
-
-async def test_a_flash_that_went_back_sends_its_blocks_again_from_the_oldest():
-    copied = Copied()
-    copied.perceive()
-    image = _image(copied.perceiving.folder)
-    copied.perceive(5)
-    await copied.tell()
-    _put_back(copied.perceiving.folder, image)
-    copied.restart()
-    copied.perceiving.machine.later(7)
-    copied.perceive(6)
-    await copied.tell()
     copied.check()
 
 
@@ -158,16 +134,6 @@ async def test_a_forgotten_sense_leaves_the_list():
     copied.perceiving.senses.forget(copied.perceiving.senses.find("door"))
     await copied.tell()
     assert [row[0] for row in copied.companion.senses.values()] == ["room"]
-
-
-async def test_an_acknowledgement_of_something_else_ends_the_link():
-    copied = Copied()
-    copied.perceive()
-    copied.companion._readings = lambda head, body: copied.companion._perceived(head)
-    await copied.sync._greet()
-    await copied.tell_next()
-    with raises(NetError):
-        await copied.tell_next()
 
 
 async def test_an_answer_of_another_form_ends_the_link():
@@ -251,12 +217,6 @@ async def test_an_idle_board_tells_what_it_perceives():
     met = Met(_perceived())
     await met.be_idle()
     assert met.counts["senses"] == 1 and met.counts["readings"] >= 2
-
-
-async def test_a_board_without_senses_says_nothing_of_them():
-    met = Met(None)
-    await met.be_idle()
-    assert "senses" not in met.counts
 
 
 async def test_while_a_message_is_answered_nothing_is_told_of_senses():

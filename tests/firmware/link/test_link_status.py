@@ -1,12 +1,11 @@
 """What a board tells its companion of how it is: its figures, once a connection and every ten minutes, in one small message."""
 
 from board import Board, Script, lines_of
-from engram import __version__, diag
+from engram import __version__
 from engram.channels.console.commands import stats as status
 from engram.link import messages
 from engram.link.companion import Companion
 from engram.link.status_report import StatusReport
-from engram.tools.pins import open_pins
 from linked import Linked
 
 NAMES = (
@@ -66,15 +65,6 @@ def test_the_figures_of_a_board_are_its_own():
     assert found["records_bytes"] == board.records.entries.bytes and 0 < found["flash"] <= found["flash_size"]
 
 
-def test_the_use_of_the_flash_grows_with_what_is_written():
-    board = _served()
-    before, size = status.flash_use(board)
-    logs = status.log_bytes(board)
-    board.remember("the bicycle is in the cellar", ["bicycle"])
-    used, same_size = status.flash_use(board)
-    assert used - before == status.log_bytes(board) - logs > 0 and same_size == size
-
-
 class Walks:
     """In place of os: counts walks of a file system with so many blocks free."""
 
@@ -104,21 +94,6 @@ def test_the_flash_is_walked_once_until_the_logs_have_changed_much():
         status.os = os
 
 
-def test_errors_that_were_logged_are_counted():
-    board = _served()
-    before = status.find_status(board)["errors"]
-    diag.level, level = diag.ERROR + 1, diag.level
-    diag.error("test", "something was lost")
-    diag.warning("test", "something was odd")
-    diag.level = level
-    assert status.find_status(board)["errors"] == before + 1
-
-
-def test_without_a_model_nothing_is_told_of_its_use():
-    found = status.find_status(_served())
-    assert found["model"] == "" and not [name for name in ("calls", "tokens", "model_problem") if name in found]
-
-
 def test_telegram_is_off_on_away_or_stopped():
     board = _served()
     found = []
@@ -127,21 +102,6 @@ def test_telegram_is_off_on_away_or_stopped():
         figures = status.find_status(board)
         found.append((figures["telegram"], figures["telegram_problem"]))
     assert found == [("off", ""), ("on", ""), ("away", "the link failed"), ("stopped", "the bot was removed")]
-
-
-def test_a_long_problem_of_the_model_is_cut_and_has_no_control_characters():
-    model = Script()
-    model.problem = "\x1b[2J" + "猫" * 5000
-    told = status.find_status(_served(model))["model_problem"]
-    assert "\x1b" not in told and len(told) <= 200
-
-
-def test_pins_are_told_with_their_values():
-    board = _served()
-    assert "pins" not in status.find_status(board)
-    board.pins = open_pins({"lamp": {"pin": 5, "mode": "out"}, "soil": {"pin": 34, "mode": "adc"}}, board.place)
-    found = status.find_status(board)
-    assert found["pins"] == {"lamp": "off", "soil": 1000}
 
 
 # --- the message

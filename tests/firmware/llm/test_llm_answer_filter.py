@@ -91,11 +91,6 @@ def test_an_answer_without_marks_at_its_start_stays_as_it_is():
             assert answer(pieces) == answer(pieces, True) == (text, text), pieces
 
 
-def test_a_thought_without_an_end_is_no_answer():
-    for text in ("<think>" + PLAN, "[THINK]" + PLAN + " </thi"):
-        assert answer([text]) == ("", "")
-
-
 def test_a_closing_mark_as_a_word_takes_nothing_away():
     assert answer(["<think>" + PLAN + "</think>It ends.\n</think>\nSo."])[0] == "It ends.\n</think>\nSo."
     assert answer([PLAN + "\n</think>\nIt ends.\n</think>\nSo."])[0] == "It ends.\n</think>\nSo."
@@ -106,14 +101,6 @@ def test_an_answer_without_the_expected_thought_is_shown_where_it_was_cut():
     assert draft.add_text("Your bike is") == ""
     draft.stop = "length"
     assert draft.finish(()) == draft.reply().text == "Your bike is"
-
-
-def test_text_is_passed_on_as_it_comes():
-    draft = ReplyBuilder()
-    pieces = [draft.add_text(piece) for piece in ("He", "llo", " <b", "> ", "</thi", "s>")]
-    assert pieces == ["He", "llo", " <b", "> ", "", "</this>"]
-    draft = ReplyBuilder()
-    assert [draft.add_text(piece) for piece in ("``", "`py", "thon")] == ["", "```py", "thon"]
 
 
 def test_a_thought_counts_against_no_bound():

@@ -3,12 +3,11 @@
 import json
 
 from engram.llm.anthropic import Anthropic
-from engram.llm.types import Call, Request, Tool, assistant, result, user
+from engram.llm.types import Call, Request, assistant, result, user
 
 _MARK = {"type": "ephemeral"}
 _CALL = Call("toolu_1", "memory_recall", '{"tags": ["café"]}')
 _OTHER = Call("toolu_2", "memory_list", "")
-_TOOL = Tool("memory_list", "Lists all", '{"type":"object","properties":{}}')
 
 
 def _body(messages, system=("You are Engram.", "Tags: a b"), tools=(), max_tokens=100):
@@ -47,12 +46,6 @@ def test_a_key_is_sent_only_if_there_is_one():
     assert ("x-api-key", "k") in Anthropic().headers("k")
     assert "x-api-key" not in dict(Anthropic().headers(""))
     assert ("anthropic-version", "2023-06-01") in Anthropic().headers("")
-
-
-def test_a_request_streams_and_always_has_a_bound():
-    body = _body([user("hi")])
-    assert (body["model"], body["stream"], body["max_tokens"]) == ("some-model", True, 100)
-    assert _body([user("hi")], max_tokens=0)["max_tokens"] > 0
 
 
 def test_the_last_system_block_is_marked():
@@ -100,13 +93,6 @@ def test_arguments_that_are_no_object_become_an_empty_one():
         assert found[1]["content"][0]["input"] == {}, arguments
 
 
-def test_tools_are_described():
-    schema = {"type": "object", "properties": {}}
-    described = {"name": "memory_list", "description": "Lists all", "input_schema": schema}
-    assert _body([user("a")], tools=(_TOOL, _TOOL))["tools"] == [described, described]
-    assert "tools" not in _body([user("a")])
-
-
 def test_a_stream_of_text_and_calls_is_put_together():
     usage = {"input_tokens": 10, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 5}
     pieces, draft = _feed(
@@ -146,11 +132,6 @@ def test_stop_reasons_are_reported():
         ("refusal", "filter"),
     ):
         assert _feed(_stop(reason))[1].reply().stop == stop
-
-
-def test_a_reply_that_was_cut_has_no_calls():
-    _, draft = _feed(_start(0, type="tool_use", id="a", name="one"), _stop("max_tokens"))
-    assert draft.reply().calls == ()
 
 
 def test_fields_of_wrong_types_are_ignored():

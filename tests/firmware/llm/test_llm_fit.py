@@ -110,35 +110,12 @@ async def test_what_was_refused_is_remembered_for_its_model_alone():
     assert ("stream_options" in theirs[0], "max_tokens" in theirs[0]) == (True, False)
 
 
-async def test_several_refusals_are_answered_one_after_the_other():
-    refusals = [_refusal(words) for words in ("no tools", "no stream_options", "max_tokens", "max_completion_tokens")]
-    async with _Way(*refusals) as way:
-        found = await way.ask(_request())
-    assert (found[3].get("max_tokens"), found[3]["max_completion_tokens"]) == (None, 100)
-    assert sorted(found[-1]) == ["messages", "model", "stream"]
-
-
 async def test_what_did_not_help_is_tried_again_the_next_time():
     async with _Way(*[_refusal("tools: not supported")] * 2) as way:
         with raises(ModelRefused) as caught:
             await way.ask(_request())
         assert "tools: not supported" in str(caught.error)
         assert "tools" in (await way.ask(_request()))[0] and way.notes == []
-
-
-async def test_a_key_that_is_refused_is_no_matter_of_fields():
-    async with _Way(_refusal("no tools for this key", "401 Unauthorized")) as way:
-        with raises(ModelRefused):
-            await way.ask(_request())
-    assert len(way.peer.requests) == 1
-
-
-async def test_a_call_without_an_id_gets_nine_letters_and_digits():
-    delta = {"tool_calls": [{"index": 0, "function": {"name": "memory_list", "arguments": "{}"}}]}
-    draft = OpenAI().draft()
-    draft.feed(json.dumps({"choices": [{"delta": delta, "finish_reason": "tool_calls"}]}).encode())
-    (call,) = draft.reply().calls
-    assert len(call.id) == 9 and all(mark.isdigit() or mark.isalpha() for mark in call.id)
 
 
 async def test_anthropics_marks_for_the_cache_are_left_out_where_they_are_refused():

@@ -9,7 +9,6 @@ from engram.llm.openai import OpenAI
 from engram.llm.types import Request, assistant, result, user
 from engram.net.sse import Events
 
-_ARGUMENTS = '{"content":"a"}'
 _SIGNED = {"google": {"thought_signature": "c2ln" * 100}}
 
 
@@ -56,12 +55,6 @@ def test_thoughts_of_a_message_go_back_with_its_calls():
         assert found[name] == "Let me think “你”.", name
 
 
-def test_fields_that_are_null_are_left_out():
-    found = _openai(_delta({"content": None, "reasoning": None, "audio": None}), _call(extra_content=None))
-    assert sorted(found) == ["content", "role", "tool_calls"]
-    assert sorted(found["tool_calls"][0]) == ["function", "id", "type"]
-
-
 def test_entries_of_a_list_with_one_index_are_put_together():
     details = [
         {"type": "reasoning.text", "text": "Let ", "format": "f", "index": 0},
@@ -86,19 +79,6 @@ def test_blocks_without_an_index_end_with_their_signature():
     ]
     found = _openai(*([_delta({"thinking_blocks": [each]}) for each in pieces] + [_call()]))
     assert found["thinking_blocks"] == [{"type": "thinking", "thinking": "ab", "signature": "s1"}, pieces[2]]
-
-
-def test_a_whole_list_goes_back_as_it_came():
-    blocks = [{"type": "thinking", "thinking": "a"}, {"type": "thinking", "thinking": "a"}, "x", 1, [2], None]
-    call = {"id": "c1", "type": "function", "function": {"name": "one", "arguments": "{}"}, "extra_content": _SIGNED}
-    message = {
-        "role": "assistant",
-        "content": None,
-        "thinking_blocks": blocks,
-        "tool_calls": [call, dict(call, id="c2")],
-    }
-    found = _sent_back(OpenAI(), {"choices": [{"message": message, "finish_reason": "tool_calls"}]})
-    assert found == message
 
 
 def test_more_than_the_bound_is_not_sent_back_in_part():
@@ -189,19 +169,3 @@ def _any_value(depth):
     if kind == 4:
         return [_any_value(depth + 1) for _ in range(random.randrange(4))]
     return {name: _any_value(depth + 1) for name in ("b", "text", "type")[: random.randrange(4)]}
-
-
-def test_a_text_cut_anywhere_is_put_together():
-    random.seed(43)
-    for _ in range(100):
-        text = _any_value(3) if random.randrange(2) else "thought é你😀" * 9
-        holder, kept = {}, Kept()
-        rest = text if isinstance(text, str) else "x"
-        whole = rest
-        while rest:
-            step = random.randrange(1, 8)
-            kept.add(holder, {"reasoning": rest[:step], "details": [{"type": "t", "index": 0, "text": rest[:step]}]})
-            rest = rest[step:]
-        if whole:
-            expected = {"reasoning": whole, "details": [{"type": "t", "index": 0, "text": whole}]}
-            assert plain(holder) == expected

@@ -4,7 +4,6 @@ import asyncio
 
 from engram.errors import ArgumentError, NetError, TimedOut
 from engram.net.http import Client
-from engram.net.transport import addresses
 from llm_peer import CLOSE, Peer, answer
 from support import raises, wait_until
 
@@ -24,13 +23,6 @@ async def _fetch(client, path="/x", body=None, headers=()):
         client.release(got)
 
 
-async def _unreachable():
-    """A URL where nobody listens."""
-    async with Peer() as peer:
-        pass
-    return peer.url
-
-
 async def test_a_request_has_its_line_its_headers_and_its_body():
     async with Peer([answer(b"hello")]) as peer:
         client = Client(peer.url + "/v1/")
@@ -43,12 +35,6 @@ async def test_a_request_has_its_line_its_headers_and_its_body():
     assert body == b"abc"
 
 
-async def test_a_body_is_counted_in_bytes():
-    async with Peer([answer(b"")]) as peer:
-        await _fetch(Client(peer.url), "/x", lambda: ("你好".encode(), memoryview("é!".encode())))
-    assert peer.requests[0][1] == "你好é!".encode()
-
-
 async def test_pieces_of_all_sizes_arrive_in_order():
     def body():
         for size in (0, 1, 1023, 1024, 1025, 5, 3000, 0, 7, 2048, 1000, 24, 1):
@@ -57,12 +43,6 @@ async def test_pieces_of_all_sizes_arrive_in_order():
     async with Peer([answer(b"")]) as peer:
         await _fetch(Client(peer.url), "/x", body)
     assert peer.requests[0][1] == b"".join(body())
-
-
-async def test_without_a_body_no_length_is_sent():
-    async with Peer([answer(b"")]) as peer:
-        await _fetch(Client(peer.url))
-    assert b"content-length" not in peer.requests[0][0].lower()
 
 
 async def test_a_body_that_changes_is_refused_and_the_next_request_works():
@@ -100,18 +80,6 @@ async def test_a_refused_header_is_not_shown():
     with raises(ArgumentError) as caught:
         await Client("http://127.0.0.1:9").ask("GET", "/", [("X", "secret\n")])
     assert "secret" not in str(caught.error)
-
-
-def test_https_without_roots_is_refused():
-    with raises(ArgumentError):
-        Client("https://example.org")
-
-
-async def test_a_link_is_kept():
-    async with Peer([answer(b"1")], [answer(b"2")]) as peer:
-        client = Client(peer.url)
-        assert [await _fetch(client), await _fetch(client)] == [(200, b"1"), (200, b"2")]
-        assert peer.connections == 1
 
 
 async def test_a_link_that_was_idle_for_long_is_not_kept():
@@ -179,30 +147,6 @@ async def test_a_service_that_is_silent_times_out_and_the_next_request_works():
                 await _fetch(client)
         client._stall_ms = _LONG  # a pause of the process is no silence
         assert await _fetch(client) == (200, b"3")
-
-
-async def test_where_nobody_listens_is_an_error_and_the_name_is_asked_again():
-    client = Client(await _unreachable())
-    with raises(NetError):
-        await _fetch(client)
-    assert client.addresses is None
-
-
-async def test_the_name_is_asked_once():
-    async with Peer([answer(b"1"), CLOSE], [answer(b"2")]) as peer:
-        client = Client(peer.url)
-        await _fetch(client)
-        known = client.addresses
-        await _fetch(client)
-        assert client.addresses is known
-
-
-async def test_the_next_address_is_tried():
-    nowhere = Client(await _unreachable())
-    async with Peer([answer(b"1")]) as peer:
-        client = Client(peer.url)
-        client.addresses = [addresses(each.host, each.port)[0] for each in (nowhere, client)]
-        assert await _fetch(client) == (200, b"1")
 
 
 async def test_a_name_that_is_not_known_is_an_error():

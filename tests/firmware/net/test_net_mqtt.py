@@ -142,13 +142,6 @@ async def test_a_message_beyond_the_bound_is_passed_over_and_what_follows_is_tak
     assert [len(data) for data in client.came] == [60_000, 5]
 
 
-async def test_a_message_for_another_device_is_passed_over():
-    async with Broker() as broker, Client(broker) as client:
-        await broker.send(message(b"engram/v1/garden/down", b"no") + message(DOWN, b"yes"))
-        await broker.wait_until("the message", lambda: client.came)
-    assert client.came == [b"yes"]
-
-
 async def test_what_no_broker_sends_ends_the_link():
     garbage = (
         b"HTTP/1.1 400 Bad Request\r\n\r\n",
@@ -180,16 +173,6 @@ async def test_random_bytes_never_hang_the_client_nor_get_through():
             assert not client.came
 
 
-async def test_a_link_that_is_cut_in_the_middle_of_a_packet_is_reported():
-    packet = message(DOWN, b"hello there")
-    for size in range(1, len(packet)):
-        async with Broker() as broker, Client(broker) as client:
-            await broker.send(packet[:size])
-            await broker.cut()
-            await client.ended()
-            assert not client.came
-
-
 async def test_a_refused_token_is_reported_and_not_tried_at_once():
     for code, word in ((4, "token"), (5, "token"), (2, "name"), (99, "refused")):
         async with Broker(connack=b"\x20\x02\0" + bytes((code,))) as broker:
@@ -205,14 +188,6 @@ async def test_a_subscription_that_is_not_granted_is_reported():
             async with Client(broker):
                 pass
     assert "listen" in str(caught.error)
-
-
-async def test_nobody_who_listens_is_an_error_of_the_link():
-    async with Broker() as broker:
-        url = broker
-    with raises(NetError):
-        async with Client(url):
-            pass
 
 
 async def test_a_body_of_another_length_ends_the_link():
@@ -247,14 +222,3 @@ def test_a_url_with_a_path_or_another_scheme_is_refused():
     for url in ("http://host", "mqtt://host/path", "mqtt://", "mqtt://a b", "tcp://host:1883"):
         with raises(ArgumentError):
             MqttTransport(url, "kitchen", BOARD, "", None)
-
-
-def test_ports_are_those_of_mqtt_unless_named():
-    for url, port in (("mqtt://host", 1883), ("mqtts://host", 8883), ("mqtt://host:99", 99)):
-        assert MqttTransport(url, "kitchen", BOARD, "", None)._port == port
-
-
-def test_packet_ids_are_never_zero():
-    client = MqttTransport("mqtt://host", "kitchen", BOARD, "", None)
-    client._packet = 65534
-    assert [client._numbered() for _ in range(3)] == [b"\xff\xff", b"\x00\x01", b"\x00\x02"]

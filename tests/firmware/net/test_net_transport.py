@@ -64,26 +64,9 @@ def test_a_date_that_does_not_fit_lets_the_clock_be_checked():
     )
 
 
-def test_another_reason_lets_url_and_roots_be_checked():
-    assert "root certificates" in _why_refused("example.org", "wrong name", 2026)
-
-
-def test_a_plain_url_has_the_port_of_its_scheme():
-    assert split_url("http://example.org") == (False, "example.org", 80, "")
-    assert split_url("https://example.org") == (True, "example.org", 443, "")
-
-
 def test_a_prefix_loses_the_slashes_at_its_end():
     assert split_url("https://example.org/api/v1//") == (True, "example.org", 443, "/api/v1")
     assert split_url("https://example.org/") == (True, "example.org", 443, "")
-
-
-def test_scheme_and_host_are_taken_in_any_case():
-    assert split_url("HTTPS://Example.ORG/V1") == (True, "example.org", 443, "/V1")
-
-
-def test_a_port_is_taken():
-    assert split_url("http://10.0.0.7:11434/v1") == (False, "10.0.0.7", 11434, "/v1")
 
 
 def test_an_ipv6_address_is_taken_out_of_its_brackets():

@@ -16,16 +16,6 @@ def test_the_list_has_the_latest_reading_and_the_age_of_each():
     ]
 
 
-def test_events_that_last_are_in_the_list():
-    board = house()
-    board.sense_view.set_limit(OWNER, "outside", low=20)
-    for _ in range(3):
-        board.now += 60
-        board.senses.observe("outside", 9)
-        board.senses.tick()
-    assert lines_of(board, "/senses")[-1] == "unusual: outside was below 20.0 °C at 2026-09-23 09:30: 9.2 °C (l1)"
-
-
 def test_one_sense_is_shown_by_day():
     board = house()
     assert lines_of(board, "/senses outside yesterday") == [
@@ -36,11 +26,6 @@ def test_one_sense_is_shown_by_day():
     hours = "bedroom temperature, 2026-09-22 09:30 to 2026-09-23 09:30: "
     assert lines_of(board, "/senses Bedroom  Temperature")[0].startswith(hours)
     assert lines_of(board, "/senses outside last week")[0] == "outside: no readings are kept of that time."
-
-
-def test_a_sense_is_shown_by_a_part_of_its_name():
-    board = house()
-    assert lines_of(board, "/senses humidity yesterday")[0].startswith("bedroom humidity, 2026-09-22 00:00")
 
 
 def test_a_limit_is_set_shown_and_removed():

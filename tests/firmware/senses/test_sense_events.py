@@ -106,22 +106,6 @@ async def test_a_sense_that_is_shared_no_more_tells_its_readings_to_the_owner_on
     assert tools.limit(house.view, ANN, "list")[0] == {"limits": []}
 
 
-async def test_an_event_that_had_begun_when_its_sense_was_shared_no_more_is_not_seen():
-    house = House(senses_share="all").limit(ANN, low=5)
-    await house.read(4)
-    house.settings["senses_share"] = "owner"
-    house.restart()
-    assert house.events(ANN) == []
-    await house.read(*[20] * 7)
-    assert house.view.limits.lasting == []
-
-
-async def test_an_event_whose_room_is_not_there_is_kept_and_seen():
-    house = House().limit(OWNER, low=5)
-    assert await house.read(4) == []
-    assert len(house.events()) == len(house.memories()) == 1
-
-
 async def test_an_event_whose_chat_is_away_is_told_once_when_it_is_back():
     house = House().limit(low=5)
     channels = house.board.inbox.deliveries.channels
@@ -140,22 +124,6 @@ async def test_unusual_readings_are_told_in_the_room_that_the_setting_names():
         assert len(await house.read(20)) == count
         assert len(house.events()) == len(house.memories()) == 1
         assert "30.0 °C, where 19.0 to 21.0 °C is usual (l1)" in house.events()[0]
-
-
-async def test_readings_that_come_back_for_less_than_the_cooldown_are_one_event():
-    house = House(senses_cooldown_minutes=60).limit(low=5)
-    for _ in range(3):
-        await house.read(4, *[20] * 10)
-    assert len(house.told()) == len(house.memories()) == 1
-
-
-async def test_an_event_of_a_sense_that_is_forgotten_is_over():
-    house = House().limit(low=5)
-    await house.read(4)
-    list(house.view.command(OWNER, "forget cellar"))
-    house.board.now += 60
-    house.watch.tick()
-    assert house.view.limits.lasting == [] and house.view.limits.of_caller(HOME) == []
 
 
 # --- the power fails
@@ -250,17 +218,3 @@ async def test_the_model_sets_lists_and_removes_limits_of_its_person_alone():
     assert await house.read(4) == [("net 1", EARLIER)]
     assert tools.limit(house.view, HOME, "remove", id="l1")[0]["removed"]["id"] == "l1"
     assert tools.limit(house.view, HOME, "list")[0] == {"limits": []}
-
-
-async def test_a_call_of_the_tool_that_cannot_be_carried_out_is_refused():
-    house = House()
-    await house.read(20)
-    for arguments in (
-        {"action": "set", "low": 5},
-        {"action": "set", "sense": "cellar"},
-        {"action": "remove"},
-        {"action": "remove", "id": "l9"},
-        {"action": "set", "sense": "attic", "low": 5},
-    ):
-        ok, _ = await house.board.toolbox.call("sense_limit", arguments, HOME)
-        assert not ok, arguments

@@ -1,7 +1,6 @@
 """Captions of a camera or a microphone of one's own: kept as turns or events, and found again."""
 
 from board import ANN, NOW, Board
-from engram.channels.telegram.updates import Bot, Incoming
 from engram.errors import ArgumentError
 from engram.memory.access import OWNER
 from engram.memory.perceive import perceive
@@ -23,14 +22,6 @@ def test_a_caption_is_a_turn_of_the_owners_that_is_found():
     )
     assert [item.id for item in board.find("fox", OWNER)] == ["t3"]
     assert board.find("fox", ANN) == []
-
-
-def test_what_was_perceived_earlier_says_when():
-    board = Board().serve()
-    _perceive(board, "a dog barks", "sound", NOW - 7200, "")
-    assert board.find("dog", OWNER)[0].text == "[sound, 2026-09-21 12:13] a dog barks"
-    _perceive(board, "a cat purrs", "sound", NOW - 5, "")
-    assert board.find("cat", OWNER)[0].text == "[sound] a cat purrs"
 
 
 def test_what_was_perceived_earlier_is_a_turn_of_its_own_time_in_a_session_of_today():
@@ -57,12 +48,6 @@ def test_an_event_is_a_memory_of_the_owners_even_if_it_repeats():
     )
     assert record["scope"] == "user:owner"
     assert board.find("bell", ANN) == []
-
-
-def test_an_event_that_is_told_later_is_a_memory_of_its_own_time():
-    board = Board().serve()
-    for at, created in ((NOW - 72000, NOW - 72000), (NOW + 600, board.clock.now())):
-        assert board.records.get(_perceive(board, "the bell rang", "event", at, ""))["created"] == created
 
 
 def test_a_caption_is_one_line_without_control_characters():
@@ -92,12 +77,3 @@ def test_what_is_wrong_is_said():
             _perceive(board, *arguments)  # pyright: ignore[reportArgumentType]  # wrong ones are tried
         assert caught.error.argument == argument
     assert board.journal.newest == 0 and board.records.count() == 0
-
-
-def test_a_photo_of_telegram_is_found_by_its_caption():
-    message = {"message_id": 7, "chat": {"id": 5, "type": "private"}, "from": {"id": 5, "first_name": "Ann"}}
-    message.update({"photo": [{"file_id": "a"}], "caption": "the new fence in the garden"})
-    said = Incoming({"update_id": 1, "message": message}, Bot(9, "engram_bot")).text
-    board = Board().serve()
-    board.journal.add(OWNER, "user", "owner", said)
-    assert [item.text for item in board.find("fence", OWNER)] == ["[photo] the new fence in the garden"]

@@ -50,14 +50,6 @@ def _files(place):
     return sorted(os.listdir(place))
 
 
-def test_blocks_are_read_after_a_restart_as_they_were_written():
-    place = folder()
-    _filled(place, 30)
-    ring = _ring(place)
-    assert _slots(ring) == list(range(1, 31))
-    assert [bytes(rows) for rows in ring.rows()] == [bytes(_rows(slot)) for slot in range(1, 31)]
-
-
 def test_the_oldest_file_leaves_at_the_cap_and_no_other():
     place = folder()
     ring = _ring(place)
@@ -70,13 +62,6 @@ def test_the_oldest_file_leaves_at_the_cap_and_no_other():
         assert len(_files(place)) == len(ring.sizes) <= 4
         assert all(files.size(place + "/" + name) <= LIMIT for name in _files(place))
     assert len(_slots(ring)) >= 3 * (LIMIT // ((ROWS + 1) * SIZE))
-
-
-def test_only_files_that_may_have_the_slots_are_read():
-    ring = _filled(folder(), 60, 40)
-    ring = _ring(ring._folder)
-    assert _slots(ring, 900, 1000) == [] and 60 in _slots(ring, 60, 60)
-    assert all(slot >= 1 for slot in _slots(ring, 0, 0))
 
 
 def test_damage_at_any_byte_loses_one_block_at_most():
@@ -97,22 +82,6 @@ def test_damage_at_any_byte_loses_one_block_at_most():
         for name in _files(place):
             if name != "minutes.0001":
                 os.remove(place + "/" + name)
-
-
-def test_a_block_that_was_cut_off_is_absent_and_the_next_ones_are_there():
-    place = folder()
-    _filled(place, 3)
-    path = place + "/minutes.0001"
-    whole = files.read(path, 65536) or b""
-    size = len(whole) // 3
-    for cut in range(2 * size + 1, 3 * size, 5):
-        files.write(path, whole[:cut])
-        ring = _ring(place)
-        assert _slots(ring) == [1, 2], cut
-        _append(ring, 4)
-        _append(ring, 5)
-        assert _slots(_ring(place)) == [1, 2, 4, 5]
-        os.remove(place + "/minutes.0002")
 
 
 # --- for a copy

@@ -43,11 +43,6 @@ def test_four_minutes_of_one_reading_each_are_one_row():
     assert rows.end == 3 * SIZE and _read(rows) == added
 
 
-def test_one_sense_is_read_alone():
-    rows = _filled((5, START, _single(1)), (6, START, _single(2)), (5, START + 1, _single(3)))
-    assert _read(rows, 5) == [(5, START, _single(1)), (5, START + 1, _single(3))]
-
-
 def test_values_beyond_16_bits_lose_one_part_in_16384_at_most():
     random.seed(26)
     for _ in range(rounds(2000, 300)):

@@ -115,13 +115,6 @@ async def test_thermometers_of_one_bus_are_read_after_their_conversion_by_their_
     assert sensors.conversions == 2
 
 
-async def test_several_thermometers_without_an_address_are_named_in_the_warning():
-    sampled = _Sampled({"in": {"kind": "ds18b20", "pin": 4}})
-    sensors.on_pins[4] = {ROM: 20.5, OTHER_ROM: -3.125}
-    await sampled.run(200)
-    assert len(sampled.told()) == 1 and OTHER_ROM + ", " + ROM in sampled.told()[0]
-
-
 # --- pins
 
 INPUTS = {"door": {"pin": 14, "mode": "in"}}
@@ -163,18 +156,6 @@ async def test_edges_are_counted_between_two_readings():
     assert sampled.read("rain") == [(0, "0"), (60, "6"), (120, "0")]
 
 
-async def test_state_and_edges_of_one_pin_are_both_read():
-    for names in (("a", "b"), ("b", "a")):  # whichever is set up first
-        state, counter = names
-        table = {state: {"kind": "pin", "pin": "door"}, counter: {"kind": "pin", "pin": "door", "what": "count"}}
-        sampled = _Sampled(table, INPUTS)
-        for at in range(4):
-            world.after(4500 + 4000 * at, lambda at=at: machine.set_input(14, 1 - at % 2))
-        await sampled.run(61)
-        assert sampled.read(state) == [(0, "0"), (5, "1"), (9, "0"), (13, "1"), (17, "0"), (60, "0")], names
-        assert sampled.read(counter) == [(0, "0"), (60, "2")], names
-
-
 # --- failures
 
 SOIL = {"soil": {"pin": 7, "mode": "adc"}}
@@ -190,17 +171,6 @@ async def test_a_sensor_that_fails_is_reported_once_until_it_works_again():
     sensors.faults.append(Exception("checksum error"))
     await sampled.run(30)
     assert "room cannot be read: checksum error" in sampled.told()[2] and "read again" in sampled.told()[3]
-
-
-async def test_one_sensor_that_fails_keeps_no_other_from_being_read():
-    sampled = _Sampled(
-        {"a": {"kind": "dht22", "pin": 4}, "soil": {"kind": "adc", "pin": "soil"}, "d": {"kind": "dht11", "pin": 9}},
-        SOIL,
-    )
-    machine.inputs[7] = 1000
-    await sampled.run(121)
-    assert [at for at, _ in sampled.read("soil")] == [0, 60, 120]
-    assert len(sampled.told()) == 2
 
 
 async def test_a_value_that_cannot_be_kept_is_reported_once():

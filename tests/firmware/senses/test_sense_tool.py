@@ -19,21 +19,6 @@ class _Model:
         return result.get("result", result)
 
 
-async def test_the_latest_reading_has_its_time():
-    model = _Model()
-    model.board.now += 120
-    found = await model.call(name="Outside")
-    assert (found["name"], found["unit"]) == ("outside", "°C")
-    assert found["latest"] == {"value": "9.2", "at": "2026-09-23 09:30"}
-
-
-async def test_the_lowest_and_the_highest_have_their_times():
-    found = await _Model().call(name="outside", days="2026-09-22")
-    assert found["lowest"] == {"value": "6.0", "at": "2026-09-22 02:50"}
-    assert found["highest"] == {"value": "12.0", "at": "2026-09-22 15:00"}
-    assert (found["mean"], found["readings"]) == ("9.0", 144)
-
-
 async def test_a_day_has_rows_of_hours_and_more_have_rows_of_several():
     model = _Model()
     found = await model.call(name="bedroom temperature", days="yesterday")
@@ -41,19 +26,6 @@ async def test_a_day_has_rows_of_hours_and_more_have_rows_of_several():
     assert found["rows"][3] == ["2026-09-22 03:00", "16.2", "16.0", "16.4"]
     found = await model.call(name="bedroom temperature", days="September")
     assert found["hours_each"] == 18 and 2 < len(found["rows"]) <= 31
-
-
-async def test_what_is_unusual_now_has_a_sentence():
-    model = _Model()
-    board = model.board
-    board.sense_view.set_limit(OWNER, "outside", low=20)
-    for _ in range(3):
-        board.now += 60
-        board.senses.observe("outside", 9)
-        board.senses.tick()
-    (event,) = (await model.call(name="outside"))["unusual now"]
-    assert "outside was below 20.0 °C" in event
-    assert "unusual now" not in await model.call(name="door")
 
 
 async def test_days_that_are_none_are_refused():

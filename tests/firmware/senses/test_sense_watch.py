@@ -1,7 +1,6 @@
 """Limits and unusual hours: when an event begins, and when it is over."""
 
-from board import ANN
-from engram.errors import ArgumentError, NotFound
+from engram.errors import ArgumentError
 from engram.memory.access import OWNER, Caller
 from engram.senses.limits import MOST
 from engram.senses.watch import HourlyBaseline
@@ -64,16 +63,6 @@ def test_limits_survive_a_restart_and_an_event_goes_on():
     assert cellar.read(*[60] * 7) == [] and len(cellar.told) == 1
 
 
-def test_the_event_of_a_limit_that_is_removed_is_over():
-    cellar = Cellar()
-    row = cellar.limit(low=5)
-    cellar.read(40)
-    with raises(NotFound):
-        cellar.limits.remove(ANN, row["id"])
-    assert cellar.limits.remove(OWNER, row["id"])["bound"] == 50
-    assert cellar.read(30) == []
-
-
 def test_limits_that_cannot_be_are_refused():
     cellar = Cellar()
     for wrong in ({}, {"low": 1, "high": 2}, {"low": "5"}, {"low": float("nan")}, {"low": 5, "minutes": -1}):
@@ -83,20 +72,6 @@ def test_limits_that_cannot_be_are_refused():
         cellar.limit(Caller("p%d" % number, "net %d" % number, False, ""), low=5)
     with raises(ArgumentError):
         cellar.limit(Caller("one too many", "net", False, ""), low=5)
-
-
-def test_damaged_lines_of_limits_are_set_aside():
-    cellar = Cellar()
-    cellar.limit(low=5)
-    cellar.limit(ANN, high=30)
-    path = cellar.board.folder + "/senses/limits.jsonl"
-    with open(path, "rb") as file:
-        data = file.read()
-    with open(path, "wb") as file:
-        file.write(data.replace(b'"bound":300', b'"bound":900'))
-    cellar.start()
-    assert cellar.limits.of_caller(ANN) == [] and len(cellar.limits.of_caller(OWNER)) == 1
-    assert cellar.limit(ANN, high=30)["id"] == "l3", "no number is given twice"
 
 
 # --- hours
@@ -141,16 +116,3 @@ def test_each_hour_of_the_day_has_its_own_mean():
     for hour in range(24):
         low, high = baseline.usual(hour) or (0, 0)
         assert low < 200 + 20 * hour < high and high - low < 40
-
-
-def test_a_season_is_followed():
-    low, high = _learned(120, lambda day, hour: 200 + 2 * day).usual(5) or (0, 0)
-    assert low < 200 + 2 * 119 < high
-
-
-def test_one_wild_hour_hardly_changes_what_is_usual():
-    baseline = _learned(20, lambda day, hour: 200)
-    before = baseline.usual(5)
-    baseline.learn(5, 1 << 29)
-    after = baseline.usual(5)
-    assert before and after and abs(after[1] - before[1]) < 10

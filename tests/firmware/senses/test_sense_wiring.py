@@ -48,13 +48,6 @@ def test_a_reading_makes_senses_and_a_start_finds_them_again():
     assert [row for _, row in app.board.senses.range(sense, 0, 1 << 31, 0)] == [(1, 214, 214, 214, 214)]
 
 
-def test_config_json_says_the_unit_and_decimals_of_what_code_observes():
-    app = _app(_place(), {"battery": {"kind": "code", "unit": "V", "decimals": 2}})
-    app.observe("Battery", 3.71)
-    sense = app.board.senses.find("battery")
-    assert sense.text(sense.last) == "3.71 V" and app.board.sampling is None
-
-
 def test_a_sense_keeps_its_decimals_until_it_is_forgotten():
     place = _place()
     app = _app(place, {"cellar": {"kind": "code", "unit": "K", "decimals": 3}})

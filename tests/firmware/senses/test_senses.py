@@ -46,13 +46,6 @@ def test_what_is_no_number_or_does_not_fit_is_refused():
 # --- senses
 
 
-def test_a_number_that_becomes_infinite_when_it_is_scaled_is_refused():
-    for value in (1e308, -1e308, 3e38, -3e38):
-        with raises(ArgumentError) as caught:
-            scale(value, 3)
-        assert "is too large" in str(caught.error), value
-
-
 def test_a_sense_is_found_by_its_name_however_it_is_written():
     board = Board()
     board.observe("Bedroom Temperature", 20, "°C")
@@ -85,25 +78,6 @@ def test_names_and_units_that_cannot_be_are_refused():
     assert board.names() == []
 
 
-def test_another_unit_than_the_first_is_refused():
-    board = Board()
-    board.observe("room", 20, "°C")
-    assert "is °C for room" in _refused(board.restart(), "room", 70, "°F")
-    assert board.senses.find("room").text(214) == "21.4 °C"
-
-
-def test_a_damaged_line_costs_its_sense_alone():
-    board = Board()
-    for name in ("a", "b", "c"):
-        board.observe(name, 1)
-    path = board.folder + "/senses/senses.jsonl"
-    files.write(path, (files.read(path, 4096) or b"").replace(b'"name":"b"', b'"name":"x"'))
-    board.restart()
-    assert board.names() == ["a", "c"] and board.senses.table.damaged == 1
-    board.observe("b", 1)
-    assert board.senses.find("b").number == 4
-
-
 # --- readings in RAM
 
 
@@ -113,19 +87,6 @@ def test_one_reading_a_second_is_kept():
     board.machine.later(1)
     assert board.observe("room", 3)
     assert (board.senses.find("room").last, board.senses.find("room").at) == (30, NOW + 1)
-
-
-def test_a_minute_is_told_once_when_it_is_over():
-    board = Board()
-    heard = []
-    board.senses.on_minute = lambda sense, slot, aggregate: heard.append((sense.name, slot, aggregate))
-    for value in (1, 3, 2):
-        board.observe("room", value)
-        board.machine.later(10)
-    assert heard == []
-    board.machine.later(40)
-    board.work()
-    assert heard == [("room", START, (3, 10, 30, 20, 20))]
 
 
 def test_without_a_clock_only_the_latest_reading_is_known():
@@ -249,29 +210,6 @@ def test_a_clock_that_is_set_back_doubles_nothing_and_loses_nothing():
     ]
     assert sum(row[0] for _, row in board.range("room", HOUR_LEVEL)) == 1200
     assert sum(row[0] for _, row in board.restart().range("room", HOUR_LEVEL)) == 1200
-
-
-def test_a_clock_that_ran_ahead_for_a_while_leaves_the_rest_in_its_place():
-    board = Board()
-    board.minutes("room", [1] * 200)
-    board.machine.now += 400 * 86400
-    board.minutes("room", [2] * 90)
-    board.machine.now -= 400 * 86400
-    board.minutes("room", [3] * 3000)
-    board.senses.flush()
-    hours = board.range("room", HOUR_LEVEL)
-    later = START // 60 + 390 * 24
-    assert sum(row[0] for _, row in hours) == 3290 and sum(row[0] for slot, row in hours if slot > later) == 90
-    assert len(board.range("room", MINUTE_LEVEL, START, START + 200)) == 200
-
-
-def test_gaps_are_not_filled():
-    board = Board()
-    for _ in range(4):
-        board.minutes("room", [5] * 10)
-        board.machine.later(40 * 86400)
-        board.work()
-    assert len(board.range("room", MINUTE_LEVEL)) == 40 and len(board.range("room", HOUR_LEVEL)) == 4
 
 
 # --- the flash

@@ -1,6 +1,5 @@
 """JSON: one form when written, no leniency when read."""
 
-from collections import OrderedDict
 
 from engram.errors import ArgumentError
 from engram.text import dumps, dumps_fields, loads
@@ -63,22 +62,11 @@ def test_floats_of_six_digits_are_written_in_one_form():
     assert " ".join([dumps(value) for value in FLOATS]) == texts
 
 
-def test_a_float_with_more_digits_loses_none():
-    for value in (1234567.5, 0.1 + 0.2, 1 / 3):
-        back = loads(dumps(value))
-        assert isinstance(back, float) and abs(back - value) <= abs(value) * 1e-15
-
-
 def test_pairs_keep_their_order():
     pairs = [("zebra", 1), ("apple", [2]), ("mango", {"x": None}), ("", "")]
     assert dumps_fields(pairs) == '{"zebra":1,"apple":[2],"mango":{"x":null},"":""}'
     assert dumps_fields(iter(pairs)) == dumps_fields(pairs)
     assert dumps_fields([]) == "{}"
-
-
-def test_an_ordered_dict_keeps_its_order():
-    pairs = [(letter, index) for index, letter in enumerate("qwertzuiop")]
-    assert dumps([OrderedDict(pairs)]) == "[" + dumps_fields(pairs) + "]"
 
 
 def test_what_is_no_json_is_refused():
@@ -108,12 +96,6 @@ def test_depth_is_bounded_alike_when_written_and_read():
         dumps(nested(17))
     with raises(ValueError):
         loads("[" * 17 + "]" * 17)
-
-
-def test_a_mile_of_brackets_is_refused():
-    for text in ("[" * 5000, '{"a":' * 2000, "[" * 5000 + "]" * 5000):
-        with raises(ValueError):
-            loads(text)
 
 
 def test_what_was_written_is_read_again():
@@ -147,33 +129,9 @@ def test_every_beginning_of_a_text_is_refused():
             loads(text[:size])
 
 
-def test_escaped_surrogates_become_one_character():
-    assert loads('"\\ud83d\\ude00\\uD83D\\uDE00x"') == "😀😀x"
-
-
-def test_a_lone_escaped_surrogate_is_replaced():
-    for escape in ("\\ud83d", "\\ude00", "\\ude00\\ud83d"):
-        assert loads('"a' + escape + 'z"') == "a" + "\ufffd" * (len(escape) // 6) + "z"
-    assert loads('"\\ud83d\\u0041"') == "\ufffdA"
-    assert loads('"\\ud83d\\n\\ud83d\\ud83d\\ude00"') == "\ufffd\n\ufffd😀"
-
-
-def test_an_escaped_backslash_begins_no_escape():
-    assert loads('"\\\\ud83d\\\\ude00"') == "\\ud83d\\ude00"
-
-
-def test_the_last_of_equal_keys_wins():
-    assert loads('{"a":1,"b":2,"a":3}') == {"a": 3, "b": 2}
-
-
 def test_an_endless_number_is_refused():
     with raises(ValueError):
         loads("1" * 1000)
-
-
-def test_whole_numbers_are_ints_and_others_floats():
-    numbers = loads("[1,-1,0,1.0,1e2,-0.5]")
-    assert isinstance(numbers, list) and [type(item) for item in numbers] == [int, int, int, float, float, float]
 
 
 def test_changed_texts_are_valid_or_not_as_for_cpython():
@@ -213,8 +171,3 @@ def test_what_is_written_and_read_is_the_same_on_every_runtime():
         value = [numbers.pick(TEXTS), numbers.pick(NUMBERS), numbers.pick(FLOATS), [numbers.pick(TEXTS)] * 2]
         digest.add(dumps(loads(dumps(value))))
     assert digest.hex() == "5a586609", digest.hex()
-
-
-def test_long_texts_with_escapes_are_read():
-    part = 'line\n"quoted" \\ é \x01'
-    assert loads(dumps([part * 200])) == [part * 200]

@@ -1,6 +1,6 @@
 """Folding and cutting of text in scripts other than ASCII."""
 
-from engram.text import terms, words
+from engram.text import words
 from support import on_micropython
 
 LATIN = ((0xC0, 0x250), (0x1E00, 0x1F00))
@@ -27,42 +27,14 @@ def test_accents_and_case_make_no_difference():
     assert " ".join(words("Café ÜBER Garçon STRAßE Ærø Œuvre Łódź Ørsted Işık Þorn")) == expected
 
 
-def test_cyrillic_loses_case_and_accents():
-    assert split("Ёлка, ЙОД. Київ Ғарыш Ѝ") == ["елка", "иод", "киів", "ғарыш", "и"]
-
-
-def test_greek_loses_case_accents_and_the_final_sigma():
-    assert split("ΟΔΥΣΣΕΎΣ Οδυσσεύς Ἀθῆναι") == ["οδυσσευσ", "οδυσσευσ", "αθηναι"]
-
-
-def test_combining_marks_are_dropped():
-    assert split("Cafe\u0301 и\u0306 ά α\u0301") == ["cafe", "и", "α", "α"]
-
-
 def test_arabic_loses_points_and_tatweel_and_variants_of_letters():
     assert split("مَرْحَبًا مرحبـــا") == ["مرحبا", "مرحبا"]
     assert split("أحمد إحمد آحمد ٱحمد") == ["احمد"] * 4
 
 
-def test_full_width_ascii_is_ascii():
-    assert split("ＡＢＣ１２３　ｘ’ｓ") == ["abc123", "x"]
-
-
-def test_words_of_india_stay_whole():
-    assert split("नमस्ते दुनिया। தமிழ்") == ["नमस्ते", "दुनिया", "தமிழ்"]
-
-
-def test_joiners_and_soft_hyphens_do_not_part_a_word():
-    assert split("می\u200cخواهم co\u00adoperate\ufeff") == ["ميخواهم", "cooperate"]
-
-
 def test_han_kana_and_hangul_give_pairs():
     assert split("東京タワー") == ["東京", "京タ", "タワ", "ワー"]
     assert split("안녕하세요") == ["안녕", "녕하", "하세", "세요"]
-
-
-def test_pairs_reach_beyond_the_basic_plane():
-    assert split("𠀀中𪛖") == ["𠀀中", "中𪛖"]
 
 
 def test_a_script_without_spaces_ends_where_another_begins():
@@ -80,34 +52,13 @@ def test_an_emoji_is_a_word_of_its_own():
     assert split("I❤️you🙂🙂!") == ["i", "❤", "you", "🙂", "🙂"]
 
 
-def test_skin_tone_and_variation_make_no_difference_to_an_emoji():
-    assert split("👍🏽 👍 ☀️ ☀") == ["👍", "👍", "☀", "☀"]
-
-
-def test_a_joined_emoji_gives_its_parts():
-    assert split("👩‍🚀🧘‍♀️") == ["👩", "🚀", "🧘", "♀"]
-
-
 def test_a_flag_is_one_word():
     assert split("🇩🇪🇫🇷 x🇯🇵y 🇩") == ["🇩🇪", "🇫🇷", "x", "🇯🇵", "y", "🇩"]
-
-
-def test_a_keycap_is_its_digit():
-    assert split("1️⃣ #️⃣") == ["1"]
 
 
 def test_punctuation_of_any_script_parts_words():
     for mark in "¿¡«»…—–。、，！「」・،؛؟。।॥՝׃་።៖・  　€°":
         assert split("a" + mark + "b") == ["a", "b"], repr(mark)
-
-
-def test_controls_part_words_after_any_script():
-    for control in range(1, 32):
-        assert split("é" + chr(control) + "中" + chr(control) + "🙂" + chr(control) + "x") == ["e", "中", "🙂", "x"]
-
-
-def test_words_of_other_scripts_are_not_stemmed():
-    assert list(terms("привет शहर")) == ["привет", "शहर"]
 
 
 def test_latin_greek_and_cyrillic_letters_ignore_case():
@@ -137,13 +88,6 @@ def test_an_accented_latin_letter_counts_as_its_base():
         base = "".join([mark for mark in normalize("NFD", letter.casefold()) if not combining(mark)])
         if base.isascii():
             assert split(letter) == [base], letter
-
-
-def test_every_latin_letter_counts_as_ascii():
-    if on_micropython():
-        return
-    for letter in letters(*LATIN):
-        assert "".join(split(letter)).isascii(), letter
 
 
 def test_greek_and_cyrillic_letters_count_as_their_base():

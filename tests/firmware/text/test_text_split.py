@@ -15,13 +15,6 @@ def test_units_are_those_of_utf_16():
         assert units(text) == count, text
 
 
-def test_a_short_text_is_one_part():
-    assert parts_of("hello there") == ["hello there"]
-    assert parts_of("x" * 100) == ["x" * 100]
-    assert parts_of("") == []
-    assert parts_of(" \n ") == []
-
-
 def test_a_cut_is_at_a_paragraph_before_a_sentence():
     text = "A" * 45 + ".\n\nOne sentence. Another one that is rather long " + "b" * 40
     assert parts_of(text)[0] == "A" * 45 + "."
@@ -30,17 +23,6 @@ def test_a_cut_is_at_a_paragraph_before_a_sentence():
 def test_a_cut_is_at_a_sentence_before_a_word():
     text = "word " * 9 + "ends here. and then more words follow " + "c " * 40
     assert parts_of(text)[0] == "word " * 9 + "ends here."
-
-
-def test_a_chinese_sentence_ends_a_part():
-    text = "我喜欢喝茶" * 9 + "。" + "他也是" * 30
-    assert parts_of(text)[0] == "我喜欢喝茶" * 9 + "。"
-
-
-def test_a_cut_is_at_a_word_before_a_character():
-    text = "abcdefghi " * 30
-    for part in parts_of(text):
-        assert part.endswith("abcdefghi") and part.startswith("abcdefghi"), part
 
 
 def test_nothing_but_white_space_is_lost():
@@ -86,16 +68,6 @@ def test_long_lines_of_code_are_cut_as_well():
 
 def test_code_within_a_line_is_no_fence():
     assert all("``" not in part for part in parts_of("```a``` " + "word " * 100)[1:])
-
-
-def test_an_endless_fence_is_text():
-    parts = parts_of("`" * 500, 120)
-    assert "".join(parts) == "`" * 500
-
-
-def test_empty_lines_alone_are_no_part():
-    assert parts_of("\n" * 500) == []
-    assert parts_of("a" + "\n" * 500 + "b") == ["a", "b"]
 
 
 def test_code_that_ends_before_the_cut_is_not_opened_again():

@@ -51,9 +51,6 @@ redirected = {}
 names = {"localhost": "127.0.0.1", "": "0.0.0.0"}
 """Names that the name server knows."""
 
-names_6 = ("six.example",)
-"""Names that have an IPv6 address only."""
-
 open_sockets = []
 """Those that were not closed."""
 
@@ -64,10 +61,6 @@ def _failure(code):
 
 def getaddrinfo(host, port, family=0, type=0, proto=0, flags=0):
     """One address, or OSError below zero."""
-    if host in names_6:
-        if family == AF_INET:
-            raise _failure(-202)
-        return [(AF_INET6, type or SOCK_STREAM, proto, host, None)]
     return [(AF_INET, type or SOCK_STREAM, proto, host, (_resolved(host), int(port)))]
 
 
