@@ -8,8 +8,8 @@ from datetime import date, datetime
 from functools import lru_cache
 from pathlib import Path
 
-from engram.config import zone_of
 from engram.clock import Zone
+from engram.config import zone_of
 
 _HERE = Path("/etc/localtime")
 _FILE_BYTES = 1 << 20

@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 
-from engram.clock import Clock, day_number
-from engram.clock import Zone
+from engram.clock import Clock, Zone, day_number
 from engram_host.time_zones import read_rule
 from one_case import in_one_case
 

@@ -1,7 +1,6 @@
 """Time zones by a rule: their offsets, days and local times, and texts that are no rule."""
 
-from engram.clock import Clock, day_number
-from engram.clock import Zone
+from engram.clock import Clock, Zone, day_number
 from samples import Numbers
 from support import raises
 

@@ -5,8 +5,7 @@ import doctest
 import inspect as python_inspect
 
 from engram import errors
-from engram.app import Memory
-from engram.app import App
+from engram.app import App, Memory
 from one_case import in_one_case
 from pages import PAGES, fences, in_backticks, plain, read, rows, section
 

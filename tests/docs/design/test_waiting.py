@@ -59,15 +59,8 @@ PAUSES = {
     ("companion/store/test_store_failures.py", "killed"): "a kill, at random",
     ("firmware/link/test_link_conversation.py", "endless"): "a model that never ends",
     # The pause itself is tried, or asked for by the code under test.
-    ("firmware/test_compat.py", "test_sleeping_lets_the_time_pass"): "what is tried",
-    ("firmware/test_compat.py", "parse"): "a result comes after a pause",
-    ("firmware/test_compat.py", "answer_after_a_pause"): "the process stands still for longer than a timeout",
     ("firmware/device/test_device_wifi.py", "sleep_ms"): "in the time of fakes/world.py, which the test sets",
     ("firmware/device/test_network_wakes.py", "sleep_ms"): "in the time of fakes/world.py, which the test sets",
-    (
-        "firmware/link/test_link_remote_search.py",
-        "test_a_command_waits_in_pauses_for_the_companion",
-    ): "the command asks for it",
     ("support/keyboard/keyboard_board.py", "command"): "the command asks for it",
 }
 """By file and function: what each pause is for."""

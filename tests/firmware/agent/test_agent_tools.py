@@ -2,9 +2,8 @@
 
 from board import ANN, DAY, ROOM
 from calls import equipped, fill, problem_of, result_of, run
-from engram.clock import day_number
+from engram.clock import Zone, day_number
 from engram.memory.access import OWNER
-from engram.clock import Zone
 
 # --- memory_store
 

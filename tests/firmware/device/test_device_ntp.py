@@ -4,7 +4,7 @@ import fakes
 
 fakes.install()
 
-from errno import EAGAIN, ECONNREFUSED  # noqa: E402
+from errno import EAGAIN  # noqa: E402
 
 from engram.clock import day_number  # noqa: E402
 from engram.device import ntp  # noqa: E402

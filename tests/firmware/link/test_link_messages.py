@@ -6,7 +6,6 @@ from engram import log_line
 from engram.errors import ArgumentError
 from engram.link import messages
 from engram.link.messages import FROM_BOARD, TO_BOARD, BadMessage, decode, encode
-from fake_companion import digest
 from samples import Numbers
 from support import raises
 

@@ -4,13 +4,13 @@ import asyncio
 import os
 
 from board import Board
+from engram.clock import Zone
 from engram.compat import finish
 from engram.errors import NetError, Refused
 from engram.link import messages, replication
 from engram.link.replication import Replication
 from engram.link.rpc import NoAnswer
 from engram.memory.access import OWNER
-from engram.clock import Zone
 from linked import SOON, Linked
 from samples import Numbers
 from support import raises, wait_until

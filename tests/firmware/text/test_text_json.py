@@ -1,6 +1,5 @@
 """JSON: one form when written, no leniency when read."""
 
-
 from engram.errors import ArgumentError
 from engram.text import dumps, dumps_fields, loads
 from samples import Digest, Numbers, surrogate_between

@@ -8,10 +8,10 @@ fakes.install()
 
 from board import Board, error_of, lines_of  # noqa: E402
 from engram.agent.agent import Turn  # noqa: E402
+from engram.channels.console.commands.stats import find_status  # noqa: E402
 from engram.errors import ArgumentError, ConfigError  # noqa: E402
 from engram.llm.types import Call  # noqa: E402
 from engram.memory.access import OWNER, Caller  # noqa: E402
-from engram.channels.console.commands.stats import find_status  # noqa: E402
 from engram.tools import pin_config, pin_driver  # noqa: E402
 from fakes import machine  # noqa: E402
 from support import raises  # noqa: E402

@@ -3,6 +3,7 @@
 import os
 
 from engram import files
+from engram.channels.console.commands.stats import find_status
 from engram.errors import NetError, StoreError
 from engram.link import replication
 from engram.link.link_state import LinkState
@@ -13,7 +14,6 @@ from engram.link.rpc import Rpc
 from engram.link.sense_copy import SenseCopy
 from engram.memory.principal_files import principal_of
 from engram.memory.texts.notes import MEMORY, is_note
-from engram.channels.console.commands.stats import find_status
 from fake_companion import Companion, Way
 
 SOON, LATE = (20, 40), (60_000, 60_000)

@@ -11,9 +11,9 @@ import random
 
 from board import Board
 from channel import Network
+from engram.clock import Zone
 from engram.llm.types import Reply
 from engram.memory.access import Caller
-from engram.clock import Zone
 from support import let_others_run
 from timed import spec
 

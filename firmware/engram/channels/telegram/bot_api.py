@@ -11,7 +11,6 @@ from engram.text import cut, dumps, loads, part, printable
 _LONGEST_ANSWER = const(400_000)
 _SMALL = const(2048)  # bytes of an error
 _WORDS = const(200)  # characters of the service's own words
-_CONNECT_MS = const(10_000)
 _ANSWER_MS = const(20_000)  # the longest silence of the service, besides the wait of a long poll
 _JSON = const((("Content-Type", "application/json"),))
 
@@ -38,7 +37,7 @@ class BotApi:
 
     def __init__(self, url: str, token: str, tls=None, network=None, wait_s: int = 0):
         stall_ms = _ANSWER_MS + 1000 * wait_s
-        self.client = Client(url, _CONNECT_MS, stall_ms, _LONGEST_ANSWER, tls=tls, network=network)
+        self.client = Client(url, stall_ms=stall_ms, most=_LONGEST_ANSWER, tls=tls, network=network)
         self._token = token
         self._network = network
 
