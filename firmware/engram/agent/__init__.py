@@ -1,1 +1,0 @@
-"""One turn of a conversation: context, tools, session, agent."""

@@ -1,1 +1,0 @@
-"""Records kept by the companion."""

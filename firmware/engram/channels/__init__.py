@@ -1,1 +1,0 @@
-"""Channels between people and the agent."""

@@ -1,1 +1,0 @@
-"""The parts of real boards: boot, watchdog, network and serial line."""

@@ -1,1 +1,0 @@
-"""Extraction, distillation and the flush of turns that leave the window."""

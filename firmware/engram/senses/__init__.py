@@ -1,1 +1,0 @@
-"""Senses: readings of sensors, kept as aggregates by minute, hour and day."""

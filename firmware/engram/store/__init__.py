@@ -1,1 +1,0 @@
-"""Append-only logs, keyword indexes and small files on flash."""

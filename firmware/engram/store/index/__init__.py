@@ -1,1 +1,0 @@
-"""The keyword index: a memtable, tables on flash, merging."""

@@ -1,1 +1,0 @@
-"""The append-only log: segments of lines, recovery, compaction."""

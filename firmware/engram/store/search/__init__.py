@@ -1,1 +1,0 @@
-"""Ranking in integers, filters, top-k."""

@@ -1,1 +1,0 @@
-"""The owner's tools: functions and pins for the model."""
