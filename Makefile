@@ -75,7 +75,8 @@ eval: .venv micropython  ## ask a board's memory the questions of a set and coun
 	@if [ -d "$(SETS)" ]; then $(BIN)/python tools/benchmarks/eval_retrieval.py --engine "$(ENGINE)" --foreign "$(FOREIGN)" "$(SETS)" build/eval; \
 	else echo "$(SETS) is not there: name a folder of conversations with SETS=..."; fi
 
-bench-store: .venv micropython  ## measure the store at five sizes, up to 10,000 turns and records (ARGS="1000": at these)
+bench-store: .venv micropython  ## measure a board's start, and the store at five sizes, up to 10,000 turns and records (ARGS="1000": at these)
+	@$(BIN)/python tools/benchmarks/bench_start.py
 	@$(BIN)/python tools/benchmarks/bench_store.py --sets "$(SETS)" $(ARGS)
 
 bench-companion: .venv mosquitto  ## measure the companion on SQLite and PostgreSQL, and its embedder: searches, boards, memory (ARGS="sqlite": one; "size": by lines)

@@ -27,13 +27,13 @@ def _start():
     import module_packs
 
     module_packs.mount()  # the boot.py of an older Engram, which a deploy has just replaced, did not
-    module_packs.show_progress(True)
+    module_packs.begin_start()
     from engram.device.boot import begin
 
     try:
         app = begin()
     finally:
-        module_packs.show_progress(False)
+        module_packs.end_start()
     if app:
         app.run()
 

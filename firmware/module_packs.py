@@ -9,14 +9,19 @@ The pack has all compiled modules:
 mount() makes it a file system at /packs, of which only what `import` asks for is there. What is damaged is refused.
 """
 
-import binascii
-import io
-import os
 import sys
-from time import ticks_diff, ticks_ms  # pyright: ignore
 
-import deflate
-import vfs
+_path = sys.path[:]
+sys.path[:] = [".frozen"]  # or MicroPython would look for each of these in the flash
+try:
+    import binascii
+    import io
+    from time import ticks_diff, ticks_ms  # pyright: ignore
+
+    import deflate
+    import vfs
+finally:
+    sys.path[:] = _path
 
 _PACK = "/engram/engram.pack"
 _MOUNT = "/packs"
@@ -28,6 +33,7 @@ _ENOENT = 2
 _EIO = 5
 _SIGN_MS = 5000  # between two signs that a start goes on
 _WINDOW = 10  # 1 KB of heap while a module is loaded; more would make modules a hundredth smaller
+_PROG_SIZE = 1024  # a quarter of what is read at once: a block, where the littlefs of the board takes 128 bytes
 
 # At each `import time` MicroPython looks for time.py and its like in each folder of the path, 180 reads of the flash, unless
 # the module is in sys.modules.
@@ -39,7 +45,7 @@ _BUILT_IN = (
 class _Pack:
     def __init__(self, path: str):
         self._path = path
-        self._file = open(path, "rb")
+        self._file = _open_by_blocks(path)
         words = self._file.read(_FIRST_LINE).split(b"\n")[0].split(b" ")
         if len(words) != 4 or words[:2] != [b"engram-pack", b"3"]:
             raise self.damage()
@@ -51,6 +57,9 @@ class _Pack:
         # A newline in front, so that a search for a path with one in front finds the first as well.
         self._index = b"\n" + index
         self._start = start + size
+
+    def close(self) -> None:
+        self._file.close()
 
     def damage(self):
         return OSError(_EIO, self._path + " is damaged")
@@ -79,11 +88,12 @@ class _Packs:
     def __init__(self):
         self._opened = None
         self._kept = None
+        self.is_mounted = False
         self.sign_at = None
         """Ticks of the latest sign of progress, None for no signs."""
 
     def mount(self, readonly, mkfs):
-        pass
+        self.is_mounted = True
 
     def umount(self):
         pass
@@ -131,18 +141,36 @@ class _Packs:
             self._opened = _Pack(_PACK)
         return self._opened
 
+    def close(self) -> None:
+        """Free the memory that loading takes; the next `import` opens the pack again."""
+        if self._opened:
+            self._opened.close()
+            self._opened = None
+
 
 _packs = _Packs()
 
 
-def show_progress(is_wanted: bool) -> None:
+def _open_by_blocks(path: str):
+    """Open a file to read through a littlefs of its own, which never writes."""
+    from flashbdev import bdev
+
+    return vfs.VfsLfs2(bdev, progsize=_PROG_SIZE).open(path, "rb")
+
+
+def begin_start() -> None:
     """Print dots while modules load, as a start may take minutes on slow flash."""
-    _packs.sign_at = ticks_ms() if is_wanted else None
+    _packs.sign_at = ticks_ms()
+
+
+def end_start() -> None:
+    _packs.sign_at = None
+    _packs.close()
 
 
 def mount() -> None:
-    """Mount the packs for `import engram`, if any; it can be repeated after Ctrl-C."""
-    if not _is_there(_PACK):
+    """Mount the pack for `import engram`; it can be repeated, also after Ctrl-C."""
+    if _MOUNT in sys.path:
         return
     path = [folder for folder in sys.path if folder not in (_MOUNT, _FROZEN)]
     sys.path[:] = [_FROZEN]
@@ -150,9 +178,10 @@ def mount() -> None:
         for name in _BUILT_IN.split():
             _keep_built_in(name)
     finally:
-        sys.path[:] = [_MOUNT, _FROZEN] + path
-    if not _is_there(_MOUNT):
+        sys.path[:] = path
+    if not _packs.is_mounted:
         vfs.mount(_packs, _MOUNT)
+    sys.path[:] = [_MOUNT, _FROZEN] + path
 
 
 def _keep_built_in(name: str) -> None:
@@ -160,11 +189,3 @@ def _keep_built_in(name: str) -> None:
         sys.modules[name] = __import__(name)
     except ImportError:
         pass  # this MicroPython has no such module
-
-
-def _is_there(path):
-    try:
-        os.stat(path)
-        return True
-    except OSError:
-        return False

@@ -13,12 +13,11 @@ from engram.compat import collect_often, const, sleep_ms, ticks_add, ticks_diff,
 from engram.config import Config
 from engram.errors import ArgumentError
 from engram.interrupt import Stop, start_task
-from engram.memory import access, perceive
+from engram.memory import access
 from engram.memory.access import OWNER
 from engram.memory.recall import make_query
 from engram.memory.records import fields
 from engram.net.backoff import Backoff
-from engram.tools import own_tool
 
 _OFFLINE = const("No model is set up (see docs/start/model.md). Memory works without one.")
 
@@ -109,17 +108,23 @@ class App:
 
     def perceive(self, caption: str, kind: str = "photo", at: int = 0, media: str = "") -> str:
         """Store a caption of a camera or microphone as a turn or an event; return its id."""
+        from engram.memory.perceive import perceive  # for boards with code of their own, as own_tool below
+
         board = self.board
-        return perceive.perceive(board.clock, board.journal, board.records, caption, kind, at, media)
+        return perceive(board.clock, board.journal, board.records, caption, kind, at, media)
 
     def tool(self, function=None, **options):
         """Let the model call a function, as a decorator too; docs/guides/tools.md has the options."""
-        return own_tool.declare(self.board.toolbox, function, options)
+        from engram.tools.own_tool import declare
+
+        return declare(self.board.toolbox, function, options)
 
     def load_own_code(self) -> None:
         folder = self.board.folder
         if files.size(folder + "/own.py") >= 0:
-            own_tool.load_own_code(self, folder)
+            from engram.tools.own_tool import load_own_code
+
+            load_own_code(self, folder)
 
     def limit(self, name: str, low=None, high=None, minutes: int = 0) -> str:
         """Notify the owner of readings beyond a limit for some minutes; return the limit's id."""

@@ -43,9 +43,7 @@ from engram.channels import deliveries  # noqa: F401
 from engram.channels.inbox import Inbox
 from engram.channels.message import buffered
 from engram.channels.people import People
-from engram.transfer import importer  # noqa: F401
 from engram.channels.console.commands import Commands
-from engram.channels.console.commands.handlers import HANDLERS
 # isort: on
 
 _TOOLS_SHARE = const(8)  # of the model's window, the part that tools beside the memory's may take
@@ -74,6 +72,12 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> "Bo
     if not (board.turns_reserve.keep() and board.reserve.keep()):
         diag.warning("store", "the flash is nearly full: forget something and /compact")
     return board
+
+
+def _load_handlers() -> dict:
+    from engram.channels.console.commands.handlers import HANDLERS  # at the first command: a start needs none
+
+    return HANDLERS
 
 
 class Board:
@@ -226,7 +230,7 @@ class Board:
             flush=self.flush,
             remote_search=self.remote_search,
         )
-        self.commands = Commands(self, HANDLERS)
+        self.commands = Commands(self, _load_handlers)
         self.inbox = Inbox(self.folder + "/memory", self.commands, self.agent, self.journal, self.clock)
         self.timers.runner = TimerRunner(self.timers, self.inbox, self.journal, self._ask_agent, self._call_tool)
 

@@ -12,6 +12,7 @@ from engram.errors import StoreError, StoreFull
 from engram.text.strict_json import loads
 
 ENOENT = 2
+EEXIST = 17
 ENOSPC = 28
 _DRAFT = const(".new")
 _JUMP_FROM = const(3500)
@@ -23,13 +24,14 @@ _PIECE = const(512)  # bytes that are read at once: bounds the heap
 
 def read(path: str, limit: int):
     """Return a file's bytes, None without a file; StoreError if longer than `limit`."""
-    length = size(path)
-    if length > limit:
-        raise StoreError(path + " is longer than " + str(limit) + " bytes: shorten it or move it away.")
     try:
         with open(path, "rb") as file:
+            length = file.seek(0, 2)
+            if length > limit:
+                raise StoreError(path + " is longer than " + str(limit) + " bytes: shorten it or move it away.")
+            file.seek(0)
             # Asking for more would take as much heap, whatever there is.
-            return file.read(max(0, length))
+            return file.read(length)
     except OSError as error:
         if error.errno == ENOENT:
             return None
@@ -151,11 +153,12 @@ def make_folder(path: str) -> None:
     made = ""
     for part in path.split("/"):
         made += part
-        if made and size(made) < 0:
+        if made:
             try:
                 os.mkdir(made)
             except OSError as error:
-                raise failure(error, made) from None
+                if error.errno != EEXIST:
+                    raise failure(error, made) from None
         made += "/"
 
 

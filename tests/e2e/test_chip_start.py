@@ -175,37 +175,6 @@ def test_a_deploy_that_was_sent_is_in_effect(board: Boards):
     assert made.files()["main.py"] == b"print('the new main')\n" and "engram/old.mpy" not in made.files()
 
 
-# --- what it reads of the flash
-
-
-MOST_READS = {"first start": (6600, 650_000), "start": (5200, 520_000), "first message": (1750, 112_000)}
-"""Reads of the flash and their bytes from boot.py to the banner, and for the first message."""
-
-
-def reads(talk: Talk) -> tuple[int, int]:
-    """What was read of the flash since this was last asked; the board's app is stopped by it."""
-    talk.type(CTRL_D)
-    talk.heard(PROMPT)
-    counts = at_prompt(talk, "print(flash.reads, flash.read_bytes)").split()
-    at_prompt(talk, "flash.reads = flash.read_bytes = 0")
-    return int(counts[-3]), int(counts[-2])
-
-
-def test_a_start_and_the_first_message_read_little_of_the_flash(board: Boards, scripted: Scripted):
-    server = scripted({"reply": ["Good", "."]})
-    made = board(NO_WIFI, size=2 << 20, llm__url=server.url + "/v1", llm__model="m", extract__on=False)
-    counted = {}
-    for start in ("first start", "start"):
-        with made.start() as talk:
-            talk.heard("lists the commands", CONSOLE)
-            counted[start] = reads(talk)
-            talk.say("app.run()")
-            assert "Good." in asked(talk, "hello there, what do you know about my bike?")
-            counted["first message"] = reads(talk)
-    for name, (most_reads, most_bytes) in MOST_READS.items():
-        assert counted[name][0] <= most_reads and counted[name][1] <= most_bytes, counted
-
-
 # --- what goes wrong ends at the prompt
 
 

@@ -24,9 +24,10 @@ import ast
 import json
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from zlib import DEFLATED, compressobj, crc32
@@ -53,7 +54,7 @@ PACK = "engram/engram.pack"
 
 NATIVE = ("-march=xtensawin",)
 
-_STARTS = ("engram", "engram.device", "engram.device.boot")
+_FIRST = ("engram", "engram.device.boot")
 _WINDOW_BITS = 10
 _HASH_DIGITS = 16
 _AT_ONCE = 4
@@ -127,16 +128,20 @@ def native_loops() -> bytes:
 
 
 def _sources() -> list[Path]:
+    """Return all modules in the order of a start: those that wiring imports after those of the top."""
     known = {_dotted(path): path for path in sorted((FIRMWARE / "engram").rglob("*.py"))}
     found: dict[str, Path] = {}
+    later: list[str] = [*_FIRST]
 
     def visit(name: str) -> None:
         if name in known and name not in found:
             found[name] = known[name]
-            for imported in _imports(known[name]):
+            tree = ast.parse(known[name].read_bytes())
+            later.extend(_imports(ast.walk(tree)))
+            for imported in _imports(tree.body):
                 visit(imported)
 
-    for name in (*_STARTS, *known):
+    for name in chain(later, known):
         visit(name)
     return list(found.values())
 
@@ -145,8 +150,8 @@ def _dotted(source: Path) -> str:
     return ".".join(source.relative_to(FIRMWARE).with_suffix("").parts).removesuffix(".__init__")
 
 
-def _imports(source: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(source.read_bytes())):
+def _imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module:
             parts = node.module.split(".")
             yield from (".".join(parts[: count + 1]) for count in range(len(parts)))

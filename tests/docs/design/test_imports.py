@@ -86,7 +86,7 @@ def test_the_host_asks_for_the_meaning_of_a_line_in_one_place():
     assert asking == {MEANING}
 
 
-WIRING = ("engram.build", "engram.device.boot")
+WIRING = ("engram.app", "engram.build", "engram.device.boot")
 """How the names of modules begin that import, where the settings name it, what other boards do without."""
 
 OF_SOME_RUNTIMES = {

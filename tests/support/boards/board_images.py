@@ -61,9 +61,20 @@ def micropython(
     return data + app.ljust(0x20000, b"\x5a")
 
 
-_LOOK = """
-import hashlib, json, os, sys, vfs
+_MOUNT = """
+import os, sys, vfs
 import flash
+class flashbdev:
+    bdev = flash.Flash(sys.argv[1], 0)
+sys.modules["flashbdev"] = flashbdev
+vfs.umount("/")
+vfs.mount(vfs.VfsLfs2(flashbdev.bdev, readsize=32, progsize=32), "/")
+sys.path[:] = ["", ".frozen", "/lib"]
+"""
+
+
+_LOOK = """
+import hashlib, json
 def look(folder):
     for entry in os.ilistdir(folder or "/"):
         path = folder + "/" + entry[0]
@@ -72,9 +83,6 @@ def look(folder):
         else:
             with open(path, "rb") as file:
                 found[path[1:]] = hashlib.sha256(file.read()).digest().hex()
-device = flash.Flash(sys.argv[1], 0)
-vfs.umount("/")
-vfs.mount(vfs.VfsLfs2(device, readsize=32, progsize=32), "/")
 found = {}
 look("")
 print(json.dumps(found))
@@ -82,12 +90,6 @@ print(json.dumps(found))
 
 
 STORE_IN_APP = """
-import gc, sys, vfs
-import flash
-device = flash.Flash(sys.argv[1], 0)
-vfs.umount("/")
-vfs.mount(vfs.VfsLfs2(device, readsize=32, progsize=32), "/")
-sys.path[:] = ["", ".frozen", "/lib"]
 import module_packs
 module_packs.mount()
 from engram.app import App
@@ -99,9 +101,9 @@ print(len(app.memory.search("key")))
 
 
 def run_on(flash: Path, code: str) -> str:
-    """What a program prints under the 32-bit MicroPython, which gets the flash's path as its argument."""
+    """What a program prints under the 32-bit MicroPython, on a board with this flash."""
     done = subprocess.run(
-        [get_micropython.HOME / "32", "-X", f"heapsize={HEAP}", "-c", code, flash],
+        [get_micropython.HOME / "32", "-X", f"heapsize={HEAP}", "-c", _MOUNT + code, flash],
         env={**os.environ, "MICROPYPATH": f"{firmware_build.SIM}:.frozen"},
         capture_output=True,
         text=True,

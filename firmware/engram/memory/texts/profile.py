@@ -46,8 +46,9 @@ class Profile:
 
     def seed(self) -> None:
         files.make_folder(self.folder)
+        there = files.names(self.folder)  # one look at the flash, in place of one for each file
         for name in FILES:
-            if files.size(self.folder + "/" + name) < 0:
+            if name not in there:
                 files.write(self.folder + "/" + name, TEMPLATES[name])
 
     def put(self, path: str, content: str) -> None:

@@ -40,9 +40,9 @@ def commands():
 
 
 class Commands:
-    def __init__(self, board, handlers: dict):
+    def __init__(self, board, load_handlers):
         self._board = board
-        self._handlers = handlers
+        self._load_handlers = load_handlers
 
     def run(self, caller, line: str):
         """Yield an answer's lines, pauses (int, ms) and reports (dict); ArgumentError if unknown."""
@@ -58,7 +58,7 @@ class Commands:
         return self._help(rest) if name == "help" else self._handle(name, caller, rest)
 
     def _handle(self, name: str, caller, rest: str):
-        yield from self._handlers[name](self._board, caller, rest)
+        yield from self._load_handlers()[name](self._board, caller, rest)
 
     def _help(self, rest: str):
         wanted = rest.strip("/")

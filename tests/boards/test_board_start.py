@@ -1,0 +1,14 @@
+"""A start of a board with Wi-Fi, a model and Telegram: what it loads and reads of the flash is counted, the same everywhere."""
+
+from pathlib import Path
+
+import bench_start
+from board_images import needs_micropython
+
+MOST = {"first line: reads": 100, "reads": 1850, "bytes read": 455_000, "bytes inflated": 370_000, "modules": 140}
+
+
+@needs_micropython
+def test_a_start_reads_loads_and_inflates_little(tmp_path: Path):
+    figures = bench_start.measure(tmp_path)
+    assert {name: figures[name] for name in MOST if figures[name] > MOST[name]} == {}
