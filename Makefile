@@ -23,7 +23,7 @@ export PYTHONPATH = host
 export PYTHONDONTWRITEBYTECODE =
 export PYTHONPYCACHEPREFIX = $(CURDIR)/build/pycache
 
-.PHONY: help run serve bench-companion bench-bridges bench-page screenshots test soak eval bench-store bench-senses month lint format lock clean
+.PHONY: help run serve bench-companion bench-bridges screenshots test soak eval bench-store bench-senses month lint format lock clean
 .PHONY: image package flash deploy monitor chat setup backup restore
 
 help:  ## list the targets
@@ -85,9 +85,6 @@ bench-companion: .venv mosquitto  ## measure the companion on SQLite and Postgre
 bench-bridges: .venv chat-servers synapse  ## measure what bridges cost the companion: memory, and CPU while nobody speaks (ARGS="irc": one)
 	@$(BIN)/python tests/support/bridges/bench_bridges.py $(ARGS)
 
-bench-page: .venv  ## measure the page with 10,000 memories and 1,000 boards: time, bytes, memory (ARGS="chat": one view)
-	@$(BIN)/python tests/support/page/bench_page.py $(ARGS)
-
 screenshots: .venv chromium  ## make the pictures of the page in the docs (OUT=folder: of all views, to look at)
 	@$(BIN)/python tests/support/page/screenshots.py $(if $(OUT),"$(OUT)")
 
@@ -109,7 +106,7 @@ format: .venv  ## format all code
 
 lock: .venv  ## pin the newest compatible Python packages in requirements.lock and synapse.lock (needs uv)
 	@uv pip compile --upgrade --quiet --universal --python-version 3.11 --generate-hashes --extra board --extra companion --extra postgres --extra xmpp --extra irc --extra matrix --extra telegram --extra discord \
-	    --extra slack --extra alerts --extra onnx --extra parquet --group dev \
+	    --extra slack --extra alerts --extra onnx --group dev \
 	    pyproject.toml --output-file requirements.lock
 	@uv pip compile --upgrade --quiet --universal --python-version 3.11 --generate-hashes \
 	    tools/setup/synapse.in --output-file tools/setup/synapse.lock

@@ -36,7 +36,6 @@ EXTRAS: dict[str, dict[str, str]] = {
     "alerts": {"apprise": "apprise"},
     "postgres": {"psycopg": "psycopg"},
     "onnx": {"onnxruntime": "onnxruntime", "onnx": "onnx", "tokenizers": "tokenizers"},
-    "parquet": {"pyarrow": "pyarrow"},
 }
 
 _BASE = ("typer", "httpx", "rich")

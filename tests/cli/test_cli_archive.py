@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -81,21 +80,3 @@ def test_an_export_leaves_the_archive_out_if_it_is_asked_to(home):
     lines = [json.loads(line) for line in fine("export", "--no-archived", *home).out.splitlines()]
     assert [line["content"] for line in lines if "content" in line] == [TEA]
     assert lines[0]["records"] == 1 and lines[-1] == {"engram_export_end": 2}
-
-
-def test_an_export_to_a_file_shows_how_it_goes_on(home, tmp_path: Path):
-    ran = fine("export", "--out", tmp_path / "out.jsonl", *home)
-    assert ran.err == "Writing memories ...\nlines written: 4\n"
-
-
-def test_what_was_set_aside_is_listed_page_by_page(companion: Companion, home):
-    board = _board(companion, "attic")
-    for number in range(3):
-        board.keep(f"box number {number}")
-    board.sync()
-    del board.lines["records"][1:]  # its flash went back to an older state
-    board.hello()
-    newest, older = fine("api", "GET", "/v1/devices/attic/aside", *home).json
-    assert [each["line"]["content"] for each in (newest, older)] == ["box number 2", "box number 1"]
-    assert fine("api", "GET", "/v1/devices/attic/aside?limit=1", *home).json == [newest]
-    assert fine("api", "GET", f"/v1/devices/attic/aside?before={newest['number']}", *home).json == [older]

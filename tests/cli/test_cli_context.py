@@ -3,12 +3,8 @@
 from pathlib import Path
 
 import pytest
-import typer
 
-from cli_case import engram
-from engram_host.cli import options
-from engram_host.cli.commands import app
-from engram_host.cli.options import DEFAULT_HOME, BoardAddress, Context, asks_for_json, read_context
+from engram_host.cli.options import DEFAULT_HOME, Context, read_context
 
 NAMED = {"ENGRAM_COMPANION_HOME": "/named/home", "ENGRAM_COMPANION_API": "http://named:1"}
 
@@ -20,7 +16,7 @@ def test_an_option_of_the_command_line_comes_before_the_environment():
         home=Path("/given"),
         url="http://given:1",
         device="kitchen",
-        board=BoardAddress("/dev/tty0"),
+        port="/dev/tty0",
     )
 
 
@@ -34,33 +30,9 @@ def test_an_option_that_is_not_given_comes_from_the_environment():
 
 
 def test_an_option_that_nobody_gives_has_its_default():
-    assert read_context({}, {}) == Context(
-        json=False, home=DEFAULT_HOME.expanduser(), url="", device="", board=BoardAddress()
-    )
+    assert read_context({}, {}) == Context(json=False, home=DEFAULT_HOME.expanduser(), url="", device="", port="")
 
 
-def test_folders_are_absolute_paths(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_the_folder_is_an_absolute_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.chdir(tmp_path)
-    context = read_context({"home": Path("companion"), "sim": Path("board")}, {})
-    assert (context.home, context.board.sim) == (tmp_path / "companion", tmp_path / "board")
-
-
-@pytest.mark.parametrize(("words", "asks"), [(["list", "--json"], True), (["list"], False)])
-def test_a_command_line_asks_for_json(words: list[str], asks: bool):
-    assert asks_for_json(words) is asks
-
-
-def test_a_command_has_the_shared_options_that_it_takes_and_no_others(monkeypatch: pytest.MonkeyPatch):
-    seen: list[tuple[Context, str]] = []
-
-    @options.takes(options.HOME, options.JSON)
-    def probe(context: Context, word: str = "") -> None:
-        """Example: engram probe"""
-        seen.append((context, word))
-
-    monkeypatch.setattr(app, "registered_commands", [*app.registered_commands])
-    monkeypatch.setattr("cli_case.commands.get_command", typer.main.get_command)
-    app.command("probe")(probe)
-    assert engram("probe", "--word", "tea", "--json", ENGRAM_COMPANION_HOME="/named").status == 0
-    assert engram("probe", "--port", "/dev/tty0").status == 2
-    assert seen == [(read_context({"json": True, "home": "/named"}, {}), "tea")]
+    assert read_context({"home": Path("companion")}, {}).home == tmp_path / "companion"

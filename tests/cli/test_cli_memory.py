@@ -44,20 +44,13 @@ def test_a_search_that_finds_nothing_says_why_and_is_fine(home):
     assert fine("search", "zeppelin", *home).out.startswith("nothing found: ")
 
 
-def test_a_search_explains_its_scores(home):
-    explained = fine("search", "bike", *home, "--explain").out
-    assert "words: bike" in explained and "confidence 0." in explained
-    assert "plan: memories, turns; best first, at most 10\n" in explained
-
-
 def test_a_search_that_is_not_sure_says_so(home):
     unsure = fine("search", "bike zebra quagga okapi gnu impala", *home, "--words")
     assert "nothing certain was found" in unsure.err and "my bike" in unsure.out
     assert "certain" not in fine("search", "my bike", *home, "--words").err
 
 
-def test_an_explanation_and_an_empty_search_name_words_and_not_stems(home):
-    assert "words: drinks " in fine("search", "drinks", *home, "--explain").out
+def test_an_empty_search_names_words_and_not_stems(home):
     empty = fine("search", "databases", "--words", *home).out
     assert empty == "nothing found: none of the words (databases) stands in an entry that may be shown here.\n"
 
@@ -106,49 +99,10 @@ def test_an_export_is_what_the_board_itself_exports(told: Told, home, tmp_path: 
     assert ours[-1] == {"engram_export_end": len(ours) - 1}
 
 
-def _piece(answer: dict) -> str:
-    """A line of an answer, or a part of one."""
-    return answer["line"] + ("" if answer.get("more") else "\n") if "line" in answer else ""
-
-
 def _board_export(folder: Path) -> list[str]:
-    from engram_host.cli.console_session import open_board
-    from engram_host.cli.options import read_context
-
-    with open_board(read_context({"sim": folder})) as board:
-        return "".join(_piece(answer) for answer in board.ask(command="/export")).splitlines()
-
-
-def _empty_board(folder: Path) -> Path:
-    """A simulated board that was started once."""
     variables = {"ENGRAM_HOME": str(folder), "MICROPYPATH": sim.SEARCH_PATH}
-    subprocess.run(sim.command(), input=b"/stats\n", env=variables, stdout=subprocess.DEVNULL, timeout=60, check=True)
-    return folder
-
-
-def test_what_is_exported_is_imported_into_another_board_once(home, tmp_path: Path):
-    out = tmp_path / "out.jsonl"
-    fine("export", *home, "--out", out)
-    other = _empty_board(tmp_path / "other")
-    first = fine("import", out, "--sim", other, "--json").json
-    again = fine("import", out, "--sim", other, "--json").json
-    assert (first["stored"], first["refused"], again["stored"]) == (MEMORIES, 0, 0)
-    assert "my bike is blue now" in "".join(_board_export(other))
-
-
-def test_an_import_shows_what_the_board_refuses(tmp_path: Path):
-    file = tmp_path / "bad.jsonl"
-    file.write_text('{"content":"good","tags":["x"]}\n{"content":"bad","importance":8}\n')
-    ran = engram("import", file, "--sim", _empty_board(tmp_path / "board"), "--json")
-    assert (ran.status, ran.json["stored"], ran.json["refused"]) == (1, 1, 1)
-    assert ran.json["problems"][0].startswith("line 2: importance")
-
-
-def test_show_tells_the_memory_in_whose_place_another_came(home):
-    newest = next(each["id"] for each in _memories(home) if "blue" in each["line"]["content"])
-    told = fine("show", newest, *home, "--json").json["versions"]
-    assert [line["content"] for line in told] == ["my bike is green", "my bike is blue now"]
-    assert "history, oldest first" in fine("show", newest, *home).out
+    done = subprocess.run(sim.command(), input=b"/export\n", env=variables, capture_output=True, timeout=60, check=True)
+    return [line for line in done.stdout.decode().splitlines() if line.startswith("{")]
 
 
 @pytest.fixture
@@ -166,10 +120,19 @@ def plugged(tmp_path: Path) -> Iterator[str]:
     os.close(theirs)
 
 
-def test_a_board_on_a_serial_port_takes_memories(plugged: str, tmp_path: Path):
-    file = tmp_path / "one.jsonl"
-    file.write_text('{"content":"Ada drinks tea","tags":["drinks"]}\n')
-    assert fine("import", file, "--port", plugged, "--json").json["stored"] == 1
+def test_what_is_exported_is_imported_into_another_board_once(home, plugged: str, tmp_path: Path):
+    out = tmp_path / "out.jsonl"
+    fine("export", *home, "--out", out)
+    first = fine("import", out, "--port", plugged, "--json").json
+    again = fine("import", out, "--port", plugged, "--json").json
+    assert (first["stored"], first["refused"], again["stored"]) == (MEMORIES, 0, 0)
+
+
+def test_show_tells_the_memory_in_whose_place_another_came(home):
+    newest = next(each["id"] for each in _memories(home) if "blue" in each["line"]["content"])
+    told = fine("show", newest, *home, "--json").json["versions"]
+    assert [line["content"] for line in told] == ["my bike is green", "my bike is blue now"]
+    assert "history, oldest first" in fine("show", newest, *home).out
 
 
 @pytest.mark.parametrize(
@@ -191,10 +154,3 @@ def test_an_error_is_one_sentence_and_a_status(home, words: tuple[str, ...], sta
     assert ran.err.startswith(f"engram {words[0]}: ") and len(ran.err.splitlines()) == 1
     as_json = engram(*words, *home, "--json", *(("--out", "none.jsonl") if words[0] == "export" else ()))
     assert (as_json.status, list(as_json.json)) == (status, ["problem"])
-
-
-def test_a_folder_that_is_no_board_is_not_made_one(tmp_path: Path):
-    file = tmp_path / "one.jsonl"
-    file.write_text('{"content":"Ada drinks tea"}\n')
-    assert engram("import", file, "--sim", tmp_path / "none").status == 4
-    assert not (tmp_path / "none").exists()

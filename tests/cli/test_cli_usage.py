@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -22,8 +21,7 @@ from engram_host.cli import exit_status, output
 from engram_host.companion.lockfile import LISTENING, lock_home, publish_addresses, running_addresses
 from engram_host.simulator import board
 from one_case import in_one_case
-from peers import ROOT, Companion
-from sending import Sent
+from peers import ROOT
 from waiting import wait_until
 
 VARIABLES = {
@@ -51,50 +49,6 @@ def test_the_version_is_that_of_the_package():
 
 def test_all_commands_but_the_conversations_have_an_option_for_json():
     assert {name for name, one in EACH.items() if not any("--json" in each.opts for each in one.params)} == TALKS
-
-
-@in_one_case(
-    "words, status",
-    [
-        (("bogus",), 2),
-        (("search",), 2),
-        (("search", "x", "--bogus"), 2),
-        (("list", "--limit", "0"), 2),
-        (("list", "--url", "http://127.0.0.1:1"), 1),
-        (("list", "--url", "nonsense"), 2),
-        (("serve", "--log-level", "loud"), 2),
-        (("board", "backup", "b.tar.gz", "--port", "/dev/ttyNONE"), 4),
-        (("board", "restore", "none.tar.gz", "--port", "/dev/ttyNONE"), 4),
-        (("board", "image", "--board", "PICO"), 2),
-        (("board", "deploy", "--port", "/dev/ttyNONE"), 4),
-        (("board", "flash", "--board", "ESP32_GENERIC_SPIRAM", "--firmware", "none.bin"), 4),
-        (("backup", "saved.db"), 4),
-        (("restore", "none.db"), 4),
-        (("import", "none.jsonl"), 4),
-        (("import", "none.jsonl", "--sim", "none", "--port", "x"), 4),
-        (("eval", "no-such-folder"), 4),
-        (("eval", ".", "--engine", "odd"), 2),
-        (("device", "remove", "nobody"), 4),
-        (("device", "add", "Bad Name"), 2),
-    ],
-)
-def test_a_failure_has_its_status_and_one_sentence_in_both_forms(words: tuple[str, ...], status: int, tmp_path: Path):
-    where = {"ENGRAM_COMPANION_HOME": str(tmp_path)}
-    plain, as_json = engram(*words, **where), engram(*words, "--json", **where)
-    assert (plain.status, plain.out) == (status, "") and plain.err.splitlines()[-1].startswith("engram ")
-    assert (as_json.status, list(as_json.json)) == (status, ["problem"])
-
-
-def test_a_second_token_for_a_board_is_no_wrong_usage(tmp_path: Path):
-    where = {"ENGRAM_COMPANION_HOME": str(tmp_path)}
-    fine("device", "add", "kitchen", **where)
-    ran = engram("device", "add", "kitchen", **where)
-    assert ran.status == 1 and ran.err.startswith("engram device add: kitchen already has a token; ")
-
-
-def test_a_backup_into_a_folder_that_is_not_there_is_not_found(tmp_path: Path):
-    fine("device", "add", "kitchen", "--home", tmp_path)
-    assert engram("backup", tmp_path / "none" / "saved.db", "--home", tmp_path).status == 4
 
 
 def test_what_is_not_installed_has_a_status_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
@@ -226,48 +180,10 @@ def test_a_shell_completes_the_commands():
     assert done.stdout.split() == ["device"]
 
 
-def _completed(line: str, **variables: str) -> list[str]:
-    """What a shell offers at the end of a line."""
-    words = {"_ENGRAM_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
-    done = subprocess.run(COMMAND, env={**VARIABLES, **words, **variables}, capture_output=True, text=True, timeout=60)
-    return done.stdout.split()
-
-
-@pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
-    """A companion that knows two boards."""
-    with Companion(tmp_path_factory.mktemp("known")) as companion:
-        for name in ("kitchen", "attic"):
-            Sent(companion.posted, name).hello()
-        yield companion
-
-
-@pytest.mark.parametrize("option", ["--device", "-d"])
-def test_a_shell_completes_the_boards_of_the_folder_in_the_variable(known: Companion, option: str):
-    where = {"ENGRAM_COMPANION_HOME": str(known.home)}
-    assert _completed(f"engram list {option} ", **where) == ["attic", "kitchen"]
-    assert _completed(f"engram search tea {option} k", **where) == ["kitchen"]
-
-
-def test_a_shell_completes_the_boards_of_the_folder_that_is_named(known: Companion):
-    assert _completed(f"engram export --home {known.home} --device ") == ["attic", "kitchen"]
-
-
-def test_a_shell_completes_the_boards_of_the_address_that_is_named(known: Companion):
-    token = {"ENGRAM_OPERATOR_TOKEN": (known.home / "operator.token").read_text().strip()}
-    assert _completed(f"engram show m1 --url {known.url} --device at", **token) == ["attic"]
-    assert _completed("engram show m1 --device at", ENGRAM_COMPANION_API=known.url, **token) == ["attic"]
-
-
-def test_a_shell_completes_no_boards_where_no_companion_answers(tmp_path: Path):
-    assert _completed("engram list --url http://127.0.0.1:1 --device ", ENGRAM_COMPANION_HOME=str(tmp_path)) == []
-
-
-@pytest.mark.parametrize("engine", ["recipe", "companion"])
-def test_the_evaluation_writes_what_it_prints(tmp_path: Path, engine: str):
+def test_the_evaluation_writes_what_it_prints(tmp_path: Path):
     sets = eval_samples.write(tmp_path / "sets", questions=eval_samples.QUESTIONS[:1])
-    result = fine("eval", sets, "--engine", engine, "--out", tmp_path / "out", "--json").json
-    assert result == json.loads((tmp_path / "out" / "figures.json").read_text()) and result["engine"] == engine
+    result = fine("eval", sets, "--out", tmp_path / "out", "--json").json
+    assert result == json.loads((tmp_path / "out" / "figures.json").read_text()) and result["engine"] == "companion"
     assert json.loads((tmp_path / "out" / "one.jsonl").read_text())["ranked"][0] == "a1"
 
 

@@ -160,69 +160,6 @@ def test_objects_of_chance_do_no_harm(importing: Importing):
                 assert told[-1].find("stored") >= 0 or told[-2].find("stored") >= 0, (name, value, told)
 
 
-MEM0 = {
-    "id": "3f8a-1", "memory": "Ann likes tea", "hash": "9", "metadata": None, "categories": ["drinks"], "user_id": "ann",
-    "created_at": "2026-03-14T12:00:00-07:00", "updated_at": "2026-03-15T12:00:00Z", "score": 0.4,
-}  # fmt: skip
-
-
-def test_memories_of_mem0_are_read_with_their_times_and_categories(importing: Importing):
-    older = {"memory": "Ann has a cat", "created_at": None}
-    relations = [{"source": "ann", "relationship": "lives_in", "target": "lyon"}]
-    for outcome in ("3 stored, 0 refused", "0 stored, 3 there already, 0 refused"):
-        assert importing.run(json.dumps({"results": [MEM0, older], "relations": relations}), "mem0.json") == [outcome]
-    rows = {row["content"]: row for row in live(importing.board)}
-    assert set(rows) == {"Ann likes tea", "Ann has a cat", "ann lives in lyon"}
-    tea = rows["Ann likes tea"]
-    assert (tea["tags"], tea["created"], tea["updated"]) == (["drinks"], 1773514800, 1773576000)
-    assert rows["Ann has a cat"]["created"] == NOW
-    assert "mem0:3f8a-1" in [line["origin"] for line in memories(importing.board)]
-
-
-def test_a_list_lines_and_an_export_of_mem0_are_read(importing: Importing):
-    exported = {"id": "a", "content": "Ann sails", "created_at": "2026-03-14T10:00:00", "metadata": {"mood": "good"}}
-    assert importing.run(json.dumps([MEM0]), "in.json") == ["1 stored, 0 refused"]
-    assert importing.run([MEM0, _changed(MEM0, id="b", memory="Bob sings")]) == ["1 stored, 1 there already, 0 refused"]
-    assert importing.run(json.dumps({"user": {"id": 1}, "memories": [exported]}), "in.json") == [
-        "1 stored, 0 refused",
-        "left out, since a memory has no place for it: metadata",
-    ]
-    assert importing.run([_changed(MEM0, event="DELETE")]) == ["0 stored, 1 forgotten, 0 refused"]
-
-
-def test_a_wrong_line_of_mem0_is_refused_by_its_field(importing: Importing):
-    told = importing.run([_changed(MEM0, created_at="soon"), {"memory": 5}, _changed(MEM0, categories="x"), MEM0])
-    assert [line.split(": ")[1] for line in told[:3]] == ["created_at", "content", "categories"]
-    assert told[3] == "1 stored, 3 refused"
-
-
-MCP: list[dict[str, object]] = [
-    {"type": "entity", "name": "Ann", "entityType": "person", "observations": ["likes tea", "born on 3 May"]},
-    {"type": "entity", "name": "Lyon", "entityType": "city", "observations": []},
-    {"type": "relation", "from": "Ann", "to": "Lyon", "relationType": "lives_in"},
-]
-
-
-@pytest.mark.parametrize("name", ["memory.jsonl", "memory.json"])
-def test_observations_and_relations_of_the_mcp_servers_memory_are_read(importing: Importing, name: str):
-    for outcome in ("4 stored, 0 refused", "0 stored, 4 there already, 0 refused"):
-        assert importing.run(MCP, name) == [outcome]
-    assert [(row["content"], row["tags"]) for row in live(importing.board)] == [
-        ("Ann: likes tea", ["person"]), ("Ann: born on 3 May", ["person"]), ("Lyon: city", ["city"]),
-        ("Ann lives in Lyon", ["imported"]),
-    ]  # fmt: skip
-
-
-def test_a_whole_graph_of_the_mcp_server_is_read_and_what_is_wrong_is_refused(importing: Importing):
-    graph = {"entities": [*MCP[:2], {"name": "Bob", "entityType": ""}], "relations": [MCP[2], {**MCP[2], "to": 5}]}
-    told = importing.run(json.dumps(graph, indent=1), "graph.json")
-    assert [line.split(": ", 1)[1] for line in told[:2]] == [
-        "entityType: must be a text that is not empty.",
-        "to: must be a text that is not empty.",
-    ]
-    assert told[2] == "4 stored, 2 refused"
-
-
 def _chat(*messages: dict[str, object], **more: object) -> dict[str, object]:
     """A conversation of ChatGPT: its messages one after another, the last one shown."""
     mapping: dict[str, object] = {"n-1": {"message": None, "parent": None}}
@@ -304,12 +241,8 @@ def test_the_newest_thousand_messages_of_chatgpt_are_read(importing: Importing, 
 @pytest.mark.shortened
 def test_other_programs_objects_of_chance_do_no_harm(importing: Importing):
     values = (None, True, -1, 1 << 70, 1.5, "x", "", [], ["x"], {}, {"parts": ["y"], "content_type": "text"})
+    importing.new_board()
     for value in values[:: extent(1, 3)]:
-        for base in (MEM0, *MCP):
-            importing.new_board()
-            for name in base:
-                told = importing.run([_changed(base, **{name: value})])
-                assert [line for line in told if "stored" in line], (name, value, told)
         for name in ("author", "create_time", "content", "recipient", "metadata"):
             chat = _chat({**_said("user", "I sail"), name: value})
             told = importing.run(json.dumps([chat, {**_chat(), name: value}, value]), "in.json")
@@ -344,5 +277,5 @@ def test_a_converted_file_is_imported_by_the_board_itself(importing: Importing, 
 
 def test_a_file_goes_to_a_board_or_into_a_file(importing: Importing, tmp_path: Path):
     (tmp_path / "in.md").write_text("- Bob sings\n")
-    ran = engram("import", tmp_path / "in.md", "--sim", tmp_path, "--out", tmp_path / "out.jsonl")
+    ran = engram("import", tmp_path / "in.md", "--port", "/dev/ttyNONE", "--out", tmp_path / "out.jsonl")
     assert (ran.status, ran.out) == (2, "") and not (tmp_path / "out.jsonl").exists()

@@ -3,11 +3,9 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from cli_case import engram
 from engram.memory.access import OWNER
-from importing_board import Console, Importing
+from importing_board import Importing
 from movers import answered, live, mover, rows
 
 REFUSED: tuple[tuple[bytes, str], ...] = (
@@ -72,25 +70,14 @@ def test_a_text_whose_last_part_is_missing_is_reported(importing: Importing):
 
 
 def test_problems_and_notes_are_in_the_json_document(importing: Importing, tmp_path: Path):
-
     (tmp_path / "in.md").write_text("words\n- Bob sings\n-  \n")
-    ran = engram("import", tmp_path / "in.md", "--sim", tmp_path, "--json")
+    ran = engram("import", tmp_path / "in.md", "--json")
     document = json.loads(ran.out)
     assert (ran.status, document["stored"], document["refused"]) == (1, 1, 1)
     assert document["problems"] == [
         "line 3: content: must be a text that is not empty.",
         "1 line is in no list and was left out",
     ]
-
-
-def test_a_board_that_gives_no_reports_is_sent_nothing_and_an_update_is_advised(
-    importing: Importing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(Console, "gives_reports", False)
-    (tmp_path / "in.jsonl").write_text('{"content":"Bob sings"}\n' * 3)
-    ran = engram("import", tmp_path / "in.jsonl", "--sim", tmp_path)
-    assert ran.status == 1 and "`engram board deploy`" in ran.err and len(ran.err.strip().splitlines()) == 1
-    assert live(importing.board) == []
 
 
 def test_lines_for_which_memory_has_no_room_are_refused(importing: Importing):

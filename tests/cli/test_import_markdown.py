@@ -3,12 +3,10 @@
 import json
 import random
 import time
-from datetime import date, timedelta
 
 import pytest
 
 from board import NOW
-from engram_host.transfer.headings import find_day
 from engram_host.transfer.reader import MemoryFile
 from extent import extent
 from importing_board import Importing
@@ -119,25 +117,6 @@ def test_a_heading_that_names_a_day_dates_its_items(importing: Importing):
         row = live(board)[0]
         assert board.clock.day(row["created"]) == (day or board.clock.day(NOW)), heading
         assert row["tags"] == [tag], heading
-
-
-def test_every_day_of_a_century_is_read_from_a_heading():
-    random.seed(5)
-    for _ in range(300):
-        day = date(1971, 1, 1) + timedelta(random.randrange(36500))
-        for form in ("%Y-%m-%d", "{d}.{m}.%Y", "%B {d}, %Y", "{d} %b %Y", "{d}-%b-%Y", "%Y年{m}月{d}日"):
-            heading = day.strftime(form).format(d=day.day, m=day.month)
-            assert find_day(heading) == (day, day.year, ""), heading
-
-
-def test_a_day_without_a_year_is_one_of_the_heading_around_it(importing: Importing):
-    page = "# Diary 2024\n## March 16\n- one\n## 3月17日\n- two\n## Notes\n- three\n# Else\n## March 18\n- four\n"
-    importing.run(page, "in.md")
-    board = importing.board
-    today = board.clock.day(NOW)
-    assert sorted((row["content"], board.clock.day(row["created"])) for row in live(board)) == [
-        ("four", today), ("one", "2024-03-16"), ("three", today), ("two", "2024-03-17"),
-    ]  # fmt: skip
 
 
 def test_times_of_a_page_without_a_zone_are_those_of_the_computer(

@@ -20,7 +20,7 @@ import pytest
 
 from damaging import harm_line
 from engram import log_line
-from engram_host.cli.doctor import companion_checks as checks
+from engram_host.cli import doctor_checks as checks
 from engram_host.companion import supervisor
 from engram_host.companion.alerts import service as alerts
 from engram_host.companion.alerts import watch as alerts_watch

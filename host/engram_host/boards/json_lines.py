@@ -50,10 +50,9 @@ _KEPT_BYTES = 4096
 class Greeting:
     """State of the wait for a board; times are seconds of one clock."""
 
-    def __init__(self, port: str, now: float, silent_seconds: float = 0):
+    def __init__(self, port: str, now: float):
         self._port = port
         self._began = self._heard = now
-        self._silent_seconds = silent_seconds or SILENT_SECONDS
         self._tail = b""
         self._starts = 0
         self._lives = self._is_starting = False
@@ -89,7 +88,7 @@ class Greeting:
                 f"the board on {self._port} restarts again and again: {command_name('monitor')} shows why."
                 " A weak cable or supply does that, too."
             )
-        silent = START_SILENT_SECONDS if self._is_starting else self._silent_seconds
+        silent = START_SILENT_SECONDS if self._is_starting else SILENT_SECONDS
         if now - self._began < self.longest_seconds and now - self._heard < silent:
             return ""
         if not self._lives:
@@ -178,14 +177,12 @@ class JsonConsole:
         self._last = 0
         self.line_bytes = 0
         """Longest line that the board accepts, crc included."""
-        self.gives_reports = False
-        self.pause = PAUSE_SECONDS
         self.asides: list[str] = []
 
-    def greet(self, notify: Notify | None = None, silent_seconds: float = 0) -> None:
+    def greet(self, notify: Notify | None = None) -> None:
         """Switch to JSON, `notify` if it takes long; raises NoBoardAnswer, or BoardFailed if too
         new."""
-        greeting = Greeting(self._port, time.monotonic(), silent_seconds)
+        greeting = Greeting(self._port, time.monotonic())
         is_first = True
         while True:
             self._send(PROBE + b"\r\n")
@@ -212,7 +209,6 @@ class JsonConsole:
                 f"the board's firmware {answer.get('engram')} is newer than this program: update this one."
             )
         self.line_bytes = int(answer["line_bytes"])
-        self.gives_reports = answer.get("reports") is True
 
     def ask(self, *, say: str = "", command: str = "") -> Iterator[Answer]:
         """Yield the answers to a request, sent again if garbled; raises BoardFailed if it cannot
@@ -288,7 +284,7 @@ class JsonConsole:
     def _send(self, data: bytes, slowness: int = 1) -> None:
         for at in range(0, len(data), PIECE):
             self._line.write(data[at : at + PIECE])
-            time.sleep(self.pause * slowness)
+            time.sleep(PAUSE_SECONDS * slowness)
 
 
 def with_crc(request: Answer) -> bytes:

@@ -103,9 +103,7 @@ def flash(
         )
 
     def work(progress: Progress) -> None:
-        flashing.flash(
-            board, context.board.port, firmware, config, may_erase=erase_memory, baud=baud, progress=progress
-        )
+        flashing.flash(board, context.port, firmware, config, may_erase=erase_memory, baud=baud, progress=progress)
 
     _do(work, context)
 
@@ -123,7 +121,7 @@ def deploy(
     """
     from engram_host.boards import deploy as deploying
 
-    _do(lambda progress: deploying.deploy(context.board.port, board, config, progress), context)
+    _do(lambda progress: deploying.deploy(context.port, board, config, progress), context)
 
 
 @app.command()
@@ -135,7 +133,7 @@ def monitor(context: Context) -> None:
     """
     from engram_host.boards import terminal
 
-    _do(lambda progress: terminal.monitor(context.board.port, progress), context)
+    _do(lambda progress: terminal.monitor(context.port, progress), context)
 
 
 @app.command()
@@ -148,7 +146,7 @@ def chat(context: Context) -> None:
     from engram_host.boards import port as ports
     from engram_host.boards import terminal
 
-    terminal.chat(ports.choose_port(context.board.port))
+    terminal.chat(ports.choose_port(context.port))
 
 
 @app.command()
@@ -160,7 +158,7 @@ def setup(context: Context) -> None:
     """
     from engram_host.boards import setup as asking
 
-    _do(lambda progress: asking.setup(context.board.port, progress), context)
+    _do(lambda progress: asking.setup(context.port, progress), context)
 
 
 @app.command()
@@ -176,7 +174,7 @@ def backup(
     """
     from engram_host.boards import backup as saving
 
-    _do(lambda progress: saving.backup(context.board.port, _named(file), progress, with_secrets=secrets), context)
+    _do(lambda progress: saving.backup(context.port, _named(file), progress, with_secrets=secrets), context)
 
 
 @app.command()
@@ -188,7 +186,7 @@ def restore(context: Context, file: File = None, erase_memory: Erase = False) ->
     """
     from engram_host.boards import backup as saving
 
-    _do(lambda progress: saving.restore(context.board.port, _named(file), progress, may_erase=erase_memory), context)
+    _do(lambda progress: saving.restore(context.port, _named(file), progress, may_erase=erase_memory), context)
 
 
 def _named(file: Path | None) -> Path:

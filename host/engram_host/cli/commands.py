@@ -11,18 +11,10 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from engram_host import __version__
-from engram_host.cli import access, board, chat, device, memory, transfer
+from engram_host.cli import access, backup, board, chat, companion, device, doctor, memory, transfer
 from engram_host.cli.bridges import alert, bridge, people
-from engram_host.cli.doctor import command as doctor
 from engram_host.cli.exit_status import FAILED, INTERRUPTED, WRONG_USAGE, status_and_sentence
 from engram_host.cli.options import asks_for_json
-from engram_host.cli.page.api import api
-from engram_host.cli.page.boards import list_boards
-from engram_host.cli.page.memories import list_entries
-from engram_host.cli.page.open_page import open_page
-from engram_host.cli.page.search import search
-from engram_host.cli.recovery import backup as recovery
-from engram_host.cli.serving.serve import serve
 from engram_host.extras import DISTRIBUTION
 
 app = typer.Typer(
@@ -31,19 +23,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("run")(board.run)
-app.command("serve")(serve)
-app.command("page")(open_page)
-app.command("boards")(list_boards)
+app.command("serve")(companion.serve)
+app.command("page")(companion.open_page)
+app.command("boards")(companion.list_boards)
 app.command("chat")(chat.chat)
-app.command("search")(search)
+app.command("search")(memory.search)
 app.command("show")(memory.show)
-app.command("list")(list_entries)
+app.command("list")(memory.list_entries)
 app.command("export")(transfer.export)
 app.command("import")(transfer.import_file)
-app.command("backup")(recovery.backup)
-app.command("restore")(recovery.restore)
-app.command("repair")(recovery.repair)
-app.command("api")(api)
+app.command("backup")(backup.backup)
+app.command("restore")(backup.restore)
+app.command("repair")(backup.repair)
+app.command("api")(companion.api)
 app.command("eval")(memory.evaluate)
 app.command("doctor")(doctor.doctor)
 app.command("tls")(access.tls)

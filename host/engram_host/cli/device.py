@@ -23,7 +23,6 @@ from engram_host.cli.exit_status import CommandError, NotFound
 from engram_host.cli.options import HOME, JSON, Context, takes
 from engram_host.companion.auth import mosquitto, tokens
 from engram_host.companion.auth.mosquitto import (
-    CHECKER,
     COMPANION,
     HOME_ASSISTANT,
     MOSQUITTO_SYSTEM_USER,
@@ -166,7 +165,6 @@ def write_mosquitto(
             settings.mqtt.password or broker_secret(store.values, COMPANION),
             mosquitto.COMPANION_TOPICS + (sense_topics(prefix, "readwrite") if prefix else ()),
         )
-        users = [login, mosquitto.MosquittoUser(mosquitto.MOSQUITTO_CHECKER, broker_secret(store.values, CHECKER))]
         programs: dict[str, mosquitto.MosquittoUser] = {}
         if settings.chat.mqtt:
             password = broker_secret(store.values, PROGRAM)
@@ -179,7 +177,7 @@ def write_mosquitto(
             programs["Home Assistant"] = user
         where = folder.expanduser().absolute()
         access = access_for(user_name, where)
-        written = mosquitto.write_mosquitto_files(where, store.tokens.tokens(), [*users, *programs.values()], access)
+        written = mosquitto.write_mosquitto_files(where, store.tokens.tokens(), [login, *programs.values()], access)
         note_command(store.audit, "device mosquitto")
     is_set = bool(settings.mqtt.password)
     if context.json:

@@ -1,4 +1,4 @@
-"""`engram show`: a memory, a turn or lines of a file; `engram eval`: evaluation of the search."""
+"""`engram search`, `engram list` and `engram show`: what boards remember; `engram eval`: evaluation of the search."""
 
 from datetime import datetime
 from pathlib import Path
@@ -8,43 +8,192 @@ import typer
 
 from engram_host.cli import output
 from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled, WrongUsage
-from engram_host.cli.options import DEVICE, HOME, JSON, URL, Context, takes
+from engram_host.cli.options import DEVICE, HOME, JSON, URL, Context, Devices, takes
 from engram_host.wording import counted
 
-Shown = Annotated[
-    str, typer.Argument(help="memory such as m12, turn such as t34, or line of a file such as notes/tea.md#12")
-]
 Since = Annotated[str, typer.Option(help="from this time on: a day such as 2026-01-31, or Unix seconds")]
 Until = Annotated[str, typer.Option(help="before this time: a day such as 2026-01-31, or Unix seconds")]
 
-MOST_SIGNS = 100
+_MOST_SIGNS = 100
+
+
+# --- search
+
+
+@takes(URL, HOME, JSON)
+def search(
+    context: Context,
+    query: Annotated[str, typer.Argument(help="words, or a question")],
+    device: Devices = None,
+    folder: Annotated[
+        list[str] | None, typer.Option(help="only in this Markdown folder; repeatable; boards only with --device")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=50, help="maximum number of results")] = 10,
+    tag: Annotated[
+        list[str] | None, typer.Option(help="only memories with this tag; repeatable: they must have all")
+    ] = None,
+    since: Since = "",
+    until: Until = "",
+    principal: Annotated[str, typer.Option(help="search for this person: finds only what they may see")] = "owner",
+    words_only: Annotated[bool, typer.Option("--words", help="search by words only, not by meaning")] = False,
+    notes: Annotated[bool, typer.Option("--notes", help="search the notes of boards only")] = False,
+    history: Annotated[bool, typer.Option(help="include superseded memories")] = False,
+) -> None:
+    """Search what boards remember and have noted, by words and by meaning. Needs a running companion.
+
+    Example: engram search "what does Ann drink?"
+
+    Example: engram search bike --device kitchen --tag colour --limit 3 --json
+
+    Example: engram search "where does the tea come from" --folder notes
+    """
+    asked = {
+        "query": query,
+        "devices": device or [],
+        "limit": limit,
+        "tags": tag or [],
+        "since": _to_seconds("--since", since),
+        "until": _to_seconds("--until", until),
+        "principal": principal,
+        "history": history,
+    }
+    asked |= ({"meaning": False} if words_only else {}) | ({"folders": folder} if folder else {})
+    asked |= {"log": "notes"} if notes else {}
+    with context.open_companion() as companion:
+        answer = companion.post("/v1/search", asked)
+    if context.json:
+        output.print_json(answer)
+        return
+    _print_hits(answer, query)
+    remarks = [_certainty(answer), answer["degraded"], *(f"left out: {each}." for each in answer["left_out"])]
+    for remark in filter(None, remarks):
+        typer.echo(output.printable_line(f"note: {remark}"), err=True)
+
+
+def _print_hits(answer: dict[str, Any], query: str) -> None:
+    columns = ("board", "id", "day", "score", "who", "text")
+    rows = [_hit_row(hit, query) for hit in answer["hits"]]
+    output.print_table(columns, rows, empty=f"nothing found: {answer['why_empty']}")
+
+
+def _hit_row(hit: dict[str, Any], query: str) -> tuple[str, ...]:
+    from engram_host.companion.folders.chunks import found_line
+
+    where = hit.get("citation") or hit["id"]
+    day, score = output.format_time(hit["at"])[:10], f"{hit['score']:.2f}"
+    text = found_line(hit["text"], query, _MOST_SIGNS) or _cut_text(hit["text"])
+    return hit["device"], where, day, score, hit["who"], text
+
+
+def _certainty(answer: dict[str, Any]) -> str:
+    """Return how sure the search is, "" if it is sure or found nothing."""
+    from engram.memory.confidence import CERTAIN, WEAK
+
+    thousandths = answer["confidence"] * 1000
+    if not answer["hits"] or thousandths >= WEAK:
+        return ""
+    what = "a weak answer at most" if thousandths >= CERTAIN else "nothing certain was found, this only comes nearest"
+    return f"{what} (confidence {thousandths // 10:.0f} of 100)."
+
+
+# --- list
+
+_MEMORY_COLUMNS = ("id", "day", "state", "tags", "memory")
+_TURN_COLUMNS = ("id", "at", "session", "who", "text")
+
+
+@takes(DEVICE, URL, HOME, JSON)
+def list_entries(
+    context: Context,
+    turns: Annotated[bool, typer.Option("--turns", help="list conversation turns instead of memories")] = False,
+    tag: Annotated[str, typer.Option(help="only memories with this tag")] = "",
+    words: Annotated[str, typer.Option(help="only memories with these words, all of them")] = "",
+    state: Annotated[
+        str, typer.Option(help="only entries in this state: live, superseded, expired, archived or all")
+    ] = "live",
+    speaker: Annotated[str, typer.Option(help="only turns of this speaker")] = "",
+    since: Since = "",
+    until: Until = "",
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="maximum number of entries")] = 50,
+) -> None:
+    """List a board's memories or turns, newest first. Needs a running companion.
+
+    Example: engram list --device kitchen --tag shopping
+
+    Example: engram list --words "blue tin"
+
+    Example: engram list --turns --speaker ann --since 2026-01-01
+    """
+    if turns and (tag or words):
+        raise WrongUsage("--tag and --words are for memories: leave --turns out.")
+    if speaker and not turns:
+        raise WrongUsage("--speaker is for turns: add --turns.")
+    path = "/v1/devices/{}/entries" if turns else "/v1/boards/{}/memories"
+    asked: dict[str, Any] = {"log": "journal", "speaker": speaker} if turns else {"tag": tag, "words": words}
+    asked |= {"state": state, "since": _to_seconds("--since", since), "until": _to_seconds("--until", until)}
+    with context.open_companion() as companion:
+        name = companion.device(context.device)
+        found = companion.get(path.format(name), **asked, limit=limit)
+    if context.json:
+        output.print_json({"device": name, **found})
+        return
+    rows = [_turn_row(each) if turns else _memory_row(each) for each in found["entries"]]
+    columns = _TURN_COLUMNS if turns else _MEMORY_COLUMNS
+    output.print_table(columns, rows, empty=f"no matching entry on {name}.")
+    if limit < found["total"]:
+        typer.echo(f"the newest {limit} of {found['total']}; --limit shows more.", err=True)
+    if found["archived"]:
+        more = counted(
+            found["archived"],
+            "more is in the archive; --state archived shows it.",
+            "more are in the archive; --state archived shows them.",
+        )
+        typer.echo(more, err=True)
+
+
+def _memory_row(entry: dict[str, Any]) -> tuple[str, ...]:
+    line = entry["line"]
+    state = entry["state"] + (", pinned" if line.get("pinned") else "")
+    return (
+        entry["id"],
+        output.format_time(line.get("created"))[:10],
+        state,
+        ", ".join(line.get("tags", ())),
+        _cut_text(line["content"]),
+    )
+
+
+def _turn_row(entry: dict[str, Any]) -> tuple[str, ...]:
+    line = entry["line"]
+    return (
+        entry["id"],
+        output.format_time(line.get("at")),
+        line.get("sid", ""),
+        line.get("who", ""),
+        _cut_text(line["text"]),
+    )
+
+
+# --- show
+
+_TEXTS = ("content", "text", "seq", "id", "crc")
+_TIMES = ("created", "updated", "expires", "at", "used")
 
 
 @takes(DEVICE, URL, HOME, JSON)
 def show(
-    context: Context,
-    entry: Shown,
-    lines: Annotated[int, typer.Option(min=1, max=500, help="maximum number of lines of a file")] = 20,
-    principal: Annotated[
-        str, typer.Option(help="show a file to this person: refused if they may not see it")
-    ] = "owner",
+    context: Context, entry: Annotated[str, typer.Argument(help="memory such as m12, or turn such as t34")]
 ) -> None:
-    """Show a memory or turn with its fields and earlier versions, or lines of a file. Needs a running companion.
-
-    With --device, a file is a note of that board, else one of a Markdown folder.
+    """Show a memory or turn with its fields and earlier versions. Needs a running companion.
 
     Example: engram show m12 --device kitchen
 
     Example: engram show t34 --json
-
-    Example: engram show notes/tea.md#12 --lines 40
-
-    Example: engram show 2026-01-31.md#3 --device kitchen
     """
-    if _is_citation(entry):
-        _show_lines(context, entry, lines, principal)
-        return
-    found = _entry(context, entry)
+    if entry[:1] not in ("m", "t") or not (entry[1:].isascii() and entry[1:].isdigit()):
+        raise WrongUsage(f"{entry[:20]!r} is no id: a memory is such as m12, a turn such as t34.")
+    with context.open_companion() as companion:
+        found = companion.get(f"/v1/devices/{companion.device(context.device)}/entries/{entry}")
     if context.json:
         output.print_json(found)
         return
@@ -56,52 +205,6 @@ def show(
     if len(found["versions"]) > 1:
         output.print_line("history, oldest first:")
         _show_versions(found["versions"])
-
-
-# --- showing
-
-_MARKS = "/#."
-"""Characters that mark a citation (path#line)."""
-
-_TEXTS = ("content", "text", "seq", "id", "crc")
-_TIMES = ("created", "updated", "expires", "at", "used")
-
-
-def _is_citation(value: str) -> bool:
-    """True for a file such as notes/tea.md#12, False for the id of a memory or turn."""
-    return any(mark in value for mark in _MARKS)
-
-
-def _show_lines(context: Context, citation: str, count: int, principal: str) -> None:
-    path, _, value = citation.partition("#")
-    line = value or "1"
-    if not (path and line.isascii() and line.isdigit()):
-        raise WrongUsage("a place in a file is its path and the number of a line, such as notes/tea.md#12.")
-    with context.open_companion() as companion:
-        asked = {"path": path, "from": int(line), "lines": count, "principal": principal}
-        found = companion.get("/v1/memory", **asked, **({"device": context.device} if context.device else {}))
-    if context.json:
-        output.print_json(found)
-        return
-    width = len(str(found["total"]))
-    for number, text in enumerate(found["lines"], found["first"]):
-        output.print_line(f"{number:>{width}}  {text}".rstrip())
-    if not found["lines"]:
-        output.print_line(f"{path} has {counted(found['total'], 'line', 'lines')}.")
-    if found["following"]:
-        typer.echo(output.printable_line(f"continues at {path}#{found['following']}"), err=True)
-
-
-def is_entry_id(value: str) -> bool:
-    """True for an id such as m12 or t34."""
-    return value[:1] in ("m", "t") and value[1:].isascii() and value[1:].isdigit()
-
-
-def _entry(context: Context, entry: str) -> Any:
-    if not is_entry_id(entry):
-        raise WrongUsage(f"{entry[:20]!r} is no id: a memory is such as m12, a turn such as t34.")
-    with context.open_companion() as companion:
-        return companion.get(f"/v1/devices/{companion.device(context.device)}/entries/{entry}")
 
 
 def _show_versions(versions: list[dict[str, Any]]) -> None:
@@ -119,11 +222,14 @@ def _value(name: str, value: Any) -> str:
     return ", ".join(str(each) for each in value) if isinstance(value, list) else str(value)
 
 
-def cut_text(text: str) -> str:
-    return text if len(text) <= MOST_SIGNS else text[: MOST_SIGNS - 1] + "…"
+# --- formatting
 
 
-def to_seconds(option: str, value: str) -> int:
+def _cut_text(text: str) -> str:
+    return text if len(text) <= _MOST_SIGNS else text[: _MOST_SIGNS - 1] + "…"
+
+
+def _to_seconds(option: str, value: str) -> int:
     """Convert a local day or Unix seconds to Unix seconds; 0 for none."""
     if value.isascii() and value.isdigit():
         return int(value)
@@ -131,6 +237,9 @@ def to_seconds(option: str, value: str) -> int:
         return int(datetime.fromisoformat(value).timestamp()) if value else 0
     except (ValueError, OverflowError):
         raise WrongUsage(f"{option} takes a day such as 2026-01-31, or Unix seconds.") from None
+
+
+# --- eval
 
 
 @takes(JSON)

@@ -1,6 +1,5 @@
 """Options that commands share, and the Context of their values."""
 
-import contextlib
 import functools
 import inspect
 import os
@@ -22,14 +21,6 @@ _JSON_FLAG = "--json"
 
 
 @dataclass(frozen=True)
-class BoardAddress:
-    """The board that a command talks to: on a serial port, or simulated from the files in a folder."""
-
-    port: str = ""
-    sim: Path | None = None
-
-
-@dataclass(frozen=True)
 class Context:
     json: bool
     home: Path
@@ -38,7 +29,8 @@ class Context:
     """Address of the companion, "" for that of `home`."""
     device: str
     """Name of the board, "" for the only one."""
-    board: BoardAddress
+    port: str
+    """Serial port of the board, "" for the only one."""
 
     def open_companion(self, seconds: float = ANSWER_SECONDS) -> "ApiClient":
         """Open the companion; an answer may take `seconds`. Raises CommandError."""
@@ -51,13 +43,12 @@ def read_context(given: Mapping[str, Any], environment: Mapping[str, str] = os.e
     """Read values of options by name, from the command, the environment or the defaults."""
     home = given.get("home") or environment.get(HOME_VARIABLE) or DEFAULT_HOME
     url = given.get("url")
-    sim = given.get("sim")
     return Context(
         json=bool(given.get("json")),
         home=Path(home).expanduser().absolute(),
         url=environment.get(API_VARIABLE, "") if url is None else url,
         device=given.get("device") or "",
-        board=BoardAddress(given.get("port") or "", Path(sim).expanduser().absolute() if sim else None),
+        port=given.get("port") or "",
     )
 
 
@@ -69,23 +60,6 @@ def asks_for_json(words: Sequence[str]) -> bool:
 
 
 Words = ParamSpec("Words")
-
-_COMPLETION_SECONDS = 0.7
-
-
-_MOST_COMPLETED = 200
-
-
-def _device_names(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return board names for a shell; none if the companion does not answer at once."""
-    with contextlib.suppress(Exception):  # a shell that completes has no place for an error
-        # During completion, options not typed yet have neither their default nor their variable.
-        given = {option.name: ctx.params.get(option.name) for option in (URL, HOME)}
-        with read_context(given).open_companion(seconds=_COMPLETION_SECONDS) as companion:
-            # Names with a common prefix are adjacent when sorted; complete names need no completion.
-            names = [device["name"] for device in companion.get("/v1/devices", after=incomplete, limit=_MOST_COMPLETED)]
-        return [name for name in names if name.startswith(incomplete)]
-    return []
 
 
 @dataclass(frozen=True)
@@ -99,7 +73,7 @@ class SharedOption:
 
 Devices = Annotated[
     list[str] | None,
-    typer.Option("--device", "-d", help="board name; repeatable; default: all", autocompletion=_device_names),
+    typer.Option("--device", "-d", help="board name; repeatable; default: all"),
 ]
 
 JSON = SharedOption("json", Annotated[bool, typer.Option(_JSON_FLAG, help="print one JSON document")], False)
@@ -120,17 +94,12 @@ DEVICE = SharedOption(
     "device",
     Annotated[
         str,
-        typer.Option("--device", "-d", help="board name; optional if only one is known", autocompletion=_device_names),
+        typer.Option("--device", "-d", help="board name; optional if only one is known"),
     ],
     "",
 )
 PORT = SharedOption(
     "port", Annotated[str, typer.Option(help="serial port of the board; optional if only one board is connected")], ""
-)
-SIM = SharedOption(
-    "sim",
-    Annotated[Path | None, typer.Option(help="folder of a simulated board that is not running, such as ~/.engram/sim")],
-    None,
 )
 
 

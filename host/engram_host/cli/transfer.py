@@ -3,35 +3,60 @@
 import contextlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Protocol
 
 import typer
 
 from engram.transfer import jsonl
-from engram_host.boards.errors import BoardFailed
+from engram_host.boards import port as ports
+from engram_host.boards.errors import BoardFailed, NoPort
+from engram_host.boards.json_lines import open_console
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
-from engram_host.cli.console_session import (
-    BoardConsole,
-    check_reports,
-    import_object,
-    open_board,
-)
+from engram_host.cli.chat import BoardTalk, LinkConsole, Speaker
 from engram_host.cli.exit_status import CommandError, WrongUsage
-from engram_host.cli.options import DEVICE, HOME, JSON, PORT, SIM, URL, BoardAddress, Context, takes
+from engram_host.cli.options import DEVICE, HOME, JSON, PORT, URL, Context, takes
+from engram_host.companion.lockfile import running_addresses
 from engram_host.transfer.formats import Fields
 from engram_host.transfer.reader import MemoryFile
-from engram_host.transfer.report import ImportReport
+from engram_host.transfer.report import ImportReport, import_command, read_reports
 from engram_host.wording import counted
 
 
-class BoardImport(ImportReport):
-    """Import into a board; raises CommandError if its firmware is too old for reports."""
+class BoardConsole(Protocol):
+    def ask(self, *, say: str = "", command: str = "") -> Iterator[dict[str, Any]]:
+        """Yield the answers to a request; raises BoardError or CommandError."""
+        ...
 
+
+@contextlib.contextmanager
+def open_board(context: Context) -> Iterator[BoardConsole]:
+    """Open the board that a command is for, or the only one; raises BoardError or CommandError."""
+    if context.device and context.port:
+        raise WrongUsage("--device names a board of the companion: leave --port out.")
+    if context.device or (not context.port and _is_only_on_link(context)):
+        with context.open_companion() as companion:
+            yield LinkConsole(BoardTalk(companion, companion.device(context.device), Speaker()))
+    else:
+        with open_console(context.port) as board:
+            yield board
+
+
+def _is_only_on_link(context: Context) -> bool:
+    """True if no board is plugged in and one can be asked through a companion."""
+    if not context.url and not running_addresses(context.home):
+        return False
+    try:
+        ports.choose_port("")
+    except (NoPort, ModuleNotFoundError):
+        return True
+    return False
+
+
+class BoardImport(ImportReport):
     def __init__(self, board: BoardConsole):
-        check_reports(board)
         super().__init__("stored")
         self._board = board
 
@@ -41,11 +66,23 @@ class BoardImport(ImportReport):
             self.refuse(number, fields)
             return
         try:
-            outcome, refused = import_object(self._board, fields)
+            outcome, refused = read_reports(self._reports(fields))
         except (CommandError, BoardFailed) as problem:
             self.refuse(number, str(problem))
             return
-        self.add(number, outcome, refused)
+        if outcome is None:
+            self.refuse(number, "the board's report was damaged on its way: do it again, nothing is stored twice.")
+        else:
+            self.add(number, outcome, refused)
+
+    def _reports(self, fields: Fields) -> list[Mapping[str, Any]]:
+        found: list[Mapping[str, Any]] = []
+        for answer in self._board.ask(command=import_command(fields)):
+            if "error" in answer:
+                raise CommandError(f"the board says: {answer['error']}")
+            if "report" in answer:
+                found.append(answer["report"])
+        return found
 
 
 class FileImport(ImportReport):
@@ -105,30 +142,28 @@ def export(
         output.print_line(f"{out}: memory of {name}, lines: {count}")
 
 
-@takes(PORT, SIM, DEVICE, URL, HOME, JSON)
+@takes(PORT, DEVICE, URL, HOME, JSON)
 def import_file(
     context: Context,
     file: Annotated[Path, typer.Argument(help="JSON Lines, Markdown (.md) or an export of another program (.json)")],
     out: Annotated[Path | None, typer.Option(help="write a file for a board's own /import instead")] = None,
 ) -> None:
-    """Import memories into a board: on a serial port, simulated, or over the link of a companion.
+    """Import memories into a board: on a serial port, or over the link of a companion.
 
-    Without --port, --sim and --device the board that is plugged in is meant; if there is none, that of the companion.
+    Without --port and --device the board that is plugged in is meant; if there is none, that of the companion.
 
     Reads the files of `engram export` and of a board's /export and /export md, Markdown lists, ESP-Claw's
-    memory_records.jsonl, and exports of CoClaw, ChatGPT, mem0 and the MCP memory server. Memories that the board already
-    has are not stored twice, so an import that was interrupted can be repeated.
+    memory_records.jsonl, and exports of CoClaw and ChatGPT. Memories that the board already has are not stored twice, so
+    an import that was interrupted can be repeated.
 
     Example: engram import kitchen.jsonl --port /dev/ttyACM0
 
-    Example: engram import notes.md --sim ~/.engram/sim
+    Example: engram import notes.md --device kitchen
 
     Example: engram import memory_records.jsonl --out memory.jsonl
     """
-    from engram_host.transfer.reader import MemoryFile
-
-    if out and (context.board != BoardAddress() or context.device):
-        raise WrongUsage("--out writes a file and asks no board: leave --port, --sim and --device out.")
+    if out and (context.port or context.device):
+        raise WrongUsage("--out writes a file and asks no board: leave --port and --device out.")
     source = MemoryFile(file.name, file.read_bytes())
     lines = list(source.lines())
     progress = Progress()

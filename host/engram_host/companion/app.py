@@ -44,8 +44,6 @@ from engram_host.companion.media.upkeep import MediaUpkeep
 from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.mqtt.client import MqttClient, broker_login
-from engram_host.companion.overview.absence import AbsenceFinder
-from engram_host.companion.overview.personal import PersonalMemory
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.processes.leases import LeaseKeeper
 from engram_host.companion.processes.notices import NoticeListener
@@ -106,7 +104,7 @@ class CompanionApp:
         requires_tokens = tokens_required(security, settings.http.host)
         self.access = HttpAccess(
             callers=callers,
-            sessions=Sessions(store.sessions, callers, store.people, requires_tokens=requires_tokens),
+            sessions=Sessions(store.sessions, callers, requires_tokens=requires_tokens),
             requires_tokens=requires_tokens,
             names=frozenset(security.hosts.lower().replace(",", " ").split()),
             rate_limiter=self._rate_limiter,
@@ -205,7 +203,6 @@ class CompanionApp:
             conversations=self.conversations,
             supervisor=supervisor,
         )
-        self.absences = AbsenceFinder(self.memories.browser, self.search.search)
         self.dispatcher = MessageDispatcher(
             replication=self.replication,
             searching=self.search.answer_board,
@@ -239,16 +236,6 @@ class CompanionApp:
             supervisor=supervisor,
             lease_of=leases.lease,
             count=metrics.count_bridge,
-        )
-        self.personal = PersonalMemory(
-            boards=store.boards,
-            people=store.people,
-            senses=store.senses,
-            search=self.search,
-            memories=self.memories,
-            media=self.media,
-            readings=self.readings,
-            reach=self.bridges,
         )
         self.mqtt_client: MqttClient | None = None
         self._settings_reload = SettingsReload(store.values, self._reload)

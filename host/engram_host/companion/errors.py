@@ -17,7 +17,6 @@
       ImportRefused      an import cannot be created, started or ended now
       UnknownMedia       no photo or sound of a board has that id (id)
       MediaRefused       a photo or sound is refused, or its file cannot be read
-      ExportUnavailable  an export needs a package that is not installed
       StoreUnavailable   the database cannot be read or written now: nothing was acknowledged
         StoreBusy        another process has locked it for too long
         StoreFull        its disk is full
@@ -193,10 +192,6 @@ class UnknownMedia(CompanionError):
 class MediaRefused(CompanionError):
     def __init__(self, kind: str, **values: Value):
         super().__init__(REFUSALS.say(kind, **values))
-
-
-class ExportUnavailable(CompanionError):
-    """An export needs a package that is not installed."""
 
 
 class StoreUnavailable(CompanionError):

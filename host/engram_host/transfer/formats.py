@@ -1,17 +1,17 @@
 """Converts memories of other programs to a board's import form."""
 
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
 from engram.errors import ArgumentError
 from engram.memory.records import fields as record_fields
 from engram.memory.records import provenance
 from engram.transfer.jsonl import whole
-from engram_host.transfer.headings import DEFAULT_TAG
 
 Fields = dict[str, Any]
 Unknown = Callable[[str], None]
+
+DEFAULT_TAG = "imported"
 
 _ESP_CLAW_ONLY = ("summary_ids", "created_at", "deleted")
 _ESP_CLAW = (
@@ -24,37 +24,19 @@ _COCLAW = ("id", "content", "type", "tags", "importance", "createdAt", "lastUsed
 _COCLAW_SOURCES = {"auto-extracted": "auto_llm", "manual": "manual", "distilled": "distilled"}
 FIRST_KNOWN = 1577836800
 """2020-01-01: earlier times come from unset clocks."""
-_MEM0 = (
-    *("id", "memory", "content", "created_at", "updated_at", "categories", "event", "previous_memory"),
-    *("hash", "score", "user_id", "agent_id", "run_id", "app_id", "actor_id", "role"),
-)
-_RELATIONS = (
-    ("from", "relationType", "to"),
-    ("source", "relationship", "target"),
-    ("source", "relationship", "destination"),
-)
 
 
-def convert_memory(fields: Fields, note_unknown: Unknown) -> list[Fields]:
-    """Convert a line of any known program; calls `note_unknown` per lost field; raises
-    ArgumentError."""
+def convert_memory(fields: Fields, note_unknown: Unknown) -> Fields:
+    """Convert a line of any known program; calls `note_unknown` per lost field; raises ArgumentError."""
     if "origin" in fields:
-        return [fields]
-    if "memory" in fields or isinstance(fields.get("created_at"), str):
-        return [_mem0(fields, note_unknown)]
-    if "entityType" in fields:
-        return _mcp_entity(fields, note_unknown)
-    for names in _RELATIONS:
-        if all(name in fields for name in names):
-            content = " ".join(_required_text(fields, name).replace("_", " ") for name in names)
-            return [{"content": content, "source": "import"}]
+        return fields
     if "content" not in fields and not fields.get("deleted"):
         raise ArgumentError("content", "is missing.")
     if any(name in fields for name in _ESP_CLAW_ONLY):
-        return [_esp_claw(fields, note_unknown)]
+        return _esp_claw(fields, note_unknown)
     if any(name in fields for name in _COCLAW_ONLY):
-        return [_coclaw(fields, note_unknown)]
-    return [fields]
+        return _coclaw(fields, note_unknown)
+    return fields
 
 
 def _esp_claw(fields: Fields, note_unknown: Unknown) -> Fields:
@@ -88,28 +70,6 @@ def _coclaw(fields: Fields, note_unknown: Unknown) -> Fields:
     used = _count(fields, "lastUsedAt") // 1000
     # There is no count of uses: a last use after the creation means at least one.
     return _finish_memory(memory, _origin("coclaw:", fields), int(used > memory.get("created", used)), used)
-
-
-def _mem0(fields: Fields, note_unknown: Unknown) -> Fields:
-    _note_unknown({name: value for name, value in fields.items() if value}, _MEM0, note_unknown)
-    origin = _origin("mem0:", fields)
-    if fields.get("event") == "DELETE" and origin:
-        return {**origin, "deleted": True}
-    memory: Fields = {"content": fields.get("memory", fields.get("content"))}
-    put_labels(memory, _texts(fields, "categories"), [], note_unknown)
-    for name, theirs in (("created", "created_at"), ("updated", "updated_at")):
-        _put_moment(memory, name, _iso_moment(fields, theirs))
-    return _finish_memory(memory, origin, 0, 0)
-
-
-def _mcp_entity(fields: Fields, note_unknown: Unknown) -> list[Fields]:
-    name, kind = _required_text(fields, "name"), _required_text(fields, "entityType")
-    memories: list[Fields] = []
-    for said in _texts(fields, "observations") or [kind]:
-        memory: Fields = {"content": f"{name}: {said}", "source": "import"}
-        put_labels(memory, [kind], [], note_unknown)
-        memories.append(memory)
-    return memories
 
 
 def _finish_memory(memory: Fields, origin: Fields, uses: int, used: int) -> Fields:
@@ -153,23 +113,6 @@ def _origin(source: str, fields: Fields) -> Fields:
 
 def _count(fields: Fields, name: str) -> int:
     return 0 if fields.get(name) is None else whole(fields, name)
-
-
-def _iso_moment(fields: Fields, name: str) -> int:
-    shown = fields.get(name)
-    if shown is None:
-        return 0
-    try:
-        return int(datetime.fromisoformat(shown).timestamp())
-    except (TypeError, ValueError, OverflowError, OSError):
-        raise ArgumentError(name, "must be a time such as 2026-01-31T14:05:00Z.") from None
-
-
-def _required_text(fields: Fields, name: str) -> str:
-    value = fields.get(name)
-    if not isinstance(value, str) or not value.strip():
-        raise ArgumentError(name, "must be a text that is not empty.")
-    return value.strip()
 
 
 def _put_moment(memory: Fields, name: str, at: int) -> None:

@@ -7,15 +7,14 @@ heading.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, time, timedelta, timezone
+from datetime import date, datetime, time, timedelta, timezone
 
 from engram.errors import ArgumentError
 from engram.memory import access
 from engram.memory.records import fields as record_fields
 from engram.memory.records import provenance
 from engram.text import cut
-from engram_host.transfer.formats import Fields, Unknown, put_labels
-from engram_host.transfer.headings import Headings
+from engram_host.transfer.formats import DEFAULT_TAG, Fields, Unknown, put_labels
 
 _ABOVE_CHARS = 400
 """Longest prefix from parent items; leaves most of a memory to its own text."""
@@ -42,6 +41,51 @@ class _Item:
     prefix: str = ""
 
     tags: list[str] = field(default_factory=list)
+
+
+_DAYS = (
+    (re.compile(r"\b\d{4}-\d\d-\d\d(?:T\S*|\b)", re.ASCII), "%Y-%m-%d"),
+    (re.compile(r"\b[A-Z][a-z]{2,8} \d{1,2}(?:st|nd|rd|th)?, \d{4}\b", re.ASCII), "%b %d %Y"),
+)
+"""Days as headings name them, such as 2026-03-14 and March 14th, 2026."""
+
+_AROUND = " .,:;()[]{}<>*_`\"'!?|~-–—·•（），：、"
+
+
+class Headings:
+    """Day and tag for the items below the headings that are open."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[int, date | None, str]] = [(0, None, DEFAULT_TAG)]
+
+    @property
+    def given(self) -> tuple[date | None, str]:
+        return self._open[-1][1:]
+
+    def read(self, level: int, heading: str) -> None:
+        """Open a heading; it inherits from the open headings above its level."""
+        while self._open[-1][0] >= level:
+            self._open.pop()
+        day, tag = self.given
+        named, rest = find_day(heading)
+        if len(rest) <= record_fields.TAG_LONGEST:
+            tag = record_fields.tag(rest) or tag
+        self._open.append((level, named or day, tag))
+
+
+def find_day(text: str) -> tuple[date | None, str]:
+    """Find a day in a text, and return it with the other words."""
+    for pattern, form in _DAYS:
+        if found := pattern.search(text):
+            words = re.sub(r"(?<=\d)(?:st|nd|rd|th)|,", "", found[0]).partition("T")[0].split()
+            named = " ".join([words[0][:3], *words[1:]]) if len(words) > 1 else words[0]
+            try:
+                day = datetime.strptime(named, form).date()
+            except ValueError:
+                continue
+            rest = f"{text[: found.start()]} {text[found.end() :]}".split()
+            return day, " ".join(word for word in rest if word.strip(_AROUND)).strip(_AROUND)
+    return None, text
 
 
 class MarkdownPage:

@@ -1,7 +1,8 @@
 """Reads files of memories: JSON Lines, a JSON list, ChatGPT conversations, or Markdown."""
 
 import io
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator
 from pathlib import PurePath
 
 from engram import text
@@ -9,7 +10,6 @@ from engram.errors import ArgumentError
 from engram.transfer import jsonl
 from engram_host.transfer.chatgpt import ChatGptExport
 from engram_host.transfer.formats import Fields, convert_memory
-from engram_host.transfer.json_objects import json_objects
 from engram_host.transfer.markdown import MarkdownPage
 from engram_host.wording import counted
 
@@ -32,16 +32,17 @@ class MemoryFile:
     def lines(self) -> Iterator[Line]:
         for number, found in self._read():
             try:
-                memories = self._converted(found) if isinstance(found, bytes) else [found]
+                memory = self._converted(found) if isinstance(found, bytes) else found
             except ArgumentError as error:
-                memories = [str(error)]
-            yield from ((number, memory) for memory in memories if memory)
+                memory = str(error)
+            if memory:
+                yield number, memory
 
-    def _converted(self, line: bytes) -> Sequence[Fields | str]:
+    def _converted(self, line: bytes) -> Fields | str:
         found = self._reader.read(line)
         if isinstance(found, dict) and ("file" not in found or "content" in found):
             return convert_memory(found, self._note_unknown)
-        return [found]
+        return found
 
     def notes(self) -> Iterator[str]:
         if self._page.outside:
@@ -61,7 +62,41 @@ class MemoryFile:
 
     def _json_list(self) -> Iterator[tuple[int, bytes | Fields | str]]:
         self._chats = ChatGptExport.parse(self._data)
-        yield from self._chats.memories() if self._chats else json_objects(self._data)
+        yield from self._chats.memories() if self._chats else _json_objects(self._data)
 
     def _markdown(self) -> Iterator[tuple[int, Fields | str]]:
         yield from self._page.memories(io.BytesIO(self._data))
+
+
+# --- the objects of a JSON list, or of lists within an object, across lines
+
+_DEEPEST = 64
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+
+
+def _json_objects(data: bytes) -> Iterator[tuple[int, bytes | str]]:
+    open_brackets: list[bytes] = []
+    start, depth = -1, 0  # of the current object: its start, and the depth of brackets
+    is_empty = True
+    for token in _TOKEN.finditer(data):
+        sign = token[0]
+        if sign in (b"[", b"{"):
+            if sign == b"{" and open_brackets[-1:] in ([], [b"["]) and (start < 0 or not depth):
+                start, depth = token.start(), len(open_brackets)
+            if len(open_brackets) == _DEEPEST:
+                yield _line(data, token.start()), f"the file has more than {_DEEPEST} brackets within each other."
+                return
+            open_brackets.append(sign)
+        elif sign in (b"]", b"}") and open_brackets:
+            open_brackets.pop()
+            if start >= 0 and len(open_brackets) == depth:
+                yield _line(data, start), data[start : token.end()]
+                start, is_empty = -1, False
+    if open_brackets:
+        yield _line(data, len(data)), "the file has no end."
+    elif is_empty:
+        yield 1, "the file has no JSON object."
+
+
+def _line(data: bytes, at: int) -> int:
+    return data.count(b"\n", 0, at) + 1

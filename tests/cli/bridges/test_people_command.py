@@ -68,7 +68,6 @@ def test_a_group_is_opened_and_closed(running: RunningCompanion):
     ("words", "status"),
     [
         (("approve", "ABCDEFGH"), (NOT_FOUND, WRONG_USAGE)),
-        (("page", "nobody"), (NOT_FOUND,)),
         (("group", "matrix:!room:example.org", "sometimes"), (WRONG_USAGE,)),
         (("group", "matrix:!room:example.org", "off"), (NOT_FOUND,)),
     ],

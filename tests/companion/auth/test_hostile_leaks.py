@@ -13,7 +13,7 @@ import pytest
 from cli_case import fine
 from device_tokens import make_tokens
 from engram.link import messages
-from engram_host.companion.auth.mosquitto import CHECKER, COMPANION, GROUP, broker_secret
+from engram_host.companion.auth.mosquitto import COMPANION, GROUP, broker_secret
 from engram_host.companion.auth.tokens import OPERATOR_FILE
 from engram_host.companion.store import open_store
 from extent import extent
@@ -124,7 +124,7 @@ def _collect(trial: Trial, companion: Companion, viewer: str, mallory: str) -> N
 def _collect_files(trial: Trial, home: Path) -> None:
     """The files of the folder; those of the database may have boards' words, and no login."""
     store = open_store(f"sqlite:///{home}/companion.db")
-    for name in (GROUP, COMPANION, CHECKER):
+    for name in (GROUP, COMPANION):
         trial.secrets[name] = broker_secret(store.values, name)
     store.close()
     for path in sorted(home.iterdir()):
@@ -134,13 +134,11 @@ def _collect_files(trial: Trial, home: Path) -> None:
 
 def _is_kept_in(where: str, name: str) -> bool:
     """Whether a secret belongs there: the database has the boards' words, and the secrets of the broker."""
-    return where.startswith("file companion.db") and (
-        name.startswith("words of") or name in (GROUP, COMPANION, CHECKER)
-    )
+    return where.startswith("file companion.db") and (name.startswith("words of") or name in (GROUP, COMPANION))
 
 
 def test_no_secret_and_no_word_of_another_board_is_written_anywhere(trial: Trial):
-    assert len(trial.secrets) == 12 and all(len(secret) > 12 for secret in trial.secrets.values())
+    assert len(trial.secrets) == 11 and all(len(secret) > 12 for secret in trial.secrets.values())
     found = places_of(trial.secrets, trial.written)
     assert [(name, where) for name, where in found if not _is_kept_in(where, name)] == []
 

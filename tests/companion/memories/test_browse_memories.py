@@ -8,8 +8,6 @@ from typing import Any, get_args
 import pytest
 
 from engram import log_line
-from engram.memory import access
-from engram.memory.access import Caller
 from engram_host.companion.entries.reader import LogCopy, ReadEntry
 from engram_host.companion.errors import UnknownDevice, UnknownEntry
 from engram_host.companion.memories.browse import MemoryBrowser
@@ -66,8 +64,7 @@ def fits(query: MemoryQuery) -> Callable[[ReadEntry], bool]:
     def check(entry: ReadEntry) -> bool:
         line = entry.line
         return (
-            (query.state in ("all", entry.state) or (query.state == "current" and entry.state in ("live", "archived")))
-            and (query.caller is None or access.may_see_line(query.caller, line))
+            query.state in ("all", entry.state)
             and (not query.tag or query.tag in line["tags"])
             and (not query.type or query.type == line.get("type", "fact"))
             and (not query.scope or query.scope == line.get("scope", "all"))
@@ -93,9 +90,6 @@ QUERIES = [
     MemoryQuery("all", since=NOW - 3 * DAY, until=NOW - DAY),
     MemoryQuery(is_pinned=True),
     MemoryQuery("superseded", tag="cup", sort="created"),
-    MemoryQuery("current"),
-    MemoryQuery("all", caller=Caller("ann", "page", False, "")),
-    MemoryQuery("current", caller=Caller("nobody", "page", False, "")),
 ]
 
 _KEYS: dict[str, Callable[[ReadEntry], Any]] = {

@@ -1,4 +1,4 @@
-"""Search on the page: hits with bars and links, lines in their place, pages of hits, and why something is not there."""
+"""Search on the page: hits with bars and links, lines in their place, pages of hits."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -55,13 +55,6 @@ def hits(view: Parsed) -> list[str]:
     """The links of what was found."""
     links = [each["href"] for each in view.all("a")]
     return [each for each in links if "/memories/" in each or "/days?turn=" in each or "/search/file" in each]
-
-
-def count_searches(companion: Companion) -> float:
-    """How many searches people have made."""
-    name = 'engram_search_seconds_count{caller="person"} '
-    lines = companion.client.get("/metrics").raise_for_status().text.splitlines()
-    return next((float(line.removeprefix(name)) for line in lines if line.startswith(name)), 0.0)
 
 
 def test_a_search_of_all_boards_names_each_ones_hits_with_links(browser: PageClient):
@@ -151,49 +144,3 @@ def test_hits_come_in_pages_of_bounded_bytes(browser: PageClient):
 def test_a_long_file_is_shown_in_parts_of_bounded_bytes(browser: PageClient):
     answer = browser.http.get("/search/file?path=notes/birds.md&from=13")
     assert len(answer.content) <= VIEW_BYTES and "Lines before" in answer.text
-
-
-@in_one_case(
-    "entry, query, why",
-    [
-        ("m2", "q=Ann drinks", "it is hit 1"),
-        ("m1", "q=Ann drinks", "is history"),
-        ("m3", "q=kettle", "has expired"),
-        ("m4", "q=tea", "not in the copy of kitchen, was forgotten, or is not for who asks"),
-        ("m99", "q=tea", "not in the copy of kitchen"),
-        ("t1", "q=tea&kind=records", "does not pass the filters: kind"),
-        ("m2", "q=Ann drinks&tag=things", "does not pass the filters: tag"),
-        ("m2", "q=Ann drinks&until=2026-11-01", "does not pass the filters: until"),
-        ("m2", "q=xylophone", "none of the words (xylophone) stands in m2"),
-        ("m2", "q=the of", "only very common ones"),
-    ],
-)
-def test_the_search_says_why_something_is_not_there(browser: PageClient, entry: str, query: str, why: str):
-    assert why in browser.open(f"/boards/kitchen/search?{query}&entry={entry}").words
-    assert why in browser.open(f"/search?{query}&board=kitchen&entry={entry}").words
-
-
-def test_one_search_of_a_board_answers_what_was_found_and_why_something_is_not(
-    searched: Companion, browser: PageClient
-):
-    before = count_searches(searched)
-    browser.open("/boards/kitchen/search?q=parrot&entry=m2")
-    assert count_searches(searched) == before + 1
-
-
-def test_what_ranks_lower_is_named_with_its_rank(browser: PageClient):
-    view = browser.open("/boards/kitchen/search?q=parrot&after=10")
-    entry = hits(view)[0].rpartition("/")[2]
-    assert f"{entry} is hit 11" in browser.open(f"/boards/kitchen/search?q=parrot&entry={entry}").words
-
-
-def test_an_entry_of_an_unknown_board_is_refused_in_the_view(browser: PageClient):
-    assert "no board named cellar" in browser.open("/search?q=tea&board=cellar&entry=m1").words
-
-
-def test_the_api_says_the_same(searched: Companion):
-    asked = {"query": "Ann drinks", "devices": ["kitchen"], "entry": "m1"}
-    answer = searched.client.post("/v1/search/absence", json=asked)
-    assert answer.status_code == 200 and answer.json()["reason"] == "superseded"
-    assert searched.client.post("/v1/search/absence", json=asked | {"devices": ["cellar"]}).status_code == 404
-    assert searched.client.post("/v1/search/absence", json=asked | {"entry": "x"}).status_code == 422

@@ -1,13 +1,11 @@
 """Searches of a real companion that a service reranks, and what they say when it fails."""
 
 from collections.abc import Iterator
-from contextlib import closing
 from typing import Any
 
 import pytest
 
 from markdown_folders import write
-from page_client import PageClient
 from peers import Companion
 from rerank_service import KEY, MODEL, RerankService
 from sending import Sent
@@ -55,16 +53,6 @@ def _well(service: RerankService, companion: Companion) -> Iterator[None]:
 
 def test_the_service_decides_the_order(companion):
     assert search(companion, "kettle broken", folders=False)["hits"][0]["text"] == LINES[2]
-
-
-def test_a_person_who_searches_on_their_own_page_costs_no_call_of_the_service(companion, service):
-    companion.client.post("/v1/people/approve", json={"who": "irc:ann", "name": "ann"})
-    path = companion.client.post("/v1/people/page", json={"who": "ann"}).json()["path"]
-    before = len(service.requests)
-    with closing(PageClient(companion.url)) as browser:
-        browser.follow_link(path)
-        assert LINES[1] in browser.open("/me?find=kettle").words
-    assert len(service.requests) == before
 
 
 def test_the_limit_is_cut_after_reranking(companion):

@@ -6,7 +6,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from engram_host.cli.doctor.companion_checks import _postgres as doctor_findings
+from engram_host.cli.doctor_checks import _postgres as doctor_findings
 from engram_host.companion.diagnosis.findings import WRONG
 from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.store.sql.vacuum import DEAD_LEAST, LONG_SECONDS, vacuum_problems

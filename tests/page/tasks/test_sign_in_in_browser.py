@@ -2,7 +2,6 @@
 
 import pytest
 
-from another_site import another_site
 from chromium import Chromium, Tab
 from cli_case import fine
 from engram_host.companion.auth import tokens
@@ -42,18 +41,3 @@ def test_the_link_of_engram_page_opens_it_signed_in(strict: Companion, tab: Tab)
     tab.click("main button")
     # Else the answer could come into what the next test opens in this tab.
     tab.wait("signed out", "location.pathname === '/signin'")
-
-
-def test_a_persons_link_in_a_message_of_another_site_opens_their_page(strict: Companion, chromium: Chromium):
-    home = ("--home", strict.home)
-    fine("people", "approve", "irc:ida", "--name", "ida", *home)
-    tab = chromium.tab()
-    for _ in range(2):  # the second time beside the session of the first
-        link = fine("people", "page", "ida", *home).out.strip()
-        with another_site(f"<a href='{link}'>yours</a>") as site:
-            tab.open(site)
-            tab.click("a")
-            tab.wait("it asks", "location.pathname === '/signin' && document.readyState === 'complete'")
-            tab.click("main button")
-            tab.wait("it is open", "location.pathname === '/me' && document.readyState === 'complete'")
-    tab.close()

@@ -2,15 +2,13 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import get_micropython
 from chromium import Chromium, Tab
-from cli_case import fine
-from simulated_kitchen import DEVICE, STALLED, SimulatedKitchen, simulated_kitchen
+from simulated_kitchen import STALLED, SimulatedKitchen, simulated_kitchen
 from waiting import wait_until
 
 pytestmark = pytest.mark.skipif(
@@ -204,30 +202,6 @@ def test_an_import_that_runs_is_cancelled_where_it_is(kitchen: SimulatedKitchen,
     tab.wait("it is cancelled", "document.querySelector('#state')?.textContent === 'Cancelled'")
     sent = int(tab.run("document.querySelector('progress').value"))
     assert 0 < sent < LONG_IMPORT and len(kitchen.contents(*lines)) == sent
-
-
-# --- somebody's own page
-
-
-def test_a_person_with_a_link_sees_what_is_theirs(kitchen: SimulatedKitchen, chromium: Chromium):
-    kitchen.keep("the kettle is for all", "all")
-    kitchen.keep("the owner hides chocolate", "user:owner")
-    kitchen.says("ann", "please keep that my cup is green")
-    kitchen.says("bob", "please keep that my cup is yellow")
-    home = ("--home", kitchen.companion.home)
-    fine("people", "approve", "irc:ann", "--name", "ann", *home)
-    memories = f"/v1/boards/{DEVICE}/memories"
-    wait_until("all is copied", lambda: "my cup is yellow" in kitchen.companion.client.get(memories).text)
-    with closing(chromium.tab()) as tab:
-        tab.follow_link(fine("people", "page", "ann", *home).out.strip())
-        tab.click(f"a[href='/me/boards/{DEVICE}']")
-        tab.wait(
-            "her memories are there", f"location.pathname === '/me/boards/{DEVICE}' && document.querySelector('h1')"
-        )
-        assert "my cup is green" in tab.text(".events") and "the kettle is for all" in tab.text("main")
-        assert "yellow" not in tab.text("main") and "chocolate" not in tab.text("main")
-        tab.open(f"{kitchen.url}/boards/{DEVICE}/memories")
-        assert "Status 403" in tab.text("main") and "chocolate" not in tab.text()
 
 
 # --- tabs, and the way back

@@ -31,7 +31,7 @@ def own_forms(house: House) -> Iterator[tuple[str, dict[str, str]]]:
     """All forms of the page that change something, with what they would send, but for the CSRF token."""
     browser = PageClient(house.url)
     seen: set[str] = set()
-    for shown in (view for view in VIEWS if not view.is_personal):
+    for shown in VIEWS:
         for action, fields in _forms(browser.open(shown.address(house.boards.places), shown.status)):
             if action not in seen:
                 seen.add(action)

@@ -16,8 +16,6 @@ from movers import mover
 class Console:
     """A board's console as engram_host.boards.json_lines has it."""
 
-    gives_reports = True
-
     def __init__(self, board: Any):
         self._board = board
 
@@ -48,10 +46,10 @@ class Importing:
         pieces = content if isinstance(content, tuple) else (content,)
         file = self._folder / name
         file.write_bytes(b"".join(piece if isinstance(piece, bytes) else piece.encode() for piece in pieces))
-        ran = engram("import", file, *(options or ("--sim", self._folder)))
+        ran = engram("import", file, *options)
         assert ran.status == (0 if ran.out.count(" 0 refused") else 1), ran
         return ran.out.splitlines()
 
     def talking(self, _context: Context) -> AbstractContextManager[Console]:
-        """What the command opens in place of a serial port or a simulated board."""
+        """What the command opens in place of a serial port."""
         return nullcontext(Console(self.board))

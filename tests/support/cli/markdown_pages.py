@@ -54,17 +54,9 @@ CASES = (
 """Pages, and content, tags and keywords of their memories."""
 
 DAYS = (
-    ("2026-03-14", "2026-03-14", "imported"), ("Saturday, 2026-03-14", "2026-03-14", "imported"),
-    ("[[2026-03-14]]", "2026-03-14", "imported"), ("2026-03-14T10:00:00Z", "2026-03-14", "imported"),
-    ("2026/3/4", "2026-03-04", "imported"), ("2026.03.14", "2026-03-14", "imported"),
-    ("March 16, 2026", "2026-03-16", "imported"), ("Mon, 16 March 2026", "2026-03-16", "imported"),
-    ("the 1st of May 2025", "2025-05-01", "imported"), ("Sept. 3rd 2024 (Tue)", "2024-09-03", "imported"),
-    ("14-Mar-2026", "2026-03-14", "imported"), ("14.03.2026", "2026-03-14", "imported"),
-    ("Sunday 31/12/2023", "2023-12-31", "imported"), ("12/31/2023", "2023-12-31", "imported"),
-    ("2026年3月16日 星期一", "2026-03-16", "imported"), ("2026年十二月三十一号（周四）", "2026-12-31", "imported"),
-    ("2026년 3월 16일", "2026-03-16", "imported"), ("2026-03-14 - Trip to Rome", "2026-03-14", "trip-to-rome"),
-    ("Rome, 14 March 2026", "2026-03-14", "rome"), ("2026年3月16日：搬家", "2026-03-16", "搬家"),
+    ("2026-03-14", "2026-03-14", "imported"), ("[[2026-03-14]]", "2026-03-14", "imported"),
+    ("2026-03-14T10:00:00Z", "2026-03-14", "imported"), ("2026-03-14 - Trip to Rome", "2026-03-14", "trip-to-rome"),
+    ("March 16, 2026", "2026-03-16", "imported"), ("Sep 3rd, 2024", "2024-09-03", "imported"),
     ("03/04/2026", "", "03/04/2026"), ("2026-02-30", "", "2026-02-30"), ("March 16", "", "march-16"),
-    ("March 2026", "", "march-2026"), ("2026", "", "2026"), ("Plan 2026: 3 rooms", "", "plan-2026:-3-rooms"),
 )  # fmt: skip
 """Headings, the day that they give their items ("" for none) and the tag."""

@@ -166,12 +166,6 @@ class Tab:
             raise BrowserFailed(f"{address}: {found['errorText']}")
         self.wait("the view is loaded", "document.readyState === 'complete' && location.href !== 'about:blank'")
 
-    def follow_link(self, address: str) -> None:
-        """Sign in by a link that opens a person's page."""
-        self.open(address)
-        self.click("main button")
-        self.wait("the person's page is there", "location.pathname === '/me' && document.readyState === 'complete'")
-
     def another(self) -> "Tab":
         """Open another tab of the same person, with the same cookies."""
         return self._browser.tab_in(self._context)

@@ -158,7 +158,7 @@ def fill_household(companion: CompanionProcess, now: int, write: Write = plainly
     _tell_status(house.workshop, write, memories=3, model="", telegram="off", records_bytes=4000, flash=410_000)
     _add_people(companion, now, write)
     _converse(companion.url, house.kitchen, write)
-    house.places["photo"] = _send_photo(companion, house.kitchen, now, write)
+    _send_photo(companion, house.kitchen, now, write)
     house.places["import_id"] = _begin_import(companion.url, write)
     return house
 
@@ -222,16 +222,14 @@ def _talk(board: Sent, now: int, write: Write) -> None:
         )
 
 
-def _send_photo(companion: CompanionProcess, board: Sent, now: int, write: Write) -> str:
-    """A photo that Mira sent yesterday, and again today; the turn of the latter."""
+def _send_photo(companion: CompanionProcess, board: Sent, now: int, write: Write) -> None:
+    """A photo that Mira sent yesterday, and again today."""
     sent = companion.client.post(f"/v1/boards/{MAIN}/media", content=samples.PHOTO, params={"principal": "mira"})
     reference = f"media/{sent.raise_for_status().json()['id']}"
-    turn = 0
     for at in (now - DAY, now - 60):
         said = write("text", f"[photo, {reference}] The new lamp in the hall")
-        turn = board.say(said, who=write("name", "Mira"), at=at, scope="user:mira")
+        board.say(said, who=write("name", "Mira"), at=at, scope="user:mira")
     board.sync()
-    return f"t{turn}"
 
 
 def _tell_status(board: Sent, write: Write, **more: int | str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from chromium import Tab
 from household import Household, Write, fill_household, write_folders
-from page_views import PERSON, PageView
+from page_views import PageView
 from peers import Companion
 
 
@@ -27,15 +27,8 @@ class House:
         """Where a view of this companion is."""
         return self.url + view.address(self.boards.places, **parameters)
 
-    def sign_in(self, tab: Tab, view: PageView) -> None:
-        """Let a tab be that of whoever a view is for: the operator by default."""
-        if view.is_personal:
-            answer = self.companion.client.post("/v1/people/page", json={"who": PERSON})
-            tab.follow_link(self.url + answer.raise_for_status().json()["path"])
-
     def open(self, tab: Tab, view: PageView, **parameters: str) -> None:
         """Open a view in a tab."""
-        self.sign_in(tab, view)
         tab.open(self.address(view, **parameters))
 
 

@@ -1,14 +1,12 @@
 """The views of the page, each by a name and an address that shows what the household of household.py has.
 
-The tests in a browser, the pictures of the documentation and `make bench-page` go through them. A test compares the list with
-the routes of the page, so a new view is looked at by all of these.
+The tests in a browser and the pictures of the documentation go through them. A test compares the list with the routes of the
+page, so a new view is looked at by all of these.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
-
-PERSON = "mira"
 
 
 @dataclass(frozen=True)
@@ -21,10 +19,6 @@ class PageView:
     name: str
     path: str
     status: int = 200
-    searches: bool = False
-    """Whether it takes as long as a search of the API, with which it is compared."""
-    is_personal: bool = False
-    """Whether it is one of the page of a person who talks through bridges: PERSON, by a link."""
 
     def address(self, places: Mapping[str, str], **parameters: str) -> str:
         """The path with what is found, and with more parameters."""
@@ -42,12 +36,11 @@ VIEWS = (
     PageView("memories", "/boards/kitchen/memories"),
     PageView("memories-trash", "/boards/kitchen/memories?state=trash"),
     PageView("memory", "/boards/kitchen/memories/m13"),
-    PageView("merge-pick", "/boards/kitchen/memories/m2/merge", searches=True),
+    PageView("merge-pick", "/boards/kitchen/memories/m2/merge"),
     PageView("merge", "/boards/kitchen/memories/m2/merge?other=m20"),
     PageView("search", "/search"),
-    PageView("search-found", "/search?q=tea", searches=True),
-    PageView("search-board", "/boards/kitchen/search?q=tea", searches=True),
-    PageView("search-why", "/boards/kitchen/search?q=tea&entry=m5", searches=True),
+    PageView("search-found", "/search?q=tea"),
+    PageView("search-board", "/boards/kitchen/search?q=tea"),
     PageView("file", "/search/file?path=MEMORY.md&board=kitchen"),
     PageView("days", "/boards/kitchen/days"),
     PageView("day", "/boards/kitchen/days/{day}"),
@@ -59,13 +52,6 @@ VIEWS = (
     PageView("people", "/people"),
     PageView("person", "/people/person?who=mira"),
     PageView("health", "/health"),
-    PageView("mine", "/me", is_personal=True),
-    PageView("my-memories", "/me/boards/kitchen", is_personal=True),
-    PageView("my-entry", "/me/boards/kitchen/entries/m13", is_personal=True),
-    PageView("my-days", "/me/boards/kitchen/days", is_personal=True),
-    PageView("my-senses", "/me/boards/kitchen/senses", is_personal=True),
-    PageView("my-sense", "/me/boards/kitchen/senses/cellar?days=7", is_personal=True),
-    PageView("my-photo", "/me/boards/kitchen/entries/{photo}", is_personal=True),
     PageView("sign-out", "/signout"),
     PageView("problem", "/nothing-here", 404),
 )

@@ -10,7 +10,7 @@ Status 1 with a sentence where there is no Chromium, or a server does not start.
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ sys.path.extend(str(Path(__file__).resolve().parents[1] / name) for name in ("co
 
 from chromium import Chromium, Tab, find_chromium
 from household import fill_household, plainly, write_folders
-from page_views import PERSON, VIEWS
+from page_views import VIEWS
 from peers import free_port
 from server_process import CompanionProcess, ServerFailed
 
@@ -72,11 +72,10 @@ class DemoCompanion(CompanionProcess):
 
 @dataclass(frozen=True)
 class Demo:
-    """Where the companion is, what stands in braces in the paths of views, and how a link to a person's page is made."""
+    """Where the companion is, and what stands in braces in the paths of views."""
 
     url: str
     places: dict[str, str]
-    make_link: Callable[[], str]
 
 
 @contextmanager
@@ -86,12 +85,7 @@ def open_demo(folder: Path) -> Iterator[Demo]:
     write_folders(home, folder / "notes")
     with DemoCompanion(home, free_port()) as companion:
         places = fill_household(companion, NOW, plainly).places
-
-        def make_link() -> str:
-            answer = companion.client.post("/v1/people/page", json={"who": PERSON})
-            return companion.url + answer.raise_for_status().json()["path"]
-
-        yield Demo(companion.url, places, make_link)
+        yield Demo(companion.url, places)
 
 
 def take(tab: Tab, demo: Demo, picture: Picture, path: Path, *, is_whole: bool = False, language: str = "en") -> None:
@@ -99,8 +93,6 @@ def take(tab: Tab, demo: Demo, picture: Picture, path: Path, *, is_whole: bool =
     tab.call("Emulation.setTimezoneOverride", timezoneId=ZONE)
     tab.size(picture.width, picture.height, dark=picture.is_dark)
     view = next(view for view in VIEWS if view.name == picture.view)
-    if view.is_personal:
-        tab.follow_link(demo.make_link())
     tab.open(demo.url + view.address(demo.places, lang=language))
     tab.wait(
         "times are those of the zone",

@@ -209,7 +209,7 @@ def ask_running(context: Context, method: str, path: str) -> Any:
 
 
 def _note(home: Path, action: str) -> None:
-    from engram_host.cli.recovery.backup import note_quietly
+    from engram_host.cli.backup import note_quietly
     from engram_host.companion.settings import database_file, read_settings
 
     settings = read_settings(home, {})

@@ -70,20 +70,6 @@ def block(context: Context, who: Who) -> None:
 
 @app.command()
 @takes(URL, HOME, JSON)
-def page(context: Context, who: Who) -> None:
-    """Make a link to a page on which somebody sees what is theirs: good once, for a day. Needs a running companion.
-
-    Example: engram people page ann
-    """
-    with context.open_companion() as companion:
-        made = companion.post("/v1/people/page", {"who": who})
-        address = companion.url + made["path"]
-    shown = {"principal": made["principal"], "page": address, "ends": made["ends"]}
-    output.print_either(shown, address, is_json=context.json)
-
-
-@app.command()
-@takes(URL, HOME, JSON)
 def group(context: Context, group: Group, mode: Mode) -> None:
     """Let boards answer in a group when they are mentioned, always, or not at all. Needs a running companion.
 

@@ -107,7 +107,7 @@ def make_app(
     add_import_routes(app, companion.imports)
     add_chat_routes(app, companion.conversations)
     add_gateway_routes(app, companion.gateway)
-    add_people_routes(app, companion.people, companion.personal, companion.access.sessions)
+    add_people_routes(app, companion.people)
     for router in more:
         # An included router would be one entry, and make each of its routes again: most of a start's time.
         app.router.routes.extend(router.routes)

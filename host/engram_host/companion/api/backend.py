@@ -23,8 +23,6 @@ from engram_host.companion.imports.service import ImportService
 from engram_host.companion.media.service import MediaService
 from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.metrics import Metrics, last_backup
-from engram_host.companion.overview.absence import AbsenceFinder
-from engram_host.companion.overview.personal import PersonalMemory
 from engram_host.companion.overview.service import BoardOverviews
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.search_service import SearchService
@@ -99,12 +97,10 @@ class Backend(Protocol):
     dispatcher: MessageDispatcher
     embedding: EmbeddingService
     search: SearchService
-    absences: AbsenceFinder
     folders: FolderService
     gateway: Gateway
     conversations: ConversationService
     people: PeopleService
-    personal: PersonalMemory
     bridges: BridgeRunner
     alerts: AlertService
     overviews: BoardOverviews

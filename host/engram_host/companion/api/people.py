@@ -1,24 +1,12 @@
-"""People who talk through bridges, over HTTP: who may, in which groups, and what one of them sees."""
+"""People who talk through bridges, over HTTP: who may, and in which groups."""
 
-import asyncio
-from datetime import date
 from typing import Annotated
 
-from fastapi import FastAPI, Path, Query
+from fastapi import FastAPI
 from pydantic import BaseModel, Field
-from starlette.exceptions import HTTPException
 
-from engram_host.companion.api.copies import DeviceName
-from engram_host.companion.api.senses import SenseName, SenseShown, SeriesRange, SeriesShown, show_sense, show_series
-from engram_host.companion.auth.sessions import PersonLink, Sessions
 from engram_host.companion.bridge_types import GroupMode, PairingRequest, Person
 from engram_host.companion.conversations.people import PeopleService
-from engram_host.companion.memories.sessions import TurnsByDay
-from engram_host.companion.memories.types import MemoryPage
-from engram_host.companion.overview.personal import PersonalMemory
-from engram_host.companion.search.request import MOST_QUERY, SearchResult
-
-MOST_AT_ONCE = 2
 
 _LONGEST = 200
 
@@ -64,18 +52,9 @@ class GroupChange(BaseModel):
     mode: str = Field(max_length=20, description="mention, always, or off")
 
 
-def add_people_routes(app: FastAPI, people: PeopleService, personal: PersonalMemory, sessions: Sessions) -> None:
-    _add_lists(app, people)
+def add_people_routes(app: FastAPI, people: PeopleService) -> None:
     _add_changes(app, people)
-    _add_personal_routes(app, people, personal)
 
-    @app.post("/v1/people/page")
-    async def make_page(somebody: Somebody) -> PersonLink:
-        """Make a link to a page of somebody's own, on which they see what is theirs: good once, for a day, in any browser."""
-        return await sessions.make_person_link((await people.find_for_page(somebody.who)).principal)
-
-
-def _add_lists(app: FastAPI, people: PeopleService) -> None:
     @app.get("/v1/people")
     async def list_people() -> list[Person]:
         """All who were approved or blocked; the principal of the owner is `owner`."""
@@ -128,68 +107,3 @@ def _add_changes(app: FastAPI, people: PeopleService) -> None:
     async def make_owner(somebody: Somebody) -> Person:
         """Let somebody be the owner, with the memory of the boards' consoles."""
         return await people.make_owner(somebody.who)
-
-
-# --- what one person sees, for the operator; people have a page of their own, see docs/design/page.md
-
-
-# A name, or an id such as @ann/home:example.org, may have a slash: the routes take it as a path.
-PersonPath = Annotated[
-    str, Path(max_length=_LONGEST, description="an id such as telegram:12345, a principal, or a name")
-]
-
-
-def _add_personal_routes(app: FastAPI, people: PeopleService, personal: PersonalMemory) -> None:
-    base = "/v1/people/{who:path}"
-    room = asyncio.Semaphore(MOST_AT_ONCE)
-
-    async def principal_of(who: str) -> str:
-        return (await people.find_for_page(who)).principal
-
-    @app.get(base + "/boards")
-    async def boards(who: PersonPath) -> list[str]:
-        """The boards that a person reaches through bridges."""
-        return await personal.boards(await principal_of(who))
-
-    @app.get(base + "/boards/{device}/memories")
-    async def memories(
-        who: PersonPath,
-        device: DeviceName,
-        limit: Annotated[int, Query(ge=1, le=1000)] = 50,
-        offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
-    ) -> MemoryPage:
-        """The memories of a board that a person sees: their own and those of all, the one that changed last first."""
-        principal = await principal_of(who)
-        async with room:
-            return await personal.memories(principal, device, offset, limit)
-
-    @app.get(base + "/boards/{device}/days")
-    async def days(
-        who: PersonPath,
-        device: DeviceName,
-        day: Annotated[date | None, Query(description="in the board's zone; without it, the latest one")] = None,
-        offset: Annotated[int, Query(ge=0, le=1_000_000, description="newest turns of the day to pass over")] = 0,
-    ) -> TurnsByDay:
-        """Turns with a person on a board, by day."""
-        return await personal.days(await principal_of(who), device, day, offset)
-
-    @app.get(base + "/boards/{device}/senses")
-    async def senses(who: PersonPath, device: DeviceName) -> list[SenseShown]:
-        """The senses of a board that a person sees: those that its settings share, for the owner all."""
-        return [show_sense(each) for each in await personal.senses(await principal_of(who), device)]
-
-    @app.get(base + "/boards/{device}/senses/{sense:path}/readings")
-    async def readings(who: PersonPath, device: DeviceName, sense: SenseName, wanted: SeriesRange) -> SeriesShown:
-        """Readings of a sense that a person sees, without events."""
-        return show_series(await personal.series(await principal_of(who), device, sense, *wanted))
-
-    @app.get(base + "/search")
-    async def search(
-        who: PersonPath, query: Annotated[str, Query(min_length=1, max_length=MOST_QUERY, pattern=r"\S")]
-    ) -> SearchResult:
-        """Hits of a search that a person may see, on the boards within reach."""
-        principal = await principal_of(who)
-        found = await personal.search(principal, query)
-        if found is None:
-            raise HTTPException(404, f"{principal} reaches no board: no bridge of their networks leads to one")
-        return found

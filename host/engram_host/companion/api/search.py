@@ -1,4 +1,4 @@
-"""Searching over HTTP: POST /v1/search, why it does not show an entry, Markdown folders and lines of their files."""
+"""Searching over HTTP: POST /v1/search, Markdown folders and lines of their files."""
 
 from typing import Annotated, Literal
 
@@ -9,10 +9,8 @@ from starlette.exceptions import HTTPException
 from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.api.backend import Backend
-from engram_host.companion.api.copies import ENTRY_ID
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires
 from engram_host.companion.folders.service import MOST_LINES, FileExcerpt, FolderState
-from engram_host.companion.overview.absence import Absence
 from engram_host.companion.search.request import (
     MOST_DEVICES,
     MOST_FOLDERS,
@@ -88,21 +86,6 @@ class SearchQuery(BaseModel):
         return _caller(self.principal, self.group, self.workspace)
 
 
-class AbsenceQuery(SearchQuery):
-    """A search of one board, and a memory or a turn that it does not show."""
-
-    model_config = ConfigDict(
-        strict=True,
-        extra="forbid",
-        json_schema_extra={"example": {"query": "what does Ann drink?", "devices": ["kitchen"], "entry": "m12"}},
-    )
-
-    devices: list[Annotated[str, Field(pattern=f"^{DEVICE_NAME}$")]] = Field(
-        min_length=1, max_length=1, description="the board that has it"
-    )
-    entry: str = Field(pattern=ENTRY_ID, description="a memory's or a turn's id, such as m12 or t34")
-
-
 _CALLER = {"principal", "group", "workspace"}
 
 
@@ -125,13 +108,6 @@ def add_search_routes(app: FastAPI, companion: Backend) -> None:
             question.devices, question.folders = [caller.device], False
             question.expand = False  # model calls are for the operator
         return await companion.search.search(question.asking, **question.model_dump(exclude=_CALLER))
-
-    @app.post("/v1/search/absence", openapi_extra=requires(Role.OPERATOR, reads=True))
-    async def absence(question: AbsenceQuery) -> Absence:
-        """Say why a search of a board does not show a memory or a turn that is known."""
-        options = question.model_dump(exclude=_CALLER | {"devices", "entry", "limit", "offset"})
-        (device,) = question.devices
-        return await companion.absences.explain(question.asking, device, question.entry, question.limit, **options)
 
     @app.get("/v1/folders")
     async def all_folders(

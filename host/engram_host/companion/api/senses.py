@@ -6,23 +6,19 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import islice
-from typing import IO, Annotated, Literal
+from typing import Annotated
 
 from fastapi import Depends, FastAPI, Path, Query
 from fastapi.responses import StreamingResponse
 
 from engram_host.companion.api.copies import JSON_LINES, DeviceName
-from engram_host.companion.senses.parquet import write_parquet
 from engram_host.companion.senses.service import MOST_POINTS, POINTS, Level, Point, ReadingService, Series
 from engram_host.companion.store.senses.types import StoredEvent, StoredSense
-
-PARQUET = "application/vnd.apache.parquet"
 
 _BASE = "/v1/boards/{device}/senses"
 _DAY_SECONDS = 86400
 _MOST_MOMENT = 1 << 40
 _PIECE_LINES = 500
-_PIECE_BYTES = 65536
 
 SenseName = Annotated[str, Path(min_length=1, max_length=64, description="a sense's name; case does not matter")]
 Since = Annotated[int, Query(ge=0, le=_MOST_MOMENT, description="Unix seconds; 0: a day before `until`")]
@@ -106,14 +102,10 @@ def add_sense_routes(app: FastAPI, readings: ReadingService) -> None:
 
 
 def _add_export_route(app: FastAPI, readings: ReadingService) -> None:
-    writing = asyncio.Semaphore(1)  # Parquet files are made on disk, one at a time
-
     @app.get(
         _BASE + "/{sense:path}/export",
         response_class=StreamingResponse,
-        responses={
-            200: {"content": {JSON_LINES: {}, PARQUET: {}}, "description": "a line or row for each minute, hour or day"}
-        },
+        responses={200: {"content": {JSON_LINES: {}}, "description": "a line for each minute, hour or day"}},
     )
     async def exported(
         device: DeviceName,
@@ -121,26 +113,13 @@ def _add_export_route(app: FastAPI, readings: ReadingService) -> None:
         since: Since = 0,
         until: Until = 0,
         level: Level = "minute",
-        format: Annotated[
-            Literal["jsonl", "parquet"], Query(description="parquet needs the extra `parquet` where the companion runs")
-        ] = "jsonl",
     ) -> StreamingResponse:
         """All that is kept of a sense at a level; of all times without `since`."""
         known = await asyncio.to_thread(readings.find, device, sense)
         span = device, known.name, since, until or int(time.time()), level
-        name = f"{device}-sense-{known.number}-{level}s.{format}"
+        name = f"{device}-sense-{known.number}-{level}s.jsonl"
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-        if format == "parquet":
-            async with writing:
-                file = await asyncio.to_thread(lambda: write_parquet(readings.exported(*span)))
-            return StreamingResponse(_read(file), headers=headers, media_type=PARQUET)
         return StreamingResponse(_pieces(readings.exported(*span)), headers=headers, media_type=JSON_LINES)
-
-
-def _read(file: IO[bytes]) -> Iterator[bytes]:
-    with file:
-        while piece := file.read(_PIECE_BYTES):
-            yield piece
 
 
 def _pieces(found: Iterator[tuple[StoredSense, Point]]) -> Iterator[str]:

@@ -17,18 +17,16 @@ MOST_KEPT = 4096
 
 @dataclass(frozen=True)
 class ApiCaller:
-    """A caller: an operator by `name`, a board, a person by `principal`, or a stranger."""
+    """A caller: an operator by `name`, a board, or a stranger."""
 
     device: str = ""
     is_operator: bool = False
     name: str = ""
     is_read_only: bool = False
 
-    principal: str = ""
-
     @property
     def is_known(self) -> bool:
-        return self.is_operator or bool(self.device) or bool(self.principal)
+        return self.is_operator or bool(self.device)
 
     def may_act_for(self, device: str) -> bool:
         return self.is_operator or (bool(device) and self.device == device)

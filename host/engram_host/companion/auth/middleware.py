@@ -58,8 +58,6 @@ class Role(StrEnum):
 
     OWN_DEVICE = "own device"
 
-    PERSON = "person"
-
     OPERATOR = "operator"
 
     GATEWAY = "gateway"
@@ -157,7 +155,7 @@ class HttpAccess:
 
     def may_use_all(self, caller: ApiCaller) -> bool:
         """True for an operator, and for anyone if tokens are not required."""
-        return caller.is_operator or not (self.requires_tokens or caller.device or caller.principal)
+        return caller.is_operator or not (self.requires_tokens or caller.device)
 
 
 class AuthMiddleware:
@@ -215,8 +213,6 @@ class AuthMiddleware:
             self._access.check_rate(caller.device)
         if caller.is_read_only and not _is_allowed(caller, rule):
             raise HTTPException(403, f"the token {caller.name} may only read what boards remember.")
-        if caller.principal and rule.role is not Role.ANYBODY and not _is_allowed(caller, rule):
-            raise HTTPException(403, _NOT_THEIRS)
         if rule.role is Role.ANYBODY or not (self._access.requires_tokens or rule.role is Role.GATEWAY):
             return caller, session
         if not caller.is_known:
@@ -256,12 +252,7 @@ _NO_TOKEN = (
 )
 
 
-_NOT_THEIRS = "this page shows what is yours; that is for the companion's operator."
-
-
 def _is_allowed(caller: ApiCaller, rule: RouteRule) -> bool:
-    if caller.principal:
-        return rule.role is Role.PERSON
     if caller.is_read_only:
         return rule.reads and rule.role is not Role.GATEWAY
     if caller.is_operator:

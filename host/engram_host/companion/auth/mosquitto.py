@@ -21,8 +21,6 @@ GROUP = "mqtt.group"
 
 COMPANION = "mqtt.companion"
 
-CHECKER = "mqtt.checker"
-
 
 class Notes(Protocol):
     def get(self, name: str) -> str: ...
@@ -96,8 +94,6 @@ def _may_enter(user: pwd.struct_passwd, folder: Path) -> bool:
 
 MOSQUITTO_USER = "engram.companion"
 """The companion's user at the broker; its dot keeps boards from the same name."""
-
-MOSQUITTO_CHECKER = "engram.check"
 
 PASSWORDS = "engram.passwords"
 TOPICS = "engram.topics"

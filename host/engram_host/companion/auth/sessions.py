@@ -9,11 +9,9 @@ import hashlib
 import hmac
 import time
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from engram_host.companion.auth.identity import ApiCaller, CallerLookup
 from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN, new_token, token_digest
-from engram_host.companion.bridge_types import Person
 from engram_host.companion.store.tokens import PageCode, PageSession, PageSessionTable
 
 COOKIE = "engram_session"
@@ -22,7 +20,6 @@ CSRF_FIELD = "csrf"
 
 SESSION_SECONDS = 30 * 86400
 CODE_SECONDS = 600
-PERSON_CODE_SECONDS = 86400
 
 _NOTED_SECONDS = 3600
 
@@ -44,25 +41,11 @@ def csrf_token(cookie: str) -> str:
     return hmac.new(cookie.encode(), b"csrf", hashlib.sha256).hexdigest()
 
 
-@dataclass(frozen=True)
-class PersonLink:
-    """A path at the companion's address that opens a person's page once, until a Unix time."""
-
-    principal: str
-    path: str
-    ends: int
-
-
-class PersonLookup(Protocol):
-    def person_of(self, principal: str) -> Person | None: ...
-
-
 class Sessions:
     """Browser sessions; any call may raise StoreUnavailable."""
 
-    def __init__(self, table: PageSessionTable, callers: CallerLookup, people: PersonLookup, *, requires_tokens: bool):
+    def __init__(self, table: PageSessionTable, callers: CallerLookup, *, requires_tokens: bool):
         self._table = table
-        self._people = people
         self._callers = callers
         self._requires_tokens = requires_tokens
 
@@ -79,10 +62,6 @@ class Sessions:
         return BrowserSession(row, caller, csrf_token(cookie))
 
     async def _caller(self, row: PageSession) -> ApiCaller | None:
-        if row.principal:
-            person = await asyncio.to_thread(self._people.person_of, row.principal)
-            may_look = person is not None and not person.is_blocked
-            return ApiCaller(principal=row.principal) if may_look else None
         if row.token == NO_TOKEN:
             return None if self._requires_tokens else ApiCaller(is_read_only=row.is_read_only)
         caller = await self._callers.by_digest(row.token)
@@ -94,35 +73,23 @@ class Sessions:
         caller = await self._callers.by_token(token)
         return await self.begin(token_digest(token)) if caller.is_operator else None
 
-    async def begin_by_code(
-        self, code: str, *, is_local: bool, may_be_persons: bool = True
-    ) -> tuple[str, BrowserSession] | None:
+    async def begin_by_code(self, code: str, *, is_local: bool) -> tuple[str, BrowserSession] | None:
         """Use up a link's code and return (cookie, session), or None if it is invalid."""
         if not LOOKS_LIKE_TOKEN.fullmatch(code):
             return None
         now = int(time.time())
-        flags = {"is_local": is_local, "may_be_persons": may_be_persons}
-        taken = await asyncio.to_thread(self._table.take_page_code, token_digest(code), now, **flags)
-        return await self.begin(taken.token, principal=taken.principal) if taken else None
+        taken = await asyncio.to_thread(self._table.take_page_code, token_digest(code), now, is_local=is_local)
+        return await self.begin(taken.token) if taken else None
 
-    async def begin(
-        self, token: bytes, *, is_read_only: bool = False, principal: str = ""
-    ) -> tuple[str, BrowserSession] | None:
-        """Return (cookie, session) for a token digest, NO_TOKEN or a person, or None."""
+    async def begin(self, token: bytes, *, is_read_only: bool = False) -> tuple[str, BrowserSession] | None:
+        """Return (cookie, session) for a token digest or NO_TOKEN, or None."""
         cookie, now = new_token(), int(time.time())
-        row = PageSession(token_digest(cookie), token, is_read_only, now, now, now + SESSION_SECONDS, principal)
+        row = PageSession(token_digest(cookie), token, is_read_only, now, now, now + SESSION_SECONDS)
         caller = await self._caller(row)
         if caller is None:
             return None
         await asyncio.to_thread(self._table.add_session, row)
         return cookie, BrowserSession(row, caller, csrf_token(cookie))
-
-    async def make_person_link(self, principal: str) -> PersonLink:
-        code, now = new_token(), int(time.time())
-        ends = now + PERSON_CODE_SECONDS
-        row = PageCode(token_digest(code), person_digest(principal), False, ends, principal)
-        await asyncio.to_thread(self._table.add_page_code, row, now)
-        return PersonLink(principal, f"/signin?code={code}", ends)
 
     async def end(self, session: BrowserSession) -> None:
         await asyncio.to_thread(self._table.end_session, session.row.digest)
@@ -133,11 +100,6 @@ class Sessions:
 
     async def end_all_of(self, token: str) -> int:
         return await asyncio.to_thread(self._table.end_sessions_of, token_digest(token) if token else NO_TOKEN)
-
-
-def person_digest(principal: str) -> bytes:
-    """Return the digest that stands for a person in sessions; no token has it."""
-    return token_digest(f"person {principal}")
 
 
 def make_sign_in_path(table: PageSessionTable, token: bytes, *, is_local: bool) -> str:

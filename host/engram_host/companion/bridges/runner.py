@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridge_settings import BridgeSettings
@@ -70,11 +70,6 @@ class BridgeRunner:
     def check(bridges: Sequence[BridgeSettings]) -> None:
         for each in bridges:
             check_bridge(each)
-
-    def boards_of_networks(self, networks: Collection[str]) -> tuple[str, ...] | None:
-        """Return the boards that people of some networks reach, by name; None for all."""
-        reached = [each.boards for each in self._wanted.values() if each.is_on and each.network in networks]
-        return None if () in reached else tuple(sorted({board for boards in reached for board in boards}))
 
     def statuses_of_board(self, device: str) -> list[BridgeStatus]:
         reach = {

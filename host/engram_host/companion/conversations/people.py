@@ -126,13 +126,6 @@ class PeopleService:
     async def find(self, ref: str) -> Person:
         return await asyncio.to_thread(self._store.person, ref)
 
-    async def find_for_page(self, ref: str) -> Person:
-        """Return a person who may have a page, i.e. is not blocked."""
-        person = await self.find(ref)
-        if person.is_blocked:
-            raise ArgumentError(person.principal, "is blocked, and gets no page.")
-        return person
-
     async def approve(self, ref: str, name: str = "") -> Person:
         person = await asyncio.to_thread(self._store.approve_person, ref, name, int(self._now()))
         self._on_approved()

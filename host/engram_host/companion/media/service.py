@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from engram.memory import access
 from engram.memory.access import Caller
-from engram_host.companion.errors import MediaRefused, UnknownMedia
+from engram_host.companion.errors import MediaRefused
 from engram_host.companion.media.content import ids_in, type_of
 from engram_host.companion.media.files import MediaFiles, name_of
 from engram_host.companion.store.boards.table import BoardTable
@@ -61,12 +61,9 @@ class MediaService:
     def too_large(self) -> MediaRefused:
         return MediaRefused("media_large", most=self.limits.bytes_each)
 
-    async def find(self, device: str, media: str, caller: Caller | None = None) -> StoredMedia:
-        """Return media that `caller` may see (None sees all), or raise UnknownMedia."""
-        found = await asyncio.to_thread(self._media.find_media, device, media)
-        if caller is not None and not access.may_see(caller, found.scope):
-            raise UnknownMedia(media)
-        return found
+    async def find(self, device: str, media: str) -> StoredMedia:
+        """Return a board's media, or raise UnknownMedia."""
+        return await asyncio.to_thread(self._media.find_media, device, media)
 
     async def read(self, found: StoredMedia) -> bytes:
         data = await asyncio.to_thread(self._files.read, found.sha)
@@ -96,9 +93,8 @@ class MediaService:
         """Remove files without a row and return how many; blocks."""
         return self._files.sweep(self._media.media_files)
 
-    async def named_in(self, device: str, texts: Iterable[str], caller: Caller | None = None) -> dict[str, StoredMedia]:
+    async def named_in(self, device: str, texts: Iterable[str]) -> dict[str, StoredMedia]:
         ids = list(dict.fromkeys(each for text in texts for each in ids_in(text)))[:MOST_NAMED]
         if not ids:
             return {}
-        found = await asyncio.to_thread(self._media.known_media, device, ids)
-        return {name: each for name, each in found.items() if caller is None or access.may_see(caller, each.scope)}
+        return await asyncio.to_thread(self._media.known_media, device, ids)

@@ -22,7 +22,6 @@ from engram_host.companion.memories.types import (
     MemoryQuery,
     SourceTurn,
 )
-from engram_host.companion.search.filters import rows_seen_by
 from engram_host.companion.search.indexes import columns
 from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.search.indexes.columns import NONE
@@ -194,9 +193,6 @@ def _state_name(state: EntryState, line: dict[str, Any], archived: NDArray[np.in
     return state_name(state.state, line.get("expires"), now, is_archived=bool(np.any(archived == state.latest)))
 
 
-_WANTED = {"all": ("live", "superseded", "expired", "archived"), "current": ("live", "archived")}
-
-
 class _Selection:
     def __init__(self, index: DeviceIndex, query: MemoryQuery, archived: NDArray[np.int64], now: int):
         self._index = index
@@ -213,7 +209,8 @@ class _Selection:
             "live": current & ~expired & ~away,
         }
         fitting = self._fitting()
-        wanted = np.logical_or.reduce([self._masks[name] for name in _WANTED.get(query.state, (query.state,))])
+        names = self._masks if query.state == "all" else (query.state,)
+        wanted = np.logical_or.reduce([self._masks[name] for name in names])
         self._found = np.flatnonzero(fitting & wanted)
         self.total = len(self._found)
         self.archived = int(np.count_nonzero(fitting & away)) if query.state == "live" else 0
@@ -240,8 +237,6 @@ class _Selection:
         if query.scope:
             scope = self._index.scopes.find("@" + query.scope)
             fitting &= (rows.column("scope") == scope) & (scope != NONE)
-        if query.caller:
-            fitting &= rows_seen_by(self._index, query.caller)
         for label, is_wanted in (
             ("#" + query.tag, query.tag),
             ("!" + query.type, query.type),

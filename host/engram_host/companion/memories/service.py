@@ -12,7 +12,7 @@ from engram_host.companion.memories.browse import MemoryBrowser
 from engram_host.companion.memories.changes import MemoryChanges
 from engram_host.companion.memories.commands import TrashReader
 from engram_host.companion.memories.exchanges import ExchangeMemories
-from engram_host.companion.memories.sessions import SessionBrowser, TurnBrowser
+from engram_host.companion.memories.sessions import SessionBrowser
 from engram_host.companion.memories.types import MemoryQuery
 from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.search.request import MOST_QUERY, SearchResult
@@ -44,7 +44,6 @@ class MemoryServices:
         self.changes = MemoryChanges(conversations, self.browser, supervisor)
         self.trash = TrashReader(conversations)
         self.sessions = SessionBrowser(boards, indexes)
-        self.turns = TurnBrowser(boards, indexes)
         self.exchanges = ExchangeMemories(self.browser, self.sessions, self.changes)
         self._search = search
 

@@ -1,29 +1,20 @@
-"""Sessions of a board's conversations, and its turns by day, by the search index."""
+"""Sessions of a board's conversations, by the search index."""
 
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date
 
 import numpy as np
 
-from engram.memory.access import Caller
-from engram_host.companion.entries.reader import ReadEntry, read_lines
-from engram_host.companion.search.filters import rows_seen_by
-from engram_host.companion.search.fusion import days_of
+from engram_host.companion.entries.reader import read_lines
 from engram_host.companion.search.indexes import columns
 from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.search.indexes.columns import NONE
 from engram_host.companion.search.indexes.index import DeviceIndex
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.types import Device
-from engram_host.time_zones import BoardZone, day_date, day_number
 
 TITLE_CHARACTERS = 60
-MOST_TURNS = 200
-
-MOST_DAYS = 400
-
 _MOST_DIGITS = 12
 
 
@@ -116,48 +107,3 @@ def _count_turns(index: DeviceIndex, scope: str, limit: int) -> list[tuple[str, 
     order = np.lexsort((-first, -newest))
     used = [thread for thread in order.tolist() if counts[thread]][:limit]
     return [(index.threads.texts[at], int(counts[at]), int(newest[at]), int(first[at])) for at in used]
-
-
-# --- turns by day
-
-
-@dataclass(frozen=True)
-class TurnsByDay:
-    """Days with turn counts, newest first, and a page of one day's turns, oldest first; `total` counts these."""
-
-    days: tuple[tuple[date, int], ...]
-    day: date | None
-    turns: tuple[ReadEntry, ...]
-    zone: BoardZone
-    total: int = 0
-
-
-class TurnBrowser:
-    def __init__(self, boards: BoardTable, indexes: IndexCache):
-        self._boards = boards
-        self._indexes = indexes
-
-    async def by_day(
-        self, device: str, caller: Caller, day: date | None, offset: int = 0, limit: int = MOST_TURNS
-    ) -> TurnsByDay:
-        """Return a day's visible turns without commands; `offset` counts from the newest."""
-        return await asyncio.to_thread(self._by_day, device, caller, day, offset, limit)
-
-    def _by_day(self, name: str, caller: Caller, wanted: date | None, offset: int, limit: int) -> TurnsByDay:
-        index, device = self._indexes.get(name, None)
-        with index.lock:
-            rows = index.rows
-            states = rows.column("state")
-            said = (states == columns.LIVE) | (states == columns.SUPERSEDED)  # outdated ones too
-            shown = rows.column("turn") & ~rows.column("command") & said
-            chosen = np.flatnonzero(shown & rows_seen_by(index, caller))
-            days = days_of(rows.column("at")[chosen], device.zone)
-            found, counts = np.unique(days, return_counts=True)
-            day = wanted or (day_date(int(found[-1])) if len(found) else None)
-            of_day = np.sort(rows.column("seq")[chosen[days == day_number(day)]]) if day else np.zeros(0, np.int64)
-        end = max(0, len(of_day) - offset)
-        seqs = of_day[max(0, end - limit) : end].tolist()
-        lines = read_lines(self._boards, device, "journal", seqs)
-        turns = tuple(ReadEntry(f"t{seq}", "live", lines[seq]) for seq in seqs if "text" in lines.get(seq, ()))
-        newest = zip(map(day_date, found[::-1].tolist()), counts[::-1].tolist(), strict=True)
-        return TurnsByDay(tuple(newest)[:MOST_DAYS], day, turns, device.zone, len(of_day))

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from engram.memory.access import Caller
 from engram_host.companion.entries.reader import ReadEntry
 
 MemoryState = Literal["live", "superseded", "expired", "archived", "all"]
@@ -15,9 +14,9 @@ MOST_VERSIONS = 20
 
 @dataclass(frozen=True)
 class MemoryQuery:
-    """Filters, order and page; all `words` must match, "current" is live or archived."""
+    """Filters, order and page; all `words` must match."""
 
-    state: MemoryState | Literal["current"] = "live"
+    state: MemoryState = "live"
     tag: str = ""
     type: str = ""
     scope: str = ""
@@ -28,7 +27,6 @@ class MemoryQuery:
     sort: MemorySort = "-changed"
     limit: int = 25
     offset: int = 0
-    caller: Caller | None = None
 
 
 @dataclass(frozen=True)

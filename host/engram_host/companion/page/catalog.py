@@ -14,7 +14,6 @@ from engram_host.companion.diagnosis.findings import CHECKS
 from engram_host.companion.errors import REFUSALS
 from engram_host.companion.imports.service import STOPS
 from engram_host.companion.memories.commands import DAMAGED
-from engram_host.companion.overview.absence import ABSENCES
 from engram_host.companion.overview.service import COPY_WARNINGS
 from engram_host.companion.search.request import REASONS
 from engram_host.companion.store.boards.copy_events import EVENTS
@@ -34,7 +33,6 @@ TABLES = (
     BRIDGE_PROBLEMS,
     ALERT_PROBLEMS,
     REASONS,
-    ABSENCES,
 )
 """Tables in order of recognition: sentences that begin with a placeholder are last."""
 

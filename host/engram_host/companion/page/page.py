@@ -5,10 +5,10 @@ import hashlib
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from importlib import resources
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
@@ -36,8 +36,6 @@ NAVIGATION: tuple[tuple[str, str], ...] = (
     ("health", "/health"),
 )
 """(key below `nav` in the texts, address) of each link in the head of a view."""
-
-PERSONAL: tuple[tuple[str, str], ...] = (("mine", "/me"),)
 
 THEME_COOKIE = "engram_theme"
 THEMES = ("auto", "light", "dark")
@@ -83,10 +81,6 @@ class Views(APIRouter):
 
     def form(self, path: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         return self.post(path, openapi_extra=requires(Role.OPERATOR, form=True))
-
-    def personal(self, path: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Add a view of a person's own page; an operator is led to the operator's."""
-        return self.get(path, openapi_extra=requires(Role.PERSON, reads=True))
 
 
 class Assets:
@@ -144,10 +138,7 @@ class Page:
     async def answer(self, request: Request, handler: Callable[[Request], Coroutine[Any, Any, Response]]) -> Response:
         try:
             cookie = await self._opened(request)
-            if request.url.path.startswith("/me") and not principal_of(request):
-                answer: Response = redirect("/")
-            else:
-                answer = await handler(request)
+            answer = await handler(request)
         except (CompanionError, EngramError, HTTPException, RequestValidationError) as problem:
             return self._problem(request, problem)
         if cookie and not _sets_session(answer):  # a sign-in link has begun another one
@@ -200,7 +191,7 @@ class Page:
             "theme": next((name for name in themes if name in THEMES), THEMES[0]),
             "csrf": visit.csrf,
             "is_signed_in": visit.session is not None,
-            "navigation": PERSONAL if principal_of(request) else NAVIGATION,
+            "navigation": NAVIGATION,
             "is_read_only": visit.session is not None and visit.session.caller.is_read_only,
             "requires_tokens": self.access.requires_tokens,
             "path": request.url.path,
@@ -227,14 +218,6 @@ class Page:
 
 def _sets_session(answer: Response) -> bool:
     return any(value.startswith(f"{COOKIE}=") for value in answer.headers.getlist("set-cookie"))
-
-
-def principal_of(request: Request) -> str:
-    session: BrowserSession | None = getattr(request.state, "session", None)
-    return session.caller.principal if session else ""
-
-
-PagePrincipal = Annotated[str, Depends(principal_of)]
 
 
 def redirect(path: str) -> Response:

@@ -9,7 +9,7 @@ from starlette.types import Scope
 
 from engram_host.companion.api.backend import Backend
 from engram_host.companion.auth.middleware import MakeRefusal, Role, requires
-from engram_host.companion.page.page import STATIC, Page, principal_of, wants_page
+from engram_host.companion.page.page import STATIC, Page, wants_page
 from engram_host.companion.page.views.boards import add_board_views
 from engram_host.companion.page.views.chat import add_chat_views
 from engram_host.companion.page.views.days import add_day_views
@@ -18,7 +18,6 @@ from engram_host.companion.page.views.imports import add_import_views
 from engram_host.companion.page.views.memories import add_memory_views
 from engram_host.companion.page.views.memory_list import add_memory_list
 from engram_host.companion.page.views.people import add_people_views
-from engram_host.companion.page.views.personal import add_personal_views
 from engram_host.companion.page.views.search import add_search_views
 from engram_host.companion.page.views.senses import add_sense_views
 from engram_host.companion.page.views.settings import add_settings_views
@@ -37,10 +36,9 @@ def make_page_routers(page: Page, companion: Backend) -> list[APIRouter]:
     add_import_views(views, page, companion)
     add_day_views(views, page, companion)
     add_search_views(views, page, companion)
-    add_sense_views(views, page, companion)
+    add_sense_views(views, page, companion.readings)
     add_settings_views(views, page, companion)
     add_people_views(views, page, companion.people)
-    add_personal_views(views, page, companion)
     add_health_views(views, page, companion)
     add_sign_in_views(views, page)
     static = APIRouter(include_in_schema=False)
@@ -66,8 +64,6 @@ def make_refusal(page: Page, otherwise: MakeRefusal) -> MakeRefusal:
             wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
             to = "/signin" if wanted == "/" else f"/signin?next={quote(wanted[:500])}"
             return RedirectResponse(to, 303, {"Cache-Control": "no-store"})
-        if status == 403 and request.url.path == "/" and principal_of(request):
-            return RedirectResponse("/me", 303, {"Cache-Control": "no-store"})
         answer = page.refuse(request, status, sentence)
         answer.headers.update({name: value for name, value in headers.items() if name != "WWW-Authenticate"})
         return answer

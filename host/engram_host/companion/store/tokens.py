@@ -98,8 +98,6 @@ class PageSession:
     made: int
     used: int
     ends: int
-    principal: str = ""
-    """Person whose page it is; "" for an operator's."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +106,6 @@ class PageCode:
     token: bytes = field(repr=False)
     is_local: bool
     ends: int
-    principal: str = ""
 
 
 MOST_SESSIONS = 1000
@@ -151,19 +148,12 @@ class PageSessionTable(DatabaseTable):
         rows.insert("page_codes", row_values(code), "ON CONFLICT (digest) DO NOTHING")
 
     @writes
-    def take_page_code(
-        self, rows: Rows, digest: bytes, now: int, *, is_local: bool, may_be_persons: bool = True
-    ) -> PageCode | None:
-        where = "WHERE digest = ? AND ends > ? AND is_local <= ?" + ("" if may_be_persons else " AND principal = ''")
+    def take_page_code(self, rows: Rows, digest: bytes, now: int, *, is_local: bool) -> PageCode | None:
         # One of two concurrent uses gets the row.
+        where = "WHERE digest = ? AND ends > ? AND is_local <= ?"
         sql = f"DELETE FROM page_codes {where} RETURNING {columns_of(PageCode)}"
         found = rows.run(sql, (digest, now, int(is_local)))
         return read_row(PageCode, found[0]) if found else None
-
-
-def end_pages_of(rows: Rows, principal: str) -> None:
-    for table in ("page_sessions", "page_codes"):
-        rows.run(f"DELETE FROM {table} WHERE principal = ?", (principal,))
 
 
 # --- the audit log

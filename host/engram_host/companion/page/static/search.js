@@ -27,8 +27,6 @@ async function search() {
     document.getElementById("results").replaceWith(found);
     showTimes(found);
     count.textContent = found.dataset.summary;
-    // The form below is about another search now; one that is sent brings it back.
-    document.getElementById("missing")?.parentElement.remove();
     history.replaceState(null, "", wanted);
     say("");
   } catch (problem) {

@@ -49,15 +49,7 @@ def add_people_views(views: Views, page: Page, people: PeopleService) -> None:
 
     @views.get("/people/person")
     async def person(request: Request, who: Annotated[str, Query(min_length=1, max_length=_LONGEST)]) -> Response:
-        return page.render(request, "person.html", person=await people.find(who), page_link="")
-
-    @views.form("/people/page")
-    async def make_page(request: Request, who: Who) -> Response:
-        found = await people.find_for_page(who)
-        link = await page.sessions.make_person_link(found.principal)
-        return page.render(
-            request, "person.html", person=found, page_link=str(request.base_url).rstrip("/") + link.path
-        )
+        return page.render(request, "person.html", person=await people.find(who))
 
 
 def _fits(person: Person, words: str) -> bool:

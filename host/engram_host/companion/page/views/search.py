@@ -1,4 +1,4 @@
-"""Search in all boards and folders or in one board, with explained scores and absences."""
+"""Search in all boards and folders or in one board, with explained scores."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -8,13 +8,11 @@ from fastapi import Query, Request, Response
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
-from engram.errors import EngramError
 from engram.memory.access import Caller
 from engram.memory.confidence import CERTAIN, WEAK
 from engram_host.companion.api.backend import Backend
 from engram_host.companion.api.copies import DeviceName
 from engram_host.companion.errors import CompanionError
-from engram_host.companion.overview.absence import Absence
 from engram_host.companion.page.formatting import cut_text, day_seconds, html_bytes, take_fitting
 from engram_host.companion.page.page import Page, Views, is_part
 from engram_host.companion.search.request import MOST_HITS, MOST_QUERY, Explanation, Hit, SearchResult
@@ -55,16 +53,10 @@ class SearchForm(BaseModel):
     history: bool = False
     words: bool = False
     after: Annotated[int, Field(ge=0, lt=MOST_HITS)] = 0
-    board: Annotated[str, Field(pattern=f"^({DEVICE_NAME})?$")] = ""
-    entry: Annotated[str, Field(pattern=r"^\s*([mt][0-9]{1,10})?\s*$")] = ""
 
     @property
     def query(self) -> str:
         return self.q.strip()
-
-    @property
-    def wanted_entry(self) -> str:
-        return self.entry.strip() if self.query else ""
 
     @property
     def has_filters(self) -> bool:
@@ -149,40 +141,17 @@ def add_search_views(views: Views, page: Page, companion: Backend) -> None:
         zone = (await companion.overviews.summary(device)).zone if device else BoardZone()
         options = _options(form, device, zone)
         found: dict[str, Any] | None = None
-        result: SearchResult | None = None
         if form.query:
             # Text being typed is not worth a model call after each pause.
             typed: dict[str, Any] = {"rerank": False, "expand": False} if is_part(request) else {}
-            # One search serves the hits of a board and the explanation.
-            limit = MOST_HITS if device and form.wanted_entry else min(MOST_HITS, form.after + AT_ONCE)
+            limit = min(MOST_HITS, form.after + AT_ONCE)
             devices = (device,) if device else ()
             result = await companion.search.search(OWNER, devices=devices, limit=limit, explain=True, **options | typed)
             found = await hits.render(request, form, result, device)
         results = page.part(request, "parts/search_results.html", form=form, found=found, device=device)
         if is_part(request):
             return HTMLResponse(results)
-        return page.render(
-            request,
-            "search.html",
-            device=device,
-            form=form,
-            results=results,
-            absence=await absence(form, options, device, result),
-            most=MOST_QUERY,
-        )
-
-    async def absence(
-        form: SearchForm, options: dict[str, Any], device: str, result: SearchResult | None
-    ) -> Absence | str | None:
-        entry, board = form.wanted_entry, device or form.board
-        if not entry or not board:
-            return None
-        wanted = {name: value for name, value in options.items() if name != "folders"}
-        ranked = result if device else None  # a search of all boards ranks others, too
-        try:
-            return await companion.absences.explain(OWNER, board, entry, AT_ONCE, ranked=ranked, **wanted)
-        except (CompanionError, EngramError) as problem:
-            return str(problem)
+        return page.render(request, "search.html", device=device, form=form, results=results, most=MOST_QUERY)
 
     @views.get("/search")
     async def search(request: Request, form: Annotated[SearchForm, Query()]) -> Response:

@@ -26,7 +26,7 @@ def add_sign_in_views(views: Views, page: Page) -> None:
         if code:
             # Link previews of chat programs must not use up the code; on the companion's own computer `engram page` opens it.
             if is_local(request) and not is_cross_site(request.headers):
-                begun = await page.sessions.begin_by_code(code, is_local=True, may_be_persons=False)
+                begun = await page.sessions.begin_by_code(code, is_local=True)
                 if begun:
                     return _signed_in(page, request, begun[0], next)
             return page.render(request, "signin_link.html", link_code=code, next=next)

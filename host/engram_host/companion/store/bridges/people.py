@@ -24,7 +24,6 @@ from engram_host.companion.store.bridges.deliveries import insert_delivery
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.sql.dialect import columns_of, read_row, row_values
-from engram_host.companion.store.tokens import end_pages_of
 from engram_host.companion.store.values import Notice
 
 MOST_PEOPLE = 1000
@@ -113,11 +112,6 @@ class PeopleTable(DatabaseTable):
     @reads
     def person(self, rows: Rows, ref: str) -> Person:
         return _find(rows, ref)
-
-    @reads
-    def person_of(self, rows: Rows, principal: str) -> Person | None:
-        """Return a person by principal alone, never by name."""
-        return _with_principal(rows, principal)
 
     # --- changes
 
@@ -254,7 +248,6 @@ def _save(rows: Rows, person: Person) -> Person:
 def _remove(rows: Rows, person: Person) -> None:
     rows.run("DELETE FROM people_ids WHERE principal = ?", (person.principal,))
     rows.run("DELETE FROM people WHERE principal = ?", (person.principal,))
-    end_pages_of(rows, person.principal)
     rows.let_go = True
 
 
@@ -324,6 +317,4 @@ def _end_waiting(rows: Rows, ref: str) -> None:
 def _set_blocked(rows: Rows, person: Person, *, is_blocked: bool) -> Person:
     for ref in person.ids:
         _end_waiting(rows, ref)
-    if is_blocked:
-        end_pages_of(rows, person.principal)
     return _save(rows, replace(person, is_blocked=is_blocked))

@@ -330,9 +330,7 @@ CREATE TABLE page_sessions (
     is_read_only INTEGER NOT NULL,
     made INTEGER NOT NULL,
     used INTEGER NOT NULL,
-    ends INTEGER NOT NULL,
-    -- Whose page a session or a link opens: the principal of a person who sees what is theirs, '' for an operator's page.
-    principal TEXT NOT NULL DEFAULT ''
+    ends INTEGER NOT NULL
 ) WITHOUT ROWID;
 
 CREATE INDEX page_sessions_of_token ON page_sessions (token);
@@ -342,8 +340,7 @@ CREATE TABLE page_codes (
     digest BLOB PRIMARY KEY,
     token BLOB NOT NULL,
     is_local INTEGER NOT NULL,
-    ends INTEGER NOT NULL,
-    principal TEXT NOT NULL DEFAULT ''
+    ends INTEGER NOT NULL
 ) WITHOUT ROWID;
 
 -- How each board was when it last told it (`at`, Unix seconds): sizes in bytes, and counts since its start, of which `run`

@@ -225,12 +225,6 @@ def _tokens(settings: Settings) -> Iterator[Finding]:
     yield well("tokens", "required" if is_asked else "not required: only this computer reaches the companion")
 
 
-def broker_password(settings: Settings, note: str) -> str:
-    """Return the password of a broker's user; "" if there is none or the database fails."""
-    rows = _rows(settings, f"SELECT value FROM notes WHERE name = '{note}'")
-    return rows[0][0] if rows else ""
-
-
 def _has_devices(settings: Settings) -> bool | None:
     """True if any board has a token; None if the database cannot be asked."""
     rows = _rows(settings, "SELECT count(*) FROM device_tokens")

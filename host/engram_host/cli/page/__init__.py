@@ -1,1 +1,0 @@
-"""Commands of a running companion: its page, the page's contents, and any API request."""
