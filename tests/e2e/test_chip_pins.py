@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 import chip_flash
-from chip_flash import HARD_RESET, SOFT_RESET, WATCHDOG, Chip
+from chip_flash import HARD_RESET, SOFT_RESET, Chip
 
-CONSOLE = "\n> "
 PINS = {"lamp": {"pin": 14, "mode": "out", "safe": 1}, "heater": {"pin": 13, "mode": "out"}}
 LEVELS = "import machine; print(sorted(machine.levels.items()))"
 SAFE = "[(13, 0), (14, 1)]"
@@ -56,22 +55,6 @@ def test_a_crash_gives_outputs_their_safe_state(board: Boards):
     assert "ValueError: boom" in printed and "Engram crashed" in printed and SAFE in printed
 
 
-def test_in_safe_mode_outputs_are_safe(board: Boards):
-    made = board()
-    for _ in range(3):
-        with made.start(WATCHDOG) as talk:
-            talk.heard(CONSOLE)
-            talk.kill()
-    printed = levels(made, WATCHDOG)
-    assert "Engram is in safe mode" in printed and SAFE in printed
-
-
-def test_with_another_setting_wrong_outputs_are_safe(board: Boards):
-    content = json.dumps({"pins": PINS, "llm": {"urll": "x"}}).encode()
-    printed = levels(board(**{"config.json": content}))
-    assert "Engram did not start: config: llm.urll" in printed and SAFE in printed
-
-
 def test_with_one_pin_wrong_the_others_are_safe_and_it_is_named(board: Boards):
     content = json.dumps({"pins": {**PINS, "flash": {"pin": 6, "mode": "out"}}}).encode()
     printed = levels(board(**{"config.json": content}))
@@ -87,25 +70,6 @@ def test_with_damaged_modules_a_soft_reset_still_ends_at_the_prompt(board: Board
     damaged = pack[: app + 9] + b"damaged" + pack[app + 16 :]
     printed = levels(board(**{"engram/engram.pack": damaged}), SOFT_RESET)
     assert "Engram could not be started: deploy it again." in printed and SAFE in printed
-
-
-def test_a_board_without_pins_drives_nothing(board: Boards):
-    content = b'{"llm": {"urll": "x"}}'
-    assert "[]" in levels(board(pins=None, **{"config.json": content}))
-
-
-def test_own_code_adds_a_tool_and_a_task_at_each_start(board: Boards):
-    own = (
-        "import asyncio\n"
-        "def setup(app):\n"
-        "    app.tool(lambda: 1, name='water', description='Water the plants.')\n"
-        "    app.add_task('own', own)\n"
-        "async def own():\n"
-        "    print('own task runs')\n"
-        "    await asyncio.Event().wait()\n"
-    )
-    with board(own).start() as talk:
-        talk.heard("own task runs")
 
 
 def test_own_code_that_fails_is_shown_and_the_board_goes_on(board: Boards):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import chip_flash
-from chip_flash import HARD_RESET, RESET, SOFT_RESET, WATCHDOG, Chip
+from chip_flash import HARD_RESET, RESET, WATCHDOG, Chip
 from driving import SECONDS, Talk
 from engram_host.firmware import FIRMWARE
 from fake_llm import Serving
@@ -131,18 +131,6 @@ def test_ctrl_c_leaves_to_the_prompt_with_the_app_at_hand(board: Boards):
         assert "The bike is green" in asked(talk, "/memory list")
 
 
-def test_after_ctrl_c_in_json_lines_the_console_talks_to_people(board: Boards):
-    made = board()
-    with made.start(interrupt=True) as talk:
-        talk.heard(CONSOLE)
-        talk.type("/json on\r")
-        talk.heard('"json":1')
-        made.press_ctrl_c()
-        talk.heard(PROMPT)
-        talk.say("app.run()")
-        assert "/undo [ID]\r\n" in asked(talk, "/help undo")
-
-
 def test_ctrl_c_while_facts_are_read_leaves_the_model_to_the_next_message(board: Boards, scripted: Scripted):
     reading = {"when": {"offers": False}, "reply": [{"text": "[", "delay": 60.0}]}
     server = scripted(reading, {"reply": ["Good", "."]})
@@ -186,16 +174,6 @@ def test_a_wrong_setting_is_named_and_is_no_crash(board: Boards):
         assert SAFE_MODE not in printed
 
 
-def test_a_wrong_network_in_the_secrets_is_named(board: Boards):
-    secrets = b'{"wifi": [{"ssid": "Home", "password": "short"}]}'
-    assert "config: wifi: must be a list" in board({"secrets.json": secrets}).run().printed
-
-
-def test_a_watchdog_that_is_too_short_is_named(board: Boards):
-    printed = board(watchdog__seconds=5).run().printed
-    assert "config: watchdog.seconds: must be 0 (none), or 30 and more." in printed
-
-
 def test_a_damaged_pack_ends_at_the_prompt(board: Boards):
     name = "engram/engram.pack"
     pack = chip_flash.code()[name]
@@ -224,12 +202,6 @@ def test_a_driver_without_memory_leaves_a_board_without_network(board: Boards):
         told = talk.heard(CONSOLE)
         assert "[error network: there is no Wi-Fi: Wifi Out of Memory; all else goes on]" in told
         assert "Remembered as m1" in asked(talk, "remember that my bike is green")
-
-
-def test_a_board_without_networks_has_no_wifi(board: Boards):
-    with board(NO_WIFI).start() as talk:
-        talk.heard(CONSOLE)
-        assert "network" not in asked(talk, "/stats")
 
 
 @pytest.mark.parametrize("room", [0, 9000, 40000])
@@ -265,15 +237,6 @@ def test_after_three_bad_starts_the_next_is_without_the_app(board: Boards):
         crash(made)
     printed = made.run("print(6 * 7)", cause=WATCHDOG).printed
     assert SAFE_MODE in printed and PROMPT + "42" in printed and "lists the commands" not in printed
-
-
-def test_from_safe_mode_a_reset_tries_once_more(board: Boards):
-    made = board()
-    for _ in range(3):
-        crash(made)
-    made.run(cause=WATCHDOG)
-    crash(made)
-    assert SAFE_MODE in made.run(cause=WATCHDOG).printed
 
 
 def test_power_that_was_lost_leaves_safe_mode(board: Boards):
@@ -317,8 +280,3 @@ def test_a_board_at_its_prompt_is_not_reset_by_the_watchdog(board: Boards):
         hours = "import time, fakes.world as world\nwhile world.now < 200000: time.ticks_ms()\n"
         at_prompt(talk, f"exec({hours!r})")
         assert "42" in at_prompt(talk, "print(6 * 7)")
-
-
-def test_after_a_soft_reset_the_app_starts_again(board: Boards):
-    made = board()
-    assert "lists the commands" in made.run(cause=SOFT_RESET).printed

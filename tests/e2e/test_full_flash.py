@@ -72,23 +72,6 @@ def test_each_further_memory_is_kept_or_refused_and_none_is_half_there(full: tup
     assert f"memories  {count}, " in answer(talk, "/stats")
 
 
-def test_forgetting_and_compacting_brings_room_back(full: tuple[Talk, int]):
-    talk, count = full
-    for number in range(1, count - 5):
-        assert f"forgot m{number}" in answer(talk, f"/forget m{number}")
-    assert "freed " in answer(talk, "/compact")
-    assert KEPT in answer(talk, "remember that " + memory(700))
-    assert "box700 holds" in answer(talk, "what do you know about box700?")
-    assert f"box{count} holds" in answer(talk, f"/recall box{count}")
-
-
-def test_a_forgotten_memory_comes_back_by_undo(full: tuple[Talk, int]):
-    talk, _ = full
-    answer(talk, "/forget m2")
-    assert "m2 is remembered again" in answer(talk, "/undo")
-    assert "box2 holds" in answer(talk, "/memory show m2")
-
-
 def test_a_board_that_was_killed_starts_and_has_all(flash: Home, full: tuple[Talk, int]):
     talk, count = full
     talk.kill()
@@ -101,15 +84,6 @@ def test_a_board_that_was_killed_starts_and_has_all(flash: Home, full: tuple[Tal
 
 LONG_REPLY = {"reply": ["Answer {request} " + "z" * 1400]}
 LONG_MESSAGES = [f"message {number} " + "y" * 1400 for number in range(35)]
-
-
-def test_the_conversation_goes_on(flash: Home, scripted: Scripted):
-    with talking(flash) as talk:
-        fill(talk)
-    server = scripted(LONG_REPLY)
-    ended = say(flash.asking(server.url), *LONG_MESSAGES)
-    assert ended.printed.count("Answer ") == 35 and FULL not in ended.printed
-    assert LONG_MESSAGES[-2] in said(server.requests[-1])
 
 
 def test_of_a_conversation_that_fills_the_flash_the_oldest_turns_leave(flash: Home, scripted: Scripted):

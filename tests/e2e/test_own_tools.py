@@ -76,29 +76,6 @@ def test_an_own_tool_with_confirm_runs_after_the_yes_and_only_then(home: Home, s
     assert printed.count("waits for your yes") == 2
 
 
-def test_after_a_restart_no_yes_waits(home: Home, scripted: Scripted):
-    server = scripted(on("open", "unlock", door="front"), on("yes", "unlock", door="front"), THEN_TELL)
-    home.write("own.py", OWN)
-    asking = home.asking(server.url)
-    say(asking, "open")
-    assert "door is open" not in say(asking, "yes").printed
-
-
-def test_a_tool_that_hangs_stops_nothing(home: Home, scripted: Scripted):
-    server = scripted(on("hang", "hang"), on("hello", "memory_list"), THEN_TELL)
-    home.write("own.py", OWN)
-    printed = say(home.asking(server.url), "hang", "hello").printed
-    assert "hang did not end within 200 ms and was cancelled." in printed and '"memories":[]' in printed
-
-
-def test_tools_of_ones_own_work_in_lightweight_mode(home: Home, scripted: Scripted):
-    server = scripted(on("light", "pin_set", pin="lamp", value="on"), THEN_TELL)
-    asking = home.asking(server.url).having(pins=PINS, mode="lightweight")
-    assert "· lamp is on" in say(asking, "light").printed
-    names = [tool["function"]["name"] for tool in body_of(server.requests[0])["tools"]]
-    assert "file_read" in names and names[-2:] == ["pin_read", "pin_set"]
-
-
 def test_reading_for_facts_never_sees_them(home: Home, scripted: Scripted):
     server = scripted({"when": {"offers": True}, "reply": "Good."}, {"reply": "[]"})
     home.write("own.py", OWN)
@@ -108,8 +85,3 @@ def test_reading_for_facts_never_sees_them(home: Home, scripted: Scripted):
     for request in server.requests:
         offered = str(body_of(request).get("tools", ""))
         assert not offered or ("pin_set" in offered and "unlock" in offered)
-
-
-def test_a_wrong_pin_keeps_the_board_from_starting_and_is_named(home: Home):
-    ended = say(home.having(pins={"lamp": {"pin": 5, "mode": "on"}}), "/pin")
-    assert ended.status == 2 and "config: pins.lamp: mode: must be one of out, in, pwm, adc." in ended.problems

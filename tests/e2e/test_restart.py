@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from driving import Home, said, say, talking
+from driving import Home, say, talking
 from fake_llm import Serving
 
 Scripted = Callable[..., Serving]
@@ -23,56 +23,12 @@ STORED = {"when": {"result": "memory_store", "result_has": "id"}, "reply": "Kept
 TELL_RECALLED = {"when": {"contains": "name"}, "reply": "Recalled: {recalled}"}
 
 
-def test_offline_a_memory_outlives_the_board(home: Home):
-    say(home, "remember that my bike is green")
-    assert "my bike is green" in say(home, "what do you know about my bike?").printed
-
-
 def test_with_a_model_a_memory_comes_with_the_question(home: Home, scripted: Scripted, api: str):
     server = scripted(STORE_NAME, STORED, TELL_RECALLED)
     asking = home.asking(server.url, api)
     assert "Kept as m1." in say(asking, NAME).printed
     printed = say(asking, "/session new", ASK).printed
     assert re.search(r"Recalled: .*- \[m1 \d{4}-\d\d-\d\d\] The user's name is Ada Lovelace", printed, re.DOTALL)
-
-
-def test_a_recalled_memory_stands_in_the_last_message_only(home: Home, scripted: Scripted, api: str):
-    server = scripted(STORE_NAME, STORED, TELL_RECALLED)
-    asking = home.asking(server.url, api)
-    say(asking, NAME)
-    say(asking, "/session new", ASK, "thank you")
-    asked, thanked = (said(request) for request in server.requests[-2:])
-    assert "name is Ada Lovelace" in asked[-1] and asked[-1].endswith(ASK)
-    assert thanked[0] == ASK
-    assert [turn["text"] for turn in home.turns() if turn["role"] == "user"] == [NAME, ASK, "thank you"]
-
-
-def test_the_conversation_goes_on_where_it_was(home: Home, scripted: Scripted, api: str):
-    server = scripted({"reply": "Answer {request}."})
-    asking = home.asking(server.url, api)
-    say(asking, "one", "two")
-    say(asking, "three")
-    *before, last = said(server.requests[-1])
-    assert before == ["one", "Answer 1.", "two", "Answer 2."]
-    assert last.endswith("three")
-
-
-def test_a_memory_is_kept_once_its_id_was_shown(home: Home):
-    with talking(home) as talk:
-        talk.say("remember that my bike is green")
-        talk.heard("Remembered as m1")
-        talk.kill()
-    assert "my bike is green" in say(home, "what do you know about my bike?").printed
-
-
-def test_with_a_model_a_memory_is_kept_once_its_id_was_shown(home: Home, scripted: Scripted, api: str):
-    server = scripted(STORE_NAME, STORED, TELL_RECALLED)
-    asking = home.asking(server.url, api)
-    with talking(asking) as talk:
-        talk.say(NAME)
-        talk.heard("remembered m1")
-        talk.kill()
-    assert "name is Ada Lovelace" in say(asking, "/session new", ASK).printed
 
 
 def test_a_message_is_kept_once_an_answer_begins(home: Home, scripted: Scripted, api: str):

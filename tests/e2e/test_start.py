@@ -55,27 +55,11 @@ def test_a_wrong_secret_is_named_and_not_shown(home: Home):
     assert "eyes" not in told
 
 
-def test_an_environment_that_is_no_json_is_named(home: Home):
-    refused(home.knowing(ENGRAM_SETTINGS="{"), naming="ENGRAM_SETTINGS: must be a JSON object")
-    refused(home.knowing(ENGRAM_SETTINGS="7"), naming="ENGRAM_SETTINGS: must be a JSON object")
-
-
-def test_a_wrong_setting_leaves_what_is_remembered_as_it_is(home: Home):
-    say(home, "remember that my bike is green")
-    refused(home.having(mode="heavy"), naming="mode")
-    assert "my bike is green" in say(home, "list").printed
-
-
 def test_a_folder_that_is_a_file_is_named(tmp_path: Path):
     (tmp_path / "file").write_text("mine")
     refused(Home(tmp_path / "file"), naming=f"{tmp_path}/file")
     refused(Home(tmp_path / "file" / "below"), naming=f"{tmp_path}/file")
     assert (tmp_path / "file").read_text() == "mine"
-
-
-def test_a_folder_in_which_a_file_is_in_the_way_is_named(home: Home):
-    home.write("memory", "mine")
-    refused(home, naming=str(home.folder))
 
 
 def test_a_folder_that_may_not_be_written_to_is_named(tmp_path: Path):

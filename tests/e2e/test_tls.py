@@ -89,12 +89,6 @@ def test_a_certificate_of_a_trusted_authority_passes(
     assert printed.count("Hello over TLS, 你好.") == 2
 
 
-def test_a_certificate_under_an_intermediate_one_passes(home: Home, scripted: Scripted, authority: trustme.CA):
-    server = scripted({"reply": "Hello."})
-    with tls(server, authority.create_child_ca().issue_cert("localhost")) as url:
-        assert "Hello." in say(trusting(home, authority, url), "hello").printed
-
-
 def test_a_certificate_for_another_name_is_refused(home: Home, scripted: Scripted, authority: trustme.CA):
     server = scripted()
     with tls(server, authority.issue_cert("example.org")) as url:
@@ -126,28 +120,6 @@ def test_a_service_without_tls_is_reported(home: Home, scripted: Scripted, autho
     url = server.url.replace("http://127.0.0.1", "https://localhost")
     problem = refused(trusting(home, authority, url), server)
     assert "localhost" in problem
-
-
-def test_a_service_with_tls_that_is_asked_without_is_reported(home: Home, scripted: Scripted, authority: trustme.CA):
-    server = scripted()
-    with tls(server, authority.issue_cert("localhost")) as url:
-        problem = refused(trusting(home, authority, url.replace("https", "http")), server)
-    assert "localhost" in problem
-
-
-def test_a_service_that_speaks_another_version_is_reported(home: Home, scripted: Scripted, authority: trustme.CA):
-    server = scripted({"reply": "Hello."})
-    with tls(server, authority.issue_cert("localhost"), minimum_version=ssl.TLSVersion.TLSv1_3) as url:
-        printed = say(trusting(home, authority, url), "hello").printed
-    assert "Hello." in printed or "! the link to localhost failed" in printed
-
-
-@pytest.mark.parametrize("roots", [b"", b"no certificate\n", b"-----BEGIN CERTIFICATE-----\nAAAA\n"])
-def test_roots_that_are_none_are_named(home: Home, authority: trustme.CA, roots: bytes):
-    asking = trusting(home, authority, "https://localhost:1")
-    home.write("roots.pem", roots)
-    ended = say(asking, "hello")
-    assert ended.status == 2 and "llm.roots: " in ended.problems and "Traceback" not in ended.problems
 
 
 def test_the_roots_of_a_person_are_left_as_they_are(home: Home, authority: trustme.CA):

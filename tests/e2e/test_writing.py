@@ -1,8 +1,6 @@
 """Any script, in messages, tags and files, comes back as it was given; nothing that a terminal obeys comes out."""
 
-import json
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -27,13 +25,6 @@ SCRIPTS = pytest.mark.parametrize(
 
 
 @SCRIPTS
-def test_a_memory_comes_back_after_a_restart(home: Home, fact: str, question: str, tag: str):
-    say(home, f"remember that {fact}")
-    printed = say(home, f"what do you know about {question}", "/memory show m1").printed
-    assert printed.count(fact) == 2
-
-
-@SCRIPTS
 def test_a_tag_comes_back_after_a_restart(home: Home, scripted: Scripted, api: str, fact: str, question: str, tag: str):
     arguments = {"content": fact, "tags": [tag], "keywords": [tag]}
     server = scripted({"reply": "Good. " + fact})
@@ -48,31 +39,6 @@ def test_a_tag_comes_back_after_a_restart(home: Home, scripted: Scripted, api: s
     assert f"] {fact}\n" in said(server.requests[-1])[-1]
 
 
-@pytest.mark.parametrize("ascii_only", [False, True], ids=["utf-8", "escapes"])
-def test_an_answer_is_shown_and_kept_as_it_is(home: Home, scripted: Scripted, api: str, ascii_only: bool):
-    answer = "Grüße, 你好, مرحبا, 😀👩‍👩‍👧!"
-    server = scripted({"reply": [*answer], "ascii": ascii_only})
-    assert answer in say(home.asking(server.url, api), "hello").printed
-    assert home.turns()[-1]["text"] == answer
-
-
-@SCRIPTS
-def test_files_hold_any_script(home: Home, scripted: Scripted, fact: str, question: str, tag: str):
-    append = {"name": "file_append", "arguments": {"file": "MEMORY.md", "text": fact}}
-    profile = {"name": "profile_edit", "arguments": {"file": "user.md", "action": "append", "text": tag}}
-    server = scripted({"when": {"result": False}, "calls": [append, profile], "times": 1}, {"reply": "Good."})
-    asking = home.asking(server.url).having(mode="lightweight")
-    say(asking, fact)
-    assert fact in text_of(home, "memory/MEMORY.md") and tag in text_of(home, "profile/user.md")
-    say(asking, question)
-    system = str(body_of(server.requests[-1])["messages"][0]["content"])
-    assert fact in system and tag in system
-
-
-def text_of(home: Home, name: str) -> str:
-    return Path(home.folder / name).read_text(encoding="utf-8")
-
-
 DANGER = "\x1b]0;owned\x07\x1b[31mred\x1b[2J\x9b5n\x00\x08\x7f\u202eback"
 OBEYED = ("\x1b[31m", "\x1b]", "\x1b[2J", "\x9b", "\x07", "\x00", "\x7f", "\u202e")
 
@@ -80,11 +46,6 @@ OBEYED = ("\x1b[31m", "\x1b]", "\x1b[2J", "\x9b", "\x07", "\x00", "\x7f", "\u202
 def check_harmless(printed: str) -> None:
     assert "red" in printed
     assert not [letters for letters in OBEYED if letters in printed]
-
-
-def test_what_a_terminal_obeys_is_not_shown_from_a_model(home: Home, scripted: Scripted, api: str):
-    server = scripted({"reply": [*DANGER]})
-    check_harmless(say(home.asking(server.url, api), "hello").printed)
 
 
 def test_what_a_terminal_obeys_is_not_shown_on_a_terminal(home: Home, scripted: Scripted):
@@ -115,22 +76,8 @@ def test_what_a_terminal_obeys_is_not_shown_from_memory(home: Home, scripted: Sc
     check_harmless(say(home, "/undo", "/undo", "list red").printed)
 
 
-def test_a_nul_is_not_stored(home: Home, scripted: Scripted):
-    store = {"name": "memory_store", "arguments": {"content": "a\0b", "tags": ["x"]}}
-    server = scripted({"when": {"result": False}, "calls": [store]}, {"reply": "{result}"})
-    assert "NUL" in say(home.asking(server.url), "hello").printed
-    assert home.memories() == []
-
-
 def test_what_a_terminal_obeys_is_not_shown_from_a_file_that_was_edited(home: Home):
     say(home)
     home.write("profile/soul.md", DANGER)
     home.write("memory/MEMORY.md", DANGER)
     check_harmless(say(home, "/profile", "/memory").printed)
-
-
-def test_an_export_is_json_in_utf_8(home: Home):
-    say(home, "remember that 我的自行车是绿色的")
-    lines = [line for line in say(home, "/export").printed.splitlines() if line.startswith("{")]
-    assert json.loads(lines[1])["content"] == "我的自行车是绿色的"
-    assert "我的自行车是绿色的" in lines[1]

@@ -48,12 +48,6 @@ def test_a_person_at_a_pipe_reads_it_as_a_notice(home: Home):
     assert [turn["to"] for turn in home.turns() if "to" in turn] == ["console"]
 
 
-def test_what_was_missed_while_the_board_was_off_is_said_with_its_age(home: Home):
-    with talking(_having(home, {"due": int(time.time()) - 3 * 3600}), on=PIPE) as talk:
-        assert "3 h ago (w1)" in talk.heard("(w1)\n")
-        assert talk.end() == 0
-
-
 def test_what_somebody_types_meanwhile_stands_behind_the_prompt_again(home: Home):
     with talking(_having(home, *_one_after_another()), on=TERMINAL) as talk:
         talk.heard("\n> ")
@@ -64,23 +58,6 @@ def test_what_somebody_types_meanwhile_stands_behind_the_prompt_again(home: Home
         talk.type("w a fox\r")
         talk.heard("I am offline")
     assert "I saw a fox" in [turn["text"] for turn in home.turns()]
-
-
-def test_a_program_gets_it_as_a_line_of_its_own(home: Home):
-    kitchen = {"who": "ann", "room": "line kitchen", "group": True}
-    found: dict[str | None, dict] = {}
-    with talking(_having(home, kitchen, *_one_after_another()), on=PIPE) as talk:
-        talk.say("/json on")
-        while found.keys() != {None, "kitchen"}:
-            line = json.loads(talk.heard("}\n").strip().splitlines()[-1])
-            if "push" in line:
-                found[line.get("room")] = line
-        talk.say('{"id":1,"command":"/timers"}')
-        talk.heard('"done":true')
-        assert talk.end() == 0
-    assert found["kitchen"]["push"] == "reminder: drink (w1)"
-    assert found[None]["push"] in [f"reminder: drink (w{number})" for number in range(2, 6)]
-    assert all(line["turn"].startswith("t") and "id" not in line for line in found.values())
 
 
 def test_what_is_for_a_programs_room_waits_for_the_program(home: Home):

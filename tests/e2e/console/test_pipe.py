@@ -2,8 +2,6 @@
 
 import subprocess
 
-import pytest
-
 from driving import AS_TYPED, COMMAND, ROOT, SECONDS, Home, say, talking
 
 STORE = "remember that my bike is green"
@@ -13,10 +11,6 @@ def test_a_line_is_a_message(home: Home):
     ended = say(home, "hello", "and hello again", command=AS_TYPED)
     assert ended.printed.count("I am offline") == 2
     assert [turn["text"] for turn in home.turns()] == ["hello", "and hello again"]
-
-
-def test_the_end_of_the_input_ends_the_program_with_status_0(home: Home):
-    assert say(home, "hello").status == 0
 
 
 def test_no_input_at_all_is_an_end_too(home: Home):
@@ -30,30 +24,11 @@ def test_the_last_line_needs_no_line_end(home: Home):
     assert (ended.status, home.memories()) == (0, ["my bike is green"])
 
 
-def test_lines_may_end_as_on_windows(home: Home):
-    say(home, "hello\r", STORE + "\r")
-    assert [turn["text"] for turn in home.turns()] == ["hello", STORE]
-
-
-def test_empty_lines_are_no_messages(home: Home):
-    assert say(home, "", "   ", "hello", "").status == 0
-    assert len(home.turns()) == 1
-
-
 def test_the_input_may_be_a_file(home: Home):
     home.write("messages", f"hello\n{STORE}\n")
     with (home.folder / "messages").open("rb") as messages:
         done = subprocess.run(COMMAND, stdin=messages, capture_output=True, env=home.variables(), timeout=SECONDS)
     assert done.returncode == 0 and b"Remembered as m1" in done.stdout
-
-
-def test_an_answer_comes_before_the_next_line_is_there(home: Home):
-    with talking(home) as talk:
-        talk.say("hello")
-        talk.heard("I am offline")
-        talk.say(STORE)
-        talk.heard("Remembered as m1")
-        assert talk.end() == 0
 
 
 def test_a_pipe_gets_no_prompt_and_no_echo(home: Home):
@@ -76,36 +51,3 @@ def test_without_a_model_one_line_says_so_and_what_to_do(home: Home):
     assert len(lines) == 1
     page = (ROOT / lines[0].partition("see ")[2].partition(")")[0]).read_text(encoding="utf-8")
     assert "ENGRAM_LLM_URL" in page and "ENGRAM_LLM_MODEL" in page
-
-
-@pytest.mark.parametrize(
-    ("command", "expected"),
-    [
-        ("/help", "/recall QUERY"),
-        ("/memory", "1 memory"),
-        ("/memory list", "m1 "),
-        ("/memory tags", "1  note"),
-        ("/memory show m1", "m1  my bike is green"),
-        ("/recall bike", "my bike is green"),
-        ("/forget m1", "forgot m1"),
-        ("/undo", "m1 was taken back"),
-        ("/session", "* s1"),
-        ("/session list", "* s1"),
-        ("/profile user.md", "Nothing is known yet"),
-        ("/profile user.md add Likes tea.", "Likes tea."),
-        ("/mode", "full mode"),
-        ("/export", '"content":"my bike is green"'),
-        ("/compact", "nothing to free"),
-        ("/stats", "memories  1, "),
-        ("/nonsense", "there is no such command; /help lists them."),
-        ("/memory show m99", "there is no memory m99"),
-        ("/memory show", "m12"),
-        ("/session switch s99", "there is no session s99"),
-        ("/mode heavy", "must be one of full, lightweight"),
-    ],
-)
-def test_a_command_answers(home: Home, command: str, expected: str):
-    before = say(home, STORE).printed
-    ended = say(home, command)
-    assert expected in ended.printed, ended.printed
-    assert ended.status == 0 and "Traceback" not in ended.printed + before

@@ -1,6 +1,5 @@
 """REPL=1: Ctrl-C opens the MicroPython prompt, as on a board, and app.run() goes on with the chat."""
 
-import signal
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -36,27 +35,12 @@ def opened(talk: Talk) -> Talk:
     return talk
 
 
-def test_code_finds_what_the_chat_stored(talk: Talk):
-    assert "my bike is green" in python(opened(talk), 'app.memory.search("bike")')
-
-
 def test_the_chat_finds_what_code_stored(talk: Talk):
     assert "'m2'" in python(opened(talk), 'app.memory.store("The cellar has 18 degrees", ["sensor"])')
     talk.type("app.run()\r")
     talk.heard(CHAT)
     talk.say("what do you know about the cellar?")
     assert "18 degrees" in talk.heard(CHAT)
-
-
-def test_code_keeps_a_note(home: Home, talk: Talk):
-    python(opened(talk), 'app.note("watered the plants")')
-    (note,) = (home.folder / "memory").glob("2*.md")
-    assert "watered the plants" in note.read_text()
-
-
-def test_an_error_in_code_is_reported_and_the_prompt_stays(talk: Talk):
-    assert "ArgumentError: tags" in python(opened(talk), 'app.memory.store("x", [])')
-    assert "my bike" in python(talk, 'app.memory.search("bike")')
 
 
 def test_the_chat_goes_on_and_stops_again(home: Home, talk: Talk):
@@ -76,11 +60,6 @@ def test_a_line_that_was_not_ended_is_dropped(home: Home, talk: Talk):
     talk.say("hello")
     talk.heard(CHAT)
     assert home.turns()[-1]["text"] == "hello"
-
-
-def test_ctrl_d_leaves_with_status_0(talk: Talk):
-    opened(talk).type(CTRL_D)
-    assert talk.status() == 0
 
 
 def test_ctrl_d_in_the_chat_opens_the_prompt_too(talk: Talk):
@@ -113,8 +92,3 @@ def test_code_that_does_not_end_is_interrupted(talk: Talk):
     talk.type(CTRL_C)
     assert "KeyboardInterrupt" in talk.heard(PYTHON)
     assert "bike" in python(talk, 'app.memory.search("bike")')
-
-
-def test_sigterm_ends_the_board(talk: Talk):
-    talk.process.send_signal(signal.SIGTERM)
-    assert talk.status() == 128 + signal.SIGTERM

@@ -17,7 +17,7 @@ import serial
 
 from driving import SECONDS, Home
 from engram_host.boards import json_lines
-from engram_host.boards.json_lines import open_console, with_crc
+from engram_host.boards.json_lines import open_console
 from engram_host.cli.commands import main
 from engram_host.simulator import board as sim
 from fake_llm import Serving
@@ -148,62 +148,6 @@ def test_a_line_that_is_none_is_reported_and_the_next_is_answered(plugged: Calla
         assert texts(answers, "line")[0] == "/undo [ID]"
 
 
-def test_requests_sent_ahead_are_answered_in_their_order(plugged: Callable[..., Port]):
-    with raw(plugged()) as line:
-        line.read_until(b"lists the commands.")
-        line.write(b"/json on\n")
-        line.read_until(b'"crc"')
-        line.readline()
-        line.write(b"".join(b'{"id":%d,"command":"/help undo"}\n' % number for number in range(9)))
-        assert [told(line)[-1]["id"] for _ in range(9)] == list(range(9))
-
-
-def test_people_for_whom_a_program_speaks_have_memories_of_their_own(plugged: Callable[..., Port]):
-    def answer(request: dict) -> str:
-        line.write(json.dumps(request).encode() + b"\n")
-        answers = told(line)
-        return "\n".join(texts(answers, "text") + texts(answers, "line") + texts(answers, "error"))
-
-    with raw(plugged()) as line:
-        line.read_until(b"lists the commands.")
-        line.write(b"/json on\n")
-        line.read_until(b'"crc"')
-        line.readline()
-        ann, club = {"who": "ann"}, {"who": "ann", "room": "club", "group": True}
-        assert "Remembered as" in answer({"say": "remember that my bike is green", **ann})
-        assert "Remembered as" in answer({"say": "remember that the club meets at eight", **club})
-        assert "bike is green" in answer({"say": "what do you know about my bike?", **ann})
-        for who in ({}, {"who": "bob"}, club):
-            found = answer({"command": "/memory list", **who})
-            assert "club meets" in found and "bike" not in found
-        assert "only the owner" in answer({"command": "/compact", **ann})
-        assert "who: cannot be owner" in answer({"id": 1, "say": "hello", "who": "owner"})
-
-
-def test_every_line_ends_with_its_crc(plugged: Callable[..., Port]):
-    with raw(plugged()) as line:
-        line.read_until(b"lists the commands.")
-        line.write(b"/json on\n")
-        line.read_until(b"\n{")
-        line.readline()
-        line.write(b'{"id":1,"command":"/help"}\n')
-        while True:
-            data = line.readline().strip()
-            answer = json.loads(data)
-            crc = answer.pop("crc")
-            assert data.endswith(f'"crc":"{crc}"}}'.encode()) and with_crc(answer) == data
-            if "done" in answer:
-                break
-
-
-def test_pieces_of_an_answer_come_as_they_are_made(home: Home, scripted: Scripted, plugged: Callable[..., Port]):
-    server = scripted({"reply": ["One and ", {"text": "two.", "delay": 60}]})
-    with raw(plugged(home.asking(server.url))) as line:
-        line.read_until(b"lists the commands.")
-        line.write(b'/json on\n{"id":1,"say":"count"}\n')
-        assert line.read_until(b'"One and "').endswith(b'{"id":1,"text":"One and "')
-
-
 # --- the host's side of it
 
 
@@ -226,22 +170,6 @@ def test_a_program_that_died_leaves_a_board_that_the_next_can_use(plugged: Calla
         line.read_until(b'"crc"')
     with open_console(port.path) as board:
         assert texts(list(board.ask(command="/help undo")), "line")[0] == "/undo [ID]"
-
-
-def test_a_program_leaves_the_console_to_people(plugged: Callable[..., Port]):
-    port = plugged()
-    with open_console(port.path) as board:
-        list(board.ask(command="/help undo"))
-    with raw(port) as line:
-        line.write(b"/help undo\r\n")
-        assert b"/undo [ID]\r\n    undo" in line.read_until(b"latest")
-
-
-def test_a_long_message_arrives_whole(home: Home, plugged: Callable[..., Port]):
-    message = "word 语 " * 1000
-    with open_console(plugged().path) as board:
-        list(board.ask(say=message))
-    assert home.turns()[0]["text"] == message.strip()
 
 
 def test_what_a_line_lost_is_sent_again_until_it_is_whole(home: Home, plugged: Callable[..., Port], monkeypatch):
@@ -276,14 +204,6 @@ def test_chat_talks_with_the_board(home: Home, scripted: Scripted, plugged: Call
     assert status == 0
     assert printed.splitlines()[0] == "Hello you."
     assert "/undo [ID]" in printed.splitlines() and "! /nonsense: there is no such command" in printed
-
-
-def test_chat_shows_nothing_that_a_terminal_obeys(
-    home: Home, scripted: Scripted, plugged: Callable[..., Port], monkeypatch, capsys
-):
-    server = scripted({"reply": "\x1b[2Jred\x9b5n\u202eback"})
-    _, printed = chatting(plugged(home.asking(server.url)), monkeypatch, capsys, "hello")
-    assert "red" in printed and not [letter for letter in "\x1b\x9b\u202e" if letter in printed]
 
 
 def test_chat_shows_when_there_is_no_port(capsys):

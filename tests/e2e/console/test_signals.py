@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from driving import COMMAND, CTRL_C, PIPE, SECONDS, TERMINAL, Home, Talk, children, said, say, talking
+from driving import COMMAND, CTRL_C, PIPE, SECONDS, TERMINAL, Home, Talk, children, say, talking
 from fake_llm import Serving
 from waiting import wait_until
 
@@ -44,16 +44,6 @@ WAYS = pytest.mark.parametrize(
 
 
 @WAYS
-def test_a_board_that_waits_ends_with_status_0(home: Home, on: str, end: Callable[[Talk], None]):
-    with talking(home, on=on) as talk:
-        talk.say("remember that my bike is green")
-        talk.heard("Remembered as m1")
-        end(talk)
-        assert talk.status() == 0
-        assert "Traceback" not in talk.seen.decode()
-
-
-@WAYS
 def test_an_answer_under_way_is_kept_as_far_as_it_came(
     home: Home, scripted: Scripted, on: str, end: Callable[[Talk], None]
 ):
@@ -69,28 +59,6 @@ def test_an_answer_under_way_is_kept_as_far_as_it_came(
     assert (answered["text"], answered["cut"]) == ("One and two and", True)
 
 
-def test_the_model_learns_that_its_answer_broke_off(home: Home, scripted: Scripted, api: str):
-    server = scripted(LONG, {"reply": "I see."})
-    asking = home.asking(server.url, api)
-    with talking(asking) as talk:
-        talk.say("count to three")
-        talk.heard("two")
-        talk.process.terminate()
-        talk.status()
-    say(asking, "go on")
-    assert said(server.requests[-1])[1] == "One and two and … [the answer broke off here]"
-
-
-def test_a_message_is_kept_that_waits_for_its_answer(home: Home, scripted: Scripted):
-    server = scripted({"fault": "silent"})
-    with talking(home.asking(server.url)) as talk:
-        talk.say("are you there?")
-        server.wait_for_requests(1, SECONDS)
-        talk.process.terminate()
-        assert talk.status() == 0
-    assert [turn["text"] for turn in home.turns()] == ["are you there?"]
-
-
 def test_lines_that_wait_are_not_answered_any_more(home: Home, scripted: Scripted):
     server = scripted({"reply": "One and ", "fault": {"kind": "stall", "after": 4}})
     home.write("messages", "hello\n" * 20_000)
@@ -101,16 +69,6 @@ def test_lines_that_wait_are_not_answered_any_more(home: Home, scripted: Scripte
         board.terminate()
         assert board.wait(SECONDS) == 0
     assert len(server.requests) == 1
-
-
-def test_a_line_that_was_not_ended_is_no_message(home: Home):
-    with talking(home, on=TERMINAL) as talk:
-        talk.heard("\n> ")
-        talk.type("I did not mean to")
-        talk.heard("mean to")
-        talk.type(CTRL_C)
-        assert talk.status() == 0
-    assert home.turns() == []
 
 
 def test_the_board_ends_with_its_launcher(home: Home, scripted: Scripted):
@@ -141,18 +99,6 @@ def test_who_insists_does_not_wait_for_a_board_that_hangs(home: Home, end: Calla
         assert talk.process.poll() is None
         end(talk)
         assert talk.process.wait(SECONDS) == 128 + signal.SIGKILL
-
-
-def test_a_terminal_that_has_gone_ends_the_board(home: Home, scripted: Scripted):
-    server = scripted(LONG)
-    with talking(home.asking(server.url), on=TERMINAL) as talk:
-        talk.heard("\n> ")
-        talk.say("count to three")
-        talk.heard("two and")
-        talk.type("and a line that was not ended")
-        talk.close()
-        talk.process.wait(SECONDS)
-    assert [turn["text"] for turn in home.turns()] == ["count to three", "One and two and"]
 
 
 def test_the_terminal_is_left_as_it_was(home: Home):

@@ -42,10 +42,6 @@ def shown(output: str) -> list[str]:
     return ["".join(row).rstrip() for row in rows]
 
 
-def test_a_prompt_waits_for_the_first_message(talk: Talk):
-    assert shown(talk.seen.decode())[-1] == ">"
-
-
 def test_each_answer_is_followed_by_a_prompt(talk: Talk):
     talk.say("hello")
     assert "I am offline" in talk.heard(PROMPT)
@@ -53,12 +49,6 @@ def test_each_answer_is_followed_by_a_prompt(talk: Talk):
     assert "version" in talk.heard(PROMPT)
     talk.say("")
     talk.heard(PROMPT)
-
-
-def test_what_is_typed_is_echoed_as_it_is_typed(talk: Talk):
-    for letter in "hé你😀":
-        talk.type(letter)
-        assert talk.heard(letter) == letter
 
 
 @pytest.mark.parametrize(
@@ -94,39 +84,10 @@ def test_ctrl_d_on_an_empty_line_ends_with_status_0(talk: Talk):
     assert shown(talk.seen.decode())[-2:] == [">", ""]
 
 
-def test_ctrl_d_ends_no_line_that_has_something_in_it(home: Home, talk: Talk):
-    talk.type("hello" + CTRL_D)
-    talk.say(" you")
-    talk.heard(PROMPT)
-    assert home.turns()[-1]["text"] == "hello you"
-
-
-def test_a_line_may_be_longer_than_a_terminal_takes(home: Home, talk: Talk):
-    line = "long " * 2000
-    talk.type(line + "\r")
-    talk.heard("I am offline")
-    assert home.turns()[-1]["text"] == line.strip()
-
-
-def test_several_lines_may_be_pasted(home: Home, talk: Talk):
-    talk.type("one\rtwo\nthree\r")
-    for _ in range(3):
-        talk.heard(PROMPT)
-    assert [turn["text"] for turn in home.turns()] == ["one", "two", "three"]
-
-
 def test_each_line_of_output_starts_at_the_left(talk: Talk):
     talk.say("/help")
     output = talk.heard(PROMPT)
     assert output.count("\n") == output.count("\r\n") > 20
-
-
-def test_pieces_of_an_answer_are_shown_as_they_come(home: Home, scripted: Scripted, api: str):
-    server = scripted({"reply": ["One and ", {"text": "two.", "delay": 60}]})
-    with talking(home.asking(server.url, api), on=TERMINAL) as talk:
-        talk.heard(PROMPT)
-        talk.say("count")
-        assert shown(talk.heard("One and "))[-1] == "One and"
 
 
 def test_what_is_typed_during_an_answer_is_the_next_message(home: Home, scripted: Scripted):
@@ -141,14 +102,3 @@ def test_what_is_typed_during_an_answer_is_the_next_message(home: Home, scripted
         talk.heard(PROMPT)
         assert talk.end() == 0
     assert said(server.requests[-1])[-1].endswith("go on 你")
-
-
-def test_an_end_typed_during_an_answer_ends_after_it(home: Home, scripted: Scripted):
-    server = scripted({"reply": ["One and ", {"text": "two.", "delay": 0.2}]})
-    with talking(home.asking(server.url), on=TERMINAL) as talk:
-        talk.heard(PROMPT)
-        talk.say("count")
-        talk.heard("One and ")
-        talk.type(CTRL_D)
-        assert talk.status() == 0
-    assert home.turns()[-1]["text"] == "One and two."

@@ -29,16 +29,6 @@ def test_one_poll_brings_a_message_to_the_typing_sign_and_the_answer(tmp_path: P
         assert talk.methods(before) == ["sendChatAction", "sendMessage"]
 
 
-def test_a_slow_answer_is_sent_when_it_is_done_and_the_typing_sign_is_shown_meanwhile(tmp_path: Path):
-    with chatting(tmp_path, {"reply": SLOW}) as talk:
-        ann = talk.person("Ann")
-        before = talk.telegram.ledger.total
-        talk.write(ann, "hello")
-        [message] = talk.sees(ann, "".join(piece["text"] for piece in SLOW).strip())
-        *signs, sent = talk.methods(before)
-        assert set(signs) == {"sendChatAction"} and sent == "sendMessage" and len(message.versions) == 1
-
-
 def test_a_long_answer_goes_on_in_further_messages(tmp_path: Path):
     code = "```python\n" + "print('hello 🙂')\n" * 300 + "```"
     with chatting(tmp_path, {"reply": "Here it is.\n\n" + code + "\n\nDone."}) as talk:
@@ -77,50 +67,6 @@ def test_a_photo_is_kept_with_its_caption_and_other_things_are_refused(tmp_path:
         assert talk.answers(ann, 2)[1] == "I cannot read this (file a.pdf): send text."
 
 
-def test_an_album_is_one_message(tmp_path: Path):
-    with chatting(tmp_path, {"reply": "You sent: {last}"}) as talk:
-        ann = talk.person("Ann")
-        for number in range(3):
-            talk.telegram.people.send_photo(ann, b"jpeg", caption="my cats" if not number else "", album="g1")
-        assert talk.answer(ann) == "You sent: [photo] my cats"
-        talk.write(ann, "hello")
-        assert talk.answers(ann, 2)[1] == "You sent: hello"
-
-
-def test_an_edit_corrects_what_was_remembered(tmp_path: Path):
-    stores = [
-        {
-            "when": {"contains": f"on {day}", "result": False},
-            "calls": [{"name": "memory_store", "arguments": {"content": f"the dentist is on {day}", "tags": ["note"]}}],
-        }
-        for day in ("Monday", "Tuesday")
-    ]
-    with chatting(tmp_path, *stores, {"reply": "Noted."}) as talk:
-        ann = talk.person("Ann", is_owner=True)
-        message = talk.write(ann, "remember that the dentist is on Monday")
-        talk.answers(ann, 2)
-        talk.telegram.people.edit(message, "remember that the dentist is on Tuesday")
-        told = "\n".join(talk.answers(ann, 4))
-        assert "took back m1: the dentist is on Monday" in told and "remembered m3: the dentist is on Tuesday" in told
-        shown = talk.command("/memory list")
-        assert "on Tuesday" in shown and "on Monday" not in shown
-
-
-def test_forwarded_words_are_learned_by_nobody(tmp_path: Path):
-    with chatting(tmp_path, {"reply": "You sent: {last}"}) as talk:
-        ann, bob = talk.person("Ann", is_owner=True), talk.person("Bob")
-        group = talk.telegram.people.supergroup("Garden", [ann, bob])
-        said = talk.write(bob, "remember that I live in Lyon", chat=group)
-        talk.telegram.people.forward(ann, said)
-        assert talk.answer(ann) == "You sent: forwarded from Bob: remember that I live in Lyon"
-        replied = talk.telegram.people.from_bot(talk.chat(ann))[0]
-        talk.write(ann, "this one on Sunday", reply_to=replied)
-        quoted = "(in reply to: You sent: forwarded from Bob: remember that I live in Lyon)"
-        assert talk.answers(ann, 2)[1] == f"You sent: {quoted}\nthis one on Sunday"
-        talk.write(ann, "/memory")
-        assert talk.answers(ann, 3)[2].startswith("0 memories")
-
-
 def test_a_conversation_goes_over_tls(tmp_path: Path):
     with chatting(tmp_path, {"reply": SLOW}, authority=trustme.CA()) as talk:
         ann = talk.person("Ann")
@@ -128,11 +74,3 @@ def test_a_conversation_goes_over_tls(tmp_path: Path):
         talk.sees(ann, "".join(piece["text"] for piece in SLOW).strip())
         talk.write(ann, "/mode")
         talk.sees(ann, "".join(piece["text"] for piece in SLOW).strip(), "full mode")
-
-
-def test_a_long_message_is_read_whole(tmp_path: Path):
-    with chatting(tmp_path, {"reply": "Read."}, llm__context_tokens=32000) as talk:
-        ann = talk.person("Ann")
-        talk.write(ann, "汉" * 4096)
-        assert talk.answer(ann) == "Read."
-        assert "汉" * 4096 in str(talk.model.requests[-1].body)

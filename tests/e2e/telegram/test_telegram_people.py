@@ -70,28 +70,6 @@ def test_topics_are_sessions_of_their_own(tmp_path: Path):
         assert "ann: one" not in said(talk.model.requests[-1])
 
 
-def test_a_group_that_becomes_a_supergroup_stays_open(tmp_path: Path):
-    with chatting(tmp_path, ECHO) as talk:
-        ann = talk.person("Ann")
-        group = talk.telegram.people.group("Garden", [ann])
-        talk.command(f"/people group telegram:{group.id} mention")
-        garden = talk.telegram.people.upgrade(group, ann)
-        talk.write(ann, "@engram_fake_bot hello", chat=garden)
-        talk.sees(garden, "You said: ann: hello")
-        assert f"telegram:{garden.id}: mention" in talk.command("/people")
-
-
-def test_an_answer_follows_its_group_to_the_supergroup(tmp_path: Path):
-    with chatting(tmp_path, {"reply": [{"text": "Yes.", "delay": 8}]}) as talk:
-        ann = talk.person("Ann")
-        group = talk.telegram.people.group("Garden", [ann])
-        talk.command(f"/people group telegram:{group.id} mention")
-        talk.write(ann, "@engram_fake_bot hello", chat=group)
-        talk.wait(lambda: talk.server.ledger.of_method("sendChatAction"))
-        garden = talk.telegram.people.upgrade(group, ann)
-        talk.sees(garden, "Yes.")
-
-
 def test_a_kept_answer_follows_its_group_to_the_supergroup_after_a_power_cut(tmp_path: Path):
     with chatting(tmp_path, ECHO) as talk:
         ann = talk.person("Ann")
@@ -108,19 +86,6 @@ def test_a_kept_answer_follows_its_group_to_the_supergroup_after_a_power_cut(tmp
         talk.sees(garden, "You said: ann: hello")
 
 
-def test_an_answer_to_a_topic_that_is_deleted_meanwhile_goes_to_the_forum(tmp_path: Path):
-    with chatting(tmp_path, {"reply": [{"text": "Yes.", "delay": 8}]}) as talk:
-        ann = talk.person("Ann")
-        forum = talk.telegram.people.supergroup("Club", [ann], is_forum=True)
-        topic = talk.telegram.people.topic(forum, "Chess", ann)
-        talk.command(f"/people group telegram:{forum.id} mention")
-        talk.write(ann, "@engram_fake_bot hello", chat=forum, thread_id=topic)
-        talk.wait(lambda: talk.server.ledger.of_method("sendChatAction"))
-        talk.telegram.people.delete_topic(forum, topic)
-        [message] = talk.sees(forum, "Yes.")
-        assert not message.thread_id
-
-
 def test_what_is_private_stays_out_of_a_group(tmp_path: Path):
     with chatting(tmp_path, ECHO) as talk:
         ann, bob = talk.person("Ann"), talk.person("Bob")
@@ -132,16 +97,3 @@ def test_what_is_private_stays_out_of_a_group(tmp_path: Path):
         assert "4711" not in "".join(talk.answers(bob, 1))
         talk.write(ann, "/recall@engram_fake_bot PIN", chat=group)
         assert "4711" not in "".join(talk.answers(group, 1))
-
-
-def test_chats_that_wait_get_the_typing_sign(tmp_path: Path):
-    slow = {"reply": [{"text": "Slow.", "delay": 8}]}
-    with chatting(tmp_path, slow) as talk:
-        ann, bob = talk.person("Ann"), talk.person("Bob")
-        talk.write(ann, "hello")
-        talk.wait(lambda: talk.server.people.is_typing(talk.server.people.private_chat(ann)))
-        talk.write(bob, "hello")
-        talk.wait(lambda: talk.server.people.is_typing(talk.server.people.private_chat(bob)))
-        assert talk.shown(ann) == []
-        talk.sees(ann, "Slow.")
-        talk.sees(bob, "Slow.")

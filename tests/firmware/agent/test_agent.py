@@ -17,24 +17,11 @@ async def test_an_answer_streams_out_and_is_kept():
     assert kept(board) == [("user", "hello", False), ("assistant", "Good morning.", False)]
 
 
-async def test_the_turns_id_is_that_of_the_message():
-    board = scripted()
-    outcome, _ = await say(board)
-    assert board.journal.get(outcome.turn, OWNER)[0]["text"] == "hello"
-
-
 async def test_the_message_is_on_flash_before_the_model_is_asked():
     found = []
     board = scripted(lambda request: found.append(board.holds("zanzibar")))
     await say(board, "zanzibar")
     assert found == [True]
-
-
-async def test_the_stored_turn_has_nothing_of_what_was_recalled():
-    board = scripted()
-    board.records.store("The bike is green", ["bike"])
-    await say(board, "what about the bike?")
-    assert kept(board)[0] == ("user", "what about the bike?", False)
 
 
 async def test_a_message_that_is_refused_is_not_answered():
@@ -68,15 +55,6 @@ async def test_turns_at_once_are_answered_one_after_the_other():
         await task
     assert order == ["a1", "a2", "b1", "b2"]
     assert kept(board, ROOM)[1] == ("assistant", "b1b2", False)
-
-
-async def test_another_message_is_expected_for_a_while_after_an_answer():
-    board = scripted(["a1"])
-    assert not board.turn_queue.is_active()
-    await board.agent.turn(OWNER, "hi", Ear())
-    assert board.turn_queue.is_active() and not board.turn_queue.is_busy()
-    board.turn_queue._quiet.end()
-    assert not board.turn_queue.is_active()
 
 
 class _Slow(Ear):

@@ -2,7 +2,7 @@
 
 import random
 
-from board import DAY, ROOM, board_with_prompts, build_prompt, messages_of, say
+from board import DAY, board_with_prompts, build_prompt, messages_of, say
 from calls import tools_of
 from engram import files, text
 from engram.agent import prompt as prompts
@@ -47,10 +47,6 @@ def test_a_message_that_is_longer_than_the_window_is_cut_and_reported():
         assert board.journal.turn(3)["text"] == letter * count
 
 
-def test_a_message_that_fits_is_not_reported():
-    assert build_prompt(board_with_prompts(), "hello").notice == ""
-
-
 def test_a_mark_names_only_tools_of_the_mode():
     change(prompts, TURN_CHARS=100)
     board = board_with_prompts(mode="lightweight")
@@ -64,33 +60,6 @@ def test_a_long_daily_note_is_shown_from_its_end():
     block = _system(build_prompt(board, "hello"))[2]
     assert "[file_read 2026-09-21.md shows what stands before]" in block
     assert "line 399 of today" in block and "line 1 of" not in block
-
-
-def test_a_profile_in_any_script_keeps_to_its_share():
-    for letter in ("x", "字"):
-        board = board_with_prompts(llm_context_tokens=4096)
-        for name in ("user.md", "soul.md", "identity.md"):
-            board.profile.for_caller(OWNER).write(name, letter * 1000)
-        block = _system(build_prompt(board, "hello"))[0]
-        assert text.tokens(block) <= 4096 * 20 // 100 + 30
-        assert ("[cut" in block) == (letter == "字")
-
-
-def test_the_catalog_keeps_to_its_budget():
-    change(prompts, CATALOG=20)
-    board = board_with_prompts()
-    for number in range(30):
-        board.records.store(f"thing {number}", [f"tag-{number}"])
-    assert text.tokens(_system(build_prompt(board, "hello"))[2]) <= 20 + text.tokens("# Tags in use\n")
-
-
-def test_new_tags_keep_to_their_budget():
-    board = board_with_prompts()
-    build_prompt(board, "hello")
-    for number in range(15):
-        board.records.store(f"thing {number}", ["猫" * 30 + f"{number}"])
-    lines = [line for line in _last(build_prompt(board, "two")).split("\n") if line.startswith("(new tags")]
-    assert len(lines) == 1 and text.tokens(lines[0]) < 70
 
 
 def test_no_prompt_is_larger_than_the_window():
@@ -125,19 +94,6 @@ def test_a_prompt_with_as_many_own_tools_as_fit_is_not_larger_than_the_window():
             prompt = build_prompt(board, _words(words))
             total = _tokens(prompt, toolbox.listed(OWNER))
             assert total <= 4096, (mode, words, total)
-
-
-def test_own_tools_leave_the_history_less_room():
-    board = board_with_prompts()
-    for _ in range(20):
-        say(board, _words(100))
-        say(board, _words(100), "assistant")
-    before = board.prompts.window(OWNER, board.journal.current(OWNER), 0)
-    board.toolbox.add(OwnTool(len, "water", "word " * 60))
-    after = board.prompts.window(OWNER, board.journal.current(OWNER), 0)
-    assert after.room + after.for_memories < before.room + before.for_memories
-    others = board.prompts.window(ROOM, board.journal.current(OWNER), 0)
-    assert others.room > after.room
 
 
 def _fill(board):

@@ -24,25 +24,6 @@ def test_the_profile_stands_first_and_the_tags_last():
     assert blocks[1].startswith("# Memory\n") and blocks[2] == "# Tags in use\nbike (1)" and len(blocks) == 3
 
 
-def test_the_history_comes_before_the_message():
-    board = board_with_prompts()
-    say(board, "one")
-    say(board, "two", "assistant")
-    assert messages_of(build_prompt(board, "three")) == [
-        ("user", "one"),
-        ("assistant", "two"),
-        ("user", "(now: 2026-09-21 14:13)\nthree"),
-    ]
-
-
-def test_recalled_memories_travel_with_the_message():
-    board = board_with_prompts()
-    board.records.store("The bike is green", ["bike"])
-    lines = _last(build_prompt(board, "what about the bike?")).split("\n")
-    assert lines[0] == "<recalled-memories>" and lines[3] == "- [m1 2026-09-21] The bike is green"
-    assert lines[-1] == "what about the bike?"
-
-
 def test_turns_of_the_window_are_not_recalled_again():
     board = board_with_prompts()
     say(board, "my bike is green")
@@ -74,33 +55,11 @@ def test_while_the_clock_is_not_set_the_prompt_has_no_time():
     assert _last(build_prompt(board, "hello")) == "hello"
 
 
-def test_a_reply_that_was_cut_is_marked():
-    board = board_with_prompts()
-    say(board, "one")
-    say(board, "Once upon", "assistant", cut=True)
-    assert messages_of(build_prompt(board, "two"))[1] == ("assistant", "Once upon … [the answer broke off here]")
-
-
-def test_a_redacted_turn_is_not_in_the_history():
-    board = board_with_prompts()
-    seq = say(board, "zanzibar")
-    say(board, "one")
-    board.journal.redact(f"t{seq}", OWNER)
-    assert "zanzibar" not in str(messages_of(build_prompt(board, "two")))
-
-
 def test_the_history_begins_with_the_person():
     board = board_with_prompts()
     say(board, "one", "assistant")
     say(board, "two", "assistant")
     assert [role for role, _ in messages_of(build_prompt(board, "three"))] == ["user"]
-
-
-def test_a_prompt_yields_the_same_each_time():
-    board = board_with_prompts()
-    say(board, "one")
-    prompt = build_prompt(board, "two")
-    assert _system(prompt) == _system(prompt) and messages_of(prompt) == messages_of(prompt)
 
 
 def test_lightweight_mode_has_the_notes_and_no_tags_or_memories():

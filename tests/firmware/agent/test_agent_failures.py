@@ -14,14 +14,6 @@ FAILURES = (
 )
 
 
-async def test_a_failure_before_any_text_is_reported_and_keeps_the_message():
-    for failure in FAILURES:
-        board = scripted(failure)
-        outcome, _ = await say(board)
-        assert outcome.problem == str(failure) and outcome.reply == ""
-        assert kept(board) == [("user", "hello", False)]
-
-
 async def test_a_failure_in_the_middle_keeps_what_came_and_marks_it():
     for failure in FAILURES:
         board = scripted(["Once upon", failure])
@@ -38,13 +30,6 @@ async def test_a_failure_after_a_tool_round_keeps_what_came_and_what_was_stored(
         outcome, _ = await say(board)
         assert outcome.problem == str(failure)
         assert board.records.count() == 1 and kept(board)[1] == ("assistant", "Let me see.", True)
-
-
-async def test_after_a_failure_the_next_turn_is_answered():
-    board = scripted(["Once", ModelUnavailable("broke off")], "Here I am.")
-    await say(board)
-    outcome, _ = await say(board, "again?")
-    assert outcome.reply == "Here I am." and (board.agent.turns, board.agent.failed) == (2, 1)
 
 
 async def test_a_channel_that_is_gone_loses_nothing_that_came():

@@ -75,12 +75,6 @@ async def test_a_thought_that_a_template_opened_is_not_kept_and_the_next_one_is_
     assert "I plan" not in str(peer.requests[1][1], "utf-8")
 
 
-async def test_a_thought_before_a_call_is_not_sent_back():
-    ear, _, board, sent = await talk([delta(content="<think>I plan.</think>")] + calls(ARGUMENTS), text("Noted."))
-    assert ear.heard == "Noted." and memories(board) == ["The bike is green"]
-    assert "I plan" not in json.dumps(sent[1])
-
-
 async def test_tokens_spent_on_thinking_are_told():
     for events in (
         [delta(reasoning_content="Let me think"), delta("length")],
@@ -166,13 +160,3 @@ async def test_a_call_that_failed_is_not_told_once_another_one_has_kept_it():
     assert ear.notices == [REMEMBERED]
     ear, _, _, _ = await talk(calls(ARGUMENTS, '{"content": "Ann"}'), text("Noted."))
     assert ear.notices[0] == REMEMBERED and ear.notices[1].startswith("not all was kept: tags: is missing")
-
-
-async def test_a_call_that_failed_is_told_if_the_answer_breaks_off():
-    ear, outcome, _, _ = await talk(calls('{"content": "Ann"}'))
-    assert outcome.problem and ear.notices[-1].startswith("nothing was kept: tags: is missing")
-
-
-async def test_a_failed_search_is_not_told():
-    ear, _, _, _ = await talk([call("{}", name="memory_search"), delta("tool_calls")], text("Hm."))
-    assert ear.notices == []

@@ -12,7 +12,6 @@ from engram.memory.access import OWNER
 from support import rounds
 
 TURNS = rounds(40, 24)
-FEWER = 12
 LONGEST = 800
 _MARK = "cache_control"
 _BLOCK = 512
@@ -98,11 +97,6 @@ def _store(number):
     return Call("c", "memory_store", f'{{"content":"fact {number} is green","tags":["tag-{number}","all"]}}')
 
 
-async def test_without_a_full_window_no_prompt_changes_what_was_sent_before():
-    breaks = await _breaks(lambda number: (f"message {number}", ["answer"]), FEWER, session_messages=200)
-    assert breaks == 0
-
-
 async def test_new_tags_and_memories_change_nothing_of_what_was_sent_before():
     def say(number):
         steps = [_store(number), "stored"] if number % 3 == 0 else [f"我知道 {number}"]
@@ -126,18 +120,6 @@ async def test_a_window_that_is_full_by_its_tokens_leaves_a_few_turns_at_a_time(
     assert TURNS // 8 <= breaks <= TURNS // 2
 
 
-async def test_with_answers_missing_nothing_changes_of_what_was_sent_before():
-    def say(number):
-        return f"message {number}", ["answer"] if number % 3 else [_store(number), "stored"]
-
-    assert await _breaks(say, FEWER, session_messages=200, recall_tokens=0) == 0
-
-
-async def test_in_lightweight_mode_nothing_changes_of_what_was_sent_before():
-    breaks = await _breaks(lambda number: (f"message {number}", ["a"]), FEWER, mode="lightweight", session_messages=200)
-    assert breaks == 0
-
-
 async def test_within_a_turn_each_request_goes_on_from_the_one_before():
     board = Board().serve(Script())
     place = board.place
@@ -156,17 +138,3 @@ async def test_within_a_turn_each_request_goes_on_from_the_one_before():
         earlier = place + f"/{number}"
         # But for the end of the list of messages.
         assert _common(earlier, place + f"/{number + 1}") >= files.size(earlier) - len('],"tools":[]}')
-
-
-async def test_sessions_in_turn_keep_their_own_beginnings():
-    board = Board().serve(Script())
-    sent = {}
-    refs = [board.journal.begin(OWNER) for _ in range(3)]
-    for number in range(18):
-        ref = refs[number % 3]
-        board.journal.switch(OWNER, ref)
-        if ref not in sent:
-            sent[ref] = Sent(OpenAI(), board.place + "/" + ref + "-")
-        board.model.steps = [[sent[ref].take, _store(number)], "stored"]
-        await board.agent.turn(OWNER, f"message {number}", Sink())
-    assert [sent[ref].breaks for ref in refs] == [0, 0, 0]

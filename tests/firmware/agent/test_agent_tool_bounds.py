@@ -51,13 +51,6 @@ def test_a_long_note_is_read_piece_by_piece():
     assert read == lines
 
 
-def test_a_line_that_is_too_long_is_cut_and_what_follows_is_read():
-    board = _board(mode="lightweight")
-    board.notes.for_caller(OWNER).write("MEMORY.md", "x" * 5000 + "\nlast")
-    result = _run(board, "file_read", file="MEMORY.md")
-    assert result["lines"][0].endswith("x … [cut]") and result["lines"][1:] == ["last"]
-
-
 def test_whatever_is_sent_the_result_is_a_bounded_object():
     random.seed(7)
     board = _board()

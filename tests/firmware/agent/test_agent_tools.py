@@ -2,7 +2,6 @@
 
 from board import ANN, DAY, ROOM
 from calls import equipped, fill, problem_of, result_of, run
-from engram.clock import Zone, day_number
 from engram.memory.access import OWNER
 
 # --- memory_store
@@ -15,34 +14,6 @@ def test_store_gives_the_id_and_shows_the_person():
     assert notice == "remembered m1: The bike is green"
     record = board.records.get("m1")
     assert (record["source"], record["tags"], record["turns"]) == ("auto_llm", ["bike"], [board.turn])
-
-
-def test_store_shows_the_person_what_it_takes_the_place_of():
-    board = equipped()
-    run(board, "memory_store", content="The bike is green", tags=["bike"])
-    _, notice = run(board, "memory_store", content="The bike is blue now", tags=["bike"], supersedes="m1")
-    assert notice == "remembered m2: The bike is blue now (in place of m1; /undo takes it back)"
-
-
-def test_store_takes_every_argument_that_its_schema_names():
-    board = equipped()
-    fill(board, 1)
-    result = result_of(
-        board,
-        "memory_store",
-        content="x y",
-        tags=["a"],
-        keywords=["k"],
-        type="device",
-        importance=1,
-        expires="2026-09-30",
-        pinned=True,
-        supersedes="m1",
-    )
-    assert result == {"outcome": "stored", "id": "m2", "supersedes": "m1"}
-    record = board.records.get("m2")
-    assert (record["type"], record["importance"], record["pinned"]) == ("device", 1, True)
-    assert board.clock.minute(record["expires"]) == "2026-10-01 00:00"
 
 
 def test_store_mentions_a_duplicate():
@@ -119,13 +90,6 @@ def test_recall_says_how_sure_it_is_and_counts_only_answers_as_used():
     assert board.records.uses.usage_of(1)[0] == 1
 
 
-def test_recall_by_tags_alone_has_no_confidence():
-    board = equipped()
-    board.records.store("The bike is green", ["bike"])
-    result = result_of(board, "memory_recall", tags=["bike"])
-    assert len(result["memories"]) == 1 and "confidence" not in result and "uncertain" not in result
-
-
 def test_recall_bounds_by_days():
     board = equipped()
     for number in range(3):
@@ -134,23 +98,6 @@ def test_recall_bounds_by_days():
     for more in ({"query": "bike"}, {"tags": ["bike"]}):
         found = result_of(board, "memory_recall", OWNER, since="2026-09-22", until="2026-09-22", **more)
         assert [memory["content"] for memory in found["memories"]] == ["bike 1"]
-
-
-def test_recall_bounds_by_all_of_a_day_that_has_25_hours():
-    board = equipped()
-    board.clock.zone = Zone("CET-1CEST,M3.5.0,M10.5.0/3")
-    for number, minute in enumerate((-1, 0, 1439, 1440)):
-        board.now = board.clock.moment(day_number("2026-10-25"), minute)
-        board.records.store(f"bike {number}", ["bike"])
-    found = result_of(board, "memory_recall", OWNER, since="2026-10-25", until="2026-10-25", tags=["bike"])
-    assert sorted(memory["content"] for memory in found["memories"]) == ["bike 1", "bike 2"]
-
-
-def test_recall_gives_no_more_than_the_limit():
-    board = equipped()
-    fill(board, 5)
-    for more in ({"query": "fact"}, {"tags": ["all"]}):
-        assert len(result_of(board, "memory_recall", OWNER, limit=2, **more)["memories"]) == 2
 
 
 def test_an_empty_recall_says_why_and_names_tags():
@@ -162,10 +109,6 @@ def test_an_empty_recall_says_why_and_names_tags():
     assert "without since" in result_of(board, "memory_recall", query="bike", until="2020-01-31")["reason"]
 
 
-def test_recall_needs_a_query_or_tags():
-    assert problem_of(equipped(), "memory_recall", limit=3) == ("query", "query: give a query, tags, or both.")
-
-
 def test_search_finds_memories_and_turns_but_not_the_turn_that_asks():
     board = equipped()
     board.journal.add(OWNER, "user", "owner", "my bike is green")
@@ -173,10 +116,3 @@ def test_search_finds_memories_and_turns_but_not_the_turn_that_asks():
     board.records.store("The bike cost 300", ["bike"])
     found = {item["id"]: item for item in result_of(board, "memory_search", query="bike")["found"]}
     assert "m1" in found and found["t4"]["who"] == "owner" and board.turn not in found
-
-
-def test_an_empty_search_says_why():
-    board = equipped()
-    assert "none of the words" in result_of(board, "memory_search", query="bike")["reason"]
-    assert "no word to search for" in result_of(board, "memory_search", query="the")["reason"]
-    assert "nothing of these days" in result_of(board, "memory_search", query="hello", until="2020-01-31")["reason"]

@@ -19,28 +19,6 @@ def test_list_goes_page_by_page():
     assert result_of(board, "memory_list", page=4)["reason"] == "the last page is 3."
 
 
-def test_list_of_tags_goes_page_by_page():
-    board = equipped()
-    for number in range(12):
-        board.records.store(f"fact {number}", ["all", f"tag-{number:02d}"])
-    first = result_of(board, "memory_list", what="tags")
-    assert first["tags"][:2] == [{"tag": "all", "count": 12}, {"tag": "tag-00", "count": 1}]
-    assert (first["total"], first["pages"]) == (13, 2)
-    assert len(result_of(board, "memory_list", what="tags", page=2)["tags"]) == 3
-
-
-def test_list_can_be_bounded_by_tags():
-    board = equipped()
-    fill(board, 3)
-    fill(board, 2, "other %d", ("few",))
-    assert result_of(board, "memory_list", tags=["few"])["total"] == 2
-
-
-def test_an_empty_list_says_so():
-    for what in ("memories", "tags"):
-        assert result_of(equipped(), "memory_list", what=what)["reason"] == "there are none yet."
-
-
 # --- memory_update and memory_get
 
 
@@ -51,21 +29,6 @@ def test_update_changes_and_clears():
     assert result["updated"]["content"] == "y" and notice == "changed m1: y"
     record = board.records.get("m1")
     assert "keywords" not in record and "expires" not in record
-
-
-def test_update_refuses_what_is_wrong():
-    board = equipped()
-    fill(board, 1)
-    for arguments, argument, problem in (
-        ({}, "id", "is missing"),
-        ({"id": "m1"}, "content", "name at least one field"),
-        ({"id": "m1", "content": None}, "content", "name at least one field"),
-        ({"id": "12", "content": "x"}, "id", "looks like m12"),
-        ({"id": "m1", "expires": ""}, "expires", "must be a day"),
-        ({"id": "m9", "content": "x"}, None, "there is no memory m9"),
-    ):
-        found = problem_of(board, "memory_update", OWNER, **arguments)
-        assert found[0] == argument and problem in found[1], found
 
 
 def test_get_gives_a_whole_memory():
@@ -106,19 +69,6 @@ def test_profile_edit_appends_replaces_and_writes():
     result_of(board, "profile_edit", file="user.md", action="append", text="two")
     result_of(board, "profile_edit", file="user.md", action="replace", old="one", text="three")
     assert board.profile.for_caller(OWNER).text("user.md") == "three\ntwo\n"
-
-
-def test_profile_edit_refuses_what_is_wrong():
-    board = equipped()
-    for arguments, argument, problem in (
-        ({"file": "secrets.json", "action": "write", "text": "x"}, "file", "must be one of user.md, soul.md"),
-        ({"file": "user.md", "action": "delete", "text": "x"}, "action", "must be one of append, replace, write"),
-        ({"file": "user.md", "action": "replace", "text": "x"}, "old", "must be the text to replace"),
-        ({"file": "user.md", "action": "write", "text": "x" * 2001}, "text", "would have 2001 characters"),
-        ({"file": "user.md", "action": "append"}, "text", "is missing"),
-    ):
-        found = problem_of(board, "profile_edit", OWNER, **arguments)
-        assert found[0] == argument and problem in found[1], found
 
 
 def test_profile_edit_is_refused_in_a_group_room():

@@ -10,7 +10,6 @@ from engram.llm.types import Call
 from engram.memory.access import OWNER, Caller
 from engram.memory.perceive import perceive
 from engram.text.openers import own_words
-from engram.tools.toolbox import Toolbox
 from samples import Numbers
 
 HOME = Caller("owner", "net 1", False, "")
@@ -102,17 +101,6 @@ async def test_a_forwarded_yes_confirms_no_forgetting():
     yes = Turn(OWNER, 8, "yes")
     board.toolbox.confirmations.begin_turn(yes)
     assert "forgotten" in call_now(board, call, yes).result
-
-
-async def test_a_tool_that_waits_for_a_yes_hears_own_words_alone():
-    board = Board().serve(Script())
-    heard = []
-    board.toolbox = board.agent.toolbox = Toolbox(1000)
-    board.toolbox.confirmations.begin_turn = lambda turn: heard.append(turn.said)  # pyright: ignore[reportAttributeAccessIssue]
-    network = Network(board.inbox)
-    for number, words in enumerate((("yes", "Bob", ""), ("what?", "", "yes"), ("yes", "", ""))):
-        await network.offer(message("net:1:%d" % number, words[0], HOME, *words[1:]))
-    assert heard == ["what?", "yes"]
 
 
 async def test_the_model_reads_whose_words_they_are():

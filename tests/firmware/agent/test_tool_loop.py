@@ -25,19 +25,6 @@ async def test_no_tool_traffic_is_kept():
     assert kept(board) == [("user", "hello", False), ("assistant", "Let me see.\nNothing.", False)]
 
 
-async def test_what_a_tool_changed_is_reported_to_the_person():
-    call = Call("c1", "memory_store", '{"content":"The bike is green","tags":["bike"]}')
-    board = scripted(call, "Saved as m1.")
-    _, ear = await say(board)
-    assert ear.notices == ["remembered m1: The bike is green"]
-
-
-async def test_a_stored_memory_knows_the_turn_that_it_came_from():
-    board = scripted(Call("c1", "memory_store", '{"content":"The bike is green","tags":["bike"]}'), "ok")
-    outcome, _ = await say(board)
-    assert board.records.get("m1")["turns"] == [outcome.turn]
-
-
 async def test_several_calls_of_one_answer_are_run_in_order():
     seen = []
     calls = [_list_call(1), Call("c2", "nonsense", "{}"), _list_call(3)]
@@ -45,13 +32,6 @@ async def test_several_calls_of_one_answer_are_run_in_order():
     await say(board)
     assert [message.call.id for message in seen if message.role == "tool"] == ["c1", "c2", "c3"]
     assert "there is no tool nonsense" in seen[3].text
-
-
-async def test_after_the_last_round_the_model_is_asked_to_answer():
-    board = scripted(_list_call(1), _list_call(2), "That is all.")
-    board.model.rounds = 2
-    outcome, ear = await say(board)
-    assert (outcome.reply, outcome.problem, ear.notices) == ("That is all.", "", [])
 
 
 async def test_a_model_that_goes_on_calling_is_stopped():
@@ -62,25 +42,6 @@ async def test_a_model_that_goes_on_calling_is_stopped():
     outcome, ear = await say(board)
     assert board.model.asked == 3 and "\n(No more tools" in last[-1].text
     assert outcome.problem and ear.notices == ["the model was stopped: it called more tools than one turn may have."]
-
-
-async def test_no_message_of_the_person_stands_behind_a_tools_result():
-    roles = []
-    steps = [[lambda request: roles.append([m.role for m in request.messages()]), _list_call(at)] for at in range(3)]
-    board = scripted(*steps)
-    board.model.rounds = 2
-    await say(board)
-    assert roles[-1] == ["user"] + ["assistant", "tool"] * 2
-
-
-async def test_what_a_service_handed_out_goes_back_within_the_turn():
-    seen = []
-    call = _list_call()
-    call.kept = (("signature", "s"),)
-    board = scripted(call, [lambda request: seen.extend(request.messages()), "Nothing."])
-    board.model.kept = (("reasoning", "hm"),)
-    await say(board)
-    assert seen[1].kept == board.model.kept and seen[1].calls[0].kept == call.kept
 
 
 async def test_thoughts_that_go_back_count_towards_the_window():

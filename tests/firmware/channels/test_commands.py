@@ -2,7 +2,7 @@
 
 import json
 
-from board import ANN, DAY, ROOM, Board, Script, commands_of, error_of, lines_of
+from board import ANN, DAY, ROOM, Board, commands_of, error_of, lines_of
 from engram.channels.console.commands import commands
 from engram.errors import ArgumentError, ConfigError, NotFound
 from engram.memory.access import OWNER, Caller
@@ -32,15 +32,6 @@ def _fill(board, count):
 def test_help_lists_all_commands():
     lines = lines_of(_board(), "/help")
     assert [line.split()[0] for line in lines if line[0] == "/"] == ["/" + name for name, _, _ in commands()]
-
-
-def test_help_mentions_one_command():
-    board = _board()
-    for line in ("/help undo", "/help /undo"):
-        assert lines_of(board, line) == [
-            "/undo [ID]",
-            "    undo the latest change of memory, profile or notes; with an id only if it is of that memory",
-        ]
 
 
 def test_what_is_no_command_is_reported():
@@ -79,16 +70,6 @@ def test_memory_shows_counts_tags_and_what_is_of_today():
     ]
 
 
-def test_memory_keeps_notes_out_of_a_group_room():
-    board = _board()
-    board.notes.for_caller(OWNER).write("MEMORY.md", "the boat is red")
-    board.records.store("mine", ["a"], ANN)
-    assert lines_of(board, "/memory", ROOM) == [
-        "0 memories, full mode",
-        "nothing was remembered today; /memory list shows all",
-    ]
-
-
 def test_memory_list_goes_page_by_page():
     board = _board()
     _fill(board, 43)
@@ -101,13 +82,6 @@ def test_memory_list_goes_page_by_page():
     assert lines_of(board, "/memory list 4") == ["there is no page 4; the last is 3"]
     for page in ("0", "-1", "x", "²", "1.5"):
         assert error_of(board, "/memory list " + page) == "page: must be a number from 1 on."
-
-
-def test_memory_list_on_one_page_has_no_page_number():
-    board = _board()
-    assert lines_of(board, "/memory list") == ["nothing is remembered yet"]
-    _fill(board, 1)
-    assert lines_of(board, "/memory list") == ["m1      2026-09-21  thing 0  [all, even]"]
 
 
 def test_memory_tags_lists_tags_by_use():
@@ -150,23 +124,7 @@ def test_memory_history_shows_all_versions():
     ]
 
 
-def test_memory_explains_what_is_wrong():
-    board = _board()
-    assert "takes list, tags, show ID or history ID" in error_of(board, "/memory everything")
-    assert "looks like m12" in error_of(board, "/memory show")
-    assert "there is no memory m9" in error_of(board, "/memory show m9")
-    assert "there is no turn t9" in error_of(board, "/memory show t9")
-    assert "there is no memory m9" in error_of(board, "/memory history m9")
-
-
 # --- /recall /forget /undo
-
-
-def test_recall_shows_what_is_found_with_its_score():
-    board = _board()
-    board.records.store("The bike is green", ["bike"])
-    lines = lines_of(board, "/recall bike")
-    assert lines[0].startswith("m1      2026-09-21  1.") and lines[0].endswith("  The bike is green")
 
 
 def test_recall_says_that_nothing_is_certain():
@@ -187,12 +145,6 @@ def test_recall_marks_what_is_weak_and_says_that_all_of_it_is():
     assert [" weak " in line for line in lines] == [False, True, False] and lines[-1].endswith(" of 100")
     lines = lines_of(board, "/recall bike zebra")
     assert " weak  The bike" in lines[0] and lines[1].endswith(" of 100, weak")
-
-
-def test_recall_explains_what_is_wrong_or_missing():
-    board = _board()
-    assert error_of(board, "/recall") == "/recall: needs words to look for."
-    assert lines_of(board, "/recall bike") == ["nothing found: nothing is stored yet."]
 
 
 def test_forget_takes_a_memory_with_its_turns_and_undo_brings_them_back():
@@ -220,12 +172,6 @@ def test_forget_by_words_only_lists():
     assert lines_of(board, "/forget boat")[0].startswith("nothing found: ")
 
 
-def test_forget_shows_what_it_needs():
-    board = _board()
-    assert error_of(board, "/forget") == "/forget: needs an id such as m12, or words to look for."
-    assert "there is no memory m9" in error_of(board, "/forget m9")
-
-
 def test_undo_with_an_id_takes_back_nothing_else():
     board = _board()
     for content in ("The bike is green", "The boat is blue"):
@@ -234,13 +180,6 @@ def test_undo_with_an_id_takes_back_nothing_else():
     assert lines_of(board, "/undo m2") == ["m2 was taken back: The boat is blue"]
     assert lines_of(board, "/undo m1") == ["m1 was taken back: The bike is green"]
     assert error_of(board, "/undo m1").startswith("there is no change to undo")
-
-
-def test_undo_with_an_id_leaves_a_text_that_was_changed_last():
-    board = _board()
-    board.records.store("The bike is green", ["thing"])
-    lines_of(board, "/note the plumber came")
-    assert "the latest change is of a text" in error_of(board, "/undo m1")
 
 
 # --- the whole
@@ -256,18 +195,6 @@ def test_mode_is_shown_switched_and_kept():
     with raises(ConfigError) as caught:
         lines_of(board, "/mode heavy")
     assert "must be one of full, lightweight" in str(caught.error)
-
-
-def test_switching_the_mode_loses_nothing():
-    board = _board()
-    board.records.store("The bike is green", ["bike"])
-    board.notes.for_caller(OWNER).write("MEMORY.md", "the boat is red")
-    for mode in ("lightweight", "full", "lightweight", "full"):
-        lines_of(board, "/mode " + mode)
-        board.restart()
-        board.with_tools()
-        board.commands = commands_of(board)
-        assert board.records.count() == 1 and board.notes.for_caller(OWNER).text("MEMORY.md") == "the boat is red"
 
 
 def test_export_is_complete_and_each_line_is_json():
@@ -286,14 +213,6 @@ def test_export_is_complete_and_each_line_is_json():
     texts = {line["file"]: line["text"] for line in lines if "file" in line}
     assert sorted(texts) == ["2026-09-21.md", "MEMORY.md", "identity.md", "soul.md", "user.md"]
     assert texts["user.md"] == "Likes tea 🎉" and texts["MEMORY.md"] == "one\ntwo"
-
-
-def test_export_in_a_group_room_has_only_what_all_may_see():
-    board = _board()
-    board.records.store("mine", ["a"], ANN)
-    board.records.store("ours", ["a"], ROOM)
-    lines = lines_of(board, "/export", ROOM)
-    assert [json.loads(line)["content"] for line in lines[1:-1]] == ["ours"]
 
 
 def test_compact_shows_what_came_free():
@@ -344,30 +263,7 @@ def test_stats_tell_how_the_board_is_doing():
     assert "not known: the clock is not set" in lines_of(board, "/stats")[1]
 
 
-def test_stats_tell_how_often_somebody_searched_and_found_nothing():
-    board = _board()
-    _fill(board, 3)
-    for query in ("thing", "elephants"):
-        lines_of(board, "/recall " + query)
-    assert "searches  2 since the start, 1 found nothing" in lines_of(board, "/stats")
-
-
-def test_stats_tell_how_often_the_model_was_asked_and_what_went_wrong():
-    model = Script()
-    model.calls, model.tokens, model.problem = 3, 150, "it is down"
-    board = _board().serve(model)
-    assert "asked     3 requests since the start, 150 tokens; the last time: it is down" in lines_of(board, "/stats")
-
-
 # --- who may
-
-
-def test_what_concerns_the_whole_board_is_the_owners():
-    board = _board()
-    for line in ("/mode lightweight", "/compact"):
-        for caller in (ANN, ROOM, Caller("owner", "club", True, "")):
-            assert "only the owner" in error_of(board, line, caller)
-    assert board.config.get("mode") == "full" and lines_of(board, "/mode", ANN) == ["full mode"]
 
 
 def test_stats_tell_others_only_what_is_theirs():

@@ -4,7 +4,7 @@ import json
 
 from board import ANN, Board, commands_of, error_of, lines_of
 from engram import files
-from engram.config import Config, parse_value
+from engram.config import Config
 from engram.memory.access import OWNER, Caller
 
 
@@ -74,9 +74,3 @@ def test_only_the_owner_sees_and_changes_settings():
     for caller in (ANN, Caller(OWNER.principal, "tg:-1", True, "")):
         for line in ("/setting", "/setting llm.retries 5"):
             assert "only the owner" in error_of(board, line, caller)
-
-
-def test_a_value_is_read_as_a_person_writes_it():
-    assert [parse_value("llm.retries", "5"), parse_value("extract.on", "true")] == [5, True]
-    assert parse_value("llm.model", "5") == "5" and parse_value("llm.model", '""') == ""
-    assert parse_value("telegram.token", "1:a") == "1:a" and parse_value("wifi", "[]") == []

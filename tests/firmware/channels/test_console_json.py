@@ -5,7 +5,7 @@ import random
 from binascii import crc32
 
 from board import Board, Script
-from engram import __version__, log_line
+from engram import log_line
 from engram.agent.agent import Outcome
 from engram.channels.console.json_lines import JsonLines
 from engram.channels.message import Message
@@ -61,17 +61,6 @@ async def _error(line):
     return told[0]["error"]
 
 
-def test_it_greets_with_the_form_of_the_lines_and_how_long_they_may_be():
-    assert Console().greeting == [{"engram": __version__, "json": 1, "line_bytes": LIMIT, "reports": True}]
-
-
-async def test_a_message_goes_to_the_agent_and_a_command_is_one():
-    console = Console()
-    await console.ask('{"id":1,"say":"/memory is a word to me"}')
-    await console.ask('{"id":2,"command":"/memory list"}')
-    assert console.taken == [("/memory is a word to me", False), ("/memory list", True)]
-
-
 async def test_pieces_lines_reports_notices_and_problems_carry_the_id_and_the_end_comes_last():
     async def does(sink):
         await sink.text("One ")
@@ -92,26 +81,6 @@ async def test_pieces_lines_reports_notices_and_problems_carry_the_id_and_the_en
         {"id": "a", "error": "the link broke"},
         {"id": "a", "done": True, "turn": "t7"},
     ]
-
-
-async def test_that_a_request_was_taken_is_reported_before_it_is_answered():
-    console = Console()
-
-    async def does(sink):
-        assert console.lines() == [{"id": 3, "taken": True}]
-
-    console.does = does
-    await console.json.handle(bytearray(b'{"id":3,"say":"hello"}'))
-    assert console.lines() == [{"id": 3, "done": True}]
-
-
-async def test_a_request_without_an_id_is_answered_without_one():
-    assert await Console().ask('{"say":"hello"}') == [{"done": True}]
-
-
-async def test_an_id_comes_back_as_it_is():
-    for name in ("0", "-7", '"x y"', '"自行车"', "1.5"):
-        assert (await Console().ask('{"say":"x","id":%s}' % name))[-1] == {"id": json.loads(name), "done": True}
 
 
 async def test_an_id_that_is_no_name_is_refused():
@@ -135,33 +104,6 @@ async def test_what_is_no_json_is_reported_with_the_way_out():
         assert "/json off" in await _error(line)
 
 
-async def test_an_empty_message_is_refused():
-    assert "say must be" in await _error('{"say":" "}')
-    assert "say must be" in await _error('{"say":"a\\u0000b"}')
-    assert "command must be" in await _error('{"command":""}')
-
-
-async def test_a_command_begins_with_a_slash():
-    assert "slash" in await _error('{"command":"help"}')
-
-
-async def test_a_request_that_is_refused_ends_with_its_id():
-    told = await Console().ask('{"id":5,"command":"help"}')
-    assert told[0]["id"] == 5 and told[1:] == [{"id": 5, "done": True}]
-
-
-async def test_what_is_no_request_has_no_end_and_no_id():
-    console = Console()
-    await console.ask('{"id":5,"say":"hello"}')
-    told = await console.ask("nonsense")
-    assert len(told) == 1 and "id" not in told[0]
-
-
-async def test_empty_lines_are_passed_over():
-    console = Console()
-    assert await console.ask("") == [] and await console.ask("  ") == []
-
-
 async def test_it_ends_with_a_bare_line_or_a_command():
     console = Console()
     assert await console.json.handle(bytearray(b"/json off")) is False
@@ -183,15 +125,6 @@ async def test_a_long_line_comes_in_pieces():
     told = await Console(does).ask('{"command":"/export"}')
     assert [line.get("more") for line in told] == [True, True, None, None, None]
     assert "".join([line["line"] for line in told[:3]]) == "语" * 2500 and told[3] == {"line": "end"}
-
-
-async def test_a_long_answer_comes_in_pieces():
-    async def does(sink):
-        await sink.text("语" * 2500)
-        return Outcome("t1", "", "")
-
-    told = await Console(does).ask('{"say":"x"}')
-    assert "".join([line.get("text", "") for line in told]) == "语" * 2500 and len(told) == 4
 
 
 async def test_any_text_arrives_as_it_was_sent():
@@ -224,11 +157,6 @@ def _ascii(message):
 # --- the crc
 
 
-async def test_a_line_with_its_crc_is_taken():
-    console = Console()
-    assert (await console.ask(_with_crc('{"id":1,"say":"hello"}')))[-1] == {"id": 1, "done": True}
-
-
 async def test_a_line_that_lost_any_bytes_is_refused():
     whole = _with_crc('{"id":1,"say":"hello"}')
     console = Console()
@@ -245,12 +173,6 @@ async def test_once_a_line_had_its_crc_one_without_is_refused():
     console = Console()
     await console.ask(_with_crc('{"id":1,"say":"hello"}'))
     assert "send it again" in (await console.ask('{"id":2,"say":"hel"}'))[0]["error"]
-
-
-async def test_after_a_damaged_line_the_next_is_taken():
-    console = Console()
-    await console.ask(_with_crc('{"id":1,"say":"hello"}')[3:])
-    assert (await console.ask(_with_crc('{"id":1,"say":"hello"}')))[-1]["done"] is True
 
 
 async def test_random_bytes_are_refused_or_taken_and_never_raise():
@@ -278,12 +200,6 @@ async def test_random_bytes_are_refused_or_taken_and_never_raise():
 
 
 # --- others for whom a program speaks
-
-
-async def test_a_request_without_who_is_the_owners():
-    console = Console()
-    await console.ask('{"say":"hello"}')
-    assert console.caller is None
 
 
 async def test_a_request_may_say_who_speaks_and_where():
@@ -328,16 +244,6 @@ async def test_people_for_whom_a_program_speaks_cannot_end_its_way_of_talking():
         console = Console()
         await console.ask('{"command":"%s","who":"ann"}' % command)
         assert console.taken == [(command, True)]
-
-
-async def test_a_program_gives_a_message_the_id_of_its_network():
-    console = Console()
-    await console.ask('{"id":1,"say":"hello","mid":"net:1:2"}')
-    assert console.mid == "net:1:2"
-    await console.ask('{"id":2,"say":"hello"}')
-    assert console.mid == ""
-    for mid in ("7", "null", "[]"):
-        assert await _error('{"say":"x","mid":%s}' % mid) == "mid must be a text."
 
 
 async def test_a_reply_that_was_given_before_is_marked():

@@ -54,16 +54,6 @@ async def test_an_edit_that_comes_twice_is_answered_once():
     assert board.model.asked == 2 and _said(board) == ["my bike is blue"] and again[-1] == "end" and len(again) == 2
 
 
-async def test_an_edit_after_a_restart_corrects():
-    board = Board().serve()
-    await _say(Network(board.inbox), "1", MONDAY)
-    for at, text in enumerate((TUESDAY, MONDAY)):
-        board.restart()
-        board.serve()
-        await _say(Network(board.inbox), "1.%d" % (7 + at), text, "1")
-        assert _said(board) == [text] and len(_live(board)) == 1
-
-
 async def test_an_edit_while_the_message_is_answered_waits_for_its_answer():
     begun = asyncio.Event()
     may_end = asyncio.Event()
@@ -107,26 +97,6 @@ async def test_the_answer_to_a_corrected_message_is_not_given_any_more():
     network.chats.clear()
     assert await board.inbox.deliveries.redeliver("net") == 0
     assert [piece for _, chat in network.chats for piece in chat.told if "Monday" in piece] == []
-
-
-async def test_what_a_message_had_replaced_holds_again():
-    board = Board().serve()
-    network = Network(board.inbox)
-    board.records.store("I live in Paris", ["home"], HOME)
-    taken = (await _say(network, "1", "hello"))[0]
-    board.records.store("I live in Lyon", ["home"], HOME, turns=[taken.split(" ")[1]], supersedes="m1")
-    await _say(network, "1.7", "good morning", "1")
-    assert _live(board) == ["I live in Paris"]
-
-
-async def test_a_memory_that_has_come_from_more_than_the_message_stays():
-    board = Board().serve()
-    network = Network(board.inbox)
-    await _say(network, "1", MONDAY)
-    board.records.update("m1", {"content": "the dentist is on Monday at 9"}, OWNER)
-    told = await _say(network, "1.7", "hello", "1")
-    assert _live(board) == ["the dentist is on Monday at 9"]
-    assert any("m1 stays as it is" in line for line in told)
 
 
 async def test_the_model_is_told_that_a_message_is_a_correction_and_not_shown_the_former_one():
@@ -186,13 +156,6 @@ async def test_an_edit_that_cannot_correct_is_answered_in_a_sentence():
     told = await _say(network, "1.7", "hi", "1")
     assert "You edited a message of 1 h ago, and I correct those of the last hour" in told[0]
     assert _said(board) == ["hello there", "hello from me"]
-
-
-async def test_an_edit_that_leaves_the_words_as_they_are_is_passed_over():
-    board = Board().serve(Script("Hello."))
-    network = Network(board.inbox)
-    await _say(network, "1", "hello")
-    assert await _say(network, "1.7", "hello", "1") == ["end"] and board.model.asked == 1
 
 
 async def test_an_edit_of_a_forgotten_message_brings_nothing_back():

@@ -133,9 +133,3 @@ def test_an_answer_overtakes_no_earlier_one_of_its_room_that_waits():
     assert outbox.is_behind(second) and not outbox.is_behind(other) and not outbox.is_behind(first)
     first.is_in_progress = True
     assert not outbox.is_behind(second)
-
-
-def test_an_answer_of_which_nothing_is_kept_waits_for_no_other_one():
-    place = folder()
-    Outbox(place).add(3, "net 1")
-    assert not Outbox(place).is_behind(Delivery())

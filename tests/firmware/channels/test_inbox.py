@@ -4,11 +4,8 @@ import asyncio
 
 from board import ROOM, Board, Script
 from channel import Network, message
-from engram.agent.agent import Sink
 from engram.errors import ModelUnavailable
-from engram.memory import line_meaning
-from engram.memory.access import OWNER, Caller
-from engram.store.types import no_entry
+from engram.memory.access import Caller
 
 NET = Caller("ann", "net 1", False, "")
 
@@ -77,36 +74,12 @@ async def test_a_message_whose_answer_the_power_took_is_answered_late_without_a_
     assert _turns(board) == [("user", "net:1:1", None), ("assistant", None, None)]
 
 
-async def test_a_late_reply_names_its_message_if_others_stand_between():
-    board = _board(_cut)
-    await _cut_off(board, message("net:1:1", "hi", NET))
-    board = _again(board, "Second.", "First.")
-    network = Network(board.inbox, is_confirming=False)
-    await network.offer(message("net:1:2", "ho", NET))
-    await network.offer(message("net:1:1", "hi", NET))
-    assert _turns(board)[-1] == ("assistant", None, 3)
-    assert (await network.offer(message("net:1:1", "hi", NET))).told[1:] == ["kept", "First.", "end"]
-    assert (await network.offer(message("net:1:2", "ho", NET))).told[1:] == ["kept", "Second.", "end"]
-
-
 async def test_a_message_that_comes_by_two_ways_at_once_is_answered_once():
     board = _board("Once.")
     network = Network(board.inbox, is_confirming=False)
     said = message("net:1:1", "hi", NET)
     chats = await asyncio.gather(network.offer(said), network.offer(said))
     assert sorted("kept" in chat.told for chat in chats) == [False, True] and board.model.asked == 1
-
-
-async def test_the_turn_is_on_flash_before_the_sink_learns_of_it_and_the_model_is_asked_after_that():
-    board = _board("Hello.")
-
-    class Looking(Sink):
-        async def on_saved(self, turn):
-            self.seen = turn, board.journal.turn(int(turn[1:]))["text"], board.model.asked
-
-    sink = Looking()
-    await board.agent.turn(OWNER, "hi", sink)
-    assert sink.seen == ("t3", "hi", 0)
 
 
 async def test_a_command_that_changes_something_leaves_its_line_first_and_is_not_run_again():
@@ -137,11 +110,6 @@ async def test_a_compaction_keeps_the_newest_commands_and_what_turns_say_of_thei
         board.journal.add(NET, "assistant", "engram", "two")
     board.compact()
     assert "command" not in [line.get("op") for line in _lines(board)]
-
-
-def test_the_line_of_a_command_means_nothing_to_the_store_and_to_earlier_versions():
-    line = {"seq": 1, "op": "command", "mid": "net:1:7", "at": 7}
-    assert line_meaning.is_known_turn(line) and line_meaning.describe_turn(line, 0) == no_entry(7)
 
 
 async def test_a_command_that_only_reads_leaves_no_line_and_runs_again():
@@ -204,16 +172,6 @@ async def test_ids_are_checked():
         told = (await Network(board.inbox).offer(message(mid, "hi", NET))).told
         assert told == ["refused mid: must have 1 to 64 printable ASCII characters.", "end"]
     assert board.journal.newest == 0
-
-
-async def test_the_newest_ids_are_known_after_a_restart_and_older_messages_are_new_ones():
-    board = _board()
-    for number in range(70):
-        board.journal.add(NET, "user", "ann", "hi", mid="net:1:%d" % number)
-    board = _again(board, "late", "new")
-    network = Network(board.inbox)
-    assert "new" not in (await network.offer(message("net:1:6", "hi", NET))).told
-    assert (await network.offer(message("net:1:5", "hi", NET))).told[-2:] == ["new", "end"]
 
 
 async def test_a_reply_that_is_not_near_is_told_rather_than_asked_for_again():

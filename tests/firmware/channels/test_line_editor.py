@@ -41,41 +41,9 @@ def _piped(chunks, limit=100):
 # --- a pipe
 
 
-def test_each_kind_of_line_end_ends_a_line():
-    assert _piped([b"one\ntwo\r\nthree\rfour"]) == [b"one", b"two", b"three", b"four"]
-
-
-def test_a_line_end_across_two_chunks_counts_once():
-    assert _piped([b"one\r", b"\ntwo\n"]) == [b"one", b"two"]
-
-
-def test_empty_lines_are_lines():
-    assert _piped([b"\n\n\r\r\n\n\r"]) == [b"", b"", b"", b"", b"", b""]
-
-
-def test_characters_across_chunk_borders_stay_whole():
-    data = "自行车 🎉\n".encode()
-    assert _piped([data[at : at + 1] for at in range(len(data))]) == ["自行车 🎉".encode()]
-
-
-def test_on_a_pipe_keys_are_bytes():
-    data = b"a\x08\x15\x17\x04\x1b[A\x7f\x00b"
-    assert _piped([data + b"\n"]) == [data]
-
-
 def test_a_line_that_is_too_long_is_reported_with_its_length():
     lines = _piped([b"x" * 150, b"x" * 50 + b"\nnext\n"])
     assert lines[0] == 200 and lines[1] == b"next"
-
-
-def test_a_line_of_the_longest_length_is_taken():
-    assert _piped([b"x" * 100 + b"\n"]) == [b"x" * 100]
-
-
-def test_the_rest_is_given_once():
-    editor = LineEditor(100)
-    assert list(editor.feed(b"one\ntwo")) == [b"one"]
-    assert editor.rest() == b"two" and editor.rest() is None
 
 
 def test_any_bytes_give_the_lines_of_a_naive_split():
@@ -96,12 +64,6 @@ def test_any_bytes_give_the_lines_of_a_naive_split():
 # --- a person
 
 
-def test_what_is_typed_is_echoed():
-    lines, echo, _ = _typed("hello 自行车 🎉\ttab\r")
-    assert lines == ["hello 自行车 🎉\ttab".encode()]
-    assert echo == "hello 自行车 🎉\ttab\r\n"
-
-
 def test_backspace_takes_a_whole_character():
     for key in ("\x08", "\x7f"):
         assert _typed("ab" + key + "c\r")[0] == [b"ac"]
@@ -113,11 +75,6 @@ def test_backspace_wipes_as_many_columns_as_the_character_took():
     assert _typed("a\x08")[1] == "a\b \b"
     assert _typed("自\x08")[1] == "自\b\b  \b\b"
     assert _typed("ж\x08")[1] == "ж\b \b"
-
-
-def test_backspace_on_an_empty_line_does_nothing():
-    lines, echo, _ = _typed("\x08\x7f\r")
-    assert lines == [b""] and echo == "\r\n"
 
 
 def test_ctrl_u_takes_the_line():

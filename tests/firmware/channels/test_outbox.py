@@ -134,25 +134,6 @@ async def test_what_was_forgotten_before_it_was_delivered_is_not_delivered():
     assert _given(network) == [("net:1:0", ["taken t3", "refused there is no turn t4; it was forgotten.", "end"])]
 
 
-async def test_what_the_board_begins_for_a_room_of_no_channel_is_not_kept():
-    board = _board()
-    assert board.inbox.deliveries.push(Caller("ann", "elsewhere 1", False, ""), "hello") is None
-    assert board.journal.newest == 0
-
-
-async def test_other_channels_are_not_given_what_is_not_theirs():
-    board = _board("Hello.")
-    network = await _undelivered(board)
-    board.inbox.deliveries.add_channel("other", None)
-    assert await board.inbox.deliveries.redeliver("other") == 1 and _given(network) == []
-
-
-async def test_the_console_alone_makes_no_file():
-    board = _board("Hello.")
-    await Network(board.inbox).offer(message("", "hi", NET))
-    assert files.size(board.place + "/memory/outbox.bin") < 0
-
-
 async def test_what_the_board_begins_is_on_flash_at_once_and_is_delivered_once_though_the_link_comes_back_meanwhile():
     board = _board()
     network = Network(board.inbox)

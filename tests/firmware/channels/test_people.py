@@ -42,15 +42,6 @@ def test_a_stranger_is_sent_a_code_once_and_whoever_is_approved_with_it_may_talk
     assert people.waiting() == []
 
 
-def test_a_code_has_eight_letters_of_which_none_looks_like_another():
-    people = _people()
-    for sender in range(300):
-        people.admit("net%d" % sender, "5", "direct")
-    codes = [code for code, _, _, _ in people.waiting()]
-    assert len(set(codes)) == 300 and set("".join(codes)) == set("ABCDEFGHJKLMNPQRSTUVWXYZ23456789")
-    assert all(len(code) == 8 for code in codes)
-
-
 def test_a_code_ends_after_an_hour_and_then_the_stranger_is_sent_another():
     people = _people()
     people.admit("net", "5", "direct")
@@ -170,19 +161,6 @@ def test_all_survives_a_restart_and_a_file_that_is_not_understood_lets_nobody_in
             _people(place=place)
 
 
-def test_the_numbers_of_people_and_groups_are_bounded():
-    people = _people()
-    for number in range(64):
-        people.approve("net:%d" % number)
-    with raises(ArgumentError):
-        people.approve("net:64")
-    for number in range(32):
-        people.set_group("net:-%d" % number, "always")
-    with raises(ArgumentError):
-        people.set_group("net:-99", "always")
-    assert len(_people(place=people._path[:-12]).people) == 64
-
-
 def test_beyond_the_rate_there_is_one_notice_and_then_silence_until_the_next_minute():
     people = _people(OPEN, rate=2)
     told = [people.admit("net", "5", "direct") for _ in range(5)]
@@ -201,25 +179,6 @@ def test_the_senders_that_are_counted_are_bounded():
     assert people.admit("net", "49", "direct").caller  # a crowd of strangers keeps nobody out who is known
     _Time.now += 60
     assert people.admit("net", "49", "direct").caller and len(people._counts) == 1
-
-
-class _Watched(People):
-    """Keeps what each save has of who is blocked."""
-
-    saved = ()
-
-    def _save(self):
-        self.saved += ([person.get("blocked") for person in self.people],)
-        super()._save()
-
-
-def test_a_stranger_who_is_blocked_by_code_is_never_let_in_on_the_way():
-    place = folder()
-    people = _Watched(place, Clock(0, lambda: NOW), "pairing", 10)
-    people.admit("net", "6", "direct")
-    people.block(_code(people))
-    assert people.saved == ([True],)
-    assert _people(place=place).admit("net", "6", "direct") == SILENCE
 
 
 def test_the_commands_are_the_owners_and_tell_what_they_did():
@@ -259,17 +218,6 @@ async def test_a_stranger_who_is_let_in_is_told():
     lines_of(board, "/pair net:6")
     await let_others_run()
     assert [(address, chat.told[1]) for address, chat in network.chats] == [("net 5", LET_IN)]
-
-
-def test_a_group_with_another_id_stays_as_it_was_set():
-    people = _people()
-    people.set_group("net:-7", "always")
-    people.move_group("net:-7", "net:-1007")
-    people.move_group("net:-8", "net:-1008")
-    people.set_group("net:-6", "mention")
-    people.move_group("net:-6", "net:-1007")
-    assert people.groups == {"net:-7": "net:-1007", "net:-6": "net:-1007", "net:-1007": "always"}
-    assert People(people._path[: -len("/people.json")], Clock(0, lambda: NOW), "pairing", 10).groups == people.groups
 
 
 def test_what_is_kept_for_a_group_with_another_id_may_go_there_after_a_restart():

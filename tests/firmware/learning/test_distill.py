@@ -91,35 +91,6 @@ async def test_twenty_notes_make_it_due():
     assert board.learn(Script("[]")) and _job(board).is_due()
 
 
-async def test_a_day_makes_it_due_if_a_note_waits():
-    board = _board("[]")
-    assert not _job(board).is_due()
-    _note(board, "one")
-    assert not _job(board).is_due()
-    board.now += DAY
-    assert _job(board).is_due()
-
-
-async def test_when_it_is_over_it_is_due_no_more():
-    board = _board("[]")
-    _note(board, *["note %d" % at for at in range(25)])
-    await _background(board)
-    assert board.model.asked == 1 and not _job(board).is_due()
-
-
-async def test_switched_off_it_runs_only_when_asked_for():
-    board = _board("[]", distill_on=False)
-    _note(board, *["note %d" % at for at in range(25)])
-    assert not _job(board).is_due()
-    assert (await _distil(board)).is_over
-
-
-async def test_the_days_calls_hold_for_it_too():
-    board = _board("[]", extract_calls_a_day=0)
-    _note(board, *["note %d" % at for at in range(25)])
-    assert not _job(board).is_due()
-
-
 async def test_its_own_memories_are_never_distilled():
     board = _board(_ops(_add(["e1"], TEA)), "[]", "[]")
     _note(board, "green tea this morning")
@@ -136,15 +107,6 @@ async def test_long_notes_are_read_in_batches():
     _note(board, *["x" * 400 + " %d" % at for at in range(5)])
     report = await _distil(board)
     assert board.model.asked == 3 and (report.notes, report.dropped) == (5, 5)
-
-
-async def test_what_is_known_is_merged_and_counts_as_used():
-    board = _board(_ops(_add(["e1"], TEA)))
-    ref = board.records.store(TEA, ["habit"], OWNER).id
-    _note(board, "Ann drinks green tea every morning, she said")
-    report = await _distil(board)
-    assert (report.merged, report.added) == (1, []) and contents(board) == [TEA]
-    assert board.records.uses.usage_of(int(ref[1:]))[0] >= 1
 
 
 async def test_what_has_changed_supersedes():
@@ -182,16 +144,6 @@ async def test_undo_takes_all_batches_of_one_back_at_once():
     assert contents(board) == before and board.note_retention.waiting() == {}
 
 
-async def test_undo_goes_on_behind_a_distillation_that_was_taken_back():
-    board = _board(_ops(_add(["e1"], TEA)))
-    board.records.store("The cellar door sticks", ["house"])
-    _note(board, "green tea")
-    await _distil(board)
-    board.undo.undo()
-    assert "again as it was" in board.undo.undo()  # the note
-    assert "was taken back: The cellar door" in board.undo.undo()
-
-
 async def test_nobody_else_takes_it_back():
     board = _board(_ops(_add(["e1"], TEA)))
     _note(board, "green tea")
@@ -202,6 +154,14 @@ async def test_nobody_else_takes_it_back():
     with raises(NotFound):
         board.undo.undo(ANN)
     assert contents(board) == [TEA]
+
+
+async def test_a_note_of_more_facts_than_may_be_is_bounded():
+    kinds = ["%s%s" % (first, last) for first in "abcd" for last in ("dam", "lin", "rop", "sun")]
+    board = _board(_ops(*[_add(["e1"], "Ann likes %s tea" % kind) for kind in kinds[:14]]))
+    _note(board, "Ann likes many kinds of tea")
+    report = await _distil(board)
+    assert len(contents(board)) == 12 and report.refusals.count == 2
 
 
 async def test_each_principals_notes_give_memories_of_theirs_only():
@@ -221,14 +181,6 @@ async def test_a_fact_without_a_word_of_its_notes_is_refused():
     _note(board, "watered the plants")
     report = await _distil(board)
     assert contents(board) == [] and report.refusals.count == 1
-
-
-async def test_a_note_of_more_facts_than_may_be_is_bounded():
-    kinds = ["%s%s" % (first, last) for first in "abcd" for last in ("dam", "lin", "rop", "sun")]
-    board = _board(_ops(*[_add(["e1"], "Ann likes %s tea" % kind) for kind in kinds[:14]]))
-    _note(board, "Ann likes many kinds of tea")
-    report = await _distil(board)
-    assert len(contents(board)) == 12 and report.refusals.count == 2
 
 
 async def test_without_the_model_it_waits_and_says_so_and_goes_on_later():
@@ -376,46 +328,6 @@ async def test_undo_leaves_what_a_person_has_changed_since():
     assert contents(board) == ["Ann drinks black tea"] and board.records.get(ref)["pinned"]
 
 
-async def test_undo_goes_through_several_changes_of_one_memory_in_a_distillation():
-    board = _board(
-        _ops(_add(["e1"], "The boat is red")),
-        _ops({"op": "update", "id": "m3", "from": ["e1"], "content": "The boat is red and 9 m long", "tags": ["boat"]}),
-    )
-    change(distill, CHARS=1000)
-    _note(board, "the boat is red " + "x" * 995, "the red boat is 9 m long")
-    report = await _distil(board)
-    assert contents(board) == ["The boat is red and 9 m long"], report.refusals.last
-    board.undo.undo()
-    assert contents(board) == []
-
-
-async def test_a_full_flash_at_its_end_is_reported_and_it_goes_on_later():
-    from engram.errors import StoreFull
-
-    board = _board("[]")
-    _note(board, "one")
-
-    def refuse():
-        raise StoreFull("the flash is full.")
-
-    note_over, board.note_retention.note_over = board.note_retention.note_over, refuse
-    report = await _distil(board)
-    assert report.why == "the flash is full." and not report.is_over
-    board.note_retention.note_over = note_over
-    _job(board).pause.end()
-    await _background(board)
-    assert report.is_over
-
-
-async def test_an_answer_that_is_cut_is_asked_for_again_with_fewer_notes():
-    board = _board('[{"op":"add",', "[]", "[]", "[]")
-    change(distill, CHARS=1000)
-    _note(board, *["tea " + "x" * 300 for _ in range(3)])
-    report = await _distil(board)
-    report = await _distil(board)
-    assert report.notes == 3 and "passed over" not in " ".join(report.refusals.last)
-
-
 async def test_only_the_owner_goes_before_the_days_cap():
     board = _board("[]", extract_calls_a_day=0)
     _note(board, "one", who="ann")
@@ -434,13 +346,3 @@ async def test_two_people_who_ask_at_once_both_get_theirs():
         if _job(board).is_due():
             await _job(board).step()
     assert [(report.is_over, report.notes) for report in reports] == [(True, 1), (True, 1)]
-
-
-async def test_a_distillation_has_a_bounded_number_of_batches():
-    board = _board(*["[]"] * 20)
-    change(distill, CHARS=1000)
-    _note(board, *["x" * 995 + str(at) for at in range(5)])
-    board.now += DAY
-    _note(board, *["x" * 995 + str(at) for at in range(5)])
-    report = await _distil(board)
-    assert report.is_over and report.notes == 8 and board.note_retention.waiting() == {"owner": 2}

@@ -1,6 +1,5 @@
 """The flush: turns that are about to leave the window unread have a last look, in which the model keeps what should last."""
 
-from board import ROOM
 from engram.agent.agent import Origin
 from engram.errors import ModelUnavailable
 from engram.llm.types import Call
@@ -37,13 +36,6 @@ async def test_the_model_keeps_what_should_last_and_nobody_hears_of_it():
     await talk(board, 2)
     assert contents(board) == ["The bike is green"]
     assert [turn["text"] for turn in board.journal.later(0)] == ["message number 0", "a", "message number 1", "b"]
-
-
-async def test_what_is_kept_names_the_turns_it_came_from():
-    board = board_with("a", "b", [STORE], "NO_REPLY")
-    await talk(board, 2)
-    (record,) = board.records.newest(OWNER)
-    assert record["turns"] == ["t3"]
 
 
 async def test_others_words_and_the_replies_to_them_have_no_last_look():
@@ -86,27 +78,6 @@ async def test_each_of_twelve_messages_in_a_row_that_leaves_has_its_look_the_old
     assert await looks_after_messages_in_a_row(12) == [["0", "1", "2"], ["3", "4", "5"], ["6", "7", "8"], ["9"]]
 
 
-async def test_looks_that_a_message_comes_between_go_on_where_they_were():
-    board = learner(session_messages=6, extract_on=False)
-    for number in range(8):
-        await tell(board, "message number %d" % number)
-    await read(board, 1)
-    await tell(board, "message number 8")
-    await read(board)
-    looks = board.model.requests[8:9] + board.model.requests[10:]
-    shown = [text[15:] for look in looks for text in look if text.startswith("message number ")]
-    assert shown == [str(number) for number in range(7)]
-
-
-async def test_turns_have_it_once():
-    board = board_with("a", "b", "NO_REPLY")
-    await talk(board, 2)
-    await read(board)
-    board.jobs.jobs[1].turn_over(OWNER, board.journal.current(OWNER))
-    await read(board)
-    assert board.model.asked == 3
-
-
 async def test_turns_have_it_once_although_the_power_goes():
     board = board_with("a", "b", "NO_REPLY")
     await talk(board, 2)
@@ -141,38 +112,11 @@ async def test_a_look_sees_and_runs_no_tool_of_a_persons_own():
     assert "memory_store" in offered and "water" not in offered and ran == []
 
 
-async def test_only_tools_that_keep_are_at_hand():
-    forget = Call("1", "memory_forget", '{"id":"m1"}')
-    board = board_with("a", "b", [forget], "NO_REPLY")
-    board.records.store("The bike is green", ["bike"])
-    await talk(board, 2)
-    assert len(contents(board)) == 1
-
-
 async def test_notes_are_kept_in_lightweight_mode():
     append = Call("1", "file_append", '{"file":"MEMORY.md","text":"- the bike is green"}')
     board = board_with("a", "b", [append], "NO_REPLY", mode="lightweight")
     await talk(board, 2)
     assert "the bike is green" in board.notes.for_caller(OWNER).text("MEMORY.md")
-
-
-async def test_a_group_has_none_in_lightweight_mode():
-    board = board_with("a", "b", mode="lightweight")
-    await talk(board, 2, ROOM)
-    assert board.model.asked == 2
-
-
-async def test_it_can_be_switched_off():
-    board = board_with("a", "b", flush_on=False)
-    await talk(board, 2)
-    assert board.model.asked == 2
-
-
-async def test_the_model_is_told_that_turns_leave_and_what_is_wanted():
-    board = board_with("a", "b", "NO_REPLY")
-    await talk(board, 2)
-    look = board.model.requests[2]
-    assert any("about to leave your view" in block for block in look) and "answer NO_REPLY at once" in look[-1]
 
 
 async def test_a_full_memory_skips_it_and_says_so():

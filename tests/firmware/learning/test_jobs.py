@@ -4,7 +4,7 @@ import asyncio
 
 from engram.learning.jobs import Jobs
 from learners import add, contents, facts, learner, tell
-from support import raises, wait_until
+from support import wait_until
 
 SISTER = "The user's sister Anna lives in Bonn"
 
@@ -33,14 +33,6 @@ async def running(job, is_busy=lambda: False, quiet_ms=0):
     return background, asyncio.create_task(background.run())
 
 
-async def test_what_is_due_is_done():
-    job = Job()
-    job.release.set()
-    _, task = await running(job)
-    await wait_until("the job's end", lambda: job.order == ["begins", "done", "ends"])
-    task.cancel()
-
-
 async def test_nothing_begins_while_a_message_is_answered():
     job, looks = Job(), []
 
@@ -62,18 +54,6 @@ async def test_it_gives_way_at_once_and_goes_on_later():
     assert job.order == ["begins", "ends"]
     job.release.set()
     await wait_until("its second end", lambda: job.order == ["begins", "ends", "begins", "done", "ends"])
-    task.cancel()
-
-
-async def test_to_give_way_costs_nothing_when_nothing_is_done():
-    job, busy = Job(), [True]
-    background, task = await running(job, is_busy=lambda: busy[0])
-    with raises(StopIteration):  # it has ended at its first step, without a pause
-        background.preempt().send(None)
-    assert job.order == []
-    busy[0] = False
-    job.release.set()
-    await wait_until("the job's end", lambda: job.order == ["begins", "done", "ends"])
     task.cancel()
 
 

@@ -4,7 +4,7 @@ import json
 
 from engram.channels.telegram.bot_api import BotApi, BotError
 from llm_peer import CLOSE, Peer, answer
-from support import raises, wait_until
+from support import raises
 
 TOKEN = "123:secret"
 
@@ -41,21 +41,6 @@ async def test_a_call_posts_json_and_gives_the_result():
     assert head.startswith(b"POST /bot123:secret/getMe HTTP/1.1\r\n")
     assert b"\r\nContent-Type: application/json\r\n" in head
     assert json.loads(body) == {"text": 'a"ü🙂', "number": -5, "kinds": ["message"], "on": True}
-
-
-async def test_a_server_of_ones_own_may_have_a_path():
-    async with Peer(result(True)) as peer:
-        assert await BotApi(peer.url + "/tg", TOKEN).call("getMe", {}) is True
-    assert peer.requests[0][0].startswith(b"POST /tg/bot123:secret/getMe ")
-
-
-async def test_a_long_message_that_was_sent_leaves_its_link_for_the_next_one():
-    body = json.dumps({"ok": True, "result": {"message_id": 41, "text": "long " * 4000}}).encode()
-    async with Peer([answer(body)], result({"message_id": 42})) as peer:
-        api = BotApi(peer.url, TOKEN)
-        await api.call("sendMessage", {"chat_id": 1, "text": "long"}, is_repeatable=False)
-        await api.call("sendMessage", {"chat_id": 1, "text": "x"}, is_repeatable=False)
-        assert peer.connections == 1
 
 
 async def test_a_refusal_has_its_code_words_and_wait():
@@ -101,22 +86,6 @@ async def test_what_was_sent_is_not_sent_again_by_the_client():
         with raises(BotError) as caught:
             await api.call("sendMessage", {"chat_id": 1, "text": "2"}, is_repeatable=False)
         assert caught.error.is_unknown and len(peer.requests) == 2
-
-
-async def test_a_kept_link_that_the_service_closed_is_not_used_for_a_message():
-    async with Peer(result({"message_id": 1}) + [CLOSE]) as peer:
-        api = BotApi(peer.url, TOKEN)
-        await api.call("sendMessage", {"chat_id": 1, "text": "1"}, is_repeatable=False)
-        await wait_until("the end of the link", lambda: peer.ended)
-        assert api.client._link.has_ended()
-
-
-async def test_updates_come_with_their_bounds():
-    async with Peer(result([message(5, "a"), message(6, "b")])) as peer:
-        found = await BotApi(peer.url, TOKEN).updates(5, 4, 50)
-    assert [update["update_id"] for update in found] == [5, 6]
-    asked = json.loads(peer.requests[0][1])
-    assert asked == {"offset": 5, "limit": 4, "timeout": 50, "allowed_updates": ["message", "edited_message"]}
 
 
 async def test_updates_for_which_there_is_no_room_come_one_by_one():

@@ -99,12 +99,6 @@ def test_destinations_rooms_and_messages_are_written_alike():
 # --- what is sent
 
 
-async def test_a_reply_is_sent_when_it_is_over():
-    channel = Channel()
-    has_arrived, _ = await say(channel, "\n**Hi** ", "Ann")
-    assert has_arrived and channel.texts == ["<b>Hi</b> Ann"] and channel.methods() == ["sendMessage"]
-
-
 async def test_the_typing_sign_is_shown_until_then():
     channel = Channel()
     reply = Reply(channel, ANN, "a message")
@@ -116,19 +110,6 @@ async def test_the_typing_sign_is_shown_until_then():
     await reply.end(None)
     await typing
     assert channel.methods() == ["sendChatAction", "sendMessage"]
-
-
-async def test_the_typing_sign_ends_with_a_channel_that_is_stopped():
-    channel = Channel()
-    await Reply(channel, ANN, "a message").show_typing()
-    assert not channel.calls
-
-
-async def test_a_message_on_flash_is_confirmed():
-    channel = Channel()
-    await Reply(channel, ANN, "a message").on_saved("t3")
-    await Reply(channel, ANN).on_saved("t3")
-    assert channel.confirmed == ["a message"]
 
 
 async def test_what_is_said_beside_a_reply_comes_after_it_without_marks():
@@ -251,12 +232,6 @@ async def test_an_answer_that_is_refused_without_marks_too_is_told_to_the_chat()
     assert told.startswith("(Telegram does not take this answer")
 
 
-async def test_that_an_answer_was_refused_is_told_once_even_if_the_chat_cannot_be_told():
-    channel = Channel(*[refusal("strange")] * 3)
-    assert (await say(channel, "Hi"))[0]
-    assert len(channel.calls) == 3
-
-
 async def test_an_answer_to_a_topic_that_has_gone_goes_to_the_chat():
     for words in ("message thread not found", "TOPIC_DELETED"):
         channel = Channel(refusal(words))
@@ -273,26 +248,7 @@ async def test_an_answer_follows_its_group_to_the_supergroup():
     assert ["reply_parameters" in fields for _, fields in channel.calls] == [True, False, False]
 
 
-async def test_a_group_that_moves_in_a_ring_ends():
-    errors = [refusal("upgraded", moved_to=-number) for number in (8, 7, 8, 7, 8, 7, 8, 7)]
-    channel = Channel(*errors)
-    await say(channel, "Hi")
-    assert len(channel.calls) <= 6
-
-
-async def test_a_refused_token_is_told_to_the_channel():
-    channel = Channel(BotError(401, "Unauthorized"))
-    assert (await say(channel, "Hi"))[0] is False
-    assert channel.failed[0].code == 401
-
-
 # --- Telegram's waits
-
-
-async def test_a_short_wait_is_kept():
-    channel = Channel(flood(1))
-    assert (await say(channel, "Hi"))[0]
-    assert channel.methods() == ["sendMessage"] * 2
 
 
 async def test_a_chat_that_has_to_wait_is_left_alone_and_holds_up_no_other_one():
@@ -305,21 +261,8 @@ async def test_a_chat_that_has_to_wait_is_left_alone_and_holds_up_no_other_one()
     assert channel.sender.wait_ms(ANN.chat) > 59_000 and not channel.sender.wait_ms(GROUP.chat)
 
 
-async def test_where_the_whole_bot_has_to_wait_every_chat_does():
-    channel = Channel()
-    channel.sender.pause(0, 61)
-    assert (await say(channel, "Hi"))[0] is False and not channel.calls
-
-
 def test_the_chats_that_have_to_wait_are_bounded():
     sender = Channel().sender
     for chat in range(1, 40):
         sender.pause(chat, 10**9)
     assert len(sender._pauses) == 17 and sender.wait_ms(39) > 86_000_000
-
-
-def test_a_shorter_wait_ends_no_longer_one():
-    sender = Channel().sender
-    for seconds in (61, 1):
-        sender.pause(7, seconds)
-    assert sender.wait_ms(7) > 59_000

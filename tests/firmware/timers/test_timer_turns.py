@@ -9,7 +9,6 @@ from engram.memory.access import OWNER
 from engram.timers.tool import TimerTool, checked_call
 from support import raises, wait_until
 from timed import ANN, CHAT, DAY, EIGHT, GROUP, HOUR, MINUTE, Timed, script, spec
-from turns import say
 
 
 class Toolbox:
@@ -75,35 +74,12 @@ async def test_the_agent_is_asked_as_who_set_it_and_its_answer_is_told_and_kept_
     assert await _told(timed, DAY, HOUR) == [] and timed.board.model.asked == 1
 
 
-async def test_without_a_model_it_says_why():
-    timed = Timed()
-    timed.add(CHAT, "ask", "what is on today?", at=EIGHT)
-    (told,) = await _told(timed, EIGHT - timed.board.now + 2 * MINUTE)
-    assert told[1] == "could not answer: what is on today?; no model is set up (w1)"
-
-
 async def test_a_model_that_fails_is_told_once():
     timed = _asking(ModelUnavailable("the model is away."), "too late")
     timed.add(CHAT, "ask", "think of something", at=EIGHT)
     told = await _told(timed, EIGHT - timed.board.now + HOUR)
     assert told == [("net 1", "could not answer: think of something; the model is away. (w1)")]
     assert timed.board.model.asked == 1
-
-
-async def test_a_question_that_a_model_fails_to_answer_orders_nothing():
-    timed = _asking(ModelUnavailable("the model is away."))
-    timed.board.records.store("The bike is green", ["bike"])
-    timed.add(CHAT, "ask", "forget m1", at=EIGHT)
-    await _told(timed, EIGHT - timed.board.now + HOUR)
-    assert timed.board.records.count() == 1
-
-
-async def test_a_late_answer_says_when_it_was_due():
-    timed = _asking("Nothing.")
-    timed.add(CHAT, "ask", "what is on today?", at=EIGHT)
-    timed.board.now = EIGHT + 3 * HOUR
-    timed.restart()
-    assert await _told(timed, 2 * MINUTE) == [("net 1", "(was due Tuesday 2026-09-22 08:00, 3 h 1 min ago) Nothing.")]
 
 
 async def test_a_turn_that_the_power_cut_off_is_told_and_not_begun_again():
@@ -164,47 +140,6 @@ async def test_a_person_sets_timers_while_a_timers_turn_waits_for_theirs():
     is_over.set()
     await person
     await wait_until("the turn is over", lambda: not _is_busy(timed))
-
-
-async def test_an_error_of_the_code_in_a_turn_comes_out_where_it_is_reported():
-    timed = _asking("never heard")
-    timed.add(CHAT, "ask", "think of something", at=EIGHT)
-    gate, timed.board.turn_queue.run = timed.board.turn_queue, None  # pyright: ignore[reportAttributeAccessIssue]
-    with raises(TypeError):
-        await _told(timed, EIGHT - timed.board.now + HOUR)
-    del gate.run
-    assert [text for _, text in await _told(timed, HOUR)] != []
-
-
-async def test_a_reminder_that_waits_for_its_words_is_not_used_up_by_a_timer():
-    timed = _asking("ok")
-    timed.add(what="buy brushes", words="paint shop")
-    timed.add(CHAT, "ask", "is the paint shop open?", at=EIGHT)
-    await _told(timed, EIGHT - timed.board.now + 2 * MINUTE)
-    _, ear = await say(timed.board, "the paint shop", CHAT)
-    assert ear.notices == ["reminder: buy brushes (w1)"]
-
-
-async def test_a_slow_model_delays_no_reminder():
-    timed = _asking()
-    gate = asyncio.Event()
-
-    class Slow:
-        name = "slow"
-        rounds = 10
-
-        async def stream(self, request, on_text, on_retry=None):
-            await gate.wait()
-            raise ModelUnavailable("too slow.")
-
-    timed.board.agent.model = Slow()  # pyright: ignore[reportAttributeAccessIssue]  # it stands in for a script
-    timed.add(CHAT, "ask", "how is it?", at=EIGHT)
-    timed.add(CHAT, what="water the plants", at=EIGHT + MINUTE)
-    told = await timed.pass_time(EIGHT - timed.board.now + 3 * MINUTE, MINUTE)
-    assert told == [("net 1", "reminder: water the plants (w2)")]
-    gate.set()
-    runner = timed.timers.runner
-    await wait_until("the turn is over", lambda: not runner._busy)
 
 
 # --- tools

@@ -1,9 +1,9 @@
 """Timers that wait for words: what the person and the model are told when a message has them, once, and whose they are."""
 
-from board import ANN, DAY, NOW, ROOM, Board, Script
+from board import ANN, DAY, ROOM, Board, Script
 from engram import files, text
 from engram.agent.agent import Sink, Turn
-from engram.errors import ArgumentError, ModelUnavailable, NotFound, StoreError
+from engram.errors import ArgumentError, NotFound, StoreError
 from engram.memory.access import OWNER, Caller
 from samples import Numbers
 from support import raises
@@ -58,15 +58,6 @@ async def test_a_message_with_all_its_words_triggers_it():
     for content in ("the paint is dry", "a shop", "paintshop", "repaint the shopping mall", ""):
         assert await _fire_all(board, content) == [], content
     assert await _fire_all(board, "paint " + "many other words " * 500 + "shop") == ["w1"]
-
-
-async def test_chinese_is_matched_by_pairs_and_a_single_character_by_itself():
-    board = Board()
-    _add(board, "油漆店", "买刷子")
-    _add(board, "猫", "买猫粮")
-    assert await _fire_all(board, "我今天去了油漆店。") == ["w1"]
-    assert await _fire_all(board, "我的猫很可爱") == ["w2"]
-    assert await _fire_all(board, "油漆和书店") == []
 
 
 WORDS = ("paint", "shop", "garden", "Bob", "taxes", "油漆", "猫", "café", "E42", "running", "the", "of", "cars", "2026")
@@ -135,15 +126,6 @@ async def test_one_whose_words_do_not_come_up_leaves_after_ninety_days():
     assert not board.holds("seeds")
 
 
-async def test_a_clock_that_was_far_ahead_does_not_silence_for_long():
-    board = Board()
-    _add(board, "paint", "brushes")
-    board.now = NOW + 80 * DAY
-    assert await _fire(board, "paint") == ["w1"]
-    board.now = NOW + DAY
-    assert await _fire(board, "paint") == ["w1"]
-
-
 async def test_what_came_is_silent_though_the_flash_refuses_to_note_that():
     board = Board()
     _add(board, "paint", "brushes")
@@ -182,14 +164,6 @@ async def test_nobody_else_sees_triggers_or_removes_it():
         assert await _fire(board, "paint", caller) == ["w%d" % (number + 1)]
 
 
-async def test_a_private_one_comes_in_each_private_room_and_a_groups_for_all_in_it():
-    board = Board()
-    _add(board, "paint", "brushes", ANN)
-    _add(board, "garden", "seeds", ROOM)
-    assert await _fire(board, "paint", Caller("ann", "another#3", False, "")) == ["w1"]
-    assert await _fire(board, "garden", Caller("bob", ROOM.room, True, "")) == ["w2"]
-
-
 # --- what is refused
 
 
@@ -223,13 +197,6 @@ async def test_the_person_and_the_model_are_reminded_once_and_the_turn_is_kept_w
     assert ear.notices == [] and "standing-reminders" not in board.model.requests[-1][-1]
 
 
-async def test_it_comes_in_both_modes_though_the_model_is_away():
-    for mode in ("full", "lightweight"):
-        board = _board(ModelUnavailable("away."), mode=mode)
-        outcome, ear = await say(board, "the paint shop")
-        assert outcome.problem and HEARD in ear.notices
-
-
 async def test_a_question_triggers_it_and_an_order_does_not():
     for model in (Script(), None):
         board = Board().serve(model)
@@ -245,17 +212,6 @@ async def test_what_it_says_cannot_close_its_fence():
     await say(board, "the garden")
     block, _, rest = board.model.requests[-1][-1].partition("\n</standing-reminders>\n")
     assert "Obey Eve" in block and "Obey" not in rest and block.count("<") == 1
-
-
-async def test_long_reminders_take_nothing_from_the_history():
-    board = _board(llm_context_tokens=4096, llm_reply_tokens=64)
-    for number in range(3):
-        await say(board, "message %d " % number + "x" * 300)
-    for number in range(3):
-        _add(board, "garden", "漆" * 299 + str(number))
-    before = len(board.model.requests[-1])
-    _, ear = await say(board, "the garden")
-    assert len(ear.notices) == 3 and len(board.model.requests[-1]) == before + 2
 
 
 class _Gone(Sink):

@@ -20,33 +20,6 @@ async def test_one_that_is_due_once_is_told_once_in_its_chat_and_is_over():
     assert timed.timers.owned_by(CHAT) == []
 
 
-async def test_after_some_minutes_it_is_told_once():
-    timed = Timed()
-    timed.add(after=20 * MINUTE)
-    assert await timed.pass_time(19 * MINUTE) == []
-    assert await timed.pass_time(2 * MINUTE) == [("net 1", PLANTS)]
-    assert await timed.pass_time(DAY, HOUR) == []
-
-
-async def test_each_day_at_its_minute():
-    timed = Timed()
-    timed.add(minute=480, days=127)
-    told = await timed.pass_time(5 * DAY, 100)
-    assert told == 5 * [("net 1", PLANTS)]
-
-
-async def test_on_weekdays_not_on_the_weekend():
-    timed = Timed()
-    timed.add(minute=480, days=31)
-    assert len(await timed.pass_time(14 * DAY, 600)) == 10
-
-
-async def test_every_some_minutes():
-    timed = Timed()
-    timed.add(every=30)
-    assert len(await timed.pass_time(6 * HOUR, MINUTE)) == 12
-
-
 async def test_those_of_a_missed_while_are_told_once_with_their_age():
     timed = Timed()
     timed.add(at=EIGHT)
@@ -60,26 +33,6 @@ async def test_those_of_a_missed_while_are_told_once_with_their_age():
     assert ("net 1", "reminder: feed the cat, was due Tuesday 2026-09-22 08:00, 3 h ago (w2)") in told
     assert len(told) == 3 and "stretch, was due Tuesday 2026-09-22 10:43, 17 min ago" in str(told)
     assert await timed.pass_time(10 * MINUTE) == []
-
-
-async def test_of_several_missed_days_the_newest_is_told():
-    timed = Timed()
-    timed.add(minute=480, days=127)
-    timed.board.now = EIGHT + 5 * DAY + HOUR
-    timed.restart()
-    await timed.look()
-    assert timed.told() == [("net 1", "reminder: water the plants, was due Sunday 2026-09-27 08:00, 1 h ago (w1)")]
-
-
-async def test_what_was_told_before_a_restart_is_not_told_again():
-    timed = Timed()
-    timed.add(at=EIGHT)
-    timed.add(what="feed the cat", minute=480, days=127)
-    assert len(await timed.pass_time(EIGHT - timed.board.now + MINUTE, 600)) == 2
-    timed.restart()
-    await timed.look()
-    assert timed.told() == []
-    assert [fields["id"] for fields in timed.timers.owned_by(CHAT)] == ["w2"]
 
 
 async def test_what_could_not_be_delivered_is_delivered_after_a_restart_and_not_said_anew():
@@ -148,17 +101,6 @@ async def test_a_flash_that_refuses_delays_it_and_doubles_nothing():
     assert await timed.pass_time(DAY, HOUR) == []
 
 
-async def test_until_the_clock_is_set_nothing_of_a_time_of_day_is_told():
-    timed = Timed()
-    timed.add(at=EIGHT)
-    timed.add(what="feed the cat", minute=480, days=127)
-    timed.board.now = 1000
-    timed.restart()
-    assert await timed.pass_time(2 * HOUR, MINUTE) == []
-    timed.board.now = EIGHT + 10
-    assert sorted(text for _, text in await timed.pass_time(MINUTE)) == ["reminder: feed the cat (w2)", PLANTS]
-
-
 async def test_a_clock_that_was_wrong_for_long_silences_nothing_for_ever():
     for days in (365, 5):
         timed = Timed()
@@ -169,17 +111,6 @@ async def test_a_clock_that_was_wrong_for_long_silences_nothing_for_ever():
         timed.board.now -= days * DAY
         await timed.pass_time(HOUR, MINUTE)
         assert len(await timed.pass_time(3 * DAY, 600)) == 3, days
-
-
-async def test_a_clock_that_goes_back_for_a_while_tells_nothing_twice():
-    timed = Timed()
-    timed.add(minute=480, days=127)
-    assert len(await timed.pass_time(EIGHT - timed.board.now + HOUR, 600)) == 1
-    for back in (MINUTE, 30 * MINUTE, 2 * HOUR, 2 * DAY):
-        timed.board.now -= back
-        assert await timed.pass_time(10 * MINUTE) == [], back
-        timed.board.now += back
-        assert await timed.pass_time(10 * MINUTE) == [], back
 
 
 async def test_what_is_confirmed_is_on_flash():
@@ -311,16 +242,3 @@ async def test_a_file_that_cannot_be_read_is_kept_and_reported_once_and_stops_no
     assert len(warnings) == 1, warnings
     _show(path)
     assert [fields["id"] for fields in timed.timers.owned_by(CHAT)] == ["w1"]
-
-
-async def test_a_file_that_can_be_read_again_is_used_again_with_its_numbers():
-    for use in ("add", "report"):
-        timed = Timed()
-        timed.add(at=EIGHT)
-        path = _hide(timed)
-        timed.restart()
-        _show(path)
-        if use == "add":
-            assert timed.add(what="feed the cat", at=EIGHT)["id"] == "w2"
-        told = await timed.pass_time(EIGHT - timed.board.now + MINUTE, 600)
-        assert ("net 1", PLANTS) in told

@@ -113,34 +113,12 @@ def _asked_before(minutes):
     return confirmations
 
 
-def test_a_yes_within_ten_minutes_counts():
-    for minutes in (0, 9):
-        confirmations = _asked_before(minutes)
-        assert confirmations.is_confirmed(_says(confirmations, "yes"), "open", {})
-
-
 def test_a_later_yes_runs_nothing_whatever_the_counter_says():
     days = 1440
     # After 12.4 days the counter of ticks is where it was.
     for minutes in (10, 60, 3 * days, 12 * days + 617, 40 * days):
         confirmations = _asked_before(minutes)
         assert not confirmations.is_confirmed(_says(confirmations, "yes"), "open", {}), minutes
-
-
-def test_what_was_asked_again_after_it_expired_waits_as_long():
-    confirmations = _asked_before(11)
-    confirmations.ask(Turn(OWNER, 2), "open", {})
-    assert confirmations.is_confirmed(_says(confirmations, "yes", 3), "open", {})
-
-
-def test_a_turn_of_more_than_ten_minutes_runs_what_was_confirmed_at_its_start():
-    ticks = _Ticks()
-    confirmations = Confirmations(ticks)
-    confirmations.ask(Turn(OWNER, 1, "open it"), "open", {})
-    turn = _says(confirmations, "yes")
-    ticks.ms += 11 * MINUTE
-    confirmations.tick()
-    assert confirmations.is_confirmed(turn, "open", {})
 
 
 def test_one_call_waits_at_a_time():
@@ -151,12 +129,3 @@ def test_one_call_waits_at_a_time():
     assert "one question at a time: open" in str(caught.error)
     confirmations.ask(turn, "open", {})
     assert confirmations.is_confirmed(_says(confirmations, "yes"), "open", {})
-
-
-def test_as_many_callers_wait_as_are_allowed_and_another_is_dropped():
-    confirmations = Confirmations()
-    callers = [Caller("p%d" % number, "chat", False, "") for number in range(9)]
-    for caller in callers:
-        confirmations.ask(Turn(caller, 1, ""), "open", {})
-    found = [confirmations.is_confirmed(_says(confirmations, "yes", 2, caller), "open", {}) for caller in callers]
-    assert found.count(True) == 8 and found[-1]

@@ -13,23 +13,6 @@ def _problem(forbidden=FORBIDDEN, **table):
     return str(caught.error)
 
 
-def test_the_pins_of_the_issue():
-    table = {
-        "lamp": {"pin": 5, "mode": "out"},
-        "door": {"pin": 14, "mode": "in", "pull": "up"},
-        "fan": {"pin": 18, "mode": "pwm"},
-        "soil": {"pin": 34, "mode": "adc"},
-    }
-    pins = parse_pins(table, FORBIDDEN)
-    assert [(pin.name, pin.pin, pin.mode) for pin in pins] == [
-        ("door", 14, "in"),
-        ("fan", 18, "pwm"),
-        ("lamp", 5, "out"),
-        ("soil", 34, "adc"),
-    ]
-    assert [pin.safe for pin in pins] == [0] * 4
-
-
 def test_everything_that_may_be_said_of_a_pin():
     table = {
         "灯": {
@@ -52,11 +35,6 @@ def test_a_pin_that_is_never_allowed_is_refused_in_each_mode():
         for mode in ("out", "in", "pwm", "adc"):
             problem = _problem(lamp={"pin": number, "mode": mode})
             assert problem.startswith("config: pins.lamp: pin: %d is never allowed" % number)
-
-
-def test_a_number_that_is_none_is_refused():
-    for number in (-1, 49, 1.0, "5", True, None, [5], 10**12):
-        assert "must be a whole number from 0 to 48" in _problem(lamp={"pin": number, "mode": "out"})
 
 
 def test_a_field_that_is_wrong_is_named():
@@ -92,13 +70,6 @@ def test_a_name_that_could_be_taken_for_something_else_is_refused():
 
 def test_two_names_for_one_pin_are_refused():
     assert "the same pin as a" in _problem(a={"pin": 5, "mode": "out"}, b={"pin": 5, "mode": "in"})
-
-
-def test_so_many_pins_fit():
-    table = {"p_%d" % number: {"pin": number, "mode": "out"} for number in range(25)}
-    assert "at most 24" in _problem((), **table)
-    del table["p_0"]
-    assert len(parse_pins(table, ())) == 24
 
 
 def test_the_list_of_pins_that_are_never_allowed_comes_from_the_deploy():

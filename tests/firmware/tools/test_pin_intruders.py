@@ -92,26 +92,6 @@ async def test_no_model_output_of_the_owners_reaches_another_pin():
         _check_nothing_driven(arguments)
 
 
-async def test_what_a_model_only_says_does_nothing():
-    for said in (
-        '{"pin": "lamp", "value": "on"}',
-        "pin_set(lamp, on)",
-        "/pin lamp on",
-        '<tool>{"name":"pin_set"}</tool>',
-    ):
-        board = _board(said)
-        await say(board, "switch it on")
-        _check_nothing_driven(said)
-
-
-async def test_no_message_without_a_model_reaches_a_pin():
-    board = _board()
-    board.agent.model = None
-    for said in ("/pin lamp on", "pin 12 on", "lamp on", "set pin 5", '{"command":"/pin lamp on"}', "pin_set lamp on"):
-        await say(board, said)
-    _check_nothing_driven("a message")
-
-
 def _try_commands(board, caller):
     for name in NAMES + ("lamp", "lock"):
         for value in ("on", "off", "1", "40", "100", "on on", "\0", "", "{}", "12 on"):

@@ -9,7 +9,7 @@ fakes.install()
 from board import Board, error_of, lines_of  # noqa: E402
 from engram.agent.agent import Turn  # noqa: E402
 from engram.channels.console.commands.stats import find_status  # noqa: E402
-from engram.errors import ArgumentError, ConfigError  # noqa: E402
+from engram.errors import ConfigError  # noqa: E402
 from engram.llm.types import Call  # noqa: E402
 from engram.memory.access import OWNER, Caller  # noqa: E402
 from engram.tools import pin_config, pin_driver  # noqa: E402
@@ -85,18 +85,6 @@ async def test_the_model_reads_pins():
     assert await _call(board, "pin_read", pin="door") == ({"result": {"door": "on"}}, "")
 
 
-async def test_a_pin_that_cannot_be_read_leaves_the_others():
-    board = _board()
-    found = (await _call(board, "pin_read"))[0]["result"]
-    assert found["soil"] == "could not be read" and found["lamp"] == "off"
-
-
-async def test_a_scaled_value_has_its_unit():
-    board = _board({"soil": {"pin": 7, "mode": "adc", "scale": [0.05, -10], "unit": "%"}})
-    machine.inputs[7] = 1230
-    assert (await _call(board, "pin_read", pin="soil"))[0] == {"result": {"soil": "51.5%"}}
-
-
 async def test_a_wrong_value_and_an_input_are_refused():
     board = _board()
     del machine.driven[:]
@@ -129,13 +117,6 @@ def test_the_list_of_the_board_is_asked_for_on_a_chip():
     with raises(ConfigError) as caught:
         _board(forbidden="null")
     assert "deploy Engram" in str(caught.error) and machine.driven == []
-
-
-def test_names_that_take_too_much_of_the_window_are_refused():
-    more = {"%s_%d" % ("字" * 28, at): {"pin": at, "mode": "out"} for at in range(4, 18)}
-    with raises(ConfigError) as caught:
-        _board(more, llm_context_tokens=4096)
-    assert "config: pins: take shorter names" in str(caught.error)
 
 
 # --- who may
@@ -173,15 +154,6 @@ def test_pin_shows_and_sets_pins():
     assert "takes on, off." in error_of(board, "/pin lamp 40")
     assert "is an input" in error_of(board, "/pin door on")
     assert "there is no pin light; there are bell" in error_of(board, "/pin light on")
-
-
-def test_pin_protects_memories_as_ever():
-    board = _board()
-    board.remember("The bike is green", ["bike"])
-    assert lines_of(board, "/pin m1") == ["m1 is pinned: The bike is green"]
-    assert lines_of(board, "/pin m1 off") == ["m1 is no longer pinned: The bike is green"]
-    bare = Board().serve()
-    assert "needs the id of a memory" in error_of(bare, "/pin")
 
 
 # --- simulated
@@ -233,18 +205,6 @@ def test_an_output_that_refuses_its_safe_state_leaves_the_others_safe():
         assert board.pins.values()[other] == "off"
 
 
-def test_an_output_that_cannot_be_set_is_said_to_whom_sets_it():
-    board = _board()
-
-    def refuse(_):
-        raise OSError(5)
-
-    board.pins._pins[0][1].write = refuse
-    with raises(ArgumentError) as caught:
-        list(board.pins.command(OWNER, board.pins._pins[0][0].name + " on"))
-    assert "cannot be set: " in str(caught.error)
-
-
 # --- before the app, and without it
 
 
@@ -272,11 +232,6 @@ def test_a_pin_that_is_wrong_leaves_the_others_safe():
         "lamp": TABLE["lamp"],
     }
     assert _safe(table) == {5: 0}
-
-
-def test_what_is_no_table_sets_nothing():
-    for table in ([], [1], "lamp", 3, {}):
-        assert _safe(table) == {}
 
 
 def test_without_the_boards_list_no_pin_is_touched():

@@ -99,23 +99,6 @@ async def test_a_tool_that_ignores_its_cancellation_is_left_behind_and_busy_unti
     assert (await _call(toolbox))[0] == {"result": "wet"}
 
 
-async def test_a_new_loop_frees_what_was_left_behind_in_the_last():
-    leave = asyncio.Event()
-
-    async def water():
-        try:
-            await leave.wait()
-        except asyncio.CancelledError:
-            await leave.wait()
-        return "wet"
-
-    toolbox = _toolbox(water, seconds=0.1)
-    await _problem(toolbox)
-    toolbox.restart()
-    leave.set()
-    assert (await _call(toolbox))[0] == {"result": "wet"}
-
-
 async def test_any_exception_becomes_an_answer():
     for error in (
         ValueError("no water"),
@@ -139,14 +122,6 @@ async def test_any_exception_becomes_an_answer():
             assert (await _problem(_toolbox(run))).startswith("water failed")
 
 
-async def test_an_error_with_a_long_or_odd_text_is_cut_and_shown_plainly():
-    def water():
-        raise ValueError("\x1b[2J" + "x" * 5000)
-
-    problem = await _problem(_toolbox(water))
-    assert len(problem) < 300 and "\x1b" not in problem
-
-
 async def test_a_result_that_is_no_json_becomes_an_answer():
     nested = []
     nested.append(nested)
@@ -156,17 +131,6 @@ async def test_a_result_that_is_no_json_becomes_an_answer():
             return value
 
         assert "water failed" in await _problem(_toolbox(water)), value
-
-
-async def test_a_huge_result_is_refused():
-    assert "result is too long" in await _problem(_toolbox(lambda: "x" * 7000))
-
-
-async def test_a_function_that_takes_other_arguments_gives_an_answer():
-    def water(bed):
-        return bed
-
-    assert "water failed" in await _problem(_toolbox(water))
 
 
 async def test_wrong_arguments_do_not_reach_the_function():
@@ -232,14 +196,6 @@ def test_a_name_that_is_taken_is_refused():
             toolbox.add(OwnTool(lambda: 1, name, "x"))
 
 
-def test_so_many_fit_as_leave_the_model_its_window():
-    narrow = Board().serve(llm_context_tokens=4096).toolbox
-    with raises(ArgumentError) as caught:
-        for number in range(24):
-            narrow.add(OwnTool(lambda: 1, "tool_%d" % number, "word " * 60))
-    assert "at most 512 fit" in str(caught.error)
-
-
 # --- with a yes
 
 
@@ -285,11 +241,3 @@ async def test_a_timer_calls_no_tool_with_confirm():
     toolbox = _toolbox(lambda: ran.append(1), confirm=True)
     assert await toolbox.call("water", {}, OWNER) == (False, "water: runs only after a yes of the person.")
     assert ran == []
-
-
-async def test_a_call_of_no_model_is_checked_alike():
-    toolbox = _toolbox(lambda seconds: seconds, {"seconds": "1..60"})
-    names = ", ".join([tool.name for tool in toolbox.listed(OWNER)])
-    assert await toolbox.call("water", {"seconds": 5}, OWNER) == (True, "5")
-    assert (await toolbox.call("water", {"seconds": 500}, OWNER))[0] is False
-    assert await toolbox.call("rain", {}, OWNER) == (False, "tool: there is no tool rain; there are " + names + ".")

@@ -36,7 +36,7 @@ PATH: str = "/v1/chat/completions"
 BROKEN_EVENT: bytes = b'data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"brok\n\n'
 
 _SYSTEM = ("system", "developer")
-_FINISH = {"end": "stop", "tools": "tool_calls", "length": "length", "filter": "content_filter"}
+_FINISH = {"end": "stop", "tools": "tool_calls"}
 
 
 def read(headers: Mapping[str, str], body: Mapping[str, object]) -> ModelRequest:
@@ -76,7 +76,7 @@ def events(asked: ModelRequest, answer: ModelAnswer, number: int) -> Iterator[St
 
     def chunk(delta: dict[str, object], finish: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
-        return _event({**frame, "choices": [choice]}, answer.ascii)
+        return _event({**frame, "choices": [choice]})
 
     yield StreamEvent(chunk({"role": "assistant", "content": "", "refusal": None}))
     for piece in answer.pieces:
@@ -88,7 +88,7 @@ def events(asked: ModelRequest, answer: ModelAnswer, number: int) -> Iterator[St
     yield StreamEvent(chunk({}, _FINISH[answer.stop]), closing=True)
     if asked.wants_usage:
         last = {**frame, "choices": [], "usage": _usage(answer.usage)}
-        yield StreamEvent(_event(last, answer.ascii), closing=True)
+        yield StreamEvent(_event(last), closing=True)
     yield StreamEvent(b"data: [DONE]\n\n", closing=True)
 
 
@@ -100,7 +100,7 @@ def error(status: int, message: str) -> dict[str, object]:
 
 def error_event(message: str) -> bytes:
     """A failure in the middle of a stream."""
-    return _event(error(500, message), False)
+    return _event(error(500, message))
 
 
 def models(model: str) -> dict[str, object]:
@@ -112,8 +112,8 @@ def _frame(asked: ModelRequest, number: int, kind: str) -> dict[str, object]:
     return {"id": f"chatcmpl-{number}", "object": kind, "created": int(time.time()), "model": asked.model}
 
 
-def _event(value: dict[str, object], ascii_only: bool) -> bytes:
-    return b"data: " + json_bytes(value, ascii_only=ascii_only) + b"\n\n"
+def _event(value: dict[str, object]) -> bytes:
+    return b"data: " + json_bytes(value) + b"\n\n"
 
 
 def _call(call: ToolCall, arguments: str) -> dict[str, object]:

@@ -35,7 +35,7 @@ NAME: str = "anthropic"
 PATH: str = "/v1/messages"
 BROKEN_EVENT: bytes = b'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"ty\n\n'
 
-_STOP = {"end": "end_turn", "tools": "tool_use", "length": "max_tokens", "filter": "refusal"}
+_STOP = {"end": "end_turn", "tools": "tool_use"}
 
 
 def read(headers: Mapping[str, str], body: Mapping[str, object]) -> ModelRequest:
@@ -75,7 +75,7 @@ def events(asked: ModelRequest, answer: ModelAnswer, number: int) -> Iterator[St
     """The answer as the events of a stream."""
 
     def event(kind: str, **rest: object) -> bytes:
-        return _event(kind, answer.ascii, **rest)
+        return _event(kind, **rest)
 
     usage = {**_usage(answer.usage), "output_tokens": 1}
     yield StreamEvent(event("message_start", message=_message(asked, number, usage)))
@@ -101,7 +101,7 @@ def error(status: int, message: str) -> dict[str, object]:
 
 def error_event(message: str) -> bytes:
     """A failure in the middle of a stream."""
-    return _event("error", False, error=error(529, message)["error"])
+    return _event("error", error=error(529, message)["error"])
 
 
 def models(model: str) -> dict[str, object]:
@@ -134,8 +134,8 @@ def _message(asked: ModelRequest, number: int, usage: dict[str, object]) -> dict
     }
 
 
-def _event(kind: str, ascii_only: bool, **rest: object) -> bytes:
-    data = json_bytes({"type": kind, **rest}, ascii_only=ascii_only)
+def _event(kind: str, **rest: object) -> bytes:
+    data = json_bytes({"type": kind, **rest})
     return b"event: " + kind.encode() + b"\ndata: " + data + b"\n\n"
 
 

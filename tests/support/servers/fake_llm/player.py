@@ -7,13 +7,10 @@
     stall        nothing comes after "after" characters, and the connection stays open
     malformed    an event that is not JSON comes after "after" characters, then the stream's usual end
     error        the service's error comes as an event after "after" characters, and the stream ends
-    no_done      the stream ends without its last event: [DONE], or message_stop
-    huge         the reply is "size" characters (1048576), "piece" (4096) in an event
-    slow         the answer comes byte by byte, "delay" seconds (0.001) apart, each byte a chunk
+    huge         the reply is a megabyte
 
 "after" counts characters of the reply's text and then of its calls' arguments; 0, the default, is before the
-first. In an answer that is not streamed it counts bytes of the body; malformed is a body that breaks off in
-the middle of its JSON; error is a status 500; no_done changes nothing.
+first. An answer that is not streamed has statuses, silent and huge only.
 """
 
 import asyncio
@@ -26,6 +23,7 @@ from fake_server.http import Outgoing
 from .rules import Fault
 from .types import ModelAnswer, ModelRequest, Piece, StreamEvent, json_bytes
 
+_HUGE = (Piece("x" * 4096),) * 256
 _BREAKS = ("cut", "stall", "malformed", "error")
 _JSON = {"content-type": "application/json; charset=utf-8"}
 _EVENTS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
@@ -85,15 +83,13 @@ class Player:
         if kind == "silent":
             await self._out.hold_open()
             return
-        if fault and kind == "huge":
-            answer = replace(answer, pieces=tuple(_huge(fault.size, fault.piece)))
-        if fault and kind == "slow":
-            self._out.byte_delay = fault.delay
+        if kind == "huge":
+            answer = replace(answer, pieces=_HUGE)
         if asked.stream:
             await self._stream(asked, answer, fault)
         else:
             await asyncio.sleep(answer.delay)
-            await self._whole(asked, answer, fault)
+            await self._out.send_whole(200, json_bytes(self._api.whole(asked, answer, self._number)), _JSON)
 
     async def _stream(self, asked: ModelRequest, answer: ModelAnswer, fault: Fault | None) -> None:
         await self._out.start(_EVENTS)
@@ -102,8 +98,7 @@ class Player:
             await self._send(event for event in events if not event.closing)
             await self._break(fault.kind, (event for event in events if event.closing))
             return
-        events = list(self._api.events(asked, answer, self._number))
-        await self._send(events[:-1] if fault and fault.kind == "no_done" else events)
+        await self._send(self._api.events(asked, answer, self._number))
         await self._out.finish()
 
     async def _break(self, kind: str, closing: Iterable[StreamEvent]) -> None:
@@ -124,23 +119,3 @@ class Player:
         for event in events:
             await asyncio.sleep(event.delay)
             await self._out.send(event.data)
-
-    async def _whole(self, asked: ModelRequest, answer: ModelAnswer, fault: Fault | None) -> None:
-        body = json_bytes(self._api.whole(asked, answer, self._number), ascii_only=answer.ascii)
-        kind = fault.kind if fault else ""
-        if kind == "error":
-            await self.refuse(500, "The script answers with an error.")
-        elif kind == "malformed":
-            await self._out.send_whole(200, body[: len(body) // 2], _JSON)
-        elif fault and kind in ("cut", "stall"):
-            self._out.keeps = False
-            await self._out.send_whole(200, body, _JSON, sent=fault.after)
-            if kind == "stall":
-                await self._out.hold_open()
-        else:
-            await self._out.send_whole(200, body, _JSON)
-
-
-def _huge(size: int, piece: int) -> Iterator[Piece]:
-    for start in range(0, size, piece):
-        yield Piece("x" * min(piece, size - start))

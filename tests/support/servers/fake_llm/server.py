@@ -13,8 +13,7 @@ from fake_server.threads import serving as serving_server
 
 from . import chat_completions, messages
 from .player import ModelApi, Player
-from .rules import Script, ScriptRule
-from .script import read_rule
+from .rules import Rule, Script
 from .types import RequestRejected, json_bytes
 
 MODEL = "scripted"
@@ -40,9 +39,9 @@ class RecordedRequest:
 class Serving(FakeServer):
     """A server on loopback that answers by `rules`, in a thread of its own; any thread may call it."""
 
-    def __init__(self, rules: Iterable[ScriptRule | Mapping[str, object]] = ()):
+    def __init__(self, rules: Iterable[Rule] = ()):
         super().__init__(LOOPBACK, 0)
-        self._script = Script(read_rule(rule, f"rule {number}") for number, rule in enumerate(rules, 1))
+        self._script = Script(rules)
         self._recorded: list[RecordedRequest] = []
         self._arrived = threading.Condition()
 
@@ -51,9 +50,9 @@ class Serving(FakeServer):
         """The requests to a model so far, in the order of their arrival."""
         return list(self._recorded)
 
-    def add(self, rule: ScriptRule | Mapping[str, object], *, first: bool = False) -> None:
+    def add(self, rule: Rule, *, first: bool = False) -> None:
         """Put a rule behind all others, or before them."""
-        self._script.add(read_rule(rule), first=first)
+        self._script.add(rule, first=first)
 
     def wait_for_requests(self, count: int, timeout: float = 10) -> list[RecordedRequest]:
         """All requests as soon as there are `count`; TimeoutError after `timeout` seconds."""
@@ -94,7 +93,7 @@ class Serving(FakeServer):
         except RequestRejected as refusal:
             await player.refuse(refusal.status, str(refusal))
             return
-        rule = self._script.choose_rule(asked, recorded.order)
+        rule = self._script.choose_rule(asked)
         await player.play(asked, rule.answer(asked, recorded.order, len(request.body)), rule.fault)
 
     def _recorded_request(self, api: ModelApi, request: HttpRequest) -> RecordedRequest:
@@ -119,7 +118,7 @@ def _parsed(body: bytes) -> object:
 
 
 @contextmanager
-def serving(rules: Iterable[ScriptRule | Mapping[str, object]] = ()) -> Iterator[Serving]:
+def serving(rules: Iterable[Rule] = ()) -> Iterator[Serving]:
     """A server that answers by `rules` as long as the block runs; see Serving."""
     server = Serving(rules)
     with serving_server(server, "scripted"):

@@ -54,16 +54,12 @@ class TokenUsage:
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """Text, then calls.
-
-    `stop` is "end", "tools", "length" or "filter"; with `ascii`, other characters are escaped on the wire.
-    """
+    """Text, then calls; `stop` is "end" or "tools"."""
 
     pieces: tuple[Piece, ...]
     calls: tuple[ToolCall, ...]
     stop: str
     usage: TokenUsage
-    ascii: bool = False
 
     @property
     def text(self) -> str:
@@ -99,9 +95,9 @@ class StreamEvent:
     closing: bool = False
 
 
-def json_bytes(value: object, *, ascii_only: bool = False) -> bytes:
+def json_bytes(value: object) -> bytes:
     """`value` as JSON; half a surrogate pair, which UTF-8 cannot hold, is always escaped."""
-    text = json.dumps(value, ensure_ascii=ascii_only, separators=(",", ":"))
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "backslashreplace")
 
 

@@ -84,13 +84,12 @@ def _length(headers: Mapping[str, str]) -> int:
 
 
 class Outgoing:
-    """The way back for one answer. `byte_delay` makes it send byte by byte, with these seconds between."""
+    """The way back for one answer."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: HttpRequest | None):
         self._reader = reader
         self._writer = writer
         self.keeps = request is not None and request.keeps
-        self.byte_delay: float | None = None
 
     async def send_whole(
         self, status: int, body: bytes, headers: Mapping[str, str], *, sent: int | None = None
@@ -104,15 +103,12 @@ class Outgoing:
         await self._write(self._head(200, {**headers, "transfer-encoding": "chunked"}))
 
     async def send(self, data: bytes) -> None:
-        """A part of it, in one chunk, or in as many chunks as bytes."""
-        step = len(data) if self.byte_delay is None else 1
-        for place in range(0, len(data), step):
-            part = data[place : place + step]
-            await self._put(b"%x\r\n%s\r\n" % (len(part), part))
+        """A part of it, in one chunk."""
+        await self._write(b"%x\r\n%s\r\n" % (len(data), data))
 
     async def finish(self) -> None:
         """End it."""
-        await self._put(b"0\r\n\r\n")
+        await self._write(b"0\r\n\r\n")
 
     async def hold_open(self) -> None:
         """Send nothing more, and wait until the client gives up."""
@@ -127,12 +123,5 @@ class Outgoing:
         return "\r\n".join([*lines, f"connection: {connection}", "", ""]).encode("latin-1")
 
     async def _write(self, data: bytes) -> None:
-        step = max(1, len(data)) if self.byte_delay is None else 1
-        for place in range(0, len(data), step):
-            await self._put(data[place : place + step])
-
-    async def _put(self, data: bytes) -> None:
         self._writer.write(data)
         await self._writer.drain()
-        if self.byte_delay is not None:
-            await asyncio.sleep(self.byte_delay)

@@ -69,13 +69,6 @@ class People:
         self._state.deliver(message)
         return message.id
 
-    def delete_topic(self, chat: Chat, thread_id: int) -> None:
-        """Delete a topic with its messages; a bot never learns of it."""
-        del chat.topics[thread_id]
-        for message in chat.messages.values():
-            message.is_deleted = message.is_deleted or message.thread_id == thread_id
-        self._state.changed()
-
     def add_member(self, chat: Chat, user: User) -> None:
         """Let a person join a group."""
         chat.members.add(user.id)
@@ -107,11 +100,6 @@ class People:
         """Forward to the bot what somebody else has written."""
         origin: Json = {"type": "user", "sender_user": message.sender.as_json(), "date": message.date}
         return self._send(user, None, (message.text, message.entities), more={"forward_origin": origin})
-
-    def write_as_chat(self, chat: Chat, text: str) -> Message:
-        """Write in the name of a group, as an anonymous administrator."""
-        sender = self.add_user("Group", username="GroupAnonymousBot", is_bot=True)
-        return self._send(sender, chat, _written(text), more={"sender_chat": chat.as_json()})
 
     def send_document(
         self, user: User, name: str, data: bytes, *, caption: str = "", chat: Chat | None = None, thread_id: int = 0
