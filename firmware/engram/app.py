@@ -257,8 +257,7 @@ class App:
         if self._console is None:
             inbox = self.board.inbox
             self._console = Console(self.config, inbox, target=self._serial)
-            for name in ("console", "line"):
-                inbox.deliveries.add_channel(name, buffered(self._console.find_send))
+            inbox.deliveries.add_channel("console", buffered(self._console.find_send))
             for line in self.banner():
                 self._console.show(line)
             await inbox.deliveries.redeliver("console")

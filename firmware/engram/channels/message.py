@@ -27,14 +27,19 @@ class ChannelSink(Sink):
     async def line(self, line: str) -> None:
         """Show a line of a command's answer."""
 
+    async def notice(self, line: str) -> None:
+        await self.line("· " + line)
+
     async def report(self, fields: dict) -> None:
         """Report a command's outcome to programs."""
 
     async def problem(self, problem: str) -> None:
         """Report a problem with the answer."""
+        await self.line("! " + problem)
 
     async def refuse(self, problem: str) -> None:
-        await self.problem(problem)
+        """Say why there is no answer."""
+        await self.line(problem)
 
     async def on_saved_reply(self, reply) -> None:
         """Send a saved reply, or a message by the board itself, as a deliveries.SavedReply."""

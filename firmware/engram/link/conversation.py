@@ -195,8 +195,6 @@ async def push(sync, room: str, content: str, turn: str) -> bool:
 def caller_of(head: dict, mode: str) -> Caller:
     """Return the Caller of a message; ArgumentError if it may not speak for them."""
     room = ROOM + head["room"]
-    if head["principal"] != OWNER.principal:
-        return access.caller_of_channel(head["principal"], room, head["group"], head["workspace"])
-    if mode != "owner":
+    if head["principal"] == OWNER.principal and mode != "owner":
         raise ArgumentError("companion.chat", _NOT_OWNER)
-    return access.check_caller(Caller(OWNER.principal, room, head["group"], head["workspace"]))
+    return access.check_caller(Caller(head["principal"], room, head["group"], head["workspace"]))

@@ -140,15 +140,6 @@ def turn_principal(turn: dict) -> Caller:
 # --- what comes from outside is checked: a name becomes part of labels, of files and of lines on flash
 
 
-def caller_of_channel(who, room="", group=False, workspace="") -> Caller:
-    """Return the caller that a channel names; ArgumentError. The owner speaks on the console only."""
-    if who == OWNER.principal:
-        raise ArgumentError("who", "cannot be %s, who speaks on the console: leave it out there." % OWNER.principal)
-    if group and not room:
-        raise ArgumentError("room", "is needed for a group.")
-    return check_caller(Caller(who, room or "direct", group, workspace))
-
-
 def check_caller(caller: Caller) -> Caller:
     _check_name("who", caller.principal, NAME_BYTES)
     if caller.principal[:3] == WORKSPACE:

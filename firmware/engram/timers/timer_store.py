@@ -30,7 +30,6 @@ Words = namedtuple("Words", "text")
 """Words of a message that trigger a timer."""
 
 _MOST = const(64)  # timers of all people together: each look at the clock goes through all of them
-_NAMELESS = const("direct")  # the room where a program speaks for people and names none: see access.caller_of_channel()
 _TEXT_CHARS = const(300)
 _WORDS_CHARS = const(200)
 _MOST_TERMS = const(12)  # with the number of timers it bounds what a message is held against
@@ -63,8 +62,6 @@ def new_row(spec: TimerSpec, caller, clock) -> dict:
     now = clock.now()
     if not clock.known:
         raise ArgumentError("time", "needs the clock, which is not set yet: connect the board, or ask again later.")
-    if caller.room == _NAMELESS:
-        raise ArgumentError("room", "is missing: nothing can be said to %s without one." % caller.principal)
     what = spec.what
     if spec.kind != "tool":
         what = _checked("text", what, _TEXT_CHARS)

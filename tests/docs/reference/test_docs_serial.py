@@ -10,7 +10,6 @@ from engram.channels.console import json_lines
 from engram.channels.console.json_lines import JsonLines
 from engram.channels.deliveries import SavedReply
 from engram.channels.message import MID_LONGEST
-from engram.memory import access
 from engram.memory.access import OWNER
 from pages import fences, plain, read, rows, section
 
@@ -56,9 +55,8 @@ def _errors(request: dict) -> list[str]:
 
 def test_the_table_of_a_requests_fields_is_what_is_taken():
     requested, answered = _tables()
-    caller = {"who": "ann", "room": "x", "group": True, "workspace": "garden"}
-    assert requested == {"id", "say", "command", "mid", "crc", *caller}
-    for request in ({"id": 1, "say": "x"}, {"id": 1, "command": "/help"}, {"say": "x", **caller}):
+    assert requested == {"id", "say", "command", "mid", "crc"}
+    for request in ({"id": 1, "say": "x"}, {"id": 1, "command": "/help"}):
         assert not _errors(request)
     for name in answered:
         assert _errors({"say": "x", name: "x"}), name
@@ -97,6 +95,4 @@ def test_the_bounds_are_the_codes():
     page = read(PAGE)
     assert f"at most {json_lines._ID_LONGEST} characters" in page
     assert f"at most {MID_LONGEST} printable ASCII characters" in page
-    assert f"at most {access.NAME_BYTES} bytes" in page and f"at most {access.WORKSPACE_CHARS} characters" in page
-    assert f"at most {access.ROOM_BYTES - len(json_lines._ROOM)} bytes" in page
     assert json.loads(fences(read(PAGE), "json")[0].text)["json"] == json_lines._PROTOCOL

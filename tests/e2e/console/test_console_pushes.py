@@ -58,13 +58,3 @@ def test_what_somebody_types_meanwhile_stands_behind_the_prompt_again(home: Home
         talk.type("w a fox\r")
         talk.heard("I am offline")
     assert "I saw a fox" in [turn["text"] for turn in home.turns()]
-
-
-def test_what_is_for_a_programs_room_waits_for_the_program(home: Home):
-    kitchen = {"who": "ann", "room": "line kitchen", "due": int(time.time()) - 3600}
-    with talking(_having(home, kitchen, {"due": int(time.time()) - 3600}), on=PIPE) as talk:
-        talk.heard("(w2)\n")
-        assert "(w1)" not in talk.seen.decode()
-        talk.say("/json on")
-        assert "1 h ago (w1)" in talk.heard('"room":"kitchen"')
-        assert talk.end() == 0

@@ -9,7 +9,7 @@ from engram import log_line
 from engram.agent.agent import Outcome
 from engram.channels.console.json_lines import JsonLines
 from engram.channels.message import Message
-from engram.memory.access import OWNER, Caller
+from engram.memory.access import OWNER
 
 LIMIT = 4000
 
@@ -26,7 +26,6 @@ class Console:
 
     async def answer(self, message, sink):
         self.taken.append((message.text, message.is_command))
-        self.caller, self.mid = message.caller, message.mid
         outcome = await self.does(sink) if self.does else None
         await sink.end(outcome)
         return outcome
@@ -43,7 +42,7 @@ class Console:
         assert await self.json.handle(bytearray(line if isinstance(line, bytes) else line.encode())) is True
         told = self.lines()
         if told and "taken" in told[0]:
-            assert self.taken or "/json on" in str(line)
+            assert self.taken
             assert told.pop(0) == {key: value for key, value in told[-1].items() if key == "id"} | {"taken": True}
         return told
 
@@ -104,17 +103,13 @@ async def test_what_is_no_json_is_reported_with_the_way_out():
         assert "/json off" in await _error(line)
 
 
-async def test_it_ends_with_a_bare_line_or_a_command():
-    console = Console()
-    assert await console.json.handle(bytearray(b"/json off")) is False
-    assert await console.json.handle(bytearray(b'{"id":1,"command":"/json off"}')) is False
-    assert console.lines() == [{"id": 1, "taken": True}, {"id": 1, "done": True}] and console.taken == []
+async def test_it_ends_with_a_line_of_its_own():
+    assert await Console().json.handle(bytearray(b"/json off")) is False
 
 
 async def test_who_begins_again_is_greeted_again():
     console = Console()
     assert await console.ask("/json on") == console.greeting
-    assert await console.ask('{"id":1,"command":"/json on"}') == console.greeting + [{"id": 1, "done": True}]
 
 
 async def test_a_long_line_comes_in_pieces():
@@ -197,53 +192,6 @@ async def test_random_bytes_are_refused_or_taken_and_never_raise():
         console = Console()
         told = await console.ask(line)
         assert all("error" in answer or "done" in answer for answer in told)
-
-
-# --- others for whom a program speaks
-
-
-async def test_a_request_may_say_who_speaks_and_where():
-    for line, caller in (
-        ('{"say":"hello","who":"ann"}', Caller("ann", "direct", False, "")),
-        ('{"say":"hello","who":"ann","room":"tg 7"}', Caller("ann", "line tg 7", False, "")),
-        ('{"say":"x","who":"小明","room":"club","group":true}', Caller("小明", "line club", True, "")),
-        (
-            '{"command":"/memory","who":"ann","group":false,"workspace":"garden"}',
-            Caller("ann", "direct", False, "garden"),
-        ),
-    ):
-        console = Console()
-        await console.ask(line)
-        assert console.caller == caller
-
-
-async def test_who_cannot_be_is_refused_by_name():
-    for fields, problem in (
-        ('"who":"owner"', "who: cannot be owner"),
-        ('"who":""', "who: must be a name"),
-        ('"who":null', "who must not be null"),
-        ('"who":"a","room":null', "room must not be null"),
-        ('"who":"a","room":"b","group":null', "group must not be null"),
-        ('"who":"a","workspace":null', "workspace must not be null"),
-        ('"who":5', "who: must be a name"),
-        ('"who":"%s"' % ("a" * 33), "who: has 33 bytes, at most 32"),
-        ('"who":"a","room":"console\\n"', "room: must be a name"),
-        ('"who":"a","room":""', "room must be a name, or be left out"),
-        ('"who":"a","room":7', "room: must be a name"),
-        ('"who":"a","group":true', "room: is needed for a group"),
-        ('"who":"a","room":"b","group":1', "group: must be true or false"),
-        ('"who":"a","workspace":"My Garden"', "workspace: must be the id of a workspace"),
-        ('"room":"b"', "room, group and workspace go with who"),
-        ('"group":false', "room, group and workspace go with who"),
-    ):
-        assert problem in await _error('{"say":"hello",%s}' % fields)
-
-
-async def test_people_for_whom_a_program_speaks_cannot_end_its_way_of_talking():
-    for command in ("/json off", "/json on"):
-        console = Console()
-        await console.ask('{"command":"%s","who":"ann"}' % command)
-        assert console.taken == [(command, True)]
 
 
 async def test_a_reply_that_was_given_before_is_marked():

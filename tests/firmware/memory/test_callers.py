@@ -46,18 +46,18 @@ def _refused(argument, attempt, *arguments):
 
 def test_a_name_that_cannot_be_stored_is_refused_with_what_is_wrong():
     for who in WRONG:
-        _refused("who", access.caller_of_channel, who)
+        _refused("who", access.check_caller, Caller(who, "x", False, ""))
 
 
 def test_rooms_groups_and_workspaces_are_checked():
-    for room in ("a\0", "r" * 65, 5, " x"):
-        _refused("room", access.caller_of_channel, "ann", room)
-    _refused("room", access.caller_of_channel, "ann", "", True)
+    for room in ("", "a\0", "r" * 65, 5, " x"):
+        _refused("room", access.check_caller, Caller("ann", room, False, ""))
     for group in (1, "yes", None):
-        _refused("group", access.caller_of_channel, "ann", "x", group)
+        _refused("group", access.check_caller, Caller("ann", "x", group, ""))
     for workspace in ("Garden", "my garden", "a,b", "#a", "w" * 30, "a\0", 5, None, True):
-        _refused("workspace", access.caller_of_channel, "ann", "x", False, workspace)
-    assert access.caller_of_channel("ann", "x", True, "garden") == Caller("ann", "x", True, "garden")
+        _refused("workspace", access.check_caller, Caller("ann", "x", False, workspace))
+    garden = Caller("ann", "x", True, "garden")
+    assert access.check_caller(garden) is garden
 
 
 # --- files

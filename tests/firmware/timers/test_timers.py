@@ -195,13 +195,6 @@ def test_without_a_clock_no_timer_is_set():
         assert "needs the clock" in str(caught.error)
 
 
-def test_where_nothing_can_be_said_no_timer_is_set():
-    timed = Timed()
-    with raises(ArgumentError) as caught:
-        timed.add(Caller("ann", "direct", False, ""), at=EIGHT)
-    assert "without one" in str(caught.error)
-
-
 def test_damage_is_set_aside_and_the_rest_stays():
     timed = Timed()
     timed.add(at=EIGHT)

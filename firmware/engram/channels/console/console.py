@@ -24,7 +24,6 @@ _AHEAD = const(1024)  # bytes typed while an answer comes that are kept: more wa
 _CTRL_C = const(0x03)
 
 _LINE_BYTES = const(12000)  # one is on the heap whole, with its text
-_PROGRAM = const("line")  # how the rooms of the program at the console begin
 
 PROMPT = "> "
 STOPPED = "stopped; app.run() goes on, app.memory is at hand."
@@ -48,7 +47,6 @@ class Console(ChannelSink):
         self._is_waiting = False  # for typed input
         self._lines = iter(())
         self._json = None
-        self._redelivery = None
 
     async def run(self) -> None:
         """Answer lines until the input ends or Ctrl-C; run() may be called again."""
@@ -105,10 +103,9 @@ class Console(ChannelSink):
             await self.handle(Message("", None, message, message[0] == "/", "", "", ""), self)
 
     async def handle(self, message: Message, sink: ChannelSink):
-        """Answer a message (the owner's without a caller) and return the turn's outcome."""
-        if message.caller is None:
-            owner = Caller(OWNER.principal, OWNER.room, False, self._config.get("console.workspace"))
-            message = Message(message.mid, owner, *message[2:])
+        """Answer a message of the owner and return the turn's outcome."""
+        owner = Caller(OWNER.principal, OWNER.room, False, self._config.get("console.workspace"))
+        message = Message(message.mid, owner, *message[2:])
         if message.is_command:
             return await self._inbox.handle(message, sink)
         return await self._input.run_interruptible(self._inbox.handle, message, sink)
@@ -118,8 +115,6 @@ class Console(ChannelSink):
     def _be_json(self) -> None:
         self._editor.echo_to(None)
         self._json = JsonLines(self.handle, self._target.write, _LINE_BYTES)
-        # Deliver kept messages of a program's rooms; the short task is held until the next one.
-        self._redelivery = start_task(self._inbox.deliveries.redeliver, _PROGRAM)
 
     def _be_plain(self) -> None:
         if self._json:
@@ -130,26 +125,19 @@ class Console(ChannelSink):
 
     def find_send(self, room: str) -> tuple:
         """Return the sink factory for a room, as message.buffered() wants it."""
-        name, _, rest = room.partition(" ")
-        if room != OWNER.room and (name != _PROGRAM or not rest):
-            return None, ""
+        return self._show_push, room
 
-        async def show(content: str, turn: str) -> bool:
-            self._show_push(content, turn, rest)
-            return True
-
-        return show if self._json or not rest else None, room
-
-    def _show_push(self, content: str, turn: str, room: str) -> None:
+    async def _show_push(self, content: str, turn: str) -> bool:
         if self._json:
-            self._json.push(content, turn, room)
-            return
+            self._json.push(content, turn)
+            return True
         self._end_line()
         for line in content.split("\n"):
             self.show("· " + line)
         self._is_after_notice = True
         if self._is_waiting:
             self._write(self._prompt + text.decode(self._editor.typed))
+        return True
 
     # --- the agent's output
 
@@ -160,20 +148,10 @@ class Console(ChannelSink):
             self._is_after_notice = not piece
         self._write(text.printable(piece))
 
-    async def notice(self, line: str) -> None:
-        self._end_line()
-        self.show("· " + line)
-        self._is_after_notice = True
-
     async def line(self, line: str) -> None:
-        self.show(line)
-
-    async def problem(self, problem: str) -> None:
         self._end_line()
-        self.show("! " + problem)
-
-    async def refuse(self, problem: str) -> None:
-        self.show(problem)
+        self.show(line)
+        self._is_after_notice = True
 
     async def end(self, outcome) -> bool:
         self._end_line()

@@ -9,22 +9,18 @@ import gc
 from engram import __version__, log_line, text
 from engram.channels.message import ChannelSink, Message
 from engram.compat import const
-from engram.errors import ArgumentError
-from engram.memory import access
 
 _PROTOCOL = const(1)  # counts up when a program that knew the last one would misunderstand this one
 _CUT = const("the answer broke off here.")
 _PIECE = const(1000)  # characters of an answer in a line: more would take the heap several times
 _CHECK = const(20)  # bytes at the end of a line in which its crc begins
 _SHORT = const(16)  # bytes: a command that is no JSON is shorter
-_ASKER = const(("who", "room", "group", "workspace"))
-_ROOM = "line "
 _ID_LONGEST = const(64)  # characters: an id comes back in every line
 
 _NO_JSON = 'the line is no JSON object such as {"id":1,"say":"hello"}; a line  /json off  ends this way of talking.'
 _DAMAGED = const("the line was damaged on its way, or has no crc though an earlier one had: send it again.")
 _TOO_MUCH = const("the board has not enough free memory for a line of this length: send it in parts.")
-_ONE = "a request has id and mid, if you want, either say or command, and who with room, group, workspace for another person."
+_ONE = const("a request has either say or command, and id and mid if you want.")
 
 
 class JsonLines(ChannelSink):
@@ -49,29 +45,21 @@ class JsonLines(ChannelSink):
         elif plain == b"/json off":
             return False
         elif plain or len(line) > _SHORT:
-            return await self._handle(line)
+            await self._handle(line)
         return True
 
-    async def _handle(self, line) -> bool:
+    async def _handle(self, line) -> None:
         self._id = None
         try:
             message = self._request(line)
-        except (ValueError, ArgumentError, MemoryError) as error:
+        except (ValueError, MemoryError) as error:
             gc.collect()
             await self.problem(_TOO_MUCH if isinstance(error, MemoryError) else str(error))
             if self._id is not None:
                 await self.end(None)
-            return True
+            return
         self._send(("taken", True))
-        # The program decides how the line is used, not the people it speaks for.
-        switch = message.text if message.is_command and message.caller is None else ""
-        if switch == "/json on":
-            self._greet()
-        if switch in ("/json on", "/json off"):
-            await self.end(None)
-        else:
-            await self._answer(message, self)
-        return switch != "/json off"
+        await self._answer(message, self)
 
     async def end(self, outcome) -> bool:
         self._send(("done", True), ("turn", outcome.turn if outcome else None))
@@ -79,7 +67,7 @@ class JsonLines(ChannelSink):
         return True
 
     def _request(self, line) -> Message:
-        """Return the message of a line; ValueError or ArgumentError if it is invalid."""
+        """Return the owner's message of a line; ValueError if it is invalid."""
         fields = self._fields(line)
         name = fields.pop("id", None)
         if isinstance(name, bool) or not (name is None or isinstance(name, (int, float, str))):
@@ -87,7 +75,6 @@ class JsonLines(ChannelSink):
         if isinstance(name, str) and len(name) > _ID_LONGEST:
             raise ValueError("an id must have at most %d characters." % _ID_LONGEST)
         self._id = name
-        caller = _caller(fields)
         mid = fields.pop("mid", "")
         if not isinstance(mid, str):
             raise ValueError("mid must be a text.")
@@ -98,7 +85,7 @@ class JsonLines(ChannelSink):
                     raise ValueError(kind + " must be a text, and without NUL.")
                 if kind == "command" and message[0] != "/":
                     raise ValueError("a command begins with a slash; /help lists them.")
-                return Message(mid, caller, message.strip(), kind == "command", "", "", "")
+                return Message(mid, None, message.strip(), kind == "command", "", "", "")
         raise ValueError(_ONE)
 
     def _fields(self, line) -> dict:
@@ -123,6 +110,8 @@ class JsonLines(ChannelSink):
     async def problem(self, problem: str) -> None:
         self._send(("error", problem))
 
+    refuse = problem
+
     async def on_saved_reply(self, reply) -> None:
         self._send(("kept", True))
         await self.text(reply.text)
@@ -145,30 +134,11 @@ class JsonLines(ChannelSink):
     async def notice(self, line: str) -> None:
         self._send(("notice", line))
 
-    def push(self, content: str, turn: str, room: str) -> None:
-        self._write_line((("push", content), ("turn", turn), ("room", room or None)))
+    def push(self, content: str, turn: str) -> None:
+        self._write_line((("push", content), ("turn", turn)))
 
     def _send(self, *fields) -> None:
         self._write_line((("id", self._id),) + fields)
 
     def _write_line(self, fields) -> None:
         self._write(log_line.encode(fields).decode())
-
-
-def _caller(fields: dict):
-    for name in _ASKER:
-        if name in fields and fields[name] is None:
-            raise ValueError(name + " must not be null: leave it out.")
-    told = [fields.pop(name) if name in fields else None for name in _ASKER]
-    if told[0] is None:
-        if told != [None] * len(told):
-            raise ValueError("room, group and workspace go with who.")
-        return None
-    who, room, group, workspace = told
-    if room == "":
-        raise ValueError("room must be a name, or be left out.")
-    if room is not None and isinstance(room, str):
-        # A program's room is never the console.
-        room = _ROOM + room
-    group, workspace = False if group is None else group, "" if workspace is None else workspace
-    return access.caller_of_channel(who, room or "", group, workspace)

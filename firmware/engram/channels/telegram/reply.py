@@ -60,19 +60,7 @@ class Reply(ChannelSink):
         """Return a piece of the reply."""
         self._text.append(piece)
 
-    async def notice(self, line: str) -> None:
-        self._say("· " + line)
-
     async def line(self, line: str) -> None:
-        self._say(line)
-
-    async def problem(self, problem: str) -> None:
-        self._say("! " + problem)
-
-    async def refuse(self, problem: str) -> None:
-        self._say(problem)
-
-    def _say(self, line: str) -> None:
         is_full = self._beside_length > _MOST_SAID
         self._beside_length += len(line)
         if not is_full:
@@ -85,7 +73,7 @@ class Reply(ChannelSink):
         if delivery.pieces is None:
             delivery.pieces = [(piece, True) for piece in split(reply.text, _ROOM)][delivery.arrived :]
             if reply.is_cut:
-                self._say(_CUT)
+                await self.line(_CUT)
 
     async def end(self, outcome) -> "bool | None":
         """Send the rest; True if delivered or undeliverable, None if unknown."""
