@@ -50,7 +50,7 @@ _LARGEST_PASS = 1_000_000
 
 _NO_QUOTA = LineQuota()
 _LIMITS = ConversationLimits(board_messages=1000, person_messages=1000)
-_LEFT_OUT = ("device_tokens", "former_tokens", "bridge_deliveries", "bridge_files")
+_LEFT_OUT = ("device_tokens", "former_tokens", "bridge_deliveries")
 """Tables whose rows have something that must not be there twice, or that a board alone has none of."""
 
 

@@ -23,11 +23,9 @@ from engram_host.companion.auth.sessions import Sessions
 from engram_host.companion.board_settings.service import BoardSettingsService
 from engram_host.companion.bridges.runner import BridgeRunner
 from engram_host.companion.conversations.board_side import MOST_LISTENING
-from engram_host.companion.conversations.bridge_commands import BridgeCommands
-from engram_host.companion.conversations.bridge_engine import BridgeEngine
-from engram_host.companion.conversations.door.mqtt_door import LEASE as DOOR_LEASE
-from engram_host.companion.conversations.door.mqtt_door import MqttDoor
-from engram_host.companion.conversations.door.pushes import DoorPushes
+from engram_host.companion.conversations.bridge_engine import BridgeEngine, BridgeParts
+from engram_host.companion.conversations.mqtt_door import LEASE as DOOR_LEASE
+from engram_host.companion.conversations.mqtt_door import MqttDoor
 from engram_host.companion.conversations.people import PeopleService, admission_rules
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.embedding.embedding_service import EmbeddingService
@@ -36,6 +34,7 @@ from engram_host.companion.gateway.api_key import ApiKey
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.home_assistant.publisher import LEASE as HOME_ASSISTANT_LEASE
 from engram_host.companion.home_assistant.publisher import HomeAssistantPublisher, home_assistant_prefix
+from engram_host.companion.imports.chat_imports import ChatImports
 from engram_host.companion.imports.service import LEASE as IMPORTS_LEASE
 from engram_host.companion.imports.service import ImportService
 from engram_host.companion.media.files import MediaFiles
@@ -59,6 +58,7 @@ from engram_host.companion.senses.anomaly_watch import AnomalyWatch
 from engram_host.companion.senses.service import ReadingService
 from engram_host.companion.settings import (
     Settings,
+    conversation_limits,
     database_file,
     line_quota,
     media_limits,
@@ -215,20 +215,19 @@ class CompanionApp:
             store.people,
             admission_rules(settings.people, settings.bridges),
             on_request=self.alerts.note_request,
-            on_approved=self.conversations.wake_pushes,
+            on_owed=self.conversations.wake_pushes,
         )
         self.door = self._make_door() if settings.chat.mqtt else None
-        self.bridge_engine = BridgeEngine(
+        bridge_parts = BridgeParts(
             boards=store.boards,
-            bridges=store.bridges,
             deliveries=store.deliveries,
             conversations=self.conversations,
             people=self.people,
-            commands=BridgeCommands(people=store.people, deliveries=store.deliveries, conversations=self.conversations),
-            chat=settings.chat,
-            supervisor=supervisor,
+            limits=conversation_limits(settings.chat),
             media=self.media,
+            imports=ChatImports(self.imports),
         )
+        self.bridge_engine = BridgeEngine(bridge_parts, settings.chat, supervisor)
         self.bridges = BridgeRunner(
             bridges=settings.bridges,
             secrets=secrets,
@@ -250,16 +249,11 @@ class CompanionApp:
         self._media_upkeep.wake()
 
     def _make_door(self) -> MqttDoor:
-        pushes = DoorPushes(
+        return MqttDoor(
             messages=self.store.conversations,
             values=self.store.values,
             conversations=self.conversations,
             people=self.people,
-        )
-        return MqttDoor(
-            conversations=self.conversations,
-            people=self.people,
-            pushes=pushes,
             supervisor=self.supervisor,
             lease=self.leases.lease(DOOR_LEASE),
         )

@@ -35,7 +35,6 @@ class PairingRequest:
     ref: str
     name: str
     at: int
-    is_sent: bool = field(default=False, compare=False)
     bridge: str = field(default="", compare=False)
     chat: str = field(default="", compare=False)
 
@@ -97,30 +96,6 @@ class KeptMessage:
 
 DeliveryEnd = Literal["done", "refused", "dropped"]
 """End of a delivery: delivered in full, refused by the network, or dropped by a limit."""
-
-
-# --- files for /import
-
-
-@dataclass(frozen=True)
-class ChatFile:
-    """A file from a private chat; during an import `device` is set, and `answered` counts its lines."""
-
-    place: ChatPlace
-    name: str
-    data: bytes = field(repr=False)
-    at: int
-    device: str = ""
-    mid: str = ""
-    message: str = ""
-    ref: str = ""
-    room: str = ""
-    answered: int = 0
-    report: str = field(default="", repr=False)
-
-    @property
-    def is_imported(self) -> bool:
-        return bool(self.device)
 
 
 def principal_of(ref: str) -> str:

@@ -1,17 +1,20 @@
-"""Runs the companion's background tasks, and restarts failed ones with backoff.
+"""Runs the companion's background tasks, and restarts failed ones with backoff; sets of short tasks, and events of waiters.
 
 Tasks handle expected errors; any other one ends the task, is logged once per cause, and is shown
 in /v1/health.
 """
 
 import asyncio
+import contextlib
 import logging
+import random
 import time
 import traceback
-from collections.abc import Callable, Coroutine
+from collections import defaultdict
+from collections.abc import Callable, Coroutine, Hashable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from engram_host.companion.errors import CompanionError
 from engram_host.companion.logs import without_controls, without_secrets
@@ -61,6 +64,7 @@ STEADY_SECONDS = 60.0
 _MOST_ERROR = 300
 
 Work = Callable[[], Coroutine[Any, Any, None]]
+Result = TypeVar("Result")
 State = Literal["running", "restarting", "finished", "failed", "stopped"]
 
 
@@ -227,6 +231,116 @@ class Supervisor:
 
     def problems(self) -> list[str]:
         return [task.problem for _, task in sorted(self._tasks.items()) if task.problem]
+
+
+class BackgroundPart:
+    """A part of the companion with one background task, `_run`, from start() to stop()."""
+
+    def __init__(self, supervisor: Supervisor, task: str, *, longest_pause: float = LONGEST_PAUSE):
+        self._supervisor = supervisor
+        self._task_name = task
+        self._longest_pause = longest_pause
+        self._task: BackgroundTask | None = None
+
+    def start(self) -> None:
+        self._task = self._supervisor.start(self._task_name, self._run, longest_pause=self._longest_pause)
+
+    async def stop(self) -> None:
+        if self._task:
+            await self._task.stop()
+
+    async def _run(self) -> None:
+        raise NotImplementedError
+
+
+class TaskSet:
+    """Short tasks of one owner, up to `most` at once; unexpected errors are logged."""
+
+    def __init__(self, name: str, most: int | None = None):
+        self._name = name
+        self._most = most
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> bool:
+        """Start work; False if there is no room for it."""
+        if self._most is not None and len(self._tasks) >= self._most:
+            work.close()
+            return False
+        self._add(work).add_done_callback(self._log_failure)
+        return True
+
+    async def complete(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Run work to its end even if the caller is cancelled."""
+        task = self._add(work)
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())  # read for a caller that has gone
+        return await asyncio.shield(task)
+
+    async def stop(self, seconds: float = 0.0) -> None:
+        """Cancel what has not ended after some seconds."""
+        if seconds and self._tasks:
+            await asyncio.wait(self._tasks, timeout=seconds)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _add(self, work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def _log_failure(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()):
+            _log.error("%s failed: %s", self._name, describe_error(error))
+
+
+class Wakers:
+    def __init__(self) -> None:
+        self._waiting: dict[Hashable, set[asyncio.Event]] = defaultdict(set)
+
+    @contextlib.contextmanager
+    def waiting(self, key: Hashable) -> Iterator[asyncio.Event]:
+        event = asyncio.Event()
+        self._waiting[key].add(event)
+        try:
+            yield event
+        finally:
+            self._waiting[key].discard(event)
+            if not self._waiting[key]:
+                del self._waiting[key]
+
+    def wake(self, key: Hashable) -> None:
+        for event in self._waiting.get(key, ()):
+            event.set()
+
+    def wake_all(self) -> None:
+        for key in self._waiting:
+            self.wake(key)
+
+
+async def wait_for_event(event: asyncio.Event, seconds: float) -> None:
+    """Wait until an event is set or some seconds have passed, then clear it."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(max(seconds, 0)):
+            await event.wait()
+    event.clear()
+
+
+class Backoff:
+    """Pauses that double from `first` to `longest` seconds, each with up to half of it left out at random."""
+
+    def __init__(self, first: float, longest: float):
+        self._first = first
+        self._longest = longest
+        self._next = first
+
+    def next(self) -> float:
+        pause = self._next
+        self._next = min(self._longest, 2 * pause)
+        return pause * random.uniform(0.5, 1)
+
+    def reset(self) -> None:
+        self._next = self._first
 
 
 class _Ended(CompanionError):

@@ -226,11 +226,11 @@ def test_what_is_kept_of_a_bridge_goes_when_it_is_removed(home: Path, server: Fa
     (home / "companion.toml").write_text('[bridges.fake]\nserver = "localhost"\n')
     with companion_thread(home) as running:
         wait_until("it is connected", lambda: _state(home) == "connected")
-        running.app.store.bridges.save_bridge_mark("fake", "s1")
+        running.app.store.deliveries.save_bridge_mark("fake", "s1")
         fine("bridge", "reload", "--home", home)
-        assert running.app.store.bridges.bridge_mark("fake") == "s1"
+        assert running.app.store.deliveries.bridge_mark("fake") == "s1"
         fine("bridge", "remove", "fake", "--home", home)
-        assert running.app.store.bridges.bridge_mark("fake") == ""
+        assert running.app.store.deliveries.bridge_mark("fake") == ""
 
 
 def _state(home: Path) -> str:

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pytest
 
+from engram_host.companion import supervisor
 from engram_host.companion.alerts import outbox as outbox_module
 from engram_host.companion.alerts import service as service_module
 from engram_host.companion.alerts.apprise_address import URLS, read_addresses
@@ -323,12 +324,14 @@ def test_an_address_that_fails_delays_no_other_and_gets_all_later(
     assert len([each for each in caplog.records if "do not reach" in each.message]) == 1
 
 
-def test_the_pauses_of_an_address_that_fails_grow_up_to_a_bound():
+def test_the_pauses_of_an_address_that_fails_grow_up_to_a_bound(monkeypatch: pytest.MonkeyPatch):
     bad = Recorder()
     bad.is_up = False
     outbox = AlertOutbox([bad], CoolDown(600, 10), 10)
     outbox.add(alert())
     pauses = []
+    monkeypatch.setattr(supervisor.random, "uniform", lambda low, high: high)
+    monkeypatch.setattr(supervisor.random, "uniform", lambda low, high: high)
     for _ in range(10):
         asyncio.run(outbox.send())
         pauses.append(round(outbox.seconds_left))

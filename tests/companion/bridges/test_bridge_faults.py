@@ -17,9 +17,8 @@ from bridged_house import House, in_house
 from engram_host.companion.bridge_types import DeliveryEnd
 from engram_host.companion.bridges.errors import MarksRefused, SendFailed, SendRefused, SendUncertain, SlowDown
 from engram_host.companion.bridges.network import Incoming
-from engram_host.companion.conversations import bridge_host, people
-from engram_host.companion.conversations.rendering import display
-from engram_host.companion.conversations.rendering.display import AGAIN, BEGINS_AGAIN
+from engram_host.companion.conversations import bridge_engine, display, people
+from engram_host.companion.conversations.display import AGAIN, BEGINS_AGAIN
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store import CompanionStore
 from extent import matrix, with_more
@@ -154,7 +153,7 @@ async def test_an_unknown_error_of_a_library_is_tried_again_and_given_up_in_the_
 @in_house(PARAGRAPHS)
 async def test_an_answer_is_given_up_when_the_database_is_back_if_it_was_away_then(house: House):
     network = house.network
-    network.fail_next = [ZeroDivisionError("a bug of a library")] * 6
+    network.fail_next = [ZeroDivisionError("a bug of a library")] * 5
     end_delivery = house.store.deliveries.end_delivery
     failures = [StoreUnavailable("the disk is full.")]
 
@@ -368,7 +367,7 @@ async def test_a_message_that_fails_by_an_unknown_error_is_passed_over_after_som
 
     monkeypatch.setattr(house.store.deliveries, "is_known", fail)
     await house.say("the bad one")
-    assert len(asked) == bridge_host.RECEIVE_TRIES
+    assert len(asked) == bridge_engine.RECEIVE_TRIES
     assert "passes a message over" in caplog.text and "the bad one" not in caplog.text
     monkeypatch.setattr(house.store.deliveries, "is_known", is_known)
     await house.say("after it")

@@ -9,7 +9,7 @@ import media_samples as samples
 from bridged_house import House, in_house
 from engram_host.companion.bridges.errors import FileNotFetched
 from engram_host.companion.bridges.network import Attachment, FileFetch
-from engram_host.companion.conversations import attached_media
+from engram_host.companion.conversations import chat_messages
 from engram_host.companion.conversations.people import AdmissionRules
 from engram_host.companion.errors import StoreUnavailable
 from waiting import wait_until_async
@@ -42,11 +42,12 @@ async def test_a_photo_is_kept_for_who_sent_it_and_named_before_its_caption(hous
     said = await said_with(house, "my bike", Attachment("photo", "", len(PHOTO), given(PHOTO)))
     found = re.fullmatch(NAMED + " my bike", said)
     assert found, said
-    assert house.media
-    kept = await house.media.find("kitchen", found[1])
+    media = house.parts.media
+    assert media
+    kept = await media.find("kitchen", found[1])
     principal = house.store.conversations.conversations("kitchen", 1)[0].said.principal
     assert (kept.type, kept.scope) == ("image/png", f"user:{principal}")
-    assert await house.media.read(kept) == PHOTO
+    assert await media.read(kept) == PHOTO
     only = await said_with(house, "", Attachment("photo", "", 0, given(samples.JPEG)))
     assert re.fullmatch(NAMED, only), only
 
@@ -85,7 +86,7 @@ NOT_KEPT: dict[str, tuple[FileFetch | None, int]] = {
 
 @in_house(has_media=True)
 async def test_a_photo_that_cannot_be_kept_leaves_its_caption(house: House, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(attached_media, "FETCH_SECONDS", 0.2)
+    monkeypatch.setattr(chat_messages, "FETCH_SECONDS", 0.2)
     for name, (fetch, size) in NOT_KEPT.items():
         assert await said_with(house, name, Attachment("photo", "", size, fetch)) == f"[photo] {name}"
         assert house.store.media.boards_with_media() == [], name
@@ -95,7 +96,7 @@ async def test_a_photo_that_cannot_be_kept_leaves_its_caption(house: House, monk
 async def test_some_photos_of_a_message_are_kept_and_no_more(house: House):
     files = [Attachment("photo", "", 9, given(samples.png(shade))) for shade in range(6)]
     said = await said_with(house, "six", *files)
-    assert len(re.findall(NAMED, said)) == attached_media.MOST_OF_MESSAGE and said.count("[photo]") == 2
+    assert len(re.findall(NAMED, said)) == chat_messages.MOST_OF_MESSAGE and said.count("[photo]") == 2
 
 
 @in_house(has_media=True)

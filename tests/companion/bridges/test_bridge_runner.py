@@ -18,15 +18,13 @@ import httpx
 import pytest
 
 from companion_thread import companion_thread
-from engram_host.companion import app
+from engram_host.companion import app, supervisor
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridge_settings import BridgeSettings
-from engram_host.companion.bridges import running
-from engram_host.companion.bridges.counted import CountedHost, Traffic
+from engram_host.companion.bridges import runner as runners
 from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway, SignInRefused
 from engram_host.companion.bridges.network import Chat, Incoming
-from engram_host.companion.bridges.runner import BridgeRunner
-from engram_host.companion.bridges.running import BridgeStatus
+from engram_host.companion.bridges.runner import BridgeRunner, BridgeStatus
 from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.processes.leases import Lease
 from engram_host.companion.supervisor import Supervisor
@@ -59,9 +57,9 @@ def server() -> Iterator[FakeServer]:
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "FIRST_PAUSE", 0.01)
-    monkeypatch.setattr(running, "LONGEST_PAUSE", 0.04)
-    monkeypatch.setattr(running, "STOP_SECONDS", 0.05)
+    monkeypatch.setattr(runners, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(runners, "LONGEST_PAUSE", 0.04)
+    monkeypatch.setattr(runners, "STOP_SECONDS", 0.05)
 
 
 class Bench:
@@ -134,10 +132,9 @@ async def test_a_bridge_runs_is_counted_and_ends_without_a_rest(bench: Bench, se
     assert network.values == {"server": "localhost", "nickname": "engram", "password": PASSWORD, "token": ""}
     assert network.host
     await network.host.receive(Incoming("1", Chat("c"), "ann", text="hi"))
-    assert await bench.engine.attached["fake"].send(Chat("c"), "hello", "k") == "1"
     (status,) = runner.statuses()
-    assert (status.received, status.sent) == (1, 1) and time.time() - status.heard < 5
-    assert bench.counted == ["in", "out"] and runner.problems() == []
+    assert status.received == 1 and time.time() - status.heard < 5
+    assert bench.counted == ["in"] and runner.problems() == []
     await runner.stop()
     assert server.running == 0 and bench.engine.attached == {}
 
@@ -169,7 +166,7 @@ async def test_after_an_outage_of_any_kind_it_is_started_again(bench: Bench, ser
 async def test_while_it_is_away_it_says_why_and_since_when(
     bench: Bench, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(running.time, "time", itertools.count(1_795_000_000).__next__)
+    monkeypatch.setattr(runners.time, "time", itertools.count(1_795_000_000).__next__)
     server.behaviours = [fail(NetworkAway("the server does not answer."))]
     runner = bench.start()
     first = await until(runner, "away")
@@ -184,17 +181,17 @@ async def test_the_pauses_grow_up_to_a_bound_and_begin_again_after_a_while_of_su
     bench: Bench, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ):
     pauses: list[float] = []
-    monkeypatch.setattr(running, "FIRST_PAUSE", 1.0)
-    monkeypatch.setattr(running, "LONGEST_PAUSE", 60.0)
-    monkeypatch.setattr(running.random, "uniform", lambda low, high: high)
+    monkeypatch.setattr(runners, "FIRST_PAUSE", 1.0)
+    monkeypatch.setattr(runners, "LONGEST_PAUSE", 60.0)
+    monkeypatch.setattr(supervisor.random, "uniform", lambda low, high: high)
 
     async def sleep(seconds: float) -> None:
         pauses.append(seconds)
 
-    monkeypatch.setattr(running, "_sleep", sleep)
-    monkeypatch.setattr(running, "STEADY_SECONDS", 0.0)
+    monkeypatch.setattr(runners, "_sleep", sleep)
+    monkeypatch.setattr(runners, "STEADY_SECONDS", 0.0)
     server.behaviours = [fail(NetworkAway("x."))] * 8 + [serve_then(NetworkAway("x.")), fail(NetworkAway("x.")), serve]
-    bridge = running.RunningBridge(FAKE, lambda: {"password": PASSWORD}, bench.engine, bench.counted.append)
+    bridge = runners.RunningBridge(FAKE, lambda: {"password": PASSWORD}, bench.engine, bench.counted.append)
     task = asyncio.create_task(bridge.run())
     await wait_until_async("all were tried", lambda: len(server.connections) == 11 and server.running == 1)
     task.cancel()
@@ -261,22 +258,6 @@ async def test_a_connection_that_does_not_end_is_left_and_takes_nothing_more(
     stubborn.may_end.set()
     await wait_until_async("its end", lambda: server.running == 0)
     assert "does not end" in caplog.text
-
-
-def test_a_connection_that_is_over_keeps_no_account_and_no_mark():
-    async def work() -> None:
-        engine = RecordingEngine()
-        host = CountedHost(engine.attach("fake", "fake", nothing), Traffic(lambda counted: None))
-        await host.save_mark("1")
-        host.end()
-        with pytest.raises(StoreUnavailable):
-            await host.save_mark("2")
-        with pytest.raises(StoreUnavailable):
-            await host.claim("another")
-        assert engine.marks == {"fake": "1"}
-
-    nothing: Any = None
-    asyncio.run(work())
 
 
 @on_bench
@@ -371,7 +352,7 @@ def test_two_reloads_at_once_read_the_settings_one_after_the_other(tmp_path: Pat
 
 
 @on_bench
-async def test_what_is_kept_of_a_bridge_goes_with_it_and_with_its_account(bench: Bench, server: FakeServer):
+async def test_what_is_kept_of_a_bridge_goes_with_it(bench: Bench, server: FakeServer):
     other = BridgeSettings("other", "fake", fields={"server": "b"})
     moved = BridgeSettings("fake", "fake", fields={"server": "c"})
     runner = bench.start(FAKE, other)
@@ -381,7 +362,6 @@ async def test_what_is_kept_of_a_bridge_goes_with_it_and_with_its_account(bench:
     await runner.reload((moved,))
     await until(runner, "connected")
     assert bench.engine.forgotten == []
-    assert bench.engine.claimed[-1] == ("fake", "fake c") and len(bench.engine.claimed) == 3
     bench.engine.refuses = None
     await runner.reload((moved,))
     await runner.reload((moved,))

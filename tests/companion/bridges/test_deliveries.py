@@ -1,18 +1,17 @@
 """What chats are owed, in the database: bounded, told when it was dropped, gone after its time; idle, it costs nothing."""
 
 import asyncio
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from bridged_house import OPEN, House, in_house, living
+from bridged_house import OPEN, House, Unwatched, in_house, living
 from engram_host.companion.bridge_types import ChatPlace, Delivery, Shown
 from engram_host.companion.bridges.network import Chat, Incoming
-from engram_host.companion.conversations import bridge_engine, notices
-from engram_host.companion.conversations.bridge_host import message_id
+from engram_host.companion.conversations import bridge_engine
+from engram_host.companion.conversations.bridge_engine import message_id
 from engram_host.companion.errors import TooManyWaiting, UnknownDevice
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.bridges import deliveries
@@ -64,44 +63,20 @@ def test_a_message_and_what_its_chat_is_owed_are_one_change(kitchen: CompanionSt
 def test_how_much_is_shown_is_there_after_a_restart(kitchen: CompanionStore, open_store: Open):
     delivery = add(kitchen, "a")
     shown = Shown(("x1", "x2"), 1, 400, 420, "abc", "(late)\n", True, True)
-    assert delivery and kitchen.deliveries.save_shown(delivery, shown, NOW)
+    assert delivery and kitchen.deliveries.save_shown(delivery.number, shown, NOW)
     assert open_store().deliveries.open_deliveries("home") == [replace(delivery, shown=shown)]
     kitchen.deliveries.end_delivery(delivery.number, "done", NOW)
-    assert not kitchen.deliveries.save_shown(delivery, shown, NOW) and numbers(kitchen) == []
+    assert not kitchen.deliveries.save_shown(delivery.number, shown, NOW) and numbers(kitchen) == []
     assert kitchen.deliveries.open_delivery(delivery.number) is None and kitchen.deliveries.is_known("a")
 
 
-def test_a_chat_is_owed_so_much_at_most_and_is_told_what_was_dropped(
-    kitchen: CompanionStore, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_chat_is_owed_so_much_at_most(kitchen: CompanionStore, monkeypatch: pytest.MonkeyPatch):
     assert deliveries.MOST_OPEN_CHAT >= 20 and deliveries.MOST_OPEN >= 1000
     monkeypatch.setattr(deliveries, "MOST_OPEN_CHAT", 2)
     add(kitchen, "a")
     for mid in "bcd":
         kitchen.deliveries.add_text(owed(mid, text="x", device=""), NOW)
-    assert numbers(kitchen) == ["c", "d"] and kitchen.deliveries.dropped_answers(HERE) == 2
-    (delivery, _) = kitchen.deliveries.open_deliveries("home")
-    kitchen.deliveries.save_shown(delivery, Shown(is_sending=True), NOW, 2)
-    assert kitchen.deliveries.dropped_answers(HERE) == 0
-
-
-def test_what_was_to_tell_of_dropped_answers_and_is_dropped_itself_leaves_that_to_the_next(
-    kitchen: CompanionStore, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(deliveries, "MOST_OPEN_CHAT", 1)
-    add(kitchen, "a")
-    kitchen.deliveries.add_text(owed("b", text="x", device=""), NOW)
-    (second,) = kitchen.deliveries.open_deliveries("home")
-    assert kitchen.deliveries.dropped_answers(HERE) == 1
-    kitchen.deliveries.save_shown(second, Shown(heading="(1 older answer was dropped)"), NOW, 1)
-    assert kitchen.deliveries.dropped_answers(HERE) == 0
-    kitchen.deliveries.add_text(owed("c", text="x", device=""), NOW)
-    assert kitchen.deliveries.dropped_answers(HERE) == 2
-    (third,) = kitchen.deliveries.open_deliveries("home")
-    kitchen.deliveries.save_shown(third, Shown(), NOW, 2)
-    kitchen.deliveries.save_shown(third, Shown(("m1",)), NOW)
-    kitchen.deliveries.add_text(owed("d", text="x", device=""), NOW)
-    assert kitchen.deliveries.dropped_answers(HERE) == 1, "the chat has the message that tells of the two others"
+    assert numbers(kitchen) == ["c", "d"]
 
 
 def test_all_chats_are_owed_so_much_at_most(kitchen: CompanionStore, monkeypatch: pytest.MonkeyPatch):
@@ -117,11 +92,7 @@ def test_what_is_old_goes(kitchen: CompanionStore):
     kitchen.deliveries.end_delivery(done.number, "done", NOW + 10)
     assert kitchen.deliveries.expire_deliveries(NOW, NOW + 10, NOW + 20) == [] and kitchen.deliveries.is_known("a")
     assert kitchen.deliveries.expire_deliveries(NOW + 1, NOW + 11, NOW + 20) == [late.number]
-    assert (
-        not kitchen.deliveries.is_known("a")
-        and numbers(kitchen) == []
-        and kitchen.deliveries.dropped_answers(HERE) == 1
-    )
+    assert not kitchen.deliveries.is_known("a") and numbers(kitchen) == []
     kitchen.deliveries.expire_deliveries(0, NOW + 21, NOW + 30)
     assert not kitchen.deliveries.is_known("b")
 
@@ -166,33 +137,24 @@ def test_an_erased_board_takes_what_it_owes_along(kitchen: CompanionStore):
 
 def test_a_forgotten_bridge_leaves_nothing(kitchen: CompanionStore):
     add(kitchen, "a")
-    kitchen.bridges.save_bridge_mark("home", "s1")
-    kitchen.bridges.forget_bridge("home")
-    assert numbers(kitchen) == [] and kitchen.bridges.bridge_mark("home") == "" and not kitchen.deliveries.is_known("a")
+    kitchen.deliveries.save_bridge_mark("home", "s1")
+    kitchen.deliveries.forget_bridge("home")
+    assert (
+        numbers(kitchen) == [] and kitchen.deliveries.bridge_mark("home") == "" and not kitchen.deliveries.is_known("a")
+    )
 
 
 def test_a_bridge_that_has_another_account_leaves_nothing_of_the_former_one(kitchen: CompanionStore):
-    assert not kitchen.bridges.claim_bridge("home", "matrix @a:x")
+    assert not kitchen.deliveries.claim_bridge("home", "matrix @a:x")
     add(kitchen, "a")
-    kitchen.bridges.save_bridge_mark("home", "s1")
-    assert not kitchen.bridges.claim_bridge("home", "matrix @a:x")
-    assert numbers(kitchen) and kitchen.bridges.bridge_mark("home") == "s1"
-    assert kitchen.bridges.claim_bridge("home", "xmpp a@x")
-    assert numbers(kitchen) == [] and kitchen.bridges.bridge_mark("home") == ""
-    assert not kitchen.bridges.claim_bridge("home", "xmpp a@x")
-    kitchen.bridges.forget_bridge("home")
-    assert not kitchen.bridges.claim_bridge("home", "matrix @a:x")
-
-
-def test_a_bridge_that_is_signed_in_as_another_user_leaves_nothing_of_the_former_one(kitchen: CompanionStore):
-    kitchen.bridges.claim_user("home", "7")
-    assert add(kitchen, "a")
-    kitchen.bridges.save_bridge_mark("home", "s1")
-    kitchen.bridges.claim_user("home", "7")
-    kitchen.bridges.claim_user("work", "8")
-    assert numbers(kitchen) and kitchen.bridges.bridge_mark("home") == "s1"
-    kitchen.bridges.claim_user("home", "8")
-    assert numbers(kitchen) == [] and kitchen.bridges.bridge_mark("home") == "" and not kitchen.deliveries.is_known("a")
+    kitchen.deliveries.save_bridge_mark("home", "s1")
+    assert not kitchen.deliveries.claim_bridge("home", "matrix @a:x")
+    assert numbers(kitchen) and kitchen.deliveries.bridge_mark("home") == "s1"
+    assert kitchen.deliveries.claim_bridge("home", "xmpp a@x")
+    assert numbers(kitchen) == [] and kitchen.deliveries.bridge_mark("home") == ""
+    assert not kitchen.deliveries.claim_bridge("home", "xmpp a@x")
+    kitchen.deliveries.forget_bridge("home")
+    assert not kitchen.deliveries.claim_bridge("home", "matrix @a:x")
 
 
 def test_the_id_of_a_message_fits_a_board_and_differs_by_bridge_chat_and_message():
@@ -208,32 +170,6 @@ def test_the_id_of_a_message_fits_a_board_and_differs_by_bridge_chat_and_message
 
 
 @in_house()
-async def test_what_was_dropped_is_told_above_the_next_answer(house: House, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(deliveries, "MOST_OPEN_CHAT", 2)
-    network = house.network
-    send, tried = network.send, list[str]()
-
-    async def noted_send(chat: Chat, text: str, *more: Any) -> str:
-        tried.append(text)
-        return await send(chat, text, *more)
-
-    network.send = noted_send  # pyright: ignore[reportAttributeAccessIssue]
-    network.is_away = True
-    for number in range(5):
-        await house.say(f"s{number}")
-        # Each is tried while it is the oldest, so that its message is the one to tell of those before it: none of
-        # these is under way any more.
-        oldest = f"You said s{max(0, number - 1)}."
-        await wait_until_async("it is tried", lambda oldest=oldest: any(oldest in text for text in tried))
-    network.is_away = False
-    house.host.connected("engram")
-    await house.wait_until_delivered()
-    assert [text.rpartition("\n")[2] for text in house.texts()] == ["You said s3.", "You said s4."]
-    told = re.findall(r"^\((\d) older answers? (?:was|were) dropped", "\n".join(house.texts()), re.MULTILINE)
-    assert sum(map(int, told)) == 3
-
-
-@in_house()
 async def test_an_answer_that_was_not_kept_long_enough_is_said_to_be_lost(house: House):
     network = house.network
     network.is_away = True
@@ -242,34 +178,20 @@ async def test_an_answer_that_was_not_kept_long_enough_is_said_to_be_lost(house:
     await house.engine.detach("home")
     house.store.conversations.end_old_conversations(0, house.now() + 10, "too old", house.now())
     network.is_away = False
-    house.host = house.engine.attach("home", "net", network)
+    house.host = house.engine.attach(house.settings, network, Unwatched())
     house.host.connected("engram")
     await house.wait_until_delivered()
     assert house.texts() == ["(The answer is not kept any more: ask again.)"]
 
 
 @in_house(rules=replace(OPEN, policy="pairing", allow=frozenset()))
-async def test_a_flood_of_strangers_costs_no_write_and_few_sentences(house: House):
-    network = house.network
+async def test_a_flood_of_strangers_costs_a_row_for_each_of_a_few_codes(house: House):
     await house.silence()
     steps = house.steps.count
     for number in range(200):
         await house.say("x" * 100, f"{number % 50}", f"{number % 50}")
-    await wait_until_async("the codes are there", lambda: not house.host._notices.under_way)
-    assert len(network.shown) == 3 and house.store.deliveries.open_deliveries("home") == []
-    # Two steps each for the row of a code, for the sentence, and for noting that it went out.
-    assert house.steps.count - steps == 3 * 6
-
-
-@in_house(rules=replace(OPEN, policy="pairing", allow=frozenset()))
-async def test_sentences_of_which_nothing_is_kept_are_bounded(house: House, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(notices, "MOST_NOTICES", 2)
-    monkeypatch.setattr(notices, "RETRY_SECONDS", 60.0)
-    network = house.network
-    network.is_away = True
-    for number in range(3):
-        await house.say("hi", f"{number}", f"{number}")
-    assert house.host._notices.under_way == 2
+    assert len(house.store.deliveries.open_deliveries("home")) == 3
+    assert house.steps.count - steps == 3 * 2, "before and after each row"
 
 
 @in_house()
@@ -292,7 +214,7 @@ async def test_a_bridge_that_ends_while_a_message_is_sent_waits_for_its_row(hous
     answered.set()
     await stopping
     del network.send
-    house.host = house.engine.attach("home", "net", network)
+    house.host = house.engine.attach(house.settings, network, Unwatched())
     house.host.connected("engram")
     await house.wait_until_delivered()
     assert house.texts() == ["You said hi."]
@@ -303,9 +225,9 @@ async def test_nothing_is_left_of_a_chat_that_was_answered(house: House):
     for number in range(20):
         await house.say("hi", f"{number}", f"{number}")
     await house.wait_until_delivered()
-    host = house.host
-    await wait_until_async("all tasks ended", lambda: not host._tasks)
-    assert not host._lanes and not host._outlets and not host._numbers and not host._calls
+    lanes = house.host._lanes
+    await wait_until_async("all tasks ended", lambda: not (house.host._tasks._tasks or lanes._tasks._tasks))
+    assert not lanes._lanes and not lanes._outlets and not lanes._numbers and not lanes._calls._tasks
 
 
 class JumpingLoop(asyncio.SelectorEventLoop):

@@ -15,7 +15,7 @@ from engram_host.companion.bridges.errors import (
     SlowDown,
 )
 from engram_host.companion.bridges.network import Chat, Incoming
-from engram_host.companion.conversations.routing import keepable
+from engram_host.companion.conversations.chat_messages import keepable
 from recording_host import RecordingHost
 from waiting import wait_until_async
 

@@ -21,7 +21,7 @@ from engram_host.companion.bridges.errors import (
 from engram_host.companion.bridges.irc import bridge as irc
 from engram_host.companion.bridges.irc import session as irc_session
 from engram_host.companion.bridges.network import Chat, Incoming
-from engram_host.companion.conversations.routing import keepable, parse_spoken
+from engram_host.companion.conversations.chat_messages import keepable, parse_spoken
 from irc_services import CAPABILITIES, ServicesServer
 from ngircd_server import CHANNEL, is_usable
 from one_case import in_one_case

@@ -18,7 +18,7 @@ from bridge_peers import Peer, Server
 from bridged_companion import QUIET_BOARD, BridgedCompanion, settings_of
 from chat_networks import NETWORKS, ChatNetwork
 from engram_host.companion.bridges.kinds import KINDS, make_network
-from engram_host.companion.conversations.rendering.display import AGAIN, BEGINS_AGAIN
+from engram_host.companion.conversations.display import AGAIN, BEGINS_AGAIN
 from extent import with_more
 from fake_llm import serving
 from media_samples import PHOTO

@@ -15,7 +15,7 @@ from engram_host.companion.bridges.errors import (
 from engram_host.companion.bridges.network import Chat
 from engram_host.companion.bridges.slack.bridge import Slack
 from engram_host.companion.bridges.slack.words import escaped_length, readable, rendered
-from engram_host.companion.conversations.routing import keepable
+from engram_host.companion.conversations.chat_messages import keepable
 from engram_host.companion.errors import StoreUnavailable
 from one_case import in_one_case
 from recording_host import RecordingHost

@@ -1,7 +1,7 @@
 """The soak's own count: what is lost, doubled, marked or shown elsewhere is found."""
 
 from bridge_peers import Shown
-from engram_host.companion.conversations.rendering.display import AGAIN
+from engram_host.companion.conversations.display import AGAIN
 from soak_town import SaidMessage, check_prompts, count_answers
 
 ANN = SaidMessage("w0001", "irc", "ann", False, "kitchen")

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from engram.text import cutting
 from engram.text.cutting import fence_of, open_fence
 from engram_host.companion.bridges.network import Features, characters, utf8_bytes, utf16_units
-from engram_host.companion.conversations.rendering import answer_text
-from engram_host.companion.conversations.rendering.answer_text import LEFT_OUT, MOST_BYTES, NOTHING, AnswerText
-from engram_host.companion.conversations.rendering.splitting import Part, next_part, text_between
+from engram_host.companion.conversations.delivery import MOST_BYTES, NOTHING, AnswerText
+from engram_host.companion.conversations.display import LEFT_OUT, Part, next_part, text_between
 from engram_host.companion.types import Piece, PieceKind
 from extent import HEALTH_CHECKS
 from one_case import in_one_case
@@ -126,8 +125,7 @@ def test_an_answer_of_many_small_pieces_goes_through_its_text_once(monkeypatch: 
         looked_at += len(line)
         return fence_of(line)
 
-    for module in (answer_text, cutting):
-        monkeypatch.setattr(module, "fence_of", counting)
+    monkeypatch.setattr(cutting, "fence_of", counting)
     text = AnswerText()
     for number in range(1000):
         text.add(Piece(2 * number + 1, "text", "word word word word\n"))
@@ -138,12 +136,13 @@ def test_an_answer_of_many_small_pieces_goes_through_its_text_once(monkeypatch: 
 
 @given(st.lists(st.text(alphabet="`~ab \n", max_size=12), max_size=12))
 @settings(suppress_health_check=HEALTH_CHECKS)
-def test_code_that_is_open_is_known_as_if_all_of_the_text_were_read(parts: list[str]):
+def test_code_is_closed_before_a_notice(parts: list[str]):
     text = AnswerText()
     text.add(Piece(1, "text", "x"))
-    for number, part in enumerate(parts, 2):
-        text.add(Piece(number, "text", part))
-    assert text._fence.open_marks() == open_fence(bytes(text.data))[0]
+    for number, part in enumerate(parts):
+        text.add(Piece(2 * number + 2, "text", part))
+        text.add(Piece(2 * number + 3, "notice", "n"))
+        assert open_fence(bytes(text.data))[0] == b""
 
 
 PIECES: list[tuple[list[tuple[PieceKind, str]], str]] = [

@@ -15,7 +15,7 @@ from engram_host.companion.bridges.errors import (
 )
 from engram_host.companion.bridges.network import Chat
 from engram_host.companion.bridges.telegram import bridge as telegram
-from engram_host.companion.conversations.routing import keepable
+from engram_host.companion.conversations.chat_messages import keepable
 from recording_host import MENU, RecordingHost
 from telegram_server import TelegramServer
 

@@ -17,8 +17,8 @@ from engram_host.companion.bridges.network import Attachment, Chat, Incoming
 from engram_host.companion.bridges.texts import origin, separate, shorten
 from engram_host.companion.conversations import service
 from engram_host.companion.conversations.board_side import say
-from engram_host.companion.conversations.bridge_host import message_id
-from engram_host.companion.conversations.routing import keepable, parse_spoken
+from engram_host.companion.conversations.bridge_engine import message_id
+from engram_host.companion.conversations.chat_messages import keepable, parse_spoken
 from engram_host.companion.conversations.service import check_said
 from engram_host.companion.types import Conversation, Said
 from one_case import in_one_case

@@ -14,7 +14,7 @@ from engram_host.companion.bridges.network import Attachment
 from engram_host.companion.bridges.xmpp import stanzas
 from engram_host.companion.bridges.xmpp.bridge import _fetch_of
 from engram_host.companion.bridges.xmpp.stanzas import Occupant, Room, body_of, private_message, room_message
-from engram_host.companion.conversations.routing import keepable
+from engram_host.companion.conversations.chat_messages import keepable
 from one_case import in_one_case
 
 ACCOUNT = "kitchen@engram.test"

@@ -14,7 +14,7 @@ import pytest
 import get_micropython
 from cli_case import fine
 from device_tokens import make_tokens
-from engram_host.companion.conversations.door.mqtt_door import DoorRefused, parse
+from engram_host.companion.conversations.mqtt_door import DoorRefused, parse
 from one_case import in_one_case
 from peers import BoardProcess, Broker, Companion
 from sending import Sent

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from door_program import Program
-from engram_host.companion.conversations.door import mqtt_door
+from engram_host.companion.conversations import mqtt_door
 from engram_host.companion.conversations.service import DOOR_IDS
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store import CompanionStore
@@ -67,7 +67,7 @@ def test_a_cancel_gets_through_while_as_many_answers_are_passed_on_as_may_be(
 
 
 def test_refusals_have_a_bound(program: Program, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
-    monkeypatch.setattr(mqtt_door, "MOST_REFUSING", 2)
+    monkeypatch.setattr(mqtt_door, "MOST_AT_WORK", 2)
     program.start()
 
     async def work() -> None:

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from door_program import Program
-from engram_host.companion.conversations.door.mqtt_door import DoorRefused, parse
+from engram_host.companion.conversations.mqtt_door import DoorRefused, parse
 from engram_host.companion.conversations.people import AdmissionRules
 from engram_host.companion.conversations.service import DOOR_IDS
-from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store.bridges.people import CODE_SECONDS
 from engram_host.companion.types import Said
 from one_case import in_one_case
@@ -61,48 +60,6 @@ def test_a_stranger_whose_code_is_no_longer_valid_is_given_a_new_one(program: Pr
         second = CODE.search((await asks(program, "2"))["problem"])
         assert first and second and first[1] != second[1]
         assert [each.code for each in await program.people.waiting()] == [second[1]]
-
-    program.play(work)
-
-
-def test_a_code_that_was_published_is_not_published_again_after_a_start(program: Program):
-    async def work() -> None:
-        assert CODE.search((await asks(program, "1"))["problem"])
-        await settles(program)
-        await program.restart()
-        assert await asks(program, "2") == {"id": "2", "end": "ignored"}
-
-    program.play(work)
-
-
-def test_a_code_that_the_broker_did_not_take_goes_with_the_next_message(program: Program):
-    async def fails(*_: Any) -> None:
-        raise ConnectionError("the broker is away")
-
-    async def work() -> None:
-        with pytest.MonkeyPatch.context() as broken:
-            broken.setattr(program, "publish", fails)
-            program.send(id="1", text="hi", sender=ANN)
-            await settles(program)
-        (request,) = await program.people.waiting()
-        assert request.code in (await asks(program, "2"))["problem"]
-        assert await asks(program, "3") == {"id": "3", "end": "ignored"}
-
-    program.play(work)
-
-
-def test_a_code_whose_sending_cannot_be_kept_goes_with_the_next_message_too(
-    program: Program, monkeypatch: pytest.MonkeyPatch
-):
-    def fails(_code: str) -> None:
-        raise StoreUnavailable("it is away.")
-
-    async def work() -> None:
-        with monkeypatch.context() as broken:
-            broken.setattr(program.store.people, "mark_code_sent", fails)
-            first = CODE.search((await asks(program, "1"))["problem"])
-            await settles(program)
-        assert first and first[1] in (await asks(program, "2"))["problem"]
 
     program.play(work)
 

@@ -6,8 +6,8 @@ import pytest
 
 from door_program import Program
 from engram_host.companion.bridge_types import ChatPlace
+from engram_host.companion.conversations import mqtt_door
 from engram_host.companion.conversations.board_side import PUSHED
-from engram_host.companion.conversations.door import pushes as door_pushes
 from engram_host.companion.conversations.people import room_of
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store import CompanionStore
@@ -36,7 +36,7 @@ def pushes(program: Program) -> list[str]:
 
 async def is_open(program: Program) -> None:
     """Wait until the door knows up to where all was published."""
-    await wait_until_async("the door is open", lambda: bool(program.store.values.get(door_pushes.MARK)))
+    await wait_until_async("the door is open", lambda: bool(program.store.values.get(mqtt_door.PUSH_MARK)))
 
 
 @pytest.mark.both_databases
@@ -69,7 +69,7 @@ def test_after_an_outage_of_the_broker_and_a_start_the_rest_follows_and_nothing_
         program.resume()
         await is_open(program)
         push(program, 1)
-        await wait_until_async("the first one is noted", lambda: int(program.store.values.get(door_pushes.MARK)) > 0)
+        await wait_until_async("the first one is noted", lambda: int(program.store.values.get(mqtt_door.PUSH_MARK)) > 0)
         program.broker_is_there.clear()
         for number in range(2, 50):
             push(program, number)
@@ -178,7 +178,7 @@ def test_a_database_that_cannot_be_used_ends_nothing(program: Program, monkeypat
 
 
 def test_what_another_process_took_is_found_by_looking(program: Program, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(door_pushes, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(mqtt_door, "LOOK_SECONDS", 0.02)
 
     async def work() -> None:
         program.resume()

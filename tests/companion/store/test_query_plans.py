@@ -229,7 +229,7 @@ def test_expiry_reads_no_table_of_what_boards_sent(filled: Filled):
             filled.store.removal.expire(RetentionLimits(365, 1 << 28, 365, 730, 1 << 28), NOW)
         filled.store.conversations.end_old_conversations(0, 0, "too late", NOW + DAY)
 
-    assert _whole_tables(filled, sweep) <= A_ROW_A_BOARD | {"bridge_files", "gateway_use"}
+    assert _whole_tables(filled, sweep) <= A_ROW_A_BOARD | {"gateway_use"}
 
 
 def _whole_tables(filled: Filled, work: Callable[[], None]) -> set[str]:

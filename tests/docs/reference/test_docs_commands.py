@@ -5,7 +5,7 @@ import re
 import pytest
 
 from engram.channels.console.commands import commands
-from engram_host.companion.conversations.bridge_commands import OWN as OF_BRIDGES
+from engram_host.companion.conversations.chat_messages import OWN as OF_BRIDGES
 from one_case import in_one_case
 from pages import PAGES, fences, headings, in_backticks, read, section
 from played import answers, fits, runs

@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from companion_store import media_of, replication_of
+from engram_host.companion.bridge_settings import BridgeSettings
 from engram_host.companion.bridges.network import Chat, Features, Incoming
-from engram_host.companion.conversations import bridge_host, delivery, file_imports, notices
+from engram_host.companion.conversations import bridge_engine, delivery
 from engram_host.companion.conversations import service as conversations
-from engram_host.companion.conversations.bridge_commands import BridgeCommands
-from engram_host.companion.conversations.bridge_engine import BridgeEngine
-from engram_host.companion.conversations.bridge_host import AttachedBridge
+from engram_host.companion.conversations.bridge_engine import AttachedBridge, BridgeEngine, BridgeParts
+from engram_host.companion.conversations.chat_messages import ChatImports
 from engram_host.companion.conversations.people import AdmissionRules, PeopleService
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.replication.protocol import MessageDispatcher
-from engram_host.companion.settings import ChatSettings
+from engram_host.companion.settings import ChatSettings, conversation_limits
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import Sender
@@ -43,10 +43,9 @@ HURRY: Mapping[Any, Mapping[str, float]] = {
         "RETRY_SECONDS": 0.01,
         "FIRST_PAUSE": 0.005,
         "LONGEST_PAUSE": 0.02,
+        "STORE_SECONDS": 0.01,
     },
-    bridge_host: {"FAILED_SECONDS": 0.01, "STORE_SECONDS": 0.01, "RECEIVE_PAUSE": 0.01},
-    notices: {"RETRY_SECONDS": 0.01},
-    file_imports: {"RETRY_SECONDS": 0.01},
+    bridge_engine: {"RECEIVE_PAUSE": 0.01},
 }
 """The pauses of the engine, for tests that do not try these; on a loaded machine no board counts as away."""
 
@@ -81,6 +80,16 @@ async def _wait_for_threads() -> None:
         await asyncio.gather(*(asyncio.to_thread(meeting.wait, SECONDS) for _ in range(count)))
 
 
+class Unwatched:
+    """A BridgeWatch that notes nothing."""
+
+    def note_connected(self, account: str) -> None: ...
+
+    def note_received(self) -> None: ...
+
+    def note_sent(self) -> None: ...
+
+
 class House:
     """A life after the other of one companion. Boards and the network live on."""
 
@@ -91,6 +100,7 @@ class House:
         rules: AdmissionRules = OPEN,
         boards: tuple[str, ...] = ("kitchen",),
         media_home: Path | None = None,
+        imports: ChatImports | None = None,
         **more: Any,
     ):
         self._media_home = media_home
@@ -99,8 +109,8 @@ class House:
         self._rules = rules
         self._boards = boards
         self._more = more
-        self.chat = CHAT
-        self.reach: tuple[str, ...] = ()
+        self.settings = BridgeSettings("home", "net")
+        self.imports = imports
         self.steps = Steps()
         network.step = self.steps
         self.boards: dict[str, TalkingBoard] = {}
@@ -125,27 +135,23 @@ class House:
         nothing: Any = None
         replication = replication_of(self.store, supervisor)
         self.dispatcher = MessageDispatcher(replication, nothing, nothing, nothing, self.service.answer_board)
-        self.people = PeopleService(self.store.people, self._rules, on_approved=self.service.wake_pushes)
-        self.media = None
-        if self._media_home:
-            self.media = media_of(self.store, self._media_home)
+        self.people = PeopleService(self.store.people, self._rules, on_owed=self.service.wake_pushes)
         store = self.store
-        self.engine = BridgeEngine(
+        self.parts = BridgeParts(
             boards=store.boards,
-            bridges=store.bridges,
             deliveries=store.deliveries,
             conversations=self.service,
             people=self.people,
-            commands=BridgeCommands(people=store.people, deliveries=store.deliveries, conversations=self.service),
-            chat=self.chat,
-            supervisor=supervisor,
-            media=self.media,
+            limits=conversation_limits(CHAT),
+            media=media_of(store, self._media_home) if self._media_home else None,
+            imports=self.imports,
         )
+        self.engine = BridgeEngine(self.parts, CHAT, supervisor)
         self.service.start()
         self.engine.start()
         for name in self._boards:
             await self.start_board(name)
-        self.host: AttachedBridge = self.engine.attach("home", "net", self.network, self.reach)
+        self.host: AttachedBridge = self.engine.attach(self.settings, self.network, Unwatched())
         self.host.connected("engram")
 
     async def start_board(self, name: str) -> None:
@@ -174,7 +180,9 @@ class House:
         for task in (self.engine._task, self.service._task):
             assert task
             await task.stop()
-        await wait_until_async("all tasks ended", lambda: not self.host._tasks)
+        await wait_until_async(
+            "all tasks ended", lambda: not (self.host._tasks._tasks or self.host._lanes._tasks._tasks)
+        )
         await _wait_for_threads()
 
     async def kill(self) -> None:
@@ -252,7 +260,7 @@ class House:
     async def restart_engine(self) -> None:
         """Let the bridge go and come again, as when its runner starts it again."""
         await self.engine.detach("home")
-        self.host = self.engine.attach("home", "net", self.network, self.reach)
+        self.host = self.engine.attach(self.settings, self.network, Unwatched())
         self.host.connected("engram")
 
     def open_another(self) -> CompanionStore:

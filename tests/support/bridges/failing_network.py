@@ -10,15 +10,25 @@ from types import ModuleType
 from typing import Any
 from unittest import mock
 
+from engram_host.companion.bridge_settings import BridgeSettings
 from engram_host.companion.bridges.errors import SignInRefused
 from engram_host.companion.bridges.kinds import KINDS, BridgeField, NetworkKind
-from engram_host.companion.bridges.network import BridgeHost, Chat, Features, Incoming, MenuCommand, Network
+from engram_host.companion.bridges.network import (
+    BridgeHost,
+    BridgeWatch,
+    Chat,
+    Features,
+    Incoming,
+    MenuCommand,
+    Network,
+)
+from engram_host.companion.errors import StoreUnavailable
 
 KIND = NetworkKind(
     "fake",
     "Fake",
     (
-        BridgeField("server", "address of the server", is_account=True),
+        BridgeField("server", "address of the server"),
         BridgeField("nickname", "nickname", "engram"),
         BridgeField("password", "its password", is_secret=True),
         BridgeField("token", "a token", is_secret=True, is_optional=True),
@@ -173,13 +183,8 @@ class RecordingEngine:
         self.received: list[Incoming] = []
         self.accounts: list[str] = []
         self.marks: dict[str, str] = {}
-        self.claimed: list[tuple[str, str]] = []
         self.forgotten: list[str] = []
         self.refuses: Exception | None = None
-
-    async def claim(self, bridge: str, account: str) -> None:
-        assert bridge not in self.attached, bridge
-        self.claimed.append((bridge, account))
 
     async def forget(self, bridge: str) -> None:
         assert bridge not in self.attached, bridge
@@ -187,10 +192,10 @@ class RecordingEngine:
             raise self.refuses
         self.forgotten.append(bridge)
 
-    def attach(self, bridge: str, kind: str, network: Network, boards: Sequence[str] = ()) -> BridgeHost:
-        assert bridge not in self.attached, bridge
-        self.attached[bridge] = network
-        return RecordingSide(self, bridge)
+    def attach(self, bridge: BridgeSettings, network: Network, watch: BridgeWatch) -> BridgeHost:
+        assert bridge.name not in self.attached, bridge
+        self.attached[bridge.name] = network
+        return RecordingSide(self, bridge.name, watch)
 
     async def detach(self, bridge: str) -> None:
         del self.attached[bridge]
@@ -201,18 +206,23 @@ class RecordingSide:
 
     menu: Sequence[MenuCommand] = ()
 
-    def __init__(self, engine: RecordingEngine, bridge: str):
+    def __init__(self, engine: RecordingEngine, bridge: str, watch: BridgeWatch):
         self._engine = engine
         self._bridge = bridge
+        self._watch = watch
 
     async def receive(self, message: Incoming) -> None:
+        if self._bridge not in self._engine.attached:
+            raise StoreUnavailable("this connection is over.")
         self._engine.received.append(message)
+        self._watch.note_received()
 
     async def note_members(self, chat: Chat) -> None:
         raise AssertionError("no chat of these networks becomes a group")
 
     def connected(self, account: str) -> None:
         self._engine.accounts.append(account)
+        self._watch.note_connected(account)
 
     async def claim(self, account: str) -> None:
         raise AssertionError("the settings name the account")

@@ -14,7 +14,7 @@ from typing import Any
 from bridge_peers import Peer, Server, Shown
 from chat_networks import NETWORKS
 from engram_host.companion.bridge_types import PairingRequest
-from engram_host.companion.conversations.rendering.display import AGAIN, BEGINS_AGAIN
+from engram_host.companion.conversations.display import AGAIN, BEGINS_AGAIN
 from engram_host.companion.store import open_store
 from matrix_peer import BRIDGE as MATRIX_BRIDGE
 from matrix_peer import MatrixPeer

@@ -5,8 +5,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from engram_host.companion.conversations.door.mqtt_door import LEASE, MqttDoor
-from engram_host.companion.conversations.door.pushes import DoorPushes
+from engram_host.companion.conversations.mqtt_door import LEASE, MqttDoor
 from engram_host.companion.conversations.people import AdmissionRules, PeopleService
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.processes.leases import Lease
@@ -40,13 +39,14 @@ class Program:
             supervisor=self.supervisor,
         )
         self.people = PeopleService(self.store.people, self.rules, now=lambda: self.now)
-        pushes = DoorPushes(
+        self.door = MqttDoor(
             messages=self.store.conversations,
             values=self.store.values,
             conversations=self.conversations,
             people=self.people,
+            supervisor=self.supervisor,
+            lease=Lease(LEASE),
         )
-        self.door = MqttDoor(self.conversations, self.people, pushes, self.supervisor, Lease(LEASE))
 
     def resume(self) -> None:
         """As when the companion has connected to the broker for the first time."""

@@ -184,7 +184,7 @@ def _load(kind: "NetworkKind") -> None:
 
 def _sign_in(kind: "NetworkKind", values: "Mapping[str, str]") -> str:
     """Return the account's own name; raises CommandError."""
-    from engram_host.companion.bridges.checking import check_account
+    from engram_host.companion.bridges.configured import check_account
     from engram_host.companion.bridges.errors import BridgeError
 
     whole = {field.name: values.get(field.name, field.default) for field in kind.fields}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from engram_host.bounded import BoundedDict
+from engram_host.companion.supervisor import Backoff
 from engram_host.sentences import SentenceTable
 
 _log = logging.getLogger("engram.alerts")
@@ -71,7 +72,7 @@ class _Queue:
     def __init__(self, address: Address):
         self.address = address
         self.waiting: deque[tuple[float, Alert]] = deque(maxlen=MOST_WAITING)
-        self._pause = 0.0
+        self._backoff = Backoff(FIRST_PAUSE, LONGEST_PAUSE)
         self._until = 0.0
         self.problem = ""
 
@@ -93,13 +94,13 @@ class _Queue:
     def _succeed(self, alert: Alert) -> None:
         if self.problem:
             _log.info("alerts reach %s again", self.address.name)
-        self._pause, self.problem = 0.0, ""
+        self._backoff.reset()
+        self.problem = ""
         if self.waiting and self.waiting[0][1] is alert:  # else it was pushed out meanwhile
             self.waiting.popleft()
 
     def _fail(self) -> None:
-        self._pause = min(LONGEST_PAUSE, self._pause * 2 or FIRST_PAUSE)
-        self._until = time.monotonic() + self._pause
+        self._until = time.monotonic() + self._backoff.next()
         if not self.problem:
             self.problem = ALERT_PROBLEMS.say("unreached", address=self.address.name)
             _log.warning("%s", self.problem)

@@ -12,7 +12,7 @@ from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.processes.leases import Lease
 from engram_host.companion.settings import AlertSettings
-from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.supervisor import BackgroundTask, Supervisor, wait_for_event
 
 _log = logging.getLogger("engram.alerts")
 
@@ -100,35 +100,15 @@ class AlertService:
         outbox = self._outbox = AlertOutbox(addresses, cool_down, MOST_OF_SUBJECT)
         watch = AlertWatch(self._sources, self._settings, int(time.time()))
         while True:
-            await self._look(watch, outbox)
-            await outbox.send()
-            await self._keep(watch, outbox)
-            await self._pause(min(LOOK_SECONDS, outbox.seconds_left))
+            try:
+                for alert in await asyncio.to_thread(watch.look, int(time.time())):
+                    outbox.add(alert)
+                await outbox.send()
+                if outbox.has_told_all:
+                    await asyncio.to_thread(watch.keep)
+            except StoreUnavailable as problem:
+                _log.warning("no look for alerts: %s", problem, extra={"repeat": "alerts"})
+            await wait_for_event(self._changed, min(LOOK_SECONDS, outbox.seconds_left))
 
     def _find_urls(self) -> str:
         return self._secrets.find(URLS, in_keyring=self._settings.keyring)
-
-    async def _look(self, watch: AlertWatch, outbox: AlertOutbox) -> None:
-        try:
-            found = await asyncio.to_thread(watch.look, int(time.time()))
-        except StoreUnavailable as problem:
-            _log.warning("no look for alerts: %s", problem, extra={"repeat": "alerts"})
-            return
-        for alert in found:
-            outbox.add(alert)
-
-    async def _keep(self, watch: AlertWatch, outbox: AlertOutbox) -> None:
-        if not outbox.has_told_all:
-            return
-        try:
-            await asyncio.to_thread(watch.keep)
-        except StoreUnavailable as problem:
-            _log.warning("it is not noted which alerts were sent: %s", problem, extra={"repeat": "alerts"})
-
-    async def _pause(self, seconds: float) -> None:
-        try:
-            async with asyncio.timeout(max(seconds, 0)):
-                await self._changed.wait()
-        except TimeoutError:
-            pass
-        self._changed.clear()

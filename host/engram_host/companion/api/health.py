@@ -11,7 +11,7 @@ from engram import log_line
 from engram_host import __version__
 from engram_host.companion.api.backend import Backend
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires, shown_token
-from engram_host.companion.bridges.running import BridgeStatus
+from engram_host.companion.bridges.runner import BridgeStatus
 from engram_host.companion.diagnosis.checks import check_companion
 from engram_host.companion.diagnosis.findings import Finding
 from engram_host.companion.supervisor import TaskStatus

@@ -1,11 +1,14 @@
-"""A bridge's settings from companion.toml, completed by defaults and secrets."""
+"""A bridge's settings from companion.toml, completed by defaults and secrets, and their check."""
 
+import asyncio
 from collections.abc import Mapping
 
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridge_settings import BRIDGES_TABLE, BridgeSettings
-from engram_host.companion.bridges.kinds import KINDS, BridgeField, NetworkKind
+from engram_host.companion.bridges.errors import BridgeError, NetworkAway
+from engram_host.companion.bridges.kinds import KINDS, BridgeField, NetworkKind, make_network
 from engram_host.companion.errors import SettingError
+from engram_host.companion.supervisor import describe_error
 
 LEAST_REDACTED = 4  # shorter secrets stay in errors, since they are part of many words
 
@@ -33,9 +36,17 @@ def complete_values(settings: BridgeSettings, secrets: SecretStore) -> dict[str,
     return {field.name: _value(settings, field, secrets) for field in check_bridge(settings).fields}
 
 
-def account_of(settings: BridgeSettings) -> str:
-    fields = [field for field in check_bridge(settings).fields if field.is_account]
-    return " ".join((settings.network, *(settings.fields.get(field.name, "") for field in fields)))
+async def check_account(kind: NetworkKind, values: Mapping[str, str], seconds: float) -> str:
+    """Sign in and out again; return the account's own name, or raise BridgeError without secrets."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await make_network(kind.name, values).check()
+    except BridgeError as problem:
+        raise type(problem)(redact_values(str(problem), kind, values)) from None
+    except TimeoutError:
+        raise NetworkAway(f"it did not answer within {seconds:.0f} s.") from None
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a library may raise whatever it likes
+        raise NetworkAway(redact_values(f"{describe_error(error)}.", kind, values)) from None
 
 
 def secret_name(bridge: str, field: str) -> str:

@@ -16,14 +16,13 @@ from engram_host.extras import missing_package
 
 @dataclass(frozen=True)
 class BridgeField:
-    """A setting of a bridge; with another value of an `is_account` field it has other people and chats."""
+    """A setting of a bridge."""
 
     name: str
     question: str
     default: str = ""  # "": must be given, unless optional
     is_secret: bool = False  # never in companion.toml
     is_optional: bool = False
-    is_account: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ KINDS: dict[str, NetworkKind] = {
             "xmpp",
             "XMPP",
             (
-                BridgeField("address", "address of the board's account, such as kitchen@example.org", is_account=True),
+                BridgeField("address", "address of the board's account, such as kitchen@example.org"),
                 BridgeField("password", "its password", is_secret=True),
                 BridgeField("server", "host:port of the server, if not the one that DNS tells", is_optional=True),
                 BridgeField("rooms", "addresses of rooms to join, with spaces between", is_optional=True),
@@ -58,7 +57,7 @@ KINDS: dict[str, NetworkKind] = {
             "irc",
             "IRC",
             (
-                BridgeField("server", "host:port of the server, such as irc.libera.chat:6697", is_account=True),
+                BridgeField("server", "host:port of the server, such as irc.libera.chat:6697"),
                 BridgeField("nickname", "nickname", "engram"),
                 BridgeField("channels", "channels to join, with spaces between", is_optional=True),
                 BridgeField("tls", "TLS: on or off", "on"),
@@ -77,7 +76,7 @@ KINDS: dict[str, NetworkKind] = {
             "Matrix",
             (
                 BridgeField("server", "address of the homeserver, such as https://matrix.example.org"),
-                BridgeField("account", "the account, such as @kitchen:example.org", is_account=True),
+                BridgeField("account", "the account, such as @kitchen:example.org"),
                 BridgeField(
                     "password",
                     "its password; an access token goes into the next field",

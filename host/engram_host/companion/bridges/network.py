@@ -75,10 +75,7 @@ class Features:
     has_typing: bool = True
     is_repeatable: bool = False  # a message sent again with its key is shown once
     command_signs: str = "/"  # some clients keep the slash for themselves
-    heading_end: str = "\n"
-
-    def headed(self, heading: str, text: str) -> str:
-        return heading.replace("\n", self.heading_end) + text
+    heading_end: str = "\n"  # a space where people see each line as a message
 
 
 @dataclass(frozen=True)
@@ -110,6 +107,16 @@ class BridgeHost(Protocol):
     async def load_mark(self) -> str: ...
 
     async def save_mark(self, mark: str) -> None: ...
+
+
+class BridgeWatch(Protocol):
+    """The runner of a bridge, as the engine sees it."""
+
+    def note_connected(self, account: str) -> None: ...
+
+    def note_received(self) -> None: ...
+
+    def note_sent(self) -> None: ...
 
 
 class Network(Protocol):

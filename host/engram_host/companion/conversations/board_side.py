@@ -8,7 +8,6 @@ from typing import Any, cast, get_args
 
 from engram import text
 from engram.link import messages
-from engram_host.companion.conversations.wakers import Wakers, wait_for_event
 from engram_host.companion.errors import Refused
 from engram_host.companion.replication.messages import (
     ConversationHead,
@@ -18,6 +17,7 @@ from engram_host.companion.replication.messages import (
     ReplyHead,
 )
 from engram_host.companion.store.conversations.table import ConversationTable, Reply
+from engram_host.companion.supervisor import Wakers, wait_for_event
 from engram_host.companion.types import Conversation, ConversationLimits, PieceKind, Said, Sender
 
 MOST_LISTENING = 768

@@ -1,63 +1,182 @@
-"""Delivery of an answer to a chat: streams it while it is made and retries until it arrives."""
+"""Deliveries to the chats of one bridge: each streams an answer while it is made, and is retried until its chat has it.
+
+Deliveries of a chat and board come one after the other.
+"""
 
 import asyncio
+import json
 import logging
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from weakref import WeakValueDictionary
 
-from engram_host.companion.bridge_types import Delivery, DeliveryEnd
-from engram_host.companion.bridges.errors import SendFailed, SendRefused, SendUncertain, SlowDown
-from engram_host.companion.bridges.network import Features
-from engram_host.companion.conversations.outlet import TYPING_SECONDS, Outlet
-from engram_host.companion.conversations.rendering.answer_text import CANCELLED, GONE, NOTHING, AnswerText
-from engram_host.companion.conversations.rendering.display import Display, Dropped
+from engram.text.cutting import open_fence
+from engram_host.companion.bridge_types import ChatPlace, Delivery, DeliveryEnd
+from engram_host.companion.bridges.errors import SendFailed, SendRefused, SlowDown
+from engram_host.companion.bridges.network import Network
+from engram_host.companion.conversations.chat_messages import HELP
+from engram_host.companion.conversations.display import LEFT_OUT, TYPING_SECONDS, Display, Dropped, Outlet
 from engram_host.companion.conversations.service import ConversationService, Progress
-from engram_host.companion.conversations.wakers import wait_for_event
-from engram_host.companion.errors import UnknownConversation
+from engram_host.companion.errors import StoreUnavailable, UnknownConversation
 from engram_host.companion.store.bridges.deliveries import DeliveryTable
+from engram_host.companion.supervisor import Backoff, TaskSet, Wakers, describe_error, wait_for_event
 from engram_host.companion.types import Conversation, Piece
 
 _log = logging.getLogger("engram.bridges")
 
+STOP_SECONDS = 3.0
+
+MOST_FAILURES = 5
+
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+
+STORE_SECONDS = 5.0
+
+_BACK = "back"
+
 FIRST_SECONDS = 0.7
 
 GROUP_TIMES = 3
-"""Factor for edit intervals in groups, where networks have lower limits."""
 
 PARAGRAPH_SECONDS = 1.0
 
 RETRY_SECONDS = 5.0
 
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
-
 FOREVER = 1e9
 
+MOST_BYTES = 100_000
 
-class RetryWait(Protocol):
-    async def __call__(self, seconds: float) -> None: ...
+NOTHING = "(The answer is empty.)"
+CANCELLED = "(The answer was cancelled.)"
+GONE = "(The answer is not kept any more: ask again.)"
+_SIGNS = {"notice": "· ", "problem": "! "}
+_RECALLED = '{"recalled":'
+
+
+class Lanes:
+    """Retries each delivery until its chat has it, or never will."""
+
+    def __init__(
+        self,
+        bridge: str,
+        network: Network,
+        store: DeliveryTable,
+        conversations: ConversationService,
+        may_hear: Callable[[Delivery], Awaitable[bool]],
+        on_sent: Callable[[], None],
+    ):
+        self._bridge = bridge
+        self._network = network
+        self._store = store
+        self._conversations = conversations
+        self._may_hear = may_hear
+        self._on_sent = on_sent
+        self._back = Wakers()
+        self._lanes: dict[tuple[ChatPlace, str], deque[Delivery]] = {}
+        self._numbers: set[int] = set()
+        self._outlets: WeakValueDictionary[str, Outlet] = WeakValueDictionary()
+        self._tasks = TaskSet(f"a delivery of the bridge {bridge}")
+        self._calls = TaskSet(f"a call of the bridge {bridge}")
+        self._is_stopping = False
+
+    @property
+    def owed(self) -> int:
+        return len(self._numbers)
+
+    def retry_now(self) -> None:
+        self._back.wake(_BACK)
+
+    def add(self, delivery: Delivery) -> None:
+        if delivery.number in self._numbers or self._is_stopping:
+            return
+        self._numbers.add(delivery.number)
+        lane = delivery.place, "" if delivery.text else delivery.device
+        waiting = self._lanes.get(lane)
+        if waiting is None:
+            self._lanes[lane] = deque([delivery])
+            self._tasks.begin(self._run(lane))
+        else:
+            waiting.append(delivery)
+
+    async def stop(self) -> None:
+        self._is_stopping = True
+        await self._tasks.stop()
+        await self._calls.stop(STOP_SECONDS)
+
+    async def _run(self, lane: tuple[ChatPlace, str]) -> None:
+        waiting = self._lanes[lane]
+        try:
+            while waiting:
+                await self._deliver(waiting[0])
+                self._numbers.discard(waiting.popleft().number)
+        finally:
+            del self._lanes[lane]
+            self._numbers.difference_update(delivery.number for delivery in waiting)
+
+    async def _deliver(self, first: Delivery) -> None:
+        chat = first.place.chat
+        outlet = self._outlets.setdefault(chat, Outlet(self._network, self._calls, self._on_sent))
+        backoff, failures = Backoff(FIRST_PAUSE, LONGEST_PAUSE), 0
+        delivery: Delivery | None = first
+        while delivery and (error := await self._attempt(delivery, outlet)):
+            pause = error.retry_after if isinstance(error, SlowDown) else backoff.next()
+            if isinstance(error, (SendFailed, StoreUnavailable)):
+                _log.info("a delivery waits: %s", error, extra={"repeat": "deliveries"})
+            else:
+                failures += 1
+                _log.error("the bridge %s failed to deliver: %s", self._bridge, describe_error(error))
+            delivery = await self._read_again(delivery.number, pause, failures)
+
+    async def _attempt(self, delivery: Delivery, outlet: Outlet) -> BaseException | None:
+        # A task of its own: a library may raise whatever it likes, and even cancel its caller.
+        task = asyncio.get_running_loop().create_task(self._deliver_once(delivery, outlet))
+        try:
+            await asyncio.wait([task])
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+        return asyncio.CancelledError() if task.cancelled() else task.exception()
+
+    async def _deliver_once(self, delivery: Delivery, outlet: Outlet) -> None:
+        async def may_send() -> bool:
+            current = await asyncio.to_thread(self._store.open_delivery, delivery.number)
+            return current is not None and await self._may_hear(delivery)
+
+        if end := await Deliverer(self._store, self._conversations, outlet, delivery, may_send).run():
+            await asyncio.to_thread(self._store.end_delivery, delivery.number, end, int(time.time()))
+
+    async def _read_again(self, number: int, pause: float, failures: int) -> Delivery | None:
+        """Read a delivery after a pause; None if it is over, or failed too often."""
+        while True:
+            with self._back.waiting(_BACK) as event:
+                await wait_for_event(event, pause)
+            try:
+                if failures < MOST_FAILURES:
+                    return await asyncio.to_thread(self._store.open_delivery, number)
+                _log.error("the bridge %s gives an answer up", self._bridge)
+                await asyncio.to_thread(self._store.end_delivery, number, "refused", int(time.time()))
+                return None
+            except StoreUnavailable:
+                pause = STORE_SECONDS
 
 
 class Deliverer:
+    """One attempt at a delivery, which continues where the last one stopped."""
+
     def __init__(
         self,
         store: DeliveryTable,
         conversations: ConversationService,
         outlet: Outlet,
-        features: Features,
         delivery: Delivery,
-        wait_to_retry: RetryWait,
         may_send: Callable[[], Awaitable[bool]],
-        tail_of: Callable[[Conversation], str] = lambda conversation: "",
     ):
         self._store = store
         self._conversations = conversations
         self._outlet = outlet
-        self._features = features
         self._delivery = delivery
-        self._wait_to_retry = wait_to_retry
         self._may_send = may_send
-        self._tail_of = tail_of
         self._text = AnswerText()
         self._changed = asyncio.Event()
         self._ended: Conversation | None = None
@@ -67,7 +186,7 @@ class Deliverer:
         self._has_typed = False
 
     async def run(self) -> DeliveryEnd | None:
-        """Deliver and return the outcome, or None on shutdown. Raise StoreUnavailable."""
+        """Deliver and return the outcome, or None on shutdown. Raise StoreUnavailable or SendFailed."""
         try:
             if self._delivery.text:
                 return await self._deliver_text(self._delivery.text)
@@ -82,8 +201,7 @@ class Deliverer:
             return "dropped"
 
     async def _deliver_text(self, text: str) -> DeliveryEnd:
-        display = self._display(is_plain=False)
-        await self._finish(display, text.encode())
+        await self._display(is_plain=False).show(text.encode(), is_over=True)
         return "done"
 
     async def _deliver_gone(self) -> DeliveryEnd:
@@ -97,7 +215,7 @@ class Deliverer:
         return "done"
 
     def _display(self, *, is_plain: bool) -> Display:
-        return Display(self._store, self._outlet, self._features, self._delivery, self._may_send, is_plain=is_plain)
+        return Display(self._store, self._outlet, self._delivery, self._may_send, is_plain=is_plain)
 
     async def _deliver_answer(self) -> DeliveryEnd | None:
         found = await self._conversations.find(self._delivery.device, self._delivery.mid)
@@ -112,8 +230,9 @@ class Deliverer:
             await self._stop_typing(display)
         if self._ended is None:
             return None
-        self._text.end(self._tail_of(self._ended), CANCELLED if self._ended.state == "cancelled" else NOTHING)
-        await self._finish(display, bytes(self._text.data))
+        tail = HELP if self._ended.said.is_command and self._ended.said.text == "/help" else ""
+        self._text.end(tail, CANCELLED if self._ended.state == "cancelled" else NOTHING)
+        await display.show(bytes(self._text.data), is_over=True)
         return "done"
 
     # --- while the answer is made
@@ -157,7 +276,8 @@ class Deliverer:
         return max(0.0, min(until) - time.monotonic())
 
     def _wants_typing(self, display: Display) -> bool:
-        return self._features.has_typing and not self._away and not self._text.data and not display.has_begun
+        has_typing = self._outlet.features.has_typing
+        return has_typing and not self._away and not self._text.data and not display.has_begun
 
     async def _tell(self, display: Display) -> None:
         try:
@@ -166,7 +286,7 @@ class Deliverer:
             _log.info("a chat was not told that its message waits: %s", problem)
 
     async def _show_now(self, display: Display) -> None:
-        pause = self._features.edit_seconds or PARAGRAPH_SECONDS
+        pause = self._outlet.features.edit_seconds or PARAGRAPH_SECONDS
         pause *= GROUP_TIMES if display.chat.is_group else 1
         try:
             if self._outlet.pause:
@@ -185,23 +305,72 @@ class Deliverer:
         if self._has_typed and not display.has_begun:
             await self._outlet.show_typing(display.chat, is_typing=False)
 
-    # --- in the end
 
-    async def _finish(self, display: Display, data: bytes) -> None:
-        """Show the whole answer with unlimited retries. Raise SendRefused, Dropped."""
-        pause = FIRST_PAUSE
-        while True:
-            try:
-                await display.show(data, is_over=True)
+# --- the text of an answer
+
+
+class AnswerText:
+    def __init__(self) -> None:
+        self._reset()
+
+    def _reset(self) -> None:
+        self.data = bytearray()
+        self._closed = 0  # up to here no fence is left open
+        self._last = ""
+        self._is_full = False
+        self._reports: list[str] = []
+
+    def add(self, piece: Piece) -> None:
+        if piece.kind == "again":
+            self._reset()
+        elif piece.kind == "report":
+            # Only programs get reports; recalled memories are not shown in chats.
+            self._reports += [] if piece.text.startswith(_RECALLED) else [piece.text]
+        elif not self._is_full:
+            self._add(piece.kind, piece.text)
+
+    def end(self, tail: str = "", if_empty: str = NOTHING) -> None:
+        if not self.data.strip():
+            self.data.clear()
+            self._add("line", "\n".join(map(_in_words, self._reports)) or tail or if_empty)
+        elif tail and not self._is_full:
+            self._add("line", tail)
+
+    def _add(self, kind: str, text: str) -> None:
+        before = self._last
+        if kind == "text":
+            text = text if self.data else text.lstrip()
+            if not text:
                 return
-            except SendRefused:
-                raise
-            except SlowDown as problem:
-                await self._wait_to_retry(problem.retry_after)
-            except SendUncertain as problem:
-                _log.info("nobody knows whether an answer arrived: %s", problem)
-                await self._wait_to_retry(pause)
-            except SendFailed as problem:
-                _log.info("an answer is sent again: %s", problem)
-                await self._wait_to_retry(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+            mark = "\n\n" if before not in ("", "text") else ""
+        elif before == "text":
+            closing = _closing(self.data[self._closed :])
+            self._closed = len(self.data) + len(closing)
+            mark = closing + "\n\n"
+        else:
+            mark = "\n" if self.data else ""
+        self._append(mark + _SIGNS.get(kind, "") + text)
+        self._last = kind
+
+    def _append(self, text: str) -> None:
+        data = text.encode()
+        if len(self.data) + len(data) > MOST_BYTES:
+            self._is_full = True
+            self.data += data[: MOST_BYTES - len(self.data)].decode(errors="ignore").encode()
+            data = (_closing(self.data) + "\n\n" + LEFT_OUT).encode()
+        self.data += data
+
+
+def _closing(data: bytearray) -> str:
+    fence, _ = open_fence(bytes(data))
+    return "\n" + fence.decode() if fence else ""
+
+
+def _in_words(report: str) -> str:
+    try:
+        fields = json.loads(report)
+    except ValueError:
+        return report
+    if not isinstance(fields, dict):
+        return report
+    return ", ".join(f"{name}: {value}" for name, value in fields.items() if value not in ("", [], {}, None))

@@ -8,9 +8,7 @@ off         nobody
 """
 
 import asyncio
-import logging
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import cast
@@ -19,21 +17,18 @@ from engram.channels import people as board_people
 from engram.errors import ArgumentError
 from engram.memory import access
 from engram.memory.access import Caller
+from engram_host.bounded import BoundedDict
 from engram_host.companion.bridge_settings import EVERYBODY, POLICIES, BridgeSettings, PeopleSettings, Policy
 from engram_host.companion.bridge_types import ChatPlace, GroupMode, PairingRequest, Person, fitting_name, principal_of
 from engram_host.companion.bridges.network import Incoming
 from engram_host.companion.conversations.service import BOARD_ROOM
-from engram_host.companion.errors import SettingError, StoreUnavailable
+from engram_host.companion.errors import SettingError
 from engram_host.companion.store.bridges.people import MOST_WAITING, Known, PeopleTable
-
-_log = logging.getLogger("engram.conversations")
 
 MOST_RATED = 4096
 
 LATE_MINUTES = 5
-"""Minutes' worth of late messages per hour and sender that count at their claimed time."""
-
-CODE_PAUSE = 60.0
+"""Late messages per hour and sender, in minutes' worth: an outage of the network is no flood."""
 
 _MINUTE = 60
 _HOUR = 3600
@@ -81,8 +76,7 @@ def admission_rules(people: PeopleSettings, bridges: Iterable[BridgeSettings]) -
 class Admission:
     caller: Caller | None
     reply: str = ""
-    counted: tuple[tuple[str, int, int], ...] = ()
-    request: PairingRequest | None = None
+    counted: tuple[str, int, int] | None = None
 
 
 _NOBODY = Admission(None)
@@ -97,17 +91,15 @@ class PeopleService:
         rules: AdmissionRules | None = None,
         on_request: Callable[[PairingRequest], None] = lambda request: None,
         now: Callable[[], float] = time.time,
-        on_approved: Callable[[], None] = lambda: None,
+        on_owed: Callable[[], None] = lambda: None,
     ):
-        """Store callbacks: `on_request` for each new code, `on_approved` after an approval."""
+        """`on_request` is called for each new code, `on_owed` once a person is owed a code or a welcome."""
         self._store = store
         self._rules = rules or AdmissionRules()
         self._on_request = on_request
-        self._on_approved = on_approved
+        self._on_owed = on_owed
         self._now = now
-        self._counts: OrderedDict[tuple[str, int, int], int] = OrderedDict()
-        self._asking: set[str] = set()
-        self._put_off: dict[str, float] = {}
+        self._counts: BoundedDict[tuple[str, int, int], int] = BoundedDict(MOST_RATED)
 
     def set_rules(self, rules: AdmissionRules) -> None:
         self._rules = rules
@@ -128,7 +120,7 @@ class PeopleService:
 
     async def approve(self, ref: str, name: str = "") -> Person:
         person = await asyncio.to_thread(self._store.approve_person, ref, name, int(self._now()))
-        self._on_approved()
+        self._on_owed()
         return person
 
     async def block(self, ref: str) -> Person:
@@ -142,7 +134,7 @@ class PeopleService:
 
     async def link(self, ref: str, other: str) -> Person:
         person = await asyncio.to_thread(self._store.link_person, ref, other, int(self._now()))
-        self._on_approved()
+        self._on_owed()
         return person
 
     async def make_owner(self, ref: str) -> Person:
@@ -174,7 +166,7 @@ class PeopleService:
             if policy == "off":
                 return _NOBODY
             if not self._is_let_in(person, ref, policy):
-                return await self._ask(known, ref, bridge, message) if policy == "pairing" else _NOBODY
+                return await self._give_code(known, ref, bridge, message) if policy == "pairing" else _NOBODY
         principal = person.principal if person else principal_of(ref)
         return self._rated(
             ref, message.at, Caller(principal, room_of(network, chat.id, chat.thread), chat.is_group, "")
@@ -189,29 +181,8 @@ class PeopleService:
 
     def take_back(self, admission: Admission) -> None:
         """Uncount an admitted message that was not stored."""
-        for key in admission.counted:
-            if key in self._counts:
-                self._counts[key] -= 1
-
-    async def mark_sent(self, admission: Admission) -> None:
-        """Mark a code as delivered, so that it is not sent again."""
-        if not admission.request:
-            return
-        try:
-            await asyncio.to_thread(self._store.mark_code_sent, admission.request.code)
-        except StoreUnavailable as problem:
-            _log.info("a code is sent again with the stranger's next message: %s", problem)
-
-    def end_notice(self, admission: Admission) -> None:
-        """End an admission's notice; an undelivered code goes with the next message."""
-        if admission.request:
-            self._asking.discard(admission.request.ref)
-
-    def put_off_code(self, admission: Admission) -> None:
-        if admission.request:
-            now = self._now()
-            self._put_off = {ref: until for ref, until in self._put_off.items() if now < until}
-            self._put_off[admission.request.ref] = now + CODE_PAUSE
+        if admission.counted and admission.counted in self._counts:
+            self._counts[admission.counted] -= 1
 
     async def may_hear(self, bridge: str, network: str, place: ChatPlace, ref: str) -> bool:
         """True if a delivery to a chat is still allowed; `ref` is its reader, "" for a group."""
@@ -222,6 +193,8 @@ class PeopleService:
         if place.is_group:
             return bool(known.mode)
         policy = self._rules.policy_of(bridge)
+        if policy == "pairing" and known.request:
+            return True
         return policy != "off" and self._is_let_in(known.person, ref, policy)
 
     async def silenced_rooms(self) -> set[str]:
@@ -235,58 +208,25 @@ class PeopleService:
     def _rated(self, ref: str, at: int, caller: Caller) -> Admission:
         """Count a message; exceeding the rate gives one notice, then silence."""
         now, rate = int(self._now()), self._rules.rate
-        minute, hour = (ref, _MINUTE, now // _MINUTE), (ref, _HOUR, now // _HOUR)
-        counted = [minute]
-        if 0 < at < now - _MINUTE and self._counts.get(hour, 0) < LATE_MINUTES * rate:
-            self._count(hour)
-            counted = [hour, (ref, _MINUTE, at // _MINUTE)]
-        count = self._count(counted[-1])
-        if count <= rate:
-            return Admission(caller, counted=tuple(counted))
-        return Admission(None, board_people.TOO_FAST % rate if count == rate + 1 else "")
+        is_late = 0 < at < now - _MINUTE
+        key = (ref, _HOUR, now // _HOUR) if is_late else (ref, _MINUTE, now // _MINUTE)
+        most = LATE_MINUTES * rate if is_late else rate
+        count = self._counts[key] = self._counts.get(key, 0) + 1
+        if count <= most:
+            return Admission(caller, counted=key)
+        return Admission(None, board_people.TOO_FAST % rate if count == most + 1 else "")
 
-    def _count(self, key: tuple[str, int, int]) -> int:
-        count = self._counts[key] = self._counts.pop(key, 0) + 1
-        if len(self._counts) > MOST_RATED:
-            self._counts.popitem(last=False)
-        return count
-
-    async def _ask(self, known: Known, ref: str, bridge: str, message: Incoming) -> Admission:
-        now = self._now()
-        is_put_off = now < self._put_off.get(ref, 0.0) <= now + CODE_PAUSE  # unless the clock was set back
-        if (
-            is_put_off
-            or ref in self._asking
-            or (known.request.is_sent if known.request else known.codes >= MOST_WAITING)
-        ):
+    async def _give_code(self, known: Known, ref: str, bridge: str, message: Incoming) -> Admission:
+        if known.request or known.codes >= MOST_WAITING:
             return _NOBODY
-        self._asking.add(ref)
-        admission = _NOBODY
-        try:
-            admission = await (self._repeat_code(ref) if known.request else self._give_code(ref, bridge, message))
-        finally:
-            if admission.request is None:
-                self._asking.discard(ref)
-        return admission
-
-    async def _give_code(self, ref: str, bridge: str, message: Incoming) -> Admission:
         name, chat = board_people.shown(message.sender_name), message.chat.id if bridge else ""
         code, now = board_people.new_code(), int(self._now())
         request = PairingRequest(code, ref, name, now, bridge=bridge, chat=chat)
         if not await asyncio.to_thread(self._store.add_code, request):
             return _NOBODY
         self._on_request(request)
-        return Admission(None, board_people.ASK % (code, code), request=request)
-
-    async def _repeat_code(self, ref: str) -> Admission:
-        # Read again: the notice may have been sent meanwhile.
-        now = int(self._now())
-        request = (await asyncio.to_thread(self._store.known_sender, ref, "", now)).request
-        if request is None or request.is_sent:
-            return _NOBODY
-        minutes = (now - request.at) // _MINUTE
-        age = f" The code was made {minutes} min ago." if minutes > 0 else ""
-        return Admission(None, board_people.ASK % (request.code, request.code) + age, request=request)
+        self._on_owed()
+        return Admission(None, "" if bridge else board_people.ASK % (code, code))
 
 
 def room_of(network: str, chat: str, thread: str = "") -> str:

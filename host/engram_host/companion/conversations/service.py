@@ -15,14 +15,13 @@ from engram.memory.access import Caller
 from engram_host.companion.bridges.texts import separate
 from engram_host.companion.conversations.answers import Answer, Exchange
 from engram_host.companion.conversations.board_side import PUSHED, BoardSide, storable
-from engram_host.companion.conversations.wakers import Wakers, wait_for_event
 from engram_host.companion.errors import StoreUnavailable, UnknownConversation
 from engram_host.companion.replication.messages import ConversationHead
 from engram_host.companion.settings import ChatSettings, conversation_limits
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.conversations.table import ConversationTable
 from engram_host.companion.store.values import Notice
-from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.supervisor import BackgroundPart, Supervisor, Wakers, wait_for_event
 from engram_host.companion.types import Conversation, Piece, Said, without_secret
 from engram_host.sentences import SentenceTable
 from engram_host.wording import counted
@@ -85,7 +84,7 @@ class Progress:
 Event = Progress | Piece | None
 
 
-class ConversationService:
+class ConversationService(BackgroundPart):
     """Messages to boards and their answers; runs between start() and stop()."""
 
     def __init__(
@@ -96,19 +95,15 @@ class ConversationService:
         settings: ChatSettings,
         supervisor: Supervisor,
     ):
+        super().__init__(supervisor, "conversations")
         self._boards = boards
         self._conversations = conversations
         self._settings = settings
         self._limits = conversation_limits(settings)
-        self._supervisor = supervisor
         self._changed = Wakers()
         self._board_side = BoardSide(conversations, self._limits, self._changed)
-        self._task: BackgroundTask | None = None
         self._is_stopping = False
         self.followers = 0
-
-    def start(self) -> None:
-        self._task = self._supervisor.start("conversations", self._run)
 
     def release(self) -> None:
         self._is_stopping = True
@@ -117,8 +112,7 @@ class ConversationService:
 
     async def stop(self) -> None:
         self.release()
-        if self._task:
-            await self._task.stop()
+        await super().stop()
 
     async def answer_board(self, device: str, head: ConversationHead, body: bytes) -> list[bytes]:
         return await self._board_side.answer(device, head, body)

@@ -28,10 +28,10 @@ from engram_host.companion.errors import (
 )
 from engram_host.companion.imports.files import ImportFiles, ImportLine, ImportStatus
 from engram_host.companion.imports.preview import preview_import
-from engram_host.companion.processes.leases import Lease
+from engram_host.companion.processes.leases import Lease, LeasedPart
 from engram_host.companion.store.board_notes import NoteFileTable
 from engram_host.companion.store.boards.table import BoardTable
-from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import ConversationState, Piece, Said
 from engram_host.sentences import SentenceTable
 from engram_host.transfer.report import (
@@ -86,7 +86,7 @@ class _LineAnswer:
     state: ConversationState | Literal[""] = ""
 
 
-class ImportService:
+class ImportService(LeasedPart):
     def __init__(
         self,
         *,
@@ -98,25 +98,16 @@ class ImportService:
         lease: Lease,
         clock: Callable[[], float] = time.time,
     ):
+        super().__init__(supervisor, "imports", lease)
         self._boards = boards
         self._notes = notes
         self._conversations = conversations
         self._files = ImportFiles(home)
-        self._lease = lease
-        self._supervisor = supervisor
         self._clock = clock
-        self._task: BackgroundTask | None = None
         self._running: dict[str, asyncio.Task[None]] = {}
         self._wake = asyncio.Event()
         # Held while checking for running imports and starting one.
         self._beginning = asyncio.Lock()
-
-    def start(self) -> None:
-        self._task = self._supervisor.start("imports", lambda: self._lease.run(self._run))
-
-    async def stop(self) -> None:
-        if self._task:
-            await self._task.stop()
 
     # --- requests
 

@@ -19,7 +19,7 @@ from engram_host.companion.media.service import MediaService
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.media import MediaTable, StoredMedia
 from engram_host.companion.store.row_types import fields_of
-from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.supervisor import BackgroundPart, Supervisor
 from engram_host.companion.types import Device
 
 _log = logging.getLogger("engram.media")
@@ -38,7 +38,7 @@ _MOST = 1 << 30
 _FORGETTING = (b'"op":', b'"gone":')
 
 
-class MediaUpkeep:
+class MediaUpkeep(BackgroundPart):
     def __init__(
         self,
         *,
@@ -49,23 +49,15 @@ class MediaUpkeep:
         supervisor: Supervisor,
         clock: Callable[[], float] = time.time,
     ):
+        super().__init__(supervisor, "media")
         self._boards = boards
         self._media = media
         self._service = service
         self._unused_seconds = (waiting_days + 1) * _DAY_SECONDS
-        self._supervisor = supervisor
         self._clock = clock
-        self._task: BackgroundTask | None = None
         self._woken = asyncio.Event()
         self._seen: dict[str, tuple[int, int, int]] = {}
         """(generation, version, time of the last full scan) of each board."""
-
-    def start(self) -> None:
-        self._task = self._supervisor.start("media", self._run)
-
-    async def stop(self) -> None:
-        if self._task:
-            await self._task.stop()
 
     def wake(self) -> None:
         self._woken.set()

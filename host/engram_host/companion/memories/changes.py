@@ -14,7 +14,6 @@ from engram.errors import ArgumentError
 from engram.memory import ALL
 from engram_host.companion.conversations.answers import Exchange
 from engram_host.companion.conversations.service import LOOK_SECONDS, ConversationService
-from engram_host.companion.conversations.wakers import wait_for_event
 from engram_host.companion.errors import (
     REFUSALS,
     MemoryNotChangeable,
@@ -34,7 +33,7 @@ from engram_host.companion.memories.undo_order import (
     is_pin_overtaken,
     standing_changes,
 )
-from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.supervisor import BackgroundPart, Supervisor, wait_for_event
 from engram_host.companion.types import Conversation, Said
 
 MOST_LISTED = 100
@@ -50,25 +49,17 @@ _AWAY_LOOK_SECONDS = 10.0
 _RESUMED_SECONDS = 7 * 86400
 
 
-class MemoryChanges:
+class MemoryChanges(BackgroundPart):
     """Changes of memories; `was` is the version read, so that newer versions stay unchanged."""
 
     def __init__(self, conversations: ConversationService, browser: MemoryBrowser, supervisor: Supervisor):
+        super().__init__(supervisor, "merges")
         self._conversations = conversations
         self._browser = browser
-        self._supervisor = supervisor
         self._merges: set[tuple[str, str]] = set()
         self._asked = asyncio.Event()
         self._lock = asyncio.Lock()
         """Makes the check of pending changes and the insert of a new one atomic."""
-        self._task: BackgroundTask | None = None
-
-    def start(self) -> None:
-        self._task = self._supervisor.start("merges", self._run)
-
-    async def stop(self) -> None:
-        if self._task:
-            await self._task.stop()
 
     # --- changes
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from engram_host.companion.alerts.board_warnings import BOARD_WARNINGS
 from engram_host.companion.alerts.outbox import ALERT_PROBLEMS
-from engram_host.companion.bridges.running import BRIDGE_PROBLEMS
+from engram_host.companion.bridges.runner import BRIDGE_PROBLEMS
 from engram_host.companion.conversations.service import WAITING
 from engram_host.companion.diagnosis.findings import CHECKS
 from engram_host.companion.errors import REFUSALS

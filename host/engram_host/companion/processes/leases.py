@@ -19,7 +19,7 @@ from typing import Any
 
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store.database import AdvisoryLocks, Database
-from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.supervisor import BackgroundPart, Supervisor
 
 _log = logging.getLogger("engram.leases")
 
@@ -88,13 +88,27 @@ class Lease:
         self.on_change()
 
 
-class LeaseKeeper:
+class LeasedPart(BackgroundPart):
+    """A part whose task runs in one of the processes on a database."""
+
+    def __init__(self, supervisor: Supervisor, task: str, lease: Lease):
+        super().__init__(supervisor, task)
+        self._lease = lease
+
+    def start(self) -> None:
+        self._task = self._supervisor.start(self._task_name, lambda: self._lease.run(self._run))
+
+    async def stop(self) -> None:
+        await super().stop()
+        self._lease.release()
+
+
+class LeaseKeeper(BackgroundPart):
     def __init__(self, database: Database, supervisor: Supervisor):
+        super().__init__(supervisor, "leases", longest_pause=LOOK_SECONDS)
         self._database = database
-        self._supervisor = supervisor
         self._leases: dict[str, Lease] = {}
         self._wake = asyncio.Event()
-        self._task: BackgroundTask | None = None
 
     def lease(self, name: str) -> Lease:
         wake = self._wake.set if self._database.is_shared else None
@@ -102,11 +116,10 @@ class LeaseKeeper:
 
     def start(self) -> None:
         if self._database.is_shared:
-            self._task = self._supervisor.start("leases", self._run, longest_pause=LOOK_SECONDS)
+            super().start()
 
     async def stop(self) -> None:
-        if self._task:
-            await self._task.stop()
+        await super().stop()
         for lease in self._leases.values():
             lease.release()
 

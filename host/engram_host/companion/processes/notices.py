@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store.database import Database
 from engram_host.companion.store.values import Notice, parse_notice
-from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.supervisor import BackgroundPart, Supervisor
 
 _log = logging.getLogger("engram.notices")
 
@@ -19,20 +19,15 @@ RETRY_SECONDS = 1.0
 OnNotice = Callable[[Notice], None]
 
 
-class NoticeListener:
+class NoticeListener(BackgroundPart):
     def __init__(self, database: Database, supervisor: Supervisor, listeners: Sequence[OnNotice]):
+        super().__init__(supervisor, TASK)
         self._database = database
-        self._supervisor = supervisor
         self._listeners = listeners
-        self._task: BackgroundTask | None = None
 
     def start(self) -> None:
         if self._database.is_shared:
-            self._task = self._supervisor.start(TASK, self._run)
-
-    async def stop(self) -> None:
-        if self._task:
-            await self._task.stop()
+            super().start()
 
     async def _run(self) -> None:
         while True:

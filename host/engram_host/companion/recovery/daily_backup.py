@@ -9,7 +9,7 @@ from pathlib import Path
 from engram_host.companion.errors import CompanionError, StoreUnavailable
 from engram_host.companion.metrics import note_backup
 from engram_host.companion.recovery.saving import daily_backup, save_backup
-from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.supervisor import BackgroundPart, Supervisor
 
 _log = logging.getLogger("engram.backup")
 
@@ -22,7 +22,7 @@ LOOK_SECONDS = 3600.0
 _DAY_SECONDS = 86400
 
 
-class DailyBackup:
+class DailyBackup(BackgroundPart):
     def __init__(
         self,
         home: Path,
@@ -32,21 +32,16 @@ class DailyBackup:
         supervisor: Supervisor,
         clock: Callable[[], float] = time.time,
     ):
+        super().__init__(supervisor, "backup")
         self.problem = ""
         self._home = home
         self._database = database
         self._keep = keep
-        self._supervisor = supervisor
         self._clock = clock
-        self._task: BackgroundTask | None = None
 
     def start(self) -> None:
         if self._database and self._keep:
-            self._task = self._supervisor.start("backup", self._run)
-
-    async def stop(self) -> None:
-        if self._task:
-            await self._task.stop()
+            super().start()
 
     async def _run(self) -> None:
         await asyncio.sleep(FIRST_SECONDS)

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Protocol
 
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.processes.leases import Lease
+from engram_host.companion.processes.leases import Lease, LeasedPart
 from engram_host.companion.store.removal import RemovalTable
-from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import RetentionLimits
 
 _log = logging.getLogger("engram.expiry")
@@ -23,21 +23,11 @@ EXPIRE_FIRST_SECONDS = 60.0
 EXPIRE_EVERY_SECONDS = 3600.0
 
 
-class ExpirySweep:
+class ExpirySweep(LeasedPart):
     def __init__(self, store: RemovalTable, limits: RetentionLimits, supervisor: Supervisor, lease: Lease):
+        super().__init__(supervisor, "expiry", lease)
         self._store = store
         self._limits = limits
-        self._supervisor = supervisor
-        self._lease = lease
-        self._task: BackgroundTask | None = None
-
-    def start(self) -> None:
-        self._task = self._supervisor.start("expiry", lambda: self._lease.run(self._run))
-
-    async def stop(self) -> None:
-        if self._task:
-            await self._task.stop()
-        self._lease.release()
 
     async def _run(self) -> None:
         pause = EXPIRE_FIRST_SECONDS
@@ -70,20 +60,10 @@ class Checked(Protocol):
         ...
 
 
-class StoreCheck:
+class StoreCheck(LeasedPart):
     def __init__(self, store: Checked, supervisor: Supervisor, lease: Lease):
+        super().__init__(supervisor, "checking", lease)
         self._store = store
-        self._supervisor = supervisor
-        self._lease = lease
-        self._task: BackgroundTask | None = None
-
-    def start(self) -> None:
-        self._task = self._supervisor.start("checking", lambda: self._lease.run(self._run))
-
-    async def stop(self) -> None:
-        if self._task:
-            await self._task.stop()
-        self._lease.release()
 
     async def _run(self) -> None:
         await asyncio.sleep(CHECK_FIRST_SECONDS)

@@ -8,12 +8,12 @@ import logging
 import time
 
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.processes.leases import Lease
+from engram_host.companion.processes.leases import Lease, LeasedPart
 from engram_host.companion.senses.anomalies import AnomalyFinder
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.senses.table import SenseTable
 from engram_host.companion.store.senses.types import MINUTES, StoredSense
-from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.supervisor import Supervisor
 
 _log = logging.getLogger("engram.senses")
 
@@ -26,22 +26,12 @@ LEARNED_DAYS = 90
 _DAY = 1440
 
 
-class AnomalyWatch:
+class AnomalyWatch(LeasedPart):
     def __init__(self, *, boards: BoardTable, senses: SenseTable, supervisor: Supervisor, lease: Lease):
+        super().__init__(supervisor, "anomalies", lease)
         self._boards = boards
         self._senses = senses
-        self._supervisor = supervisor
-        self._lease = lease
         self._finders: dict[tuple[str, int], AnomalyFinder] = {}
-        self._task: BackgroundTask | None = None
-
-    def start(self) -> None:
-        self._task = self._supervisor.start("anomalies", lambda: self._lease.run(self._run))
-
-    async def stop(self) -> None:
-        if self._task:
-            await self._task.stop()
-        self._lease.release()
 
     async def _run(self) -> None:
         self._finders.clear()  # another process may have looked since

@@ -10,7 +10,6 @@ from engram_host.companion.store.boards.status import BoardStatusTable
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.bridges.deliveries import DeliveryTable
 from engram_host.companion.store.bridges.people import PeopleTable
-from engram_host.companion.store.bridges.table import BridgeTable
 from engram_host.companion.store.conversations.table import ConversationTable
 from engram_host.companion.store.database import Database
 from engram_host.companion.store.health import HealthTable
@@ -33,7 +32,6 @@ class CompanionStore:
         self.database = database
         self.audit = AuditTable(database)
         self.boards = BoardTable(database)
-        self.bridges = BridgeTable(database)
         self.conversations = ConversationTable(database)
         self.deliveries = DeliveryTable(database)
         self.folders = FolderTable(database)

@@ -45,7 +45,6 @@ _FORMER = (
     _Aged("aside", "number", "at < ?", "at"),
     _Aged("note_files", "device, epoch, file", "replaced > 0 AND replaced < ?", "replaced"),
 )
-_FILES = _Aged("bridge_files", "bridge, chat, thread", "device = '' AND at < ?", "at")
 _READINGS = _Aged("sense_parts", "device, sense, level, part", f"level = {MINUTES} AND part < ?", "part")
 
 
@@ -209,7 +208,6 @@ class RemovalTable(DatabaseTable):
 def _aged(limits: RetentionLimits, now: int) -> Iterator[tuple[_Aged, int]]:
     today = now // DAY_SECONDS
     yield from ((rule, today - COUNT_DAYS_KEPT) for rule in _COUNTS)
-    yield _FILES, now - DAY_SECONDS
     if limits.former_days:
         yield from ((rule, now - limits.former_days * DAY_SECONDS) for rule in _FORMER)
     if limits.reading_days:

@@ -1,9 +1,10 @@
-"""Chats of bridges and open deliveries; a bridge or the companion may die between any two changes.
+"""Bridges, their chats and open deliveries; a bridge or the companion may die between any two changes.
 
 A network message has one row by its id, which makes repeats harmless until expire_deliveries() removes it.
 """
 
 import json
+import logging
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,21 +22,51 @@ from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.sql.dialect import in_list, read_row, row_values
 from engram_host.companion.types import ConversationLimits, Said
 
+_log = logging.getLogger("engram.bridges")
+
 MOST_OPEN_CHAT = 50
-"""Open deliveries per chat; beyond that the oldest is dropped, and the chat gets a notice."""
+"""Open deliveries per chat; beyond that the oldest is dropped."""
 
 MOST_OPEN = 2000
 
 MOST_CHATS = 5000
 
+MOST_MARK = 2000
+
 _AT_ONCE = 500
 
-PLACE = "bridge = ? AND chat = ? AND thread = ?"
+_PLACE = "bridge = ? AND chat = ? AND thread = ?"
 _SHOWN = ("messages", "part", "start", "upto", "digest", "heading", "sending", "told")
 _COLUMNS = f"number, bridge, chat, thread, is_group, message, device, mid, text, at, {', '.join(_SHOWN)}, ref"
 
 
 class DeliveryTable(DatabaseTable):
+    # --- bridges
+
+    @reads
+    def bridge_mark(self, rows: Rows, bridge: str) -> str:
+        found = rows.run("SELECT mark FROM bridge_marks WHERE bridge = ?", (bridge,))
+        return found[0][0] if found else ""
+
+    @writes
+    def save_bridge_mark(self, rows: Rows, bridge: str, mark: str) -> None:
+        rows.upsert("bridge_marks", "bridge", {"bridge": bridge, "mark": mark[:MOST_MARK]})
+
+    @writes
+    def claim_bridge(self, rows: Rows, bridge: str, account: str) -> bool:
+        """Bind a bridge to an account; True if it replaced another one, whose rows are removed."""
+        name = _account_note(bridge)
+        found = rows.run("SELECT value FROM notes WHERE name = ?", (name,))
+        is_other = bool(found) and found != [(account,)]
+        if is_other:
+            _forget(rows, bridge)
+        rows.upsert("notes", "name", {"name": name, "value": account})
+        return is_other
+
+    @writes
+    def forget_bridge(self, rows: Rows, bridge: str) -> None:
+        _forget(rows, bridge)
+
     # --- messages of people
 
     @reads
@@ -70,11 +101,9 @@ class DeliveryTable(DatabaseTable):
         return insert_delivery(rows, delivery, now)
 
     @writes
-    def add_text(self, rows: Rows, delivery: Delivery, now: int, *, is_sent: bool = False) -> Delivery | None:
-        """Store a text to deliver, already sent with `is_sent`; None if the message it answers is a repeat."""
-        if _is_known(rows, delivery.mid):
-            return None
-        return insert_delivery(rows, delivery, now, "done" if is_sent else "open")
+    def add_text(self, rows: Rows, delivery: Delivery, now: int) -> Delivery | None:
+        """Store a text to deliver; None if the message that it answers is a repeat."""
+        return None if _is_known(rows, delivery.mid) else insert_delivery(rows, delivery, now)
 
     @writes
     def add_pushes(self, rows: Rows, bridges: Collection[str], now: int) -> tuple[list[Delivery], list[Delivery]]:
@@ -106,28 +135,26 @@ class DeliveryTable(DatabaseTable):
     @writes
     def choose_board(self, rows: Rows, place: ChatPlace, ref: str, room: str, device: str, now: int) -> None:
         _touch_chat(rows, place, ref, room, now)
-        rows.run(f"UPDATE bridge_chats SET chosen = ? WHERE {PLACE}", (device, *place_key(place)))
+        rows.run(f"UPDATE bridge_chats SET chosen = ? WHERE {_PLACE}", (device, *_place_key(place)))
 
     @reads
     def is_kept_as_private(self, rows: Rows, bridge: str, chat: str) -> bool:
         private = "bridge = ? AND chat = ? AND is_group = 0"
         sql = (
             f"SELECT 1 FROM bridge_chats WHERE {private} UNION ALL "
-            f"SELECT 1 FROM bridge_deliveries WHERE {private} AND state = 'open' UNION ALL "
-            "SELECT 1 FROM bridge_files WHERE bridge = ? AND chat = ? LIMIT 1"
+            f"SELECT 1 FROM bridge_deliveries WHERE {private} AND state = 'open' LIMIT 1"
         )
-        return bool(rows.run(sql, (bridge, chat) * 3))
+        return bool(rows.run(sql, (bridge, chat) * 2))
 
     @writes
     def note_group(self, rows: Rows, bridge: str, chat: str, now: int) -> int:
-        """Mark a chat as a group and drop its private deliveries and files; return how many."""
+        """Mark a chat as a group and drop its private deliveries; return how many."""
         private = "bridge = ? AND chat = ? AND is_group = 0"
         rows.run(f"UPDATE bridge_chats SET is_group = 1 WHERE {private}", (bridge, chat))
         sql = (
             f"UPDATE bridge_deliveries SET state = 'dropped', changed = ?, text = '' WHERE {private} AND state = 'open'"
         )
         dropped = rows.count(sql, (now, bridge, chat))
-        dropped += rows.count("DELETE FROM bridge_files WHERE bridge = ? AND chat = ?", (bridge, chat))
         rows.let_go |= bool(dropped)
         return dropped
 
@@ -138,12 +165,7 @@ class DeliveryTable(DatabaseTable):
             f"c.mid = d.mid WHERE d.bridge = ? AND d.chat = ? AND d.thread = ? AND d.state = 'open' AND c.{OPEN} "
             "AND c.is_push = 0 ORDER BY d.number"
         )
-        return [(device, mid, principal) for device, mid, principal in rows.run(sql, place_key(place))]
-
-    @reads
-    def dropped_answers(self, rows: Rows, place: ChatPlace) -> int:
-        found = rows.run(f"SELECT dropped FROM bridge_chats WHERE {PLACE}", place_key(place))
-        return found[0][0] if found else 0
+        return [(device, mid, principal) for device, mid, principal in rows.run(sql, _place_key(place))]
 
     # --- delivering
 
@@ -158,19 +180,12 @@ class DeliveryTable(DatabaseTable):
         return _delivery(found[0]) if found else None
 
     @writes
-    def save_shown(self, rows: Rows, delivery: Delivery, shown: Shown, now: int, told_dropped: int = 0) -> bool:
-        """Save an answer's progress and the dropped ones it reports; False if it is no longer open."""
+    def save_shown(self, rows: Rows, number: int, shown: Shown, now: int) -> bool:
+        """Save an answer's progress; False if it is no longer open."""
         values = _shown(shown) | {"changed": now}
         names = ", ".join(f"{name} = ?" for name in values)
         sql = f"UPDATE bridge_deliveries SET {names} WHERE number = ? AND state = 'open'"
-        if not rows.count(sql, (*values.values(), delivery.number)):
-            return False
-        if told_dropped:
-            sql = f"UPDATE bridge_chats SET dropped = dropped - ? WHERE {PLACE}"
-            rows.run(sql, (told_dropped, *place_key(delivery.place)))
-            sql = "UPDATE bridge_deliveries SET tells_dropped = ? WHERE number = ?"
-            rows.run(sql, (told_dropped, delivery.number))
-        return True
+        return rows.count(sql, (*values.values(), number)) > 0
 
     @writes
     def end_delivery(self, rows: Rows, number: int, end: DeliveryEnd, now: int) -> None:
@@ -182,39 +197,41 @@ class DeliveryTable(DatabaseTable):
     @writes
     def expire_deliveries(self, rows: Rows, open_since: int, ended_since: int, now: int) -> list[int]:
         """Drop old open deliveries, remove ended ones and excess chats; return the numbers dropped."""
-        sql = (
-            f"SELECT {_COLUMNS} FROM bridge_deliveries WHERE state = 'open' AND at < ? ORDER BY number LIMIT {_AT_ONCE}"
-        )
-        dropped = [_delivery(row) for row in rows.run(sql, (open_since,))]
-        for each in dropped:
-            _drop(rows, each, now)
+        dropped = _drop(rows, f"state = 'open' AND at < ? ORDER BY number LIMIT {_AT_ONCE}", (open_since,), now)
         gone = f"SELECT number FROM bridge_deliveries WHERE state <> 'open' AND changed < ? LIMIT {_AT_ONCE}"
         rows.let_go |= bool(rows.count(f"DELETE FROM bridge_deliveries WHERE number IN ({gone})", (ended_since,)))
         kept = "SELECT bridge, chat, thread FROM bridge_chats ORDER BY heard DESC, bridge, chat, thread LIMIT ?"
         rows.run(f"DELETE FROM bridge_chats WHERE (bridge, chat, thread) NOT IN ({kept})", (MOST_CHATS,))
-        return [each.number for each in dropped]
+        return dropped
+
+
+def _account_note(bridge: str) -> str:
+    return f"bridge.account.{bridge}"
+
+
+def _forget(rows: Rows, bridge: str) -> None:
+    for table in ("bridge_marks", "bridge_chats", "bridge_deliveries"):
+        rows.run(f"DELETE FROM {table} WHERE bridge = ?", (bridge,))
+    rows.run("DELETE FROM notes WHERE name = ?", (_account_note(bridge),))
+    rows.let_go = True
 
 
 def _is_known(rows: Rows, mid: str) -> bool:
     return bool(rows.run("SELECT 1 FROM bridge_deliveries WHERE mid = ? LIMIT 1", (mid,)))
 
 
-def place_key(place: ChatPlace) -> tuple[str, str, str]:
+def _place_key(place: ChatPlace) -> tuple[str, str, str]:
     return place.bridge, place.chat, place.thread
-
-
-def place_values(place: ChatPlace) -> dict[str, str]:
-    return {"bridge": place.bridge, "chat": place.chat, "thread": place.thread}
 
 
 def _touch_chat(rows: Rows, place: ChatPlace, ref: str, room: str, now: int, asked: str = "") -> None:
     sql = (
-        "INSERT INTO bridge_chats (bridge, chat, thread, is_group, ref, room, chosen, asked, heard, dropped) "
-        "VALUES (?, ?, ?, ?, ?, ?, '', ?, ?, 0) ON CONFLICT (bridge, chat, thread) DO UPDATE SET heard = excluded.heard, "
+        "INSERT INTO bridge_chats (bridge, chat, thread, is_group, ref, room, chosen, asked, heard) "
+        "VALUES (?, ?, ?, ?, ?, ?, '', ?, ?) ON CONFLICT (bridge, chat, thread) DO UPDATE SET heard = excluded.heard, "
         "is_group = excluded.is_group, ref = excluded.ref, "
         "asked = CASE WHEN excluded.asked = '' THEN bridge_chats.asked ELSE excluded.asked END"
     )
-    rows.run(sql, (*place_key(place), int(place.is_group), ref, room, asked, now))
+    rows.run(sql, (*_place_key(place), int(place.is_group), ref, room, asked, now))
 
 
 def _place_of_room(rows: Rows, room: str, device: str, bridges: Collection[str]) -> tuple[ChatPlace, str]:
@@ -227,17 +244,19 @@ def _place_of_room(rows: Rows, room: str, device: str, bridges: Collection[str])
     return ChatPlace(bridge, chat, thread, bool(is_group)), "" if is_group else ref
 
 
-def insert_delivery(rows: Rows, delivery: Delivery, now: int, state: str = "open") -> Delivery | None:
+def insert_delivery(rows: Rows, delivery: Delivery, now: int) -> Delivery | None:
     place = delivery.place
     values: dict[str, Any] = {
-        **place_values(place),
+        "bridge": place.bridge,
+        "chat": place.chat,
+        "thread": place.thread,
         "is_group": int(place.is_group),
         "ref": delivery.ref,
         "message": delivery.message,
         "device": delivery.device,
         "mid": delivery.mid,
         "text": delivery.text,
-        "state": state,
+        "state": "open",
         "at": delivery.at,
         "changed": now,
         **_shown(delivery.shown),
@@ -246,33 +265,31 @@ def insert_delivery(rows: Rows, delivery: Delivery, now: int, state: str = "open
         return None  # another process has just inserted it
     key = (delivery.mid, delivery.device)
     ((number,),) = rows.run("SELECT number FROM bridge_deliveries WHERE mid = ? AND device = ?", key)
-    if state == "open":
-        _keep_bounds(rows, place, now)
+    _keep_bounds(rows, place, now)
     return replace(delivery, number=number)
 
 
 def _keep_bounds(rows: Rows, place: ChatPlace, now: int) -> None:
     for where, keys, most in (
-        (f"{PLACE} AND ", place_key(place), MOST_OPEN_CHAT),
+        (f"{_PLACE} AND ", _place_key(place), MOST_OPEN_CHAT),
         ("", (), MOST_OPEN),
     ):
         condition = f"{where}state = 'open'"
         ((count,),) = rows.run(f"SELECT count(*) FROM bridge_deliveries WHERE {condition}", keys)
         if count > most:
-            sql = f"SELECT {_COLUMNS} FROM bridge_deliveries WHERE {condition} ORDER BY number LIMIT ?"
-            for row in rows.run(sql, (*keys, count - most)):
-                _drop(rows, _delivery(row), now)
+            _drop(rows, f"{condition} ORDER BY number LIMIT ?", (*keys, count - most), now)
 
 
-def _drop(rows: Rows, delivery: Delivery, now: int) -> None:
-    sql = "UPDATE bridge_deliveries SET state = 'dropped', changed = ?, text = '' WHERE number = ?"
-    rows.run(sql, (now, delivery.number))
-    untold = 0
-    if not delivery.shown.messages:
-        ((untold,),) = rows.run("SELECT tells_dropped FROM bridge_deliveries WHERE number = ?", (delivery.number,))
-    sql = f"UPDATE bridge_chats SET dropped = dropped + ? WHERE {PLACE}"
-    rows.run(sql, (1 + untold, *place_key(delivery.place)))
-    rows.let_go = True
+def _drop(rows: Rows, condition: str, values: Sequence[Any], now: int) -> list[int]:
+    numbers = [number for (number,) in rows.run(f"SELECT number FROM bridge_deliveries WHERE {condition}", values)]
+    if numbers:
+        some, keys = in_list(numbers)
+        rows.run(
+            f"UPDATE bridge_deliveries SET state = 'dropped', changed = ?, text = '' WHERE number {some}", (now, *keys)
+        )
+        rows.let_go = True
+        _log.warning("dropped %d deliveries: too many wait, or for too long", len(numbers))
+    return numbers
 
 
 def _shown(shown: Shown) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engram.channels.people import GROUP_MODES, LET_IN, checked_id
+from engram.channels.people import ASK, GROUP_MODES, LET_IN, checked_id
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access
 from engram.memory.access import OWNER, Caller
@@ -38,7 +38,7 @@ CODE_SECONDS = 3600
 MOST_WAITING = 3
 """Codes per network: other strangers get no answer, so a flood costs nothing."""
 
-WELCOME_IDS = "welcome:"
+CODE_IDS, WELCOME_IDS = "code:", "welcome:"
 
 MOST_CLOSED = 1000
 
@@ -76,16 +76,16 @@ class PeopleTable(DatabaseTable):
 
     @writes
     def add_code(self, rows: Rows, request: PairingRequest) -> bool:
+        """Store a code, and tell the stranger; False if they have one, or the network too many."""
         _lock(rows)
         rows.run("DELETE FROM pairing_codes WHERE at <= ? OR at > ?", _ended(request.at))
         waiting = [each for each in _waiting(rows, request.at) if each.network == request.network]
         if len(waiting) >= MOST_WAITING or any(request.ref == each.ref for each in waiting):
             return False
-        return rows.insert("pairing_codes", row_values(request), "ON CONFLICT DO NOTHING") > 0
-
-    @writes
-    def mark_code_sent(self, rows: Rows, code: str) -> None:
-        rows.run("UPDATE pairing_codes SET is_sent = 1 WHERE code = ?", (code,))
+        if not rows.insert("pairing_codes", row_values(request), "ON CONFLICT DO NOTHING"):
+            return False
+        _tell(rows, request, CODE_IDS, ASK % (request.code, request.code), request.at)
+        return True
 
     # --- lists
 
@@ -303,11 +303,15 @@ def _add_ids(rows: Rows, principal: str, ids: Iterable[str]) -> None:
 
 def _welcome(rows: Rows, waiting: Iterable[PairingRequest], person: Person, now: int) -> None:
     for request in waiting:
-        if request.bridge and request.ref in person.ids and not person.is_blocked:
-            place = ChatPlace(request.bridge, request.chat)
-            mid = WELCOME_IDS + request.code.lower()
-            insert_delivery(rows, Delivery(0, place, "", "", mid, LET_IN, now, ref=request.ref), now)
-            rows.notify(Notice("pushed").encode())
+        if request.ref in person.ids and not person.is_blocked:
+            _tell(rows, request, WELCOME_IDS, LET_IN, now)
+
+
+def _tell(rows: Rows, request: PairingRequest, ids: str, text: str, now: int) -> None:
+    if request.bridge:
+        place, mid = ChatPlace(request.bridge, request.chat), ids + request.code.lower()
+        insert_delivery(rows, Delivery(0, place, "", "", mid, text, now, ref=request.ref), now)
+        rows.notify(Notice("pushed").encode())
 
 
 def _end_waiting(rows: Rows, ref: str) -> None:

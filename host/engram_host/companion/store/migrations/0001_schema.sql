@@ -251,8 +251,6 @@ CREATE TABLE pairing_codes (
     ref TEXT NOT NULL UNIQUE,
     name TEXT NOT NULL,
     at INTEGER NOT NULL,
-    -- Whether the stranger got the sentence with their code: until then each of their messages has it sent again.
-    is_sent INTEGER NOT NULL DEFAULT 1,
     -- The private chat in which they wrote, to be told there once they are approved; "" for that of a relay.
     bridge TEXT NOT NULL,
     chat TEXT NOT NULL
@@ -265,8 +263,7 @@ CREATE TABLE bridge_marks (
 ) WITHOUT ROWID;
 
 -- Chats in which somebody who may talk has talked: whether it is a group now, the id of who talked last (`network:id`), the board
--- that was chosen there ("" for none), the one that was asked last, when that was (Unix seconds), and how many answers were
--- dropped since, as too many waited.
+-- that was chosen there ("" for none), the one that was asked last, and when that was (Unix seconds).
 CREATE TABLE bridge_chats (
     bridge TEXT NOT NULL,
     chat TEXT NOT NULL,
@@ -277,7 +274,6 @@ CREATE TABLE bridge_chats (
     chosen TEXT NOT NULL,
     asked TEXT NOT NULL,
     heard INTEGER NOT NULL,
-    dropped INTEGER NOT NULL,
     PRIMARY KEY (bridge, chat, thread)
 ) WITHOUT ROWID;
 
@@ -311,9 +307,6 @@ CREATE TABLE bridge_deliveries (
     heading TEXT NOT NULL,
     sending INTEGER NOT NULL,
     told INTEGER NOT NULL,
-    -- How many dropped answers the heading of a delivery's first message tells: if it is dropped before that arrives, another tells
-    -- these.
-    tells_dropped INTEGER NOT NULL DEFAULT 0,
     UNIQUE (mid, device)
 );
 
@@ -395,26 +388,6 @@ CREATE TABLE board_days (
     searches_empty INTEGER NOT NULL,
     errors INTEGER NOT NULL,
     PRIMARY KEY (device, day)
-) WITHOUT ROWID;
-
--- Files that the owner sent into private chats, for /import, with the time (Unix seconds). While one is imported `device` is the
--- board, `mid` and `message` the ids of the message that asked for it, `ref` and `room` whom and what place that is of, `answered`
--- is how many of its lines the board has answered, and `report` what became of these, as JSON.
-CREATE TABLE bridge_files (
-    bridge TEXT NOT NULL,
-    chat TEXT NOT NULL,
-    thread TEXT NOT NULL,
-    name TEXT NOT NULL,
-    data BLOB NOT NULL,
-    at INTEGER NOT NULL,
-    device TEXT NOT NULL,
-    mid TEXT NOT NULL,
-    message TEXT NOT NULL,
-    ref TEXT NOT NULL,
-    room TEXT NOT NULL,
-    answered INTEGER NOT NULL,
-    report TEXT NOT NULL,
-    PRIMARY KEY (bridge, chat, thread)
 ) WITHOUT ROWID;
 
 -- The senses that boards have, by an own number `key` of each board. `number` is that of the board, `made` when it was made there;

@@ -8,11 +8,10 @@ id of another network, to which the rules of bridges apply.
 """
 
 import asyncio
-import functools
 import json
 import logging
 import secrets
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from typing import Any
 
@@ -21,12 +20,13 @@ from engram.errors import ArgumentError, EngramError
 from engram.link.messages import MID_CHARS
 from engram.memory.access import Caller
 from engram_host.companion.bridges.network import Chat, Incoming
-from engram_host.companion.conversations.door.pushes import DoorPushes, Publish
 from engram_host.companion.conversations.people import Admission, PeopleService, room_of
 from engram_host.companion.conversations.service import DOOR_IDS, ConversationService, Progress
 from engram_host.companion.errors import CompanionError, StoreUnavailable, UnknownConversation
 from engram_host.companion.processes.leases import Lease
-from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.store.conversations.table import ConversationTable
+from engram_host.companion.store.values import ValueTable
+from engram_host.companion.supervisor import BackgroundTask, Supervisor, TaskSet, wait_for_event
 from engram_host.companion.types import Piece, Said
 
 _log = logging.getLogger("engram.conversations")
@@ -35,120 +35,95 @@ LEASE = "door"
 
 MOST_AT_WORK = 256
 
-MOST_CANCELLING = 256
-
-MOST_REFUSING = 256
-
 RESUMED_SECONDS = 120
-"""Answers that ended this recently are published again at startup, as they may be lost."""
+
+PUSHES_AT_ONCE = 20
+
+LOOK_SECONDS = 60.0
 
 RETRY_SECONDS = 5.0
+
+PUSH_MARK = "door.pushes"
 
 NO_BRIDGE = ""
 
 IGNORED = "ignored"
 
 _BUSY = "the companion passes on {} answers already: publish this again later."
-_MANY_CANCELS = "too many messages are cancelled at the same time: publish this again."
 
 _FIELDS: dict[str, type] = {
-    "id": str,
-    "text": str,
-    "command": str,
-    "cancel": str,
-    "principal": str,
-    "sender": str,
-    "name": str,
-    "room": str,
-    "group": bool,
-    "mentioned": bool,
-    "workspace": str,
-    "forwarded": str,
-    "quoted": str,
-    "edits": str,
+    **dict.fromkeys(("id", "text", "command", "cancel", "principal", "sender", "name", "room", "workspace"), str),
+    **dict.fromkeys(("forwarded", "quoted", "edits"), str),
+    **dict.fromkeys(("group", "mentioned"), bool),
 }
+
+Publish = Callable[[str, bytes], Awaitable[None]]
 
 
 class DoorRefused(CompanionError):
     """A message of a program cannot be read."""
 
 
-class _Tasks:
-    def __init__(self, most: int):
-        self._most = most
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    def begin(self, work: Coroutine[Any, Any, None]) -> bool:
-        if len(self._tasks) >= self._most:
-            work.close()
-            return False
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._on_done)
-        return True
-
-    def _on_done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (problem := task.exception()):
-            # The program repeats the message if it gets no end.
-            _log.info("an answer was not passed on: %s", problem)
-
-    async def stop(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-
 class MqttDoor:
+    """Receives programs' messages for boards; publishes answers, and what boards begin to say.
+
+    The database is the queue of the latter, with a mark at the last published one. The mark is
+    saved after the broker has them, so an outage may repeat some, with the same `push`.
+    """
+
     def __init__(
         self,
+        *,
+        messages: ConversationTable,
+        values: ValueTable,
         conversations: ConversationService,
         people: PeopleService,
-        pushes: DoorPushes,
         supervisor: Supervisor,
         lease: Lease,
     ):
+        self._messages = messages
+        self._values = values
         self._conversations = conversations
         self._people = people
-        self._pushes = pushes
         self._supervisor = supervisor
         self._lease = lease
         self._passing_pushes: BackgroundTask | None = None
-        self._answers = _Tasks(MOST_AT_WORK)
-        self._cancels = _Tasks(MOST_CANCELLING)
-        self._refusals = _Tasks(MOST_REFUSING)
-        self._resuming = _Tasks(1)
+        self._answers = TaskSet("an answer to a program", MOST_AT_WORK)
+        self._notices = TaskSet("a notice to a program", MOST_AT_WORK)
         self._followed: dict[tuple[str, str], asyncio.Task[None] | None] = {}
 
     def take(self, device: str, data: bytes, publish: Publish) -> None:
         try:
             fields = parse(data)
         except DoorRefused as problem:
-            self._refuse(publish, device, None, str(problem))
+            self._note(_publish(publish, device, {"id": None, "problem": str(problem)}))
             return
         if own_id := fields.get("cancel"):
-            if not self._cancels.begin(self._cancel(device, own_id, publish)):
-                self._refuse(publish, device, own_id, _MANY_CANCELS)
+            self._note(self._cancel(device, own_id, publish))
             return
         own_id = fields.get("id") or secrets.token_hex(8)
         if not self._answers.begin(self._say(device, own_id, fields, publish)):
-            self._refuse(publish, device, own_id, _BUSY.format(MOST_AT_WORK))
+            self._note(_publish(publish, device, {"id": own_id, "problem": _BUSY.format(MOST_AT_WORK)}))
 
     def resume(self, publish: Publish) -> None:
-        self._resuming.begin(self._resume(publish))
-        work = functools.partial(self._lease.run, lambda: self._pushes.run(publish))
-        self._passing_pushes = self._supervisor.start("mqtt pushes", work)
+        """Publish open answers of an earlier run, and pushes if this process holds the lease."""
+        self._note(self._resume(publish))
+        self._passing_pushes = self._supervisor.start(
+            "mqtt pushes", lambda: self._lease.run(lambda: self._pass_pushes(publish))
+        )
 
     async def stop(self) -> None:
         if self._passing_pushes:
             await self._passing_pushes.stop()
         self._lease.release()
-        for tasks in (self._resuming, self._answers, self._cancels, self._refusals):
-            await tasks.stop()
+        await self._answers.stop()
+        await self._notices.stop()
 
-    def _refuse(self, publish: Publish, device: str, own_id: str | None, problem: str) -> None:
-        if not self._refusals.begin(_publish(publish, device, {"id": own_id, "problem": problem})):
-            _log.warning("a program's message was passed over: too many are refused", extra={"repeat": "door"})
+    def _note(self, work: Coroutine[Any, Any, None]) -> None:
+        if not self._notices.begin(work):
+            _log.warning("dropped a program's message: too many are refused", extra={"repeat": "door"})
+
+    # --- messages
 
     async def _cancel(self, device: str, own_id: str, publish: Publish) -> None:
         try:
@@ -157,26 +132,16 @@ class MqttDoor:
             await _publish(publish, device, {"id": own_id, "problem": str(problem)})
 
     async def _say(self, device: str, own_id: str, fields: dict[str, Any], publish: Publish) -> None:
-        admission = None
         try:
-            admission = await self._admit(device, own_id, fields)
-            refusal = await self._refusal_of(device, own_id, fields, admission)
+            refusal = await self._keep(device, own_id, fields, await self._admit(device, own_id, fields))
         except (CompanionError, EngramError) as problem:
             refusal = {"problem": str(problem)}
-        if not refusal:
-            await self._pass_on(device, own_id, publish)
-            return
-        try:
+        if refusal:
             await _publish(publish, device, {"id": own_id, **refusal})
-            if admission:
-                await self._people.mark_sent(admission)
-        finally:
-            if admission:
-                self._people.end_notice(admission)
+        else:
+            await self._pass_on(device, own_id, publish)
 
-    async def _refusal_of(
-        self, device: str, own_id: str, fields: dict[str, Any], admission: Admission
-    ) -> dict[str, str]:
+    async def _keep(self, device: str, own_id: str, fields: dict[str, Any], admission: Admission) -> dict[str, str]:
         """Store a message, or return its refusal. Raise CompanionError, EngramError."""
         if admission.caller is None:
             return {"problem": admission.reply} if admission.reply else {"end": IGNORED}
@@ -209,6 +174,8 @@ class MqttDoor:
         except UnknownConversation:
             return ""
 
+    # --- answers
+
     async def _pass_on(self, device: str, own_id: str, publish: Publish) -> None:
         followed, task = (device, own_id), asyncio.current_task()
         if former := self._followed.get(followed):
@@ -235,6 +202,36 @@ class MqttDoor:
                 _log.warning("programs have to publish messages again to get answers: too many are open")
                 return
 
+    # --- pushes that neither a bridge's chat gets nor a blocked person would read
+
+    async def _pass_pushes(self, publish: Publish) -> None:
+        with self._conversations.waiting_for_pushes() as pushed:
+            while True:
+                pause = LOOK_SECONDS
+                try:
+                    await self._publish_new(publish)
+                except StoreUnavailable as problem:
+                    _log.warning("messages that boards begin wait: %s", problem, extra={"repeat": "door"})
+                    pause = RETRY_SECONDS
+                await wait_for_event(pushed, pause)
+
+    async def _publish_new(self, publish: Publish) -> None:
+        mark = await asyncio.to_thread(self._first_mark)
+        while found := await asyncio.to_thread(self._messages.pushes_for_programs, mark, PUSHES_AT_ONCE):
+            for each in found:
+                if each.said.room in await self._people.silenced_rooms():
+                    _log.info("a push of %s is not published: its room is blocked or closed", each.device)
+                    continue
+                fields = {"push": each.said.mid, "room": each.said.room, "text": each.said.text, "at": each.at}
+                await _publish(publish, each.device, fields)
+            mark = found[-1].number
+            await asyncio.to_thread(self._values.put, PUSH_MARK, str(mark))
+
+    def _first_mark(self) -> int:
+        if kept := self._values.get(PUSH_MARK):
+            return int(kept)
+        return int(self._values.put_first(PUSH_MARK, str(self._messages.newest_conversation())))
+
 
 async def _publish(publish: Publish, device: str, fields: dict[str, Any]) -> None:
     await publish(device, json.dumps(fields, ensure_ascii=False).encode())
@@ -244,21 +241,19 @@ def parse(data: bytes) -> dict[str, Any]:
     try:
         fields = json.loads(data)
     except (ValueError, RecursionError):
-        raise DoorRefused("a message is a JSON object.") from None
+        fields = None
     if not isinstance(fields, dict):
         raise DoorRefused("a message is a JSON object.")
     for name, value in fields.items():
         if name not in _FIELDS or type(value) is not _FIELDS[name]:
             raise DoorRefused(f"there is no field {str(name)[:20]!r} of that kind; there are {', '.join(_FIELDS)}.")
-    if (
-        not _is_id(fields.get("id", "x"))
-        or not _is_id(fields.get("cancel", "x"))
-        or not _is_id(fields.get("edits", "x"))
-    ):
+    if not all(_is_id(fields.get(name, "x")) for name in ("id", "cancel", "edits")):
         raise DoorRefused(f"an id has 1 to {MID_CHARS - len(DOOR_IDS)} printable ASCII signs without spaces.")
-    if "cancel" not in fields and bool(fields.get("text")) == bool(fields.get("command")):
+    if "cancel" in fields:
+        return fields
+    if bool(fields.get("text")) == bool(fields.get("command")):
         raise DoorRefused("a message has either text or command, or it cancels another one.")
-    if "cancel" not in fields and bool(fields.get("principal")) == bool(fields.get("sender")):
+    if bool(fields.get("principal")) == bool(fields.get("sender")):
         raise DoorRefused("a message says who speaks: either principal or sender.")
     if fields.get("sender"):
         _check_relayed(fields)
@@ -279,11 +274,18 @@ def _is_id(value: str) -> bool:
 
 
 def _said(own_id: str, fields: dict[str, Any], caller: Caller) -> Said:
-    content = fields.get("text") or fields["command"]
-    where = caller.room, caller.group, caller.workspace
-    edits = DOOR_IDS + fields["edits"] if fields.get("edits") else ""
-    words = fields.get("forwarded", ""), fields.get("quoted", ""), edits
-    return Said(DOOR_IDS + own_id, caller.principal, content, *where, bool(fields.get("command")), *words)
+    return Said(
+        mid=DOOR_IDS + own_id,
+        principal=caller.principal,
+        text=fields.get("text") or fields["command"],
+        room=caller.room,
+        is_group=caller.group,
+        workspace=caller.workspace,
+        is_command=bool(fields.get("command")),
+        forwarded=fields.get("forwarded", ""),
+        quoted=fields.get("quoted", ""),
+        edits=DOOR_IDS + fields["edits"] if fields.get("edits") else "",
+    )
 
 
 def _shown(event: Progress | Piece) -> dict[str, Any]:

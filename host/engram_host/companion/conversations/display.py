@@ -1,4 +1,4 @@
-"""Shows a growing answer in a chat and stores how much of it is shown.
+"""Texts as chats show them: cut into messages, and sent or edited one call at a time.
 
 Where a network allows edits, a message grows until it is full; elsewhere messages are sent whole.
 A row is written before each message and gets its id afterwards: a message that may be lost in a
@@ -6,20 +6,32 @@ crash is sent again with the same key or with a mark.
 """
 
 import asyncio
+import logging
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass, replace
 from hashlib import sha256
+from typing import Any, TypeVar
 
+from engram.text.cutting import CLOSING, open_fence, opening_of, place_cut
 from engram_host.companion.bridge_types import Delivery, Shown
-from engram_host.companion.bridges.errors import SendFailed, SendRefused
-from engram_host.companion.bridges.network import Chat, Features
-from engram_host.companion.conversations.outlet import Marks, Outlet
-from engram_host.companion.conversations.rendering.answer_text import LEFT_OUT
-from engram_host.companion.conversations.rendering.splitting import Part, next_part, text_between
+from engram_host.companion.bridges.errors import MarksRefused, SendFailed, SendRefused, SlowDown
+from engram_host.companion.bridges.network import Chat, Features, Network
 from engram_host.companion.errors import CompanionError
 from engram_host.companion.store.bridges.deliveries import DeliveryTable
-from engram_host.wording import counted
+from engram_host.companion.supervisor import TaskSet
+
+_log = logging.getLogger("engram.bridges")
+
+Result = TypeVar("Result")
+
+LEFT_OUT = "(The rest is left out here; `engram chat` shows all of an answer.)"
+
+LEAST_UNITS = 120
+
+LONGEST_PAUSE = 3600.0
+
+TYPING_SECONDS = 4.0
 
 MOST_MESSAGES = 40
 
@@ -29,9 +41,133 @@ AGAIN = "(Sent again: this may have arrived before.)\n"
 BEGINS_AGAIN = "(The answer begins again.)\n"
 VOID = "(This part is void: the answer began again above.)"
 
+_SIGN_SECONDS = 5.0
 _DIGEST_CHARS = 16
 _KEY_CHARS = 24
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
+
+
+# --- messages, in units of a network
+
+
+@dataclass(frozen=True)
+class Part:
+    """A message's text and its end offset; nothing is added if `is_whole`."""
+
+    text: str
+    upto: int
+    is_whole: bool
+
+
+def next_part(data: bytes, start: int, features: Features, heading: str, *, is_over: bool) -> Part | None:
+    opening, rest, end = _rest(data, start, len(data))
+    if not rest[len(opening) :].strip():
+        return None
+    most = max(LEAST_UNITS, features.most_units) - features.count_units(heading)
+    if features.count_units(_closed(rest)) > most:
+        head, closing, _, _ = place_cut(rest, _byte_offset(rest, most - CLOSING, features))
+        return Part(_text(rest[:head] + closing), end - len(rest) + head, True)
+    if features.edit_seconds is None and not is_over:
+        head = _end_of_paragraphs(rest)
+        if not rest[len(opening) : head].strip():
+            return None
+        return Part(_text(rest[:head]), end - len(rest) + head, True)
+    return Part(_closed(rest), end, is_over)  # later text may move this cut
+
+
+def text_between(data: bytes, start: int, upto: int) -> str:
+    return _closed(_rest(data, start, upto)[1])
+
+
+def _rest(data: bytes, start: int, upto: int) -> tuple[bytes, bytes, int]:
+    """Return (reopening marks of code, marks and text from `start`, end offset)."""
+    fence, opened = open_fence(data[:start])
+    if fence:
+        opening = opening_of(data, opened)
+        return opening, opening + data[start + (data[start : start + 1] == b"\n") : upto], upto
+    between = data[start:upto].lstrip()
+    return b"", between, upto
+
+
+def _closed(data: bytes) -> str:
+    fence, _ = open_fence(data)
+    return _text(data.rstrip() + (b"\n" + fence if fence else b""))
+
+
+def _byte_offset(data: bytes, most: int, features: Features) -> int:
+    text = data[: 4 * most].decode(errors="ignore")[:most]  # no character has less than a unit
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if features.count_units(text[:middle]) <= most:
+            low = middle
+        else:
+            high = middle - 1
+    return len(text[:low].encode())
+
+
+def _end_of_paragraphs(data: bytes) -> int:
+    end = data.rfind(b"\n\n")
+    while end > 0:
+        fence, opened = open_fence(data[:end])
+        if not fence:
+            return end
+        end = data.rfind(b"\n\n", 0, opened + 1)
+    return 0
+
+
+def _text(data: bytes) -> str:
+    return data.decode(errors="replace")
+
+
+# --- what a chat shows
+
+
+class Outlet:
+    """Serial calls into one chat, its threads included, that respect the network's pauses; `calls` outlive callers."""
+
+    def __init__(self, network: Network, calls: TaskSet, on_sent: Callable[[], None]):
+        self._network = network
+        self._calls = calls
+        self._on_sent = on_sent
+        self._lock = asyncio.Lock()
+        self._not_before = 0.0
+
+    @property
+    def features(self) -> Features:
+        return self._network.features
+
+    @property
+    def pause(self) -> float:
+        return max(0.0, self._not_before - time.monotonic())
+
+    async def send(self, chat: Chat, text: str, key: str, reply_to: str, *, is_plain: bool) -> str:
+        sent = await self._call(lambda: self._network.send(chat, text, key, reply_to, is_plain))
+        self._on_sent()
+        return sent
+
+    async def edit(self, chat: Chat, message: str, text: str, *, is_plain: bool) -> None:
+        await self._call(lambda: self._network.edit(chat, message, text, is_plain))
+
+    async def show_typing(self, chat: Chat, *, is_typing: bool) -> None:
+        try:
+            async with asyncio.timeout(_SIGN_SECONDS):
+                await self._network.show_typing(chat, is_typing)
+        except TimeoutError:
+            _log.debug("a typing sign took too long")
+
+    async def complete(self, work: Coroutine[Any, Any, Result]) -> Result:
+        return await self._calls.complete(work)
+
+    async def _call(self, call: Callable[[], Awaitable[Result]]) -> Result:
+        async with self._lock:
+            if pause := self.pause:
+                raise SlowDown(pause)
+            try:
+                return await call()
+            except SlowDown as problem:
+                self._not_before = time.monotonic() + min(problem.retry_after, LONGEST_PAUSE)
+                raise
 
 
 class Dropped(CompanionError):
@@ -43,7 +179,6 @@ class Display:
         self,
         store: DeliveryTable,
         outlet: Outlet,
-        features: Features,
         delivery: Delivery,
         may_send: Callable[[], Awaitable[bool]],
         *,
@@ -52,11 +187,11 @@ class Display:
     ):
         self._store = store
         self._outlet = outlet
-        self._features = features
+        self._features = outlet.features
         self._delivery = delivery
         self._may_send = may_send
         self._now = now
-        self._marks = Marks(is_plain)
+        self._is_plain = is_plain
         self._shown = delivery.shown
         self._is_checked = not delivery.shown.upto
         self._replaced = 0
@@ -81,12 +216,12 @@ class Display:
         if not self._check(data, is_over=is_over):
             return
         while self._shown.part < MOST_MESSAGES:
-            heading, told = await self._next_heading()
+            heading = self._next_heading()
             part = self._next_part(data, heading, is_over=is_over)
             if part is None:
                 break
             # A stop between a message and its row would leave it doubtful.
-            await self._outlet.complete(self._show_part(data, part, heading, told))
+            await self._outlet.complete(self._show_part(data, part, heading))
             if not part.is_whole:
                 break
             if self._can_edit:
@@ -94,7 +229,7 @@ class Display:
                 self._text = ""
         if is_over and self._can_edit:
             for message in self._shown.messages[self._shown.part :]:
-                await self._marks.use(lambda plain, id=message: self._outlet.edit(self.chat, id, VOID, is_plain=plain))
+                await self._marked(lambda plain, id=message: self._outlet.edit(self.chat, id, VOID, is_plain=plain))
 
     async def tell(self, sentence: str) -> None:
         """Send a remark once, without a retry. Raise SendFailed, Dropped."""
@@ -115,16 +250,14 @@ class Display:
         self._is_checked = True
         return True
 
-    async def _next_heading(self) -> tuple[str, int]:
-        """Return (heading of the next message, dropped answers that it reports)."""
-        shown, heading, dropped = self._shown, self._shown.heading, 0
+    def _next_heading(self) -> str:
+        shown, heading = self._shown, self._shown.heading
         if not self.has_begun and not heading:
-            dropped = await asyncio.to_thread(self._store.dropped_answers, self._delivery.place)
-            heading = _dropped(dropped) + _age(self._delivery, self._now())
+            heading = _age(self._delivery, self._now())
         is_new = not self._can_edit or shown.part >= len(shown.messages)
         if is_new and shown.is_sending and not self._features.is_repeatable and AGAIN not in heading:
             heading = AGAIN + heading
-        return heading, dropped
+        return heading
 
     def _next_part(self, data: bytes, heading: str, *, is_over: bool) -> Part | None:
         shown = self._shown
@@ -137,18 +270,18 @@ class Display:
 
     # --- showing
 
-    async def _show_part(self, data: bytes, part: Part, heading: str, told: int) -> None:
-        text = self._features.headed(heading, part.text)
+    async def _show_part(self, data: bytes, part: Part, heading: str) -> None:
+        text = heading.replace("\n", self._features.heading_end) + part.text
         await self._require_allowed()
         index = self._shown.part if self._can_edit else len(self._shown.messages)
         if index < len(self._shown.messages) and (text == self._text or await self._edit(index, text)):
             return
         was_sending = self._shown.is_sending
         upto = replace(self._shown, upto=part.upto, digest=_digest(data[: part.upto]), heading=heading, is_sending=True)
-        await self._save(upto, told)
+        await self._save(upto)
         key = f"{self._key}-{index}" + ("r" * self._replaced if self._can_edit else f"-{upto.digest[:6]}")
         try:
-            message = await self._marks.use(
+            message = await self._marked(
                 lambda plain: self._outlet.send(self.chat, text, key, self._reply_to, is_plain=plain)
             )
         except SendFailed as problem:
@@ -166,7 +299,7 @@ class Display:
     async def _edit(self, index: int, text: str) -> bool:
         message = self._shown.messages[index]
         try:
-            await self._marks.use(lambda plain: self._outlet.edit(self.chat, message, text, is_plain=plain))
+            await self._marked(lambda plain: self._outlet.edit(self.chat, message, text, is_plain=plain))
         except SendRefused:
             if self._replaced:
                 raise
@@ -175,6 +308,19 @@ class Display:
             return False
         self._text = text
         return True
+
+    async def _marked(self, call: Callable[[bool], Awaitable[Result]]) -> Result:
+        """Return call(is_plain); once the network has refused marks, texts go plain."""
+        if not self._is_plain:
+            try:
+                return await call(False)
+            except MarksRefused as problem:
+                _log.info("a text goes without formatting: %s", problem)
+                self._is_plain = True
+        try:
+            return await call(True)
+        except MarksRefused as problem:
+            raise SendRefused(str(problem)) from problem
 
     async def _require_allowed(self) -> None:
         if not await self._may_send():
@@ -185,22 +331,14 @@ class Display:
         is_first = self.chat.is_group and not self._shown.messages
         return self._delivery.message if is_first else ""
 
-    async def _save(self, shown: Shown, told: int = 0) -> None:
-        if not await asyncio.to_thread(self._store.save_shown, self._delivery, shown, int(self._now()), told):
+    async def _save(self, shown: Shown) -> None:
+        if not await asyncio.to_thread(self._store.save_shown, self._delivery.number, shown, int(self._now())):
             raise Dropped("it is owed no more: too much waited for its chat.")
         self._shown = shown
 
 
 def _digest(data: bytes) -> str:
     return sha256(data).hexdigest()[:_DIGEST_CHARS]
-
-
-def _dropped(count: int) -> str:
-    return (
-        f"({counted(count, 'older answer was', 'older answers were')} dropped: too many waited for this chat.)\n"
-        if count
-        else ""
-    )
 
 
 def _age(delivery: Delivery, now: float) -> str:

@@ -1,1 +1,0 @@
-"""The MQTT door for programs: messages, relays, answers and pushes."""
