@@ -26,7 +26,6 @@ from engram_host.companion.alerts import service as alerts
 from engram_host.companion.alerts import watch as alerts_watch
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridges.network import Chat, Incoming
-from engram_host.companion.embedding import batch
 from engram_host.companion.media import upkeep as media_upkeep
 from engram_host.companion.media.files import MediaFiles, name_of
 from engram_host.companion.recovery import daily_backup as daily_backup_task
@@ -429,33 +428,6 @@ def test_a_task_below_another_that_is_killed_comes_back_with_it(tmp_path: Path, 
         await works(companion)
 
     run(tmp_path / "home", play)
-
-
-@pytest.mark.parametrize("kill", with_more([*WAYS][:1], WAYS))
-def test_a_batch_job_whose_task_is_killed_is_taken_up_again(tmp_path: Path, kill, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(batch, "_POLL_SECONDS", 0.05)
-
-    async def play(companion: Served) -> None:
-        companion.embedder.polls_until_done = 10**9
-        await copies(companion)
-        task = await one_task("EmbeddingIndexer._by_job")
-
-        async def has_begun() -> bool:
-            return any(job["looks"] for job in companion.embedder.jobs.values())
-
-        await soon("the job is looked at", has_begun)
-        kill(task)
-        await wait_until_async("the end of its task", task.done)
-        companion.embedder.polls_until_done = 0
-
-        async def is_embedded() -> bool:
-            return companion.running.app.embedding.changes_left == 0
-
-        await soon("all lines have a vector", is_embedded)
-        assert len(companion.embedder.jobs) == 1
-
-    jobs = {("embedding", "batch_jobs"): True, ("embedding", "batch_least"): 1, ("folders", "paths"): []}
-    run(tmp_path / "home", play, jobs)
 
 
 def test_a_companion_at_rest_runs_no_other_task(tmp_path: Path, mosquitto: Broker):

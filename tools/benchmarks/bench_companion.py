@@ -34,7 +34,7 @@ import debian
 import get_mosquitto
 from bench_embedder import measure_embedder
 from bench_lines import IDENTITY, SearchClient, fill, free_port, percentile
-from engram_host.companion.embedding.index_state import write_index
+from engram_host.companion.embedding.indexer import write_index
 from engram_host.companion.search.request import MOST_DEVICES
 from engram_host.companion.store import open_store
 from postgres_process import PostgresProcess

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bench_lines import IDENTITY, SearchClient, fill, fill_lines, free_port, percentile
 from engram_host.companion.embedding.embedding_service import GRAPHS
-from engram_host.companion.embedding.index_state import write_index
+from engram_host.companion.embedding.indexer import write_index
 from engram_host.companion.embedding.local_embedder import LocalEmbedder
 from engram_host.companion.embedding.minilm import MiniLm
 from engram_host.companion.store import open_store

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from engram import log_line
-from engram_host.companion.embedding.index_state import read_position, write_position
+from engram_host.companion.embedding.indexer import read_position, write_position
 from engram_host.companion.entries.embedding_text import KEY_VERSION, embedding_text
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Hello, LineBatch, LogState, Sender, SeqRange

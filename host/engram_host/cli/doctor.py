@@ -96,8 +96,7 @@ def _extras(settings: "Settings") -> set[str]:
 
 _OLDEST = (3, 11)
 
-_REMOTE = ("openai", "gemini")
-_OTHERS = ("auto", *_REMOTE)
+_NOT_LOCAL = ("auto", "openai")
 
 
 def _python() -> Finding:
@@ -132,10 +131,10 @@ def _embedder(settings: "Settings") -> Finding:
     if provider == "none":
         return watch(name, "none: searches use words only", 'set embedding.provider to "auto" to search by meaning.')
     try:
+        from engram_host.companion.embedding.local_embedder import LOCAL, local_models
         from engram_host.companion.embedding.local_model import is_installed
-        from engram_host.companion.embedding.local_models import LOCAL, local_models
 
-        model = local_models(LOCAL if provider in _OTHERS else provider)[0]
+        model = local_models(LOCAL if provider in _NOT_LOCAL else provider)[0]
         is_missing = provider == "auto" and not is_installed(model)
         model.check(model.folder())
     except ImportError as missing:
@@ -145,7 +144,7 @@ def _embedder(settings: "Settings") -> Finding:
         what = "the local model cannot be used"
         if is_missing:
             return watch(name, "without the optional local model searches use words only", detail)
-        if provider not in _REMOTE:
+        if provider != "openai":
             return wrong(name, what, detail)
         return watch(name, f"{provider}; {what} in its place", detail)
     missing = missing_packages("onnx")

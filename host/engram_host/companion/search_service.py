@@ -13,7 +13,7 @@ from engram.errors import ArgumentError
 from engram.memory import access, ids
 from engram.memory.access import Caller
 from engram_host.companion.embedding.embedding_service import EmbeddingService
-from engram_host.companion.embedding.index_state import read_index
+from engram_host.companion.embedding.indexer import read_index
 from engram_host.companion.errors import (
     BadSearch,
     CompanionError,

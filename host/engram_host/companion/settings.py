@@ -142,7 +142,7 @@ class MediaSettings:
 
 
 _EMBEDDING_TABLE = "embedding"
-PROVIDERS = ("auto", "minilm", "e5", "openai", "gemini", "none")
+PROVIDERS = ("auto", "minilm", "e5", "openai", "none")
 FALLBACKS = ("local", "minilm", "e5", "none")
 
 _MOST_HEADERS = 32
@@ -160,7 +160,6 @@ class EmbeddingSettings:
     model_name: str = setting("", "EMBEDDING_MODEL_NAME", high=200)
     dimensions: int = setting(0, "EMBEDDING_DIMENSIONS", low=0, high=16384)
     use_dimensions: bool = setting(False, "EMBEDDING_USE_DIMENSIONS")
-    use_base64: bool = setting(False, "EMBEDDING_USE_BASE64")
     headers: str = setting("", "EMBEDDING_HEADERS", high=8000, secret=True)
     input_characters: int = setting(8000, "EMBEDDING_INPUT_CHARACTERS", low=16, high=100000)
     batch_size: int = setting(64, "EMBEDDING_BATCH_SIZE", low=1, high=2048)
@@ -168,14 +167,11 @@ class EmbeddingSettings:
     timeout_seconds: int = setting(30, "EMBEDDING_TIMEOUT_SECONDS", low=1, high=600)
     connect_seconds: int = setting(5, "EMBEDDING_CONNECT_SECONDS", low=1, high=60)
     threads: int = setting(1, "EMBEDDING_THREADS", low=1, high=64)
-    cache: bool = setting(True, "EMBEDDING_CACHE")
     cache_size: int = setting(1000, "EMBEDDING_CACHE_SIZE", low=1, high=1000000)
     fallback: str = setting("local", "EMBEDDING_FALLBACK", one_of=FALLBACKS)
     rebuild: bool = setting(False, "EMBEDDING_REBUILD")
     rebuild_after_seconds: int = setting(3600, "EMBEDDING_REBUILD_AFTER_SECONDS", low=10, high=604800)
     cooldown_seconds: int = setting(30, "EMBEDDING_COOLDOWN_SECONDS", low=1, high=3600)
-    batch_jobs: bool = setting(False, "EMBEDDING_BATCH_JOBS")
-    batch_least: int = setting(2000, "EMBEDDING_BATCH_LEAST", low=1, high=50000)
 
     def __post_init__(self) -> None:
         _check_key(f"{_EMBEDDING_TABLE}.api_key", self.api_key)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from embedded_board import KEY, Board, Embedder, KilledError, make, text_of
 from embedding_service import direction
-from engram_host.companion.embedding import index_state
 from engram_host.companion.embedding import indexer as backlog_module
 from engram_host.companion.embedding.embedder import CachedEmbedder
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable, StoreUnavailable
@@ -109,7 +108,7 @@ def test_the_index_ends_whole_whatever_comes_between(tmp_path_factory, steps):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(backlog_module, "WINDOW", 4)
         patch.setattr(backlog_module, "TEXTS_AT_ONCE", 2)
-        patch.setattr(index_state, "_MOST_GAPS", 2)
+        patch.setattr(backlog_module, "_MOST_GAPS", 2)
         store = CompanionStore(SqliteDatabase(tmp_path_factory.mktemp("life") / "store.db"))
         store.open()
         board, embedder = Board(store), Embedder()
@@ -127,7 +126,7 @@ def test_the_index_ends_whole_whatever_comes_between(tmp_path_factory, steps):
                 backlog = make(store, embedder)
         finish(backlog)
         assert_whole(store, embedder, board)
-        assert backlog.progress.done == backlog.progress.total
+        assert not backlog.left
         store.close()
 
 
@@ -180,7 +179,7 @@ def test_a_text_that_is_refused_is_left_out_and_reported(store, small):
     finish(backlog)
     board.texts[2] = ""
     assert_whole(store, embedder, board)
-    assert backlog.progress.refused == 1 and "that text is not taken" in backlog.refusal
+    assert "that text is not taken" in backlog.refusal
 
 
 def test_an_embedder_that_refuses_all_loses_no_line(store, small):
@@ -268,27 +267,12 @@ def test_an_error_that_nobody_foresaw_is_reported_and_ends_nothing(store, small)
         task = supervisor.start("embedding", backlog.run)
         told = await wait_until_async("trouble", supervisor.problems)
         embedder.error = None
-        await wait_until_async("all of it", lambda: task.status.state == "running" and backlog.progress.done >= 3)
+        await wait_until_async("all of it", lambda: task.status.state == "running" and not backlog.left)
         await task.stop()
         return told
 
     assert "KeyError: 'a mistake'" in asyncio.run(work())[0]
     assert_whole(store, embedder, board)
-
-
-def test_before_it_is_known_how_far_a_board_is_nothing_is_told_to_be_done(store, monkeypatch: pytest.MonkeyPatch):
-    board, embedder = Board(store), Embedder()
-    board.say(*"abc")
-    backlog = make(store, embedder)
-    read_position, told = backlog_module.read_position, []
-
-    def read(*what):
-        told.append(backlog.progress.done)
-        return read_position(*what)
-
-    monkeypatch.setattr(backlog_module, "read_position", read)
-    finish(backlog)
-    assert told == [0] and backlog.progress.done >= 3
 
 
 @pytest.mark.parametrize("turns", with_more([0, 3], [1, 2, 4, 5]))
@@ -300,7 +284,7 @@ def test_it_ends_in_whichever_turn_of_waking_up_it_is_cancelled(store, small, tu
     async def work():
         task = asyncio.create_task(backlog.run())
         await wait_until_async("it rests", lambda: backlog._awake._waiters)
-        assert 0 < backlog.progress.done == backlog.progress.total
+        assert not backlog.left
         backlog.wake()
         for _ in range(turns):
             await asyncio.sleep(0)
@@ -322,7 +306,7 @@ def test_in_another_zone_texts_that_have_another_day_get_their_vectors(store, sm
     backlog = make(store, embedder, text_of=dated)
     finish(backlog)
     if is_restarted:
-        asyncio.run(backlog.stop())
+        backlog.stop()
         backlog = make(store, embedder, text_of=dated)
     board.greet(zone=600)
     finish(backlog)
@@ -384,7 +368,7 @@ def test_a_companion_with_another_model_than_the_index_searches_by_words(store, 
 def test_a_database_that_went_back_is_looked_through_again(store, small):
     board, embedder = Board(store), Embedder()
     identity = Identity("little", 8, KEY)
-    index_state.write_position(store.values, "kitchen", index_state.IndexPosition(str(identity), 0, 1000, []))
+    backlog_module.write_position(store.values, "kitchen", backlog_module.IndexPosition(str(identity), 0, 1000, []))
     board.say(*"abc")
     finish(make(store, embedder))
     assert_whole(store, embedder, board)

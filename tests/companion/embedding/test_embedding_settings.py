@@ -5,7 +5,7 @@ import importlib.util
 import pytest
 
 from embedding_service import KEY
-from engram_host.companion.embedding.embedder import CachedEmbedder, FallbackEmbedder, NoEmbedder
+from engram_host.companion.embedding.embedder import FallbackEmbedder, NoEmbedder
 from engram_host.companion.embedding.embedding_service import make_embedder
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import EmbeddingSettings
@@ -33,7 +33,7 @@ def test_the_file_goes_before_the_environment_and_that_before_the_default():
         ("dimensions", "many"),
         ("use_dimensions", True),
         ("batch_size", 0),
-        ("cache", 1),
+        ("rebuild", 1),
         ("api_key", "two words"),
         ("api_key", "a line\nand another"),
         ("base_url", "ftp://host"),
@@ -79,7 +79,7 @@ LOCAL = [("LocalEmbedder", "all-MiniLM-L6-v2"), ("LocalEmbedder", "multilingual-
 
 
 def links(embedder):
-    chain = embedder._embedder if isinstance(embedder, CachedEmbedder) else embedder
+    chain = embedder._embedder
     assert isinstance(chain, FallbackEmbedder)
     return [(type(link.embedder).__name__, link.embedder.model) for link in chain._links]
 
@@ -88,7 +88,6 @@ def links(embedder):
     "table, expected",
     [
         ({}, LOCAL),
-        ({"cache": False}, LOCAL),
         ({"fallback": "e5"}, LOCAL),
         ({"fallback": "none"}, LOCAL),
         ({"provider": "e5"}, LOCAL[::-1]),
@@ -100,11 +99,6 @@ def links(embedder):
         (
             {"base_url": "http://127.0.0.1:1/v1", "model_name": "nomic-embed-text", "fallback": "none"},
             [("OpenAiEmbedder", "nomic-embed-text")],
-        ),
-        ({"provider": "gemini", "api_key": KEY, "fallback": "none"}, [("GeminiEmbedder", "gemini-embedding-001")]),
-        (
-            {"api_key": KEY, "model_name": "gemini-embedding-001", "fallback": "none"},
-            [("GeminiEmbedder", "gemini-embedding-001")],
         ),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 
 from engram import log_line
 from engram_host.companion.auth import tokens
-from engram_host.companion.embedding.index_state import IndexPosition, write_position
+from engram_host.companion.embedding.indexer import IndexPosition, write_position
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.store import CompanionStore

@@ -4,14 +4,12 @@ import asyncio
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from engram import log_line
 from engram_host.companion.embedding.embedder import CachedEmbedder, Embedder, FallbackEmbedder, NoEmbedder
-from engram_host.companion.embedding.index_state import read_index
-from engram_host.companion.embedding.indexer import EmbeddingIndexer
+from engram_host.companion.embedding.indexer import EmbeddingIndexer, read_index
 from engram_host.companion.entries.embedding_text import KEY_VERSION, embedding_text
 from engram_host.companion.errors import EmbedderError, EmbedderUnavailable
 from engram_host.companion.processes.leases import Lease
@@ -24,20 +22,10 @@ from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import Change, Device
 from engram_host.companion.vector_types import Identity
 
-if TYPE_CHECKING:
-    from engram_host.companion.embedding.batch import BatchJobs
-    from engram_host.companion.embedding.remote import OpenAiEmbedder
-    from engram_host.companion.remote_service import RemoteService
-
-
 GRAPHS = "graphs"
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_MODEL = "text-embedding-3-small"
-GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
-GEMINI_MODEL = "gemini-embedding-001"
-REMOTE = ("openai", "gemini")
-"""Providers over the network; local_models.py has all other names."""
 
 
 def make_embedder(
@@ -47,15 +35,18 @@ def make_embedder(
     vectors: VectorTable,
     key_version: int,
     graphs: Path | None = None,
-) -> CachedEmbedder | FallbackEmbedder | NoEmbedder:
-    provider = _provider(settings)
+) -> CachedEmbedder | NoEmbedder:
+    provider = settings.provider
     if provider == "none":
         return NoEmbedder()
-    links: list[Embedder] = [_remote(settings, provider)] if provider in REMOTE else []
-    names = _local_names(settings, provider)
+    if provider == "auto":
+        provider = "openai" if settings.is_remote_set else "local"
+    is_remote = provider == "openai"
+    links: list[Embedder] = [_remote(settings)] if is_remote else []
+    names = _local_names(settings, "" if is_remote else provider)
     if names:
         # numpy is loaded only where a vector is made.
-        from engram_host.companion.embedding.local_models import local_embedders
+        from engram_host.companion.embedding.local_embedder import local_embedders
 
         links += local_embedders(names, settings.threads, graphs)
     made = read_index(values).made
@@ -66,75 +57,37 @@ def make_embedder(
         rebuild=settings.rebuild,
         rebuild_after_seconds=settings.rebuild_after_seconds,
     )
-    return CachedEmbedder(chain, vectors, key_version, queries=settings.cache_size) if settings.cache else chain
+    return CachedEmbedder(chain, vectors, key_version, queries=settings.cache_size)
 
 
-def _provider(settings: EmbeddingSettings) -> str:
-    if settings.provider != "auto":
-        return settings.provider
-    if not settings.is_remote_set:
-        return "local"
-    is_gemini = settings.model_name.startswith("gemini-") or settings.base_url.startswith(GEMINI_URL)
-    return "gemini" if is_gemini and not settings.base_url.rstrip("/").endswith("/openai") else "openai"
-
-
-def _local_names(settings: EmbeddingSettings, provider: str) -> list[str]:
-    own = [provider] if provider not in REMOTE else []
-    if provider == "minilm" or settings.fallback in ("none", *own):
+def _local_names(settings: EmbeddingSettings, local: str) -> list[str]:
+    own = [local] if local else []
+    if local == "minilm" or settings.fallback in ("none", local):
         return own
     return [*own, settings.fallback]
 
 
-def _remote(settings: EmbeddingSettings, provider: str) -> Embedder:
-    if provider == "gemini":
-        from engram_host.companion.embedding.remote import GeminiEmbedder
-
-        return GeminiEmbedder(
-            _service(settings, GEMINI_URL, "x-goog-api-key", settings.api_key),
-            settings.model_name or GEMINI_MODEL,
-            settings.dimensions,
-            use_dimensions=settings.use_dimensions,
-            batch_size=settings.batch_size,
-            input_characters=settings.input_characters,
-        )
-    return _openai(settings)
-
-
-def make_jobs(settings: EmbeddingSettings, values: ValueTable) -> "BatchJobs | None":
-    """Return batch jobs for large back-fills; None if off or not supported."""
-    if not settings.batch_jobs or _provider(settings) != "openai":
-        return None
-    from engram_host.companion.embedding.batch import BatchJobs
-
-    return BatchJobs(_openai(settings), values)
-
-
-def _openai(settings: EmbeddingSettings) -> "OpenAiEmbedder":
-    from engram_host.companion.embedding.remote import OpenAiEmbedder
-
-    key = settings.api_key and f"Bearer {settings.api_key}"
-    return OpenAiEmbedder(
-        _service(settings, OPENAI_URL, "Authorization", key),
-        settings.model_name or OPENAI_MODEL,
-        settings.dimensions,
-        use_dimensions=settings.use_dimensions,
-        use_base64=settings.use_base64,
-        batch_size=settings.batch_size,
-        input_characters=settings.input_characters,
-    )
-
-
-def _service(settings: EmbeddingSettings, url: str, header: str, key: str) -> "RemoteService":
-    from engram_host.companion.embedding.remote import ERRORS
+def _remote(settings: EmbeddingSettings) -> Embedder:
+    # Only this needs an HTTP client.
+    from engram_host.companion.embedding.remote import ERRORS, RemoteEmbedder
     from engram_host.companion.remote_service import RemoteService
 
-    return RemoteService(
-        settings.base_url or url,
-        ({header: key} if key else {}) | settings.header_fields(),
+    key = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
+    service = RemoteService(
+        settings.base_url or OPENAI_URL,
+        key | settings.header_fields(),
         ERRORS,
         retries=settings.retries,
         timeout_seconds=settings.timeout_seconds,
         connect_seconds=settings.connect_seconds,
+    )
+    return RemoteEmbedder(
+        service,
+        settings.model_name or OPENAI_MODEL,
+        settings.dimensions,
+        use_dimensions=settings.use_dimensions,
+        batch_size=settings.batch_size,
+        input_characters=settings.input_characters,
     )
 
 
@@ -167,13 +120,6 @@ UNRELATED = (
 )
 
 
-async def unrelated_cosine(embedder: Embedder) -> float:
-    """Return the median cosine of two of UNRELATED; raises EmbedderError."""
-    vectors = (await embedder.embed(UNRELATED, "passage")).astype(np.float64)
-    cosines = vectors @ vectors.T
-    return float(np.median(cosines[np.triu_indices(len(UNRELATED), 1)]))
-
-
 class EmbeddingService:
     def __init__(
         self,
@@ -190,7 +136,6 @@ class EmbeddingService:
         """`failed("index")` or `failed("query")` is called in the loop if no vector was made."""
         self._embedder = make_embedder(settings, values=values, vectors=vectors, key_version=KEY_VERSION, graphs=graphs)
         self._is_off = isinstance(self._embedder, NoEmbedder)
-        self._jobs = make_jobs(settings, values)
         self._backlog = EmbeddingIndexer(
             boards=boards,
             values=values,
@@ -198,8 +143,6 @@ class EmbeddingService:
             embedder=self._embedder,
             text_of=text_of_change,
             key_version=KEY_VERSION,
-            jobs=self._jobs,
-            jobs_least=settings.batch_least,
             failed=lambda: failed("index"),
             lease=lease,
         )
@@ -207,20 +150,16 @@ class EmbeddingService:
         self._supervisor = supervisor
         self._task: BackgroundTask | None = None
         self._unrelated: tuple[Identity, float] | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
 
     def start(self) -> None:
-        self._loop = asyncio.get_running_loop()
         if not self._is_off:
             self._task = self._supervisor.start("embedding", self._backlog.run, longest_pause=LONGEST_PAUSE)
 
     async def stop(self) -> None:
         if self._task:
             await self._task.stop()
-            await self._backlog.stop()
+            self._backlog.stop()
         await self._embedder.close()
-        if self._jobs:
-            await self._jobs.close()
 
     def wake(self) -> None:
         self._backlog.wake()
@@ -233,8 +172,7 @@ class EmbeddingService:
     @property
     def changes_left(self) -> int:
         """Number of changed lines not yet checked."""
-        progress = self._backlog.progress
-        return 0 if self._is_off else progress.total - progress.done
+        return self._backlog.left
 
     @property
     def problem(self) -> str:
@@ -249,48 +187,37 @@ class EmbeddingService:
         identity = self._backlog.identity
         if identity is None:
             return self._backlog.paused
-        progress = self._backlog.progress
-        left = progress.total - progress.done
-        return f"{identity.model}, {left} of {progress.total} lines to look at" if left else identity.model
+        left = self._backlog.left
+        return f"{identity.model}, {left} of {self._backlog.total} lines to look at" if left else identity.model
 
     async def vector_of(self, query: str, seconds: float) -> QueryVector:
         """Return the vector of a query within a timeout; raises EmbedderError."""
+        if self._is_off:
+            raise EmbedderUnavailable(OFF + ".")
         try:
-            return await self._vector_of(query, seconds)
-        except EmbedderError:
-            if not self._is_off:
-                self._failed("query")
-            raise
-
-    async def _vector_of(self, query: str, seconds: float) -> QueryVector:
-        identity = self._identity()
-        try:
+            identity = self._backlog.identity
+            if identity is None:
+                raise EmbedderUnavailable(self._backlog.paused)
             async with asyncio.timeout(seconds):
                 vectors = await self._embedder.embed([query], "query")
                 unrelated = await self._unrelated_cosine(identity)
+            if self._backlog.identity != identity:
+                raise EmbedderUnavailable(self._backlog.paused)
         except TimeoutError:
-            raise EmbedderUnavailable(f"{identity.model} did not answer within {seconds:g} s.") from None
-        if self._backlog.identity != identity:
-            raise EmbedderUnavailable(self._backlog.paused)
+            self._failed("query")
+            raise EmbedderUnavailable(f"{self._embedder.model} did not answer within {seconds:g} s.") from None
+        except EmbedderError:
+            self._failed("query")
+            raise
         return QueryVector(identity, vectors[0], unrelated)
 
     async def _unrelated_cosine(self, identity: Identity) -> float:
+        """Return the median cosine of two of UNRELATED; raises EmbedderError."""
         if self._unrelated is None or self._unrelated[0] != identity:
-            self._unrelated = identity, await unrelated_cosine(self._embedder)
+            vectors = (await self._embedder.embed(UNRELATED, "passage")).astype(np.float64)
+            cosines = vectors @ vectors.T
+            self._unrelated = identity, float(np.median(cosines[np.triu_indices(len(UNRELATED), 1)]))
         return self._unrelated[1]
-
-    def _identity(self) -> Identity:
-        """Return the identity for searches; raises EmbedderUnavailable."""
-        identity = self._backlog.identity
-        if identity is None:
-            raise EmbedderUnavailable(OFF + "." if self._is_off else self._backlog.paused)
-        return identity
-
-    def query_vector(self, query: str, seconds: float) -> QueryVector:
-        """Like vector_of(), for calls from other threads than the loop's."""
-        if self._loop is None:
-            raise EmbedderUnavailable("the embedder has not started yet.")
-        return asyncio.run_coroutine_threadsafe(self.vector_of(query, seconds), self._loop).result()
 
 
 def text_of_change(device: Device, change: Change) -> str:

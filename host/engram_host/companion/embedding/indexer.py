@@ -10,24 +10,12 @@ several companions on one database, the one with the lease keeps the index, and 
 
 import asyncio
 import contextlib
-import logging
+import json
 import random
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 
 from engram_host.companion.embedding.embedder import TEXT_ERRORS, Embedder
-from engram_host.companion.embedding.index_state import (
-    LEASE,
-    Gap,
-    IndexPosition,
-    IndexState,
-    read_index,
-    read_position,
-    write_index,
-    write_position,
-)
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, StoreUnavailable
 from engram_host.companion.processes.leases import Lease
 from engram_host.companion.store.boards.table import BoardTable
@@ -36,18 +24,10 @@ from engram_host.companion.store.vectors import VectorTable
 from engram_host.companion.types import Change, Device
 from engram_host.companion.vector_types import Identity, StoredVector, Vector, text_digest
 
-if TYPE_CHECKING:  # loads an HTTP client, which a local embedder does not need
-    from engram_host.companion.embedding.batch import BatchJobs
-
-_log = logging.getLogger("engram.embedding")
-
 TextOf = Callable[[Device, Change], str]
 
 WINDOW = 2000
 """Versions per round: bounds the lines in memory to 8 MB."""
-
-JOB_WINDOW = 5000
-"""Versions per batch job: bounds the lines in memory to 20 MB, and vectors."""
 
 TEXTS_AT_ONCE = 256
 """Texts per call: bounds the loss by a kill, and the delay of a change of identity."""
@@ -60,16 +40,96 @@ _MOST_WAIT_SECONDS = 300.0
 
 _PROBE = "ready"
 
+_INDEX = "embedding.index"
+_POSITION = "embedding.position."
+LEASE = "embedding"
+"""Lease of the process that keeps the index."""
+
+_MOST_GAPS = 32
+"""Limit of a board's gaps; beyond it the two oldest are joined."""
+
+Gap = tuple[int, int]
+"""Versions after the first, up to the second."""
+
 
 @dataclass(frozen=True)
-class IndexProgress:
-    """Progress of the index; `total` counts changed lines, `embedded` texts since the start."""
+class IndexState:
+    """Identity of the index; `replaces` names the former one until this one is whole."""
 
-    done: int
-    total: int
-    embedded: int
-    refused: int
-    per_second: float
+    made: Identity | None = None
+    replaces: str = ""
+
+
+@dataclass
+class IndexPosition:
+    """Embedded versions of a device: up to `top`, except `gaps` (ascending)."""
+
+    identity: str
+    zone: int = 0
+    top: int = 0
+    gaps: list[Gap] = field(default_factory=list)
+
+    @property
+    def versions_left(self) -> int:
+        return sum(end - start for start, end in self.gaps)
+
+    def extend_to(self, version: int) -> None:
+        """Add new versions; all of them if the database has gone back behind this note."""
+        if version < self.top:
+            self.top, self.gaps = 0, []
+        if version > self.top:
+            self._add(self.top, version)
+            self.top = version
+
+    def newest_gap(self, size: int) -> Gap:
+        """Return the newest versions not yet checked, at most `size`; there must be a gap."""
+        start, end = self.gaps[-1]
+        return max(start, end - size), end
+
+    def close_gap(self, gap: Gap) -> None:
+        start, end = self.gaps.pop()
+        if (gap[1], start) != (end, min(start, gap[0])):
+            raise ValueError("only what newest_gap() gave can be closed")
+        if start < gap[0]:
+            self.gaps.append((start, gap[0]))
+
+    def _add(self, start: int, end: int) -> None:
+        if self.gaps and self.gaps[-1][1] == start:
+            start = self.gaps.pop()[0]
+        self.gaps.append((start, end))
+        if len(self.gaps) > _MOST_GAPS:
+            (first, _), (_, last) = self.gaps[:2]
+            self.gaps[:2] = [(first, last)]
+
+
+def read_index(notes: ValueTable) -> IndexState:
+    note = notes.get(_INDEX)
+    if not note:
+        return IndexState()
+    found = json.loads(note)
+    return IndexState(Identity(*found["made"]), found["replaces"])
+
+
+def write_index(notes: ValueTable, made: Identity, replaces: str) -> None:
+    notes.put(_INDEX, json.dumps({"made": [made.model, made.dimensions, made.key], "replaces": replaces}))
+
+
+def read_position(notes: ValueTable, device: str, identity: Identity, zone: int = 0) -> IndexPosition:
+    """Read a device's position; empty if the note has another identity or zone."""
+    note = notes.get(_POSITION + device)
+    if note:
+        found = json.loads(note)
+        if (found["identity"], found["zone"]) == (str(identity), zone):
+            return IndexPosition(str(identity), zone, found["top"], [(start, end) for start, end in found["gaps"]])
+    return IndexPosition(str(identity), zone)
+
+
+def write_position(notes: ValueTable, device: str, position: IndexPosition) -> None:
+    found = {"identity": position.identity, "zone": position.zone, "top": position.top, "gaps": position.gaps}
+    notes.put(_POSITION + device, json.dumps(found))
+
+
+# --- the task
 
 
 class EmbeddingIndexer:
@@ -84,32 +144,25 @@ class EmbeddingIndexer:
         embedder: Embedder,
         text_of: TextOf,
         key_version: int,
-        jobs: "BatchJobs | None" = None,
-        jobs_least: int = 2000,
         failed: Callable[[], None] = lambda: None,
         lease: Lease | None = None,
     ):
-        """Gaps from `jobs_least` versions on go to `jobs`; without a `lease` no other process indexes."""
+        """Without a `lease` no other process indexes."""
         self._boards = boards
         self._values = values
         self._vectors = vectors
         self._embedder = embedder
         self._text_of = text_of
         self._key_version = key_version
-        self._jobs = jobs
-        self._jobs_least = jobs_least
         self._failed = failed
-        self._job: asyncio.Task[None] | None = None
-        self._job_identity: Identity | None = None
         self._awake = asyncio.Event()
         self._lease = lease or Lease(LEASE)
         self._lease.on_change = self._awake.set
-        self._whole: Identity | None = None
+        self.identity: Identity | None = None
+        """Identity of the vectors for searches; None while searches use words only."""
         self._positions: dict[str, IndexPosition] = {}
-        self._total = 0
-        self._embedded = 0
-        self._refused = 0
-        self._per_second = 0.0
+        self.total = 0
+        """Number of changed lines."""
         self.is_starting = True
         """True while the embedder is loaded for the first time."""
         self.paused = "the embedder is starting: searches go by words only until it has."
@@ -117,13 +170,9 @@ class EmbeddingIndexer:
         self.refusal = ""
 
     @property
-    def identity(self) -> Identity | None:
-        return self._whole
-
-    @property
-    def progress(self) -> IndexProgress:
-        left = sum(position.versions_left for position in self._positions.values())
-        return IndexProgress(max(0, self._total - left), self._total, self._embedded, self._refused, self._per_second)
+    def left(self) -> int:
+        """Number of changed lines not yet checked."""
+        return sum(position.versions_left for position in self._positions.values())
 
     def wake(self) -> None:
         self._awake.set()
@@ -154,7 +203,7 @@ class EmbeddingIndexer:
         try:
             await self._embedder.ready()
         except EmbedderError as error:
-            if self._whole is None:
+            if self.identity is None:
                 self.paused = f"{str(error).rstrip('.')}: searches go by words only."
             raise
         identity = Identity(self._embedder.model, self._embedder.dimensions, self._key_version)
@@ -165,21 +214,18 @@ class EmbeddingIndexer:
         self._follow(identity, index)
         self.is_starting = False
         if not is_keeper:
-            await self._drop_ended_job(identity)
-            await self._end_job()  # the lease's new holder resumes it from its notes
             return False
         devices = await asyncio.to_thread(self._boards.sources)
         self._positions = await asyncio.to_thread(self._read_positions, devices, identity)
-        self._total = sum(device.version for device in devices)  # not earlier, or everything would seem done
-        await self._drop_ended_job(identity)
+        self.total = sum(device.version for device in devices)
         has_worked = False
         for device in devices:
             position = self._positions[device.name]
-            if position.gaps and not self._is_for_jobs(device, identity, position):
+            if position.gaps:
                 has_worked = True
                 if not await self._close_gap(device, identity, position):
                     return True
-        if index.replaces and not any(position.open for position in self._positions.values()):
+        if index.replaces and not any(position.gaps for position in self._positions.values()):
             await asyncio.to_thread(self._vectors.drop_vectors, identity)
             await asyncio.to_thread(write_index, self._values, identity, "")
             self._follow(identity, IndexState(identity))
@@ -190,9 +236,8 @@ class EmbeddingIndexer:
             async with asyncio.timeout(_POLL_SECONDS):
                 await self._awake.wait()
 
-    async def stop(self) -> None:
-        """Release the lease, after run() was cancelled; batch jobs can be resumed."""
-        await self._end_job()
+    def stop(self) -> None:
+        """Release the lease, after run() was cancelled."""
         self._lease.release()
 
     def _is_keeper(self) -> bool:
@@ -221,15 +266,15 @@ class EmbeddingIndexer:
 
     def _follow(self, identity: Identity, index: IndexState) -> None:
         if index.made == identity and not index.replaces:
-            self._whole, self.paused = identity, ""
+            self.identity, self.paused = identity, ""
         elif index.made == identity:
-            self._whole = None
+            self.identity = None
             self.paused = (
                 f"vectors are being rebuilt with {identity} in place of {index.replaces}: "
                 "searches go by words only until that is done."
             )
         else:
-            self._whole = None
+            self.identity = None
             made = index.made or "nothing yet"
             self.paused = (
                 f"the index is made with {made}, and this companion has {identity}: searches go by words only."
@@ -243,75 +288,14 @@ class EmbeddingIndexer:
             if (self._embedder.model, self._embedder.dimensions) != (identity.model, identity.dimensions):
                 return False
             part = lines[start : start + TEXTS_AT_ONCE]
-            began = time.monotonic()
             vectors = await self._embed([text for _, text in part])
-            count = await self._put(device, identity, part, vectors, gap)
-            self._count(count, time.monotonic() - began)
+            await self._put(device, identity, part, vectors, gap)
             if not self._is_keeper():
                 return False
         position.close_gap(gap)
         if lines:  # else it is cheap to look again
             await asyncio.to_thread(write_position, self._values, device.name, position)
         return True
-
-    def _is_for_jobs(self, device: Device, identity: Identity, position: IndexPosition) -> bool:
-        """True if a batch job has the newest gap; begins one if none is pending."""
-        start, end = position.gaps[-1]
-        if self._jobs is None or self._jobs.model != identity.model or end - start < self._jobs_least:
-            return False
-        if self._job is None:
-            gap = position.newest_gap(JOB_WINDOW)
-            position.reserve_gap(gap)
-            self._job_identity = identity
-            self._job = asyncio.create_task(self._by_job(self._jobs, device, identity, position, gap))
-            self._job.add_done_callback(lambda _: self._awake.set())
-        return True
-
-    async def _by_job(
-        self, jobs: "BatchJobs", device: Device, identity: Identity, position: IndexPosition, gap: Gap
-    ) -> None:
-        """Close a gap by a batch job, which may take a day."""
-        try:
-            lines = await asyncio.to_thread(self._texts, device, gap)
-            known = await asyncio.to_thread(self._vectors.cached, identity, [text_digest(text) for _, text in lines])
-            new = list(dict.fromkeys(text for _, text in lines if text_digest(text) not in known))
-            answers = dict(zip(new, await jobs.embed_many(f"{device.name}.{identity}", new), strict=True))
-            vectors = [self._answered(known.get(text_digest(text), answers.get(text))) for _, text in lines]
-            self._embedded += await self._put(device, identity, lines, vectors, gap)
-        except BaseException:
-            position.release_gaps()
-            raise
-        position.lent = None
-        if self._positions.get(device.name) is position:
-            await asyncio.to_thread(write_position, self._values, device.name, position)
-
-    def _answered(self, answer: Vector | EmbedderRefused | None) -> Vector | None:
-        if isinstance(answer, EmbedderRefused):
-            self._tell_refused(answer)
-            return None
-        return answer
-
-    def _tell_refused(self, refused: EmbedderRefused) -> None:
-        self._refused += 1
-        self.refusal = f"a text was refused and is found by words only: {refused}"
-
-    async def _drop_ended_job(self, identity: Identity) -> None:
-        """Drop a finished job or one of another identity; raises its error."""
-        job = self._job
-        if job is not None and self._job_identity != identity:
-            await self._end_job()
-        elif job is not None and job.done():
-            self._job = None
-            if job.cancelled():
-                _log.warning("the wait for a batch job was interrupted; the job is taken up again")
-            else:
-                job.result()
-
-    async def _end_job(self) -> None:
-        if self._job is not None:
-            self._job.cancel()
-            await asyncio.gather(self._job, return_exceptions=True)
-            self._job = None
 
     async def _put(
         self,
@@ -320,15 +304,14 @@ class EmbeddingIndexer:
         lines: Sequence[tuple[Change, str]],
         vectors: Sequence[Vector | None],
         gap: Gap,
-    ) -> int:
-        """Store vectors of lines that have not changed since; return their number."""
+    ) -> None:
+        """Store vectors of lines that have not changed since."""
         stored = [
             StoredVector(change.log, change.seq, text_digest(text), vector)
             for (change, text), vector in zip(lines, vectors, strict=True)
             if vector is not None
         ]
         await asyncio.to_thread(self._vectors.put_vectors, device.name, identity, stored, gap[1])
-        return len(stored)
 
     def _texts(self, device: Device, gap: Gap) -> list[tuple[Change, str]]:
         after, to = gap
@@ -347,12 +330,6 @@ class EmbeddingIndexer:
                 half = len(texts) // 2
                 return await self._embed(texts[:half]) + await self._embed(texts[half:])
             await self._embedder.embed([_PROBE], "passage")  # raises unless this text is at fault
-            self._tell_refused(refused)
+            self.refusal = f"a text was refused and is found by words only: {refused}"
             return [None]
         return list(vectors)
-
-    def _count(self, texts: int, seconds: float) -> None:
-        self._embedded += texts
-        if texts:
-            now = texts / max(seconds, 1e-6)
-            self._per_second = (now + self._per_second) / 2 if self._per_second else now
