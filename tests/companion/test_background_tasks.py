@@ -35,13 +35,12 @@ from engram_host.companion.senses import anomaly_watch
 from engram_host.companion.settings import read_settings
 from engram_host.companion.supervisor import TASKS
 from engram_host.companion.types import ConversationLimits, Said
-from extent import matrix, with_more
+from extent import matrix
 from failing_network import PASSWORD, fake_network
 from fake_llm import serving
 from markdown_folders import write
 from peers import ROOT, Broker
 from served_companion import SECONDS, WAYS, Killed, Served, cancel, coroutine_of, file_of, one_task, run, served, soon
-from waiting import wait_until_async
 from webhook import Webhook
 
 # --- how each task shows that it works

@@ -50,8 +50,6 @@ from engram_host.companion.processes.settings_reload import SettingsReload
 from engram_host.companion.recovery.daily_backup import DailyBackup
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.replication.upkeep import CHECK_LEASE, EXPIRY_LEASE, ExpirySweep, StoreCheck
-from engram_host.companion.search.expansion import make_expander
-from engram_host.companion.search.reranker import make_reranker
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.senses.anomaly_watch import LEASE as ANOMALIES_LEASE
 from engram_host.companion.senses.anomaly_watch import AnomalyWatch
@@ -148,8 +146,6 @@ class CompanionApp:
             lease_of=leases.lease,
             taken=embedding.wake,
         )
-        self.reranker = make_reranker(settings.rerank)
-        self.expander = make_expander(settings.search, self.gateway.complete)
         self.search = SearchService(
             boards=store.boards,
             notes=store.notes,
@@ -160,8 +156,6 @@ class CompanionApp:
             meaning=embedding,
             folders=self.folders,
             metrics=metrics,
-            reranker=self.reranker,
-            expander=self.expander,
         )
         self.anomalies = AnomalyWatch(
             boards=store.boards, senses=store.senses, supervisor=supervisor, lease=leases.lease(ANOMALIES_LEASE)
@@ -272,8 +266,7 @@ class CompanionApp:
         found = self.supervisor.problems()
         if self.mqtt_client and not self.mqtt_client.is_connected:
             found.append(self.mqtt_client.problem)
-        steps = self.embedding, self.expander, self.reranker, self.backup
-        found += [step.problem for step in steps if step and step.problem]
+        found += [part.problem for part in (self.embedding, self.backup) if part.problem]
         return found + self.folders.problems() + self.bridges.problems() + self.alerts.problems()
 
     async def reload_bridges(self) -> None:
@@ -323,8 +316,6 @@ class CompanionApp:
                 part.start()
                 stack.push_async_callback(part.stop)
             stack.push_async_callback(self._settings_reload.stop)
-            if self.reranker:
-                stack.push_async_callback(self.reranker.stop)
             stack.push_async_callback(self._stop_mqtt)
             self.search.start()
             stack.push_async_callback(self.search.stop)

@@ -21,12 +21,9 @@
         StoreBusy        another process has locked it for too long
         StoreFull        its disk is full
         StoreDamaged     its pages are damaged: nothing more is written
-      RefusedByService   a remote service refused a request (status), as in EmbedderRefused and RerankerError
       EmbedderError      no vector was computed
         EmbedderUnavailable   retrying may help
         EmbedderRefused       retrying does not help: a key, a model's name, a size (status)
-      RerankerError      a search was not reranked (status)
-      ExpansionError     a query could not be expanded
       GatewayRefused     the gateway refuses a request (status, code, headers); see gateway/errors.py
 
 str(error) is one sentence for a person: the problem and the remedy.
@@ -221,19 +218,9 @@ class EmbedderUnavailable(EmbedderError):
     """The embedder timed out or is overloaded; retrying may help."""
 
 
-class RefusedByService(CompanionError):
+class EmbedderRefused(EmbedderError):
+    """The embedder refused the request; retrying it unchanged does not help."""
+
     def __init__(self, problem: str, status: int = 0):
         super().__init__(problem)
         self.status = status
-
-
-class EmbedderRefused(RefusedByService, EmbedderError):
-    """The embedder refused the request; retrying it unchanged does not help."""
-
-
-class RerankerError(RefusedByService):
-    """A reranker failed or refused the request; results keep their order."""
-
-
-class ExpansionError(CompanionError):
-    """The model returned no other wordings; the query is searched unchanged."""

@@ -23,7 +23,6 @@ OUTCOMES = ("answered", "silent", "refused", "unreadable", "overdue")
 GATEWAY_REFUSALS = ("limit", "busy", "request", "service")
 """limit: daily; busy: too many calls; request: invalid; service: it failed."""
 
-SEARCH_STEPS = ("expand", "rerank")
 
 _OTHER = "other"
 
@@ -40,7 +39,6 @@ class Metrics:
         self._messages = self._counter("engram_messages", "Messages of boards.", "kind", "outcome")
         self._refusals = self._counter("engram_refusals", "Messages of boards that were refused with an answer.")
         self._embedder = self._counter("engram_embedder_errors", "Times that no vector was made.", "work")
-        self._search_steps = self._counter("engram_search_step_failures", "Searches that went without a step.", "step")
         self._gateway_calls = self._counter("engram_gateway_calls", "Calls of the gateway that are over.")
         self._gateway_tokens = self._counter("engram_gateway_tokens", "Tokens of these calls.")
         self._gateway_refusals = self._counter("engram_gateway_refusals", "Requests to the gateway that failed.", "why")
@@ -59,8 +57,6 @@ class Metrics:
                 self._messages.labels(kind, outcome)
         for why in GATEWAY_REFUSALS:
             self._gateway_refusals.labels(why)
-        for step in SEARCH_STEPS:
-            self._search_steps.labels(step)
         for task in TASKS:
             self._tasks.labels(task)
         for way in ("in", "out"):
@@ -77,9 +73,6 @@ class Metrics:
 
     def embedder_failed(self, work: str) -> None:
         self._embedder.labels(work).inc()
-
-    def search_step_failed(self, step: str) -> None:
-        self._search_steps.labels(step).inc()
 
     def task_failed(self, task: str) -> None:
         self._tasks.labels(task).inc()

@@ -4,13 +4,15 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from pydantic import ValidationError
+
 from engram import text
 from engram.errors import ArgumentError
-from engram.memory import access, ids
+from engram.memory import access, ids, principal_files
 from engram.memory.access import Caller
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.embedding.indexer import read_index
@@ -18,22 +20,17 @@ from engram_host.companion.errors import (
     BadSearch,
     CompanionError,
     EmbedderError,
-    EmbedderUnavailable,
-    ExpansionError,
     NoSuchFile,
     Refused,
-    RerankerError,
     StoreUnavailable,
     UnknownDevice,
 )
-from engram_host.companion.folders import note_hits
 from engram_host.companion.folders.service import FileExcerpt, FolderService, excerpt
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.replication.answer_bodies import hits_answer, line_answer
 from engram_host.companion.replication.messages import FileHead, GetHead, SearchHead
-from engram_host.companion.search.engine import EmbedQuery, QueryVector, SearchEngine
-from engram_host.companion.search.expansion import QueryExpander
-from engram_host.companion.search.indexes.cache import IndexCache
+from engram_host.companion.search.engine import SearchEngine
+from engram_host.companion.search.index_cache import IndexCache
 from engram_host.companion.search.request import (
     MOST_DEVICES,
     MOST_LINES,
@@ -41,16 +38,15 @@ from engram_host.companion.search.request import (
     Hit,
     SearchRequest,
     SearchResult,
-    Weights,
 )
-from engram_host.companion.search.reranker import Reranker
+from engram_host.companion.search.view import QueryVector
 from engram_host.companion.settings import SearchSettings
 from engram_host.companion.store.board_notes import NoteFileTable
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.markdown_files import FolderTable
 from engram_host.companion.store.values import ValueTable
 from engram_host.companion.store.vectors import VectorTable
-from engram_host.companion.types import FOLDER, LOGS, LogName
+from engram_host.companion.types import LEFT_NOTES, LOGS, NOTES, LogName
 
 _log = logging.getLogger("engram.searching")
 
@@ -61,8 +57,6 @@ EMBED_SECONDS = 10.0
 
 QUICK_EMBED_SECONDS = 0.8
 """Longest wait for a board's query vector; the board waits 1.5 s for the whole answer."""
-
-QUICK_SECONDS = 1.2
 
 MOST_FILE_CHARACTERS = 3000
 
@@ -80,23 +74,19 @@ class SearchService:
         meaning: EmbeddingService,
         folders: FolderService | None = None,
         metrics: Metrics | None = None,
-        reranker: Reranker | None = None,
-        expander: QueryExpander | None = None,
         clock: Callable[[], float] = time.time,
     ):
         self._boards = boards
         self._notes = notes
         self._passages = passages
         self._values = values
-        self._vectors = vectors
         self._settings = settings
         self._folders = folders
         self._clock = clock
         self._metrics = metrics or Metrics()
         self._meaning = meaning
-        self._reranker = reranker
-        self._expander = expander
         self._cache = IndexCache(boards, vectors, settings.index_megabytes << 20)
+        self._engine = SearchEngine(boards, vectors, self._cache)
         self._making: asyncio.Task[None] | None = None
         self._room = asyncio.Semaphore(MOST_AT_ONCE)
         self._room_of_people = asyncio.Semaphore(MOST_AT_ONCE - 1)
@@ -128,146 +118,70 @@ class SearchService:
         if self._making:
             await self._making
 
-    async def search(
-        self,
-        caller: Caller,
-        *,
-        devices: Iterable[str] = (),
-        words: bool | None = None,
-        meaning: bool | None = None,
-        weight: float | None = None,
-        is_quick: bool = False,
-        folders: bool | Collection[str] = False,
-        rerank: bool = True,
-        expand: bool = True,
-        **options: Any,
-    ) -> SearchResult:
-        """Search some or all boards; `options` are those of SearchRequest. Raise BadSearch.
+    async def search(self, request: SearchRequest, *, is_quick: bool = False) -> SearchResult:
+        """Search some or all boards, notes and folders. Raise BadSearch.
 
-        `is_quick` skips a slow vector and query expansion, and limits notes to those that the board lacks.
-        `folders` without `devices` searches no board; `rerank` and `expand` only switch settings off.
+        `is_quick` skips a slow vector, and limits notes to those that the board lacks.
         """
-        names = tuple(devices)
-        chosen = None if isinstance(folders, bool) else folders
-        is_in_folders_only = chosen is not None and not names
-        if chosen is not None and options.get("log"):
-            raise BadSearch("folders", "cannot be named together with log, which is one of a board")
-        # Most searches are in one board and need no list of the others.
-        if len(names) != 1 and (names or chosen is None):
-            names = await asyncio.to_thread(self._boards_of, names)
-        kept = self._folders if self._is_in_folders(folders, options.get("log")) else None
-        boards, log = names, options.get("log")
-        names, options = await asyncio.to_thread(self._with_notes, names, options, only_left=is_quick)
-        notes_until = len(names)
-        if kept:
-            names += await asyncio.to_thread(kept.searchable_folders, caller, chosen)
         settings = self._settings
-        if not names:
-            missing = "no_notes" if boards else "no_boards" if chosen is None else "folders_unread"
-            empty = SearchResult((), why_empty=REASONS.say(missing))
-            return kept.with_citations(empty, "", caller, chosen) if kept else empty
-        if weight is None and settings.weight >= 0:
-            weight = settings.weight
-        options["tags"] = tuple(options.get("tags", ()))
-        request = SearchRequest(
-            devices=names,
-            caller=caller,
-            now=int(self._clock()),
-            use_words=settings.words if words is None else words,
-            use_meaning=settings.meaning if meaning is None else meaning,
-            weights=Weights(meaning=weight),
-            reranked=self._reranker.candidates if self._reranker and rerank and not options.get("offset") else 0,
-            **options,
-        )
+        access.check_caller(request.caller)
+        if not isinstance(request.folders, bool) and request.log:
+            raise BadSearch("folders", "cannot be named together with log, which is one of a board")
+        if request.until and request.since >= request.until:
+            raise BadSearch("until", "must be later than since")
+        weight = settings.weight if request.weight is None and settings.weight >= 0 else request.weight
+        words = settings.words if request.words is None else request.words
+        meaning = settings.meaning if request.meaning is None else request.meaning
+        if not words and not meaning:
+            raise BadSearch("words", "or meaning has to stay on")
+        request = request.model_copy(update={"words": words, "meaning": meaning, "weight": weight})
         with self._metrics.measure_search("board" if is_quick else "person"):
-            # A board waits 1.5 s; a chat model takes longer.
-            result = await self._search(request, is_quick, expand and not is_quick)
-        if result.plan:
-            kinds = [] if is_in_folders_only else _kinds(result.plan.kinds, log, len(boards) < notes_until)
-            result = replace(result, plan=replace(result.plan, kinds=kinds + ["folders"] * bool(kept)))
-        if kept:
-            asked = " ".join((request.query, *result.wordings))
-            result = await asyncio.to_thread(kept.with_citations, result, asked, caller, chosen)
-        if any(hit.device.startswith(FOLDER) for hit in result.hits):
-            result = await asyncio.to_thread(note_hits.with_citations, self._passages, result)
-        return result
+            began = time.perf_counter()
+            vector, problem = await self._vector(request, QUICK_EMBED_SECONDS if is_quick else EMBED_SECONDS)
+            took = 1000 * (time.perf_counter() - began)
+            # One slot is always free for boards, which wait only briefly.
+            async with contextlib.nullcontext() if is_quick else self._room_of_people, self._room:
+                result = await asyncio.to_thread(self._search, request, vector, only_left=is_quick)
+        return replace(result, embed_ms=took, degraded=result.degraded or problem)
 
-    def _with_notes(
-        self, boards: tuple[str, ...], options: dict[str, Any], *, only_left: bool
-    ) -> tuple[tuple[str, ...], dict[str, Any]]:
-        log = options.get("log")
-        if not boards or log in LOGS:
-            return boards, options
-        notes = tuple(self._notes.note_sources(boards, only_left))
-        if log == "notes":
-            for name in boards:
-                self._boards.device(name)  # else an unknown board is not reported
-            return notes, options | {"log": None}
-        return boards + notes, options
-
-    def _is_in_folders(self, folders: bool | Collection[str], log: LogName | None) -> bool:
-        if self._folders is None or not folders or log:
-            return False
-        return not isinstance(folders, bool) or bool(self._folders.standings)
-
-    async def _search(self, request: SearchRequest, is_quick: bool, expand: bool) -> SearchResult:
-        began = time.perf_counter()
-        (embedded, took), (request, problem) = await asyncio.gather(
-            self._embedded(request, QUICK_EMBED_SECONDS if is_quick else EMBED_SECONDS),
-            self._expanded(request) if expand else _unchanged(request),
-        )
-        engine = SearchEngine(self._boards, self._vectors, self._cache, embedded)
-        # One slot is always free for boards, which wait only briefly.
-        async with contextlib.nullcontext() if is_quick else self._room_of_people, self._room:
-            result = await asyncio.to_thread(engine.search, request)
-        result = replace(result, embed_ms=took, degraded=_join(result.degraded, problem))
-        if not (self._reranker and request.reranked):
-            return result
-        # Outside the limit: it waits for a service and needs neither an index nor a core.
-        left = QUICK_SECONDS - (time.perf_counter() - began) if is_quick else self._reranker.longest_seconds
-        return await self._reranked(self._reranker, request, result, left)
-
-    async def _reranked(
-        self, reranker: Reranker, request: SearchRequest, result: SearchResult, seconds: float
-    ) -> SearchResult:
-        began = time.perf_counter()
-        hits, degraded = result.hits, result.degraded
+    async def _vector(self, request: SearchRequest, seconds: float) -> tuple[QueryVector | None, str]:
+        if not request.meaning:
+            return None, ""
         try:
-            hits = await reranker.rerank(request.query, hits, max(0.0, seconds))
-        except RerankerError as error:
-            self._metrics.search_step_failed("rerank")
-            degraded = _join(degraded, REASONS.say("not_reranked", problem=str(error)))
-        took = 1000 * (time.perf_counter() - began)
-        return replace(result, hits=hits[: request.limit], degraded=degraded, rerank_ms=took)
+            return await self._meaning.vector_of(request.query, seconds), ""
+        except EmbedderError as error:
+            return None, REASONS.say("query_unembedded", problem=str(error))
 
-    async def _expanded(self, request: SearchRequest) -> tuple[SearchRequest, str]:
-        if not (self._expander and request.use_words):
-            return request, ""
-        try:
-            return replace(request, wordings=await self._expander.wordings_of(request.query)), ""
-        except ExpansionError as error:
-            self._metrics.search_step_failed("expand")
-            return request, f"the query was searched without other wordings: {error}"
-
-    async def _embedded(self, request: SearchRequest, seconds: float) -> tuple[EmbedQuery, float]:
-        began = time.perf_counter()
-        found: QueryVector | EmbedderError
-        if request.use_meaning:
-            try:
-                found = await self._meaning.vector_of(request.query, seconds)
-            except EmbedderError as error:
-                found = error
+    def _search(self, request: SearchRequest, vector: QueryVector | None, *, only_left: bool) -> SearchResult:
+        boards, notes = self._boards_of(request), ()
+        if boards and request.log not in LOGS:
+            notes = tuple(self._notes.note_sources(boards, only_left))
+        searched = notes if request.log == "notes" else boards + notes
+        kept = self._folders if request.folders and not request.log else None
+        named = None if isinstance(request.folders, bool) else request.folders
+        if kept and (kept.standings or named):
+            searched += kept.searchable_folders(request.caller, named)
         else:
-            found = EmbedderUnavailable("meaning is not wanted.")
+            kept = None
+        if searched:
+            result = self._engine.search(request, searched, int(self._clock()), vector)
+        else:
+            missing = "no_notes" if boards else "folders_unread" if named else "no_boards"
+            result = SearchResult((), why_empty=REASONS.say(missing))
+        if result.plan:
+            kinds = _kinds(request, has_boards=bool(boards), has_notes=bool(notes), has_folders=bool(kept))
+            result = replace(result, plan=replace(result.plan, kinds=kinds))
+        if kept:
+            result = kept.with_citations(result, request.query, request.caller, named)
+        return replace(result, hits=tuple(hit for each in result.hits if (hit := self._with_citation(each))))
 
-        def give(_query: str) -> QueryVector:
-            if isinstance(found, EmbedderError):
-                raise found
-            return found
-
-        return give, 1000 * (time.perf_counter() - began)
-
-    def _boards_of(self, names: tuple[str, ...]) -> tuple[str, ...]:
+    def _boards_of(self, request: SearchRequest) -> tuple[str, ...]:
+        names = tuple(dict.fromkeys(request.devices))
+        if not names and not isinstance(request.folders, bool):
+            return ()
+        # Most searches are in one board and need no list of the others.
+        if len(names) == 1 and request.log != "notes":
+            return names
         boards = [self._boards.device(name) for name in names] if names else self._boards.devices()
         lines = sum(sum(board.have.values()) for board in boards)
         if len(boards) > MOST_DEVICES:
@@ -275,6 +189,18 @@ class SearchService:
         if len(boards) > 1 and lines > MOST_LINES:
             raise BadSearch("devices", f"must name fewer boards: these have {lines:,} lines, more than {MOST_LINES:,}")
         return tuple(board.name for board in boards)
+
+    def _with_citation(self, hit: Hit) -> Hit | None:
+        """Return a hit in notes, which are stored as passages of a folder, as a line of a board's notes."""
+        prefix = next((prefix for prefix in (NOTES, LEFT_NOTES) if hit.device.startswith(prefix)), "")
+        if not prefix:
+            return hit
+        file = self._passages.file(hit.device, hit.path)
+        line = next((first for seq, first, _ in file.places if seq == hit.seq), 0) if file else 0
+        name, _ = principal_files.principal_of(hit.path)
+        cited = f"{name}#{line}"
+        found = replace(hit, device=hit.device.removeprefix(prefix), id=cited, path=name, citation=cited)
+        return replace(found, is_on_board=prefix == NOTES) if line else None
 
     async def answer_get(self, device: str, head: GetHead) -> list[bytes]:
         caller = Caller(head["principal"], "link", head["group"], head["workspace"])
@@ -284,8 +210,7 @@ class SearchService:
             number = ids.number("id", ref, "t" if ref[:1] == "t" else "m")
             log: LogName = "journal" if ref[:1] == "t" else "records"
             async with self._room:
-                engine = SearchEngine(self._boards, self._vectors, self._cache)
-                line = await asyncio.to_thread(engine.read, device, log, number, caller, int(self._clock()))
+                line = await asyncio.to_thread(self._engine.read, device, log, number, caller, int(self._clock()))
         except UnknownDevice:
             raise Refused("the companion has nothing of this board yet.", 0) from None
         except (ArgumentError, CompanionError) as problem:
@@ -333,40 +258,27 @@ class SearchService:
 
     async def answer_board(self, device: str, head: SearchHead) -> list[bytes]:
         """Answer a board's search: ids of its entries, and the text of archived ones."""
-        caller = Caller(head["principal"], "link", head["group"], head["workspace"])
         try:
-            access.check_caller(caller)
-            result = await self.search(
-                caller,
-                devices=(device,),
-                is_quick=True,
-                query=head["query"],
-                limit=head["limit"],
-                tags=head["tags"],
-                since=head["since"],
-                until=head["until"],
-                folders=head["folders"],
-            )
+            fields = ("query", "limit", "tags", "since", "until", "folders", "principal", "group", "workspace")
+            request = SearchRequest.model_validate({"devices": [device]} | {name: head[name] for name in fields})
+            result = await self.search(request, is_quick=True)
         except UnknownDevice:
             raise Refused("the companion has nothing of this board yet.", 0) from None
+        except ValidationError as problem:
+            raise Refused(f"{problem.errors()[0]['loc'][0]} is out of its bounds.", 60) from None
         except (ArgumentError, CompanionError) as problem:
             raise Refused(str(problem), 60) from None
-        return [hits_answer(head, _with_falling_scores(result.hits), result.degraded, result.confidence)]
+        return [hits_answer(head, result.hits, result.degraded, result.confidence)]
 
 
-def _kinds(of_logs: list[str], log: str | None, has_notes: bool) -> list[str]:
-    return ["notes"] if log == "notes" else of_logs + ["notes"] * has_notes
-
-
-async def _unchanged(request: SearchRequest) -> tuple[SearchRequest, str]:
-    return request, ""
-
-
-def _join(*sentences: str) -> str:
-    return " ".join(filter(None, sentences))
-
-
-def _with_falling_scores(hits: tuple[Hit, ...]) -> list[Hit]:
-    """Lower scores where a hit exceeds the one before, since boards sort by score."""
-    scores = sorted((hit.score for hit in hits), reverse=True)
-    return [replace(hit, score=score) for hit, score in zip(hits, scores, strict=True)]
+def _kinds(request: SearchRequest, *, has_boards: bool, has_notes: bool, has_folders: bool) -> list[str]:
+    only_turns = request.log == "journal" or bool(request.session or request.speaker)
+    only_records = request.log == "records" or bool(request.tags or request.type)
+    is_of_logs = has_boards and request.log != "notes"
+    kinds = {
+        "memories": is_of_logs and not only_turns,
+        "turns": is_of_logs and not only_records,
+        "notes": has_notes or request.log == "notes",
+        "folders": has_folders,
+    }
+    return [kind for kind, is_searched in kinds.items() if is_searched]

@@ -62,9 +62,6 @@ class SearchSettings:
     meaning: bool = setting(True, "ENGRAM_MEANING")
     weight: float = setting(-1.0, "ENGRAM_MEANING_WEIGHT", low=-1, high=1)
     index_megabytes: int = setting(192, "ENGRAM_INDEX_MEGABYTES", low=16, high=65536)
-    expand: bool = setting(False, "ENGRAM_SEARCH_EXPAND")
-    expand_model: str = setting("", "ENGRAM_SEARCH_EXPAND_MODEL", high=200)
-    expand_seconds: float = setting(5.0, "ENGRAM_SEARCH_EXPAND_SECONDS", low=0.1, high=60)
 
 
 @dataclass(frozen=True)
@@ -221,35 +218,12 @@ def _check_url(name: str, url: str, place: str) -> None:
         raise SettingError(name, f"must not hold a name or a password; {place} is the place for these.")
 
 
-# --- reranking
-
-
-RERANK_TABLE = "rerank"
-
-
-@dataclass(frozen=True)
-class RerankSettings:
-    """Reranking service, "" for none; raises SettingError for invalid texts."""
-
-    base_url: str = setting("", "ENGRAM_RERANK_BASE_URL", high=500)
-    api_key: str = setting("", "ENGRAM_RERANK_API_KEY", high=500, secret=True)
-    model_name: str = setting("", "ENGRAM_RERANK_MODEL_NAME", high=200)
-    candidates: int = setting(20, "ENGRAM_RERANK_CANDIDATES", low=2, high=100)
-    characters: int = setting(2000, "ENGRAM_RERANK_CHARACTERS", low=100, high=20000)
-    timeout_seconds: float = setting(5.0, "ENGRAM_RERANK_TIMEOUT_SECONDS", low=0.1, high=60)
-    cooldown_seconds: int = setting(30, "ENGRAM_RERANK_COOLDOWN_SECONDS", low=1, high=3600)
-
-    def __post_init__(self) -> None:
-        _check_key(f"{RERANK_TABLE}.api_key", self.api_key)
-        _check_url(f"{RERANK_TABLE}.base_url", self.base_url, f"{RERANK_TABLE}.api_key")
-
-
 # --- a companion's folder
 
 
 @dataclass(frozen=True)
 class Settings:
-    """All settings of a companion, in folder `home`; raises SettingError for contradictions."""
+    """All settings of a companion, in folder `home`."""
 
     home: Path
     http: HttpSettings
@@ -257,7 +231,6 @@ class Settings:
     store: StoreSettings
     search: SearchSettings
     embedding: EmbeddingSettings
-    rerank: RerankSettings
     folders: FoldersSettings
     security: SecuritySettings
     gateway: GatewaySettings
@@ -267,13 +240,6 @@ class Settings:
     media: MediaSettings
     bridges: tuple[BridgeSettings, ...]
 
-    def __post_init__(self) -> None:
-        gateway = self.gateway
-        if self.search.expand and not gateway.url:
-            raise SettingError("search.expand", "asks the model behind the gateway: set gateway.url, or leave it off.")
-        if self.search.expand and not (self.search.expand_model or gateway.model or gateway.models):
-            raise SettingError("search.expand", "needs a model: set search.expand_model or gateway.model.")
-
 
 _KINDS: dict[str, type] = {
     "http": HttpSettings,
@@ -281,7 +247,6 @@ _KINDS: dict[str, type] = {
     "store": StoreSettings,
     "search": SearchSettings,
     "embedding": EmbeddingSettings,
-    RERANK_TABLE: RerankSettings,
     "folders": FoldersSettings,
     "security": SecuritySettings,
     "gateway": GatewaySettings,

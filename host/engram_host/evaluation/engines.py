@@ -25,7 +25,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -33,13 +33,12 @@ from pathlib import Path
 from engram import log_line, text
 from engram.clock import MONTHS
 from engram.memory import line_meaning
-from engram.memory.access import OWNER
 from engram.store.types import EIGHTHS, HEAD, MOST_TERMS
 from engram_host.boards.file_set import compile_module
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.search.engine import SearchEngine
-from engram_host.companion.search.indexes.cache import IndexCache
-from engram_host.companion.search.request import SearchRequest, SearchResult, Weights
+from engram_host.companion.search.index_cache import IndexCache
+from engram_host.companion.search.request import SearchRequest, SearchResult
 from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store import open_store
 from engram_host.companion.store.boards.replica import ReplicationTable
@@ -141,11 +140,9 @@ QUERY_SECONDS = 60.0
 
 VARIANTS: dict[str, dict[str, object]] = {
     "companion": {},
-    "companion-words": {"use_meaning": False},
-    "companion-meaning": {"use_words": False},
-    **{f"companion-{share}": {"weights": Weights(meaning=share)} for share in (0.2, 0.3, 0.4, 0.5)},
-    "companion-mmr": {"mmr": 0.7},
-    "companion-dateless": {"dates": False},
+    "companion-words": {"meaning": False},
+    "companion-meaning": {"words": False},
+    **{f"companion-{share}": {"weight": share} for share in (0.2, 0.3, 0.4, 0.5)},
 }
 """Search options by engine; the first is the product's default."""
 
@@ -166,18 +163,16 @@ async def _rank(conversation: Conversation, limit: int, work: Path, options: dic
             settings=EmbeddingSettings(),
             supervisor=Supervisor(),
         )
-        indexes = IndexCache(store.boards, store.vectors)
-        engine = SearchEngine(
-            store.boards, store.vectors, indexes, lambda query: embedding.query_vector(query, QUERY_SECONDS)
-        )
-        base = SearchRequest("?", (DEVICE,), OWNER, now=conversation.turns[-1].at, limit=limit)
-        if options.get("use_meaning", True):
+        engine = SearchEngine(store.boards, store.vectors, IndexCache(store.boards, store.vectors))
+        now, has_meaning = conversation.turns[-1].at, options.get("meaning", True)
+        if has_meaning:
             embedding.start()
-            await _embedded(engine, base, embedding, conversation.name)
+            await _embedded(embedding, conversation.name)
         rankings = []
         for question in conversation.questions:
-            request = replace(base, query=question.text, **options)
-            result = await asyncio.to_thread(engine.search, request)
+            request = SearchRequest.model_validate({"query": question.text, "limit": limit, **options})
+            vector = await embedding.vector_of(question.text, QUERY_SECONDS) if has_meaning else None
+            result = await asyncio.to_thread(engine.search, request, [DEVICE], now, vector)
             if result.degraded:
                 raise EvaluationFailed(f"{conversation.name}: {result.degraded}")
             rankings.append(Ranking(_ids(result, conversation), result.confidence))
@@ -219,13 +214,12 @@ def _line(seq: int, turn: Turn, last_of_session: dict[int, tuple[int, int]]) -> 
     )
 
 
-async def _embedded(engine: SearchEngine, base: SearchRequest, embedding: EmbeddingService, name: str) -> None:
+async def _embedded(embedding: EmbeddingService, name: str) -> None:
     for second in range(MOST_WAIT_SECONDS):
-        result = await asyncio.to_thread(engine.search, base)
-        if not result.degraded:
+        if embedding.identity and not embedding.changes_left:
             return
         if second % 10 == 0:
-            sys.stderr.write(f"{name}: {result.degraded}\n")
+            sys.stderr.write(f"{name}: {embedding.status_line()}\n")
         await asyncio.sleep(1)
     raise EvaluationFailed(f"{name}: after {MOST_WAIT_SECONDS} s: {json.dumps(embedding.status_line())}")
 

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embedding_service import KEY, MODEL, WIDTH, EmbeddingService, direction
-from engram_host.companion.embedding.remote import ERRORS, RemoteEmbedder
+from engram_host.companion.embedding.remote import RemoteEmbedder, RemoteService
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, EmbedderUnavailable
-from engram_host.companion.remote_service import RemoteService
 from official_clients import openai
 from one_case import in_one_case
 from waiting import SECONDS
@@ -46,7 +45,7 @@ class Waits(list):
 
 def service(peer: EmbeddingService, key: str = KEY, **more) -> RemoteService:
     return RemoteService(
-        peer.url, {"Authorization": f"Bearer {key}"}, ERRORS, **{"sleep": Waits(), "timeout_seconds": SECONDS, **more}
+        peer.url, {"Authorization": f"Bearer {key}"}, **{"sleep": Waits(), "timeout_seconds": SECONDS, **more}
     )
 
 
@@ -179,7 +178,7 @@ def test_what_cannot_pass_is_tried_once_and_keeps_its_status(peer, status):
 
 
 def test_a_service_that_is_not_there_is_unavailable():
-    embedder = RemoteEmbedder(RemoteService("http://127.0.0.1:9/v1", {}, ERRORS, retries=1, sleep=Waits()), MODEL)
+    embedder = RemoteEmbedder(RemoteService("http://127.0.0.1:9/v1", {}, retries=1, sleep=Waits()), MODEL)
     with pytest.raises(EmbedderUnavailable, match=r"127\.0\.0\.1 cannot be reached"):
         embed(embedder, ["a"])
 
@@ -206,7 +205,7 @@ def test_a_wrong_key_is_reported_without_the_key(peer):
 
 def test_headers_of_ones_own_travel_along(peer):
     headers = {"Authorization": f"Bearer {KEY}", "X-Team": "garden"}
-    embed(RemoteEmbedder(RemoteService(peer.url, headers, ERRORS), MODEL), ["a"])
+    embed(RemoteEmbedder(RemoteService(peer.url, headers), MODEL), ["a"])
     assert peer.headers[0]["x-team"] == "garden"
 
 

@@ -97,7 +97,7 @@ def test_it_is_found_by_its_tag_alone(archiving: ArchivingBoard):
     archive(archiving, number)
     archiving.sync()
     engine = archiving.engine()
-    found = engine.search(asked("red-kite", archiving.name, tags=("red-kite",), use_meaning=False)).hits
+    found = engine.search(asked("red-kite", archiving.name, tags=["red-kite"], meaning=False)).hits
     assert [(hit.id, hit.is_on_board) for hit in found] == [(f"m{number}", False)]
 
 
@@ -136,8 +136,8 @@ def test_one_is_read_by_who_may_see_it(archiving: ArchivingBoard):
     archiving.compact_records()
     archiving.sync()
     engine = archiving.engine()
-    assert engine.read(archiving.name, RECORDS, number, OWNER, 10) == archiving.archived[number]
-    assert engine.read(archiving.name, RECORDS, number, ANN, 10) == b""
+    assert engine.engine.read(archiving.name, RECORDS, number, OWNER, 10) == archiving.archived[number]
+    assert engine.engine.read(archiving.name, RECORDS, number, ANN, 10) == b""
 
 
 def test_a_flash_that_went_back_has_its_memories_again(archiving: ArchivingBoard):

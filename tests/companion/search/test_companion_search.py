@@ -2,15 +2,11 @@
 
 import asyncio
 import json
-from dataclasses import fields
 
 import pytest
 
 from companion_store import embedding_of, opened_store, search_of
 from engram.link import messages
-from engram.memory import access
-from engram.memory.access import Caller
-from engram_host.companion.api.search import SearchQuery
 from engram_host.companion.errors import BadSearch, StoreUnavailable
 from engram_host.companion.search.request import MOST_DEVICES, SearchRequest
 from engram_host.companion.settings import SearchSettings
@@ -78,7 +74,7 @@ def test_a_search_of_too_many_boards_asks_to_name_some(tmp_path):
         embedding = embedding_of(store)
         searching = search_of(store, SearchSettings(), embedding)
         with pytest.raises(BadSearch, match="at most 64 of the 65"):
-            asyncio.run(searching.search(access.OWNER, query="tea"))
+            asyncio.run(searching.search(SearchRequest(query="tea")))
 
 
 def test_a_search_over_all_boards_says_which_board_it_was(companion, board):
@@ -171,18 +167,6 @@ def test_a_principal_that_cannot_be_one_is_refused(board):
     assert answer["op"] == "refused" and "who" in answer["why"]
 
 
-def test_a_search_over_http_has_the_defaults_that_were_measured():
-    asked = SearchQuery.model_validate({"query": "x"})
-    request = SearchRequest("x", ("b",), access.OWNER, now=0)
-    shared = {each.name for each in fields(SearchRequest)} & set(SearchQuery.model_fields) - {"devices"}
-    assert len(shared) > 10
-    assert all(_plain(getattr(asked, name)) == _plain(getattr(request, name)) for name in shared)
-
-
-def _plain(value):
-    return list(value) if isinstance(value, tuple) else value
-
-
 def _filled(store, name, lines, heard):
     """A board of which so many lines are said to be there."""
     states: dict[LogName, LogState] = {"records": LogState(1, 1, 1, 0), "journal": LogState(1, 1, lines + 1, 0)}
@@ -224,4 +208,4 @@ def test_a_start_makes_indexes_newest_first_while_they_have_room(searching):
 def test_an_index_that_is_being_made_is_broken_off_when_the_companion_stops(searching):
     asyncio.run(searching.stop())
     with pytest.raises(StoreUnavailable, match="is being stopped"):
-        asyncio.run(searching.search(Caller("owner", "", False, ""), query="x", devices=("newest",)))
+        asyncio.run(searching.search(SearchRequest(query="x", devices=["newest"])))

@@ -12,12 +12,12 @@ from engram.memory.journal.schema import TurnSchema
 from engram.memory.records.schema import RecordSchema
 from engram.store.log.segments import Log
 from engram.store.store import Store
-from engram_host.companion.search.indexes import columns
-from engram_host.companion.search.indexes.cache import IndexCache
+from engram_host.companion.search import tables
+from engram_host.companion.search.index_cache import IndexCache
 from engram_host.companion.types import LogName
 from search_store import SearchStore, line_of
 
-BOARD_STATES = {0: columns.LIVE, 1: columns.SUPERSEDED, 2: columns.GONE, 3: columns.ARCHIVED, None: columns.GONE}
+BOARD_STATES = {0: tables.LIVE, 1: tables.SUPERSEDED, 2: tables.GONE, 3: tables.ARCHIVED, None: tables.GONE}
 Fields = dict[str, Any]
 
 
@@ -96,4 +96,4 @@ def test_entries_are_live_superseded_or_gone_as_on_the_board(
     for row in range(len(index.rows)):
         found.setdefault(int(numbers[row]), set()).add(int(states[row]))
     for number, fates in found.items():
-        assert fates - {columns.EARLIER} == {expected[number]}
+        assert fates - {tables.EARLIER} == {expected[number]}

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engram_host.companion.search import bm25
-from engram_host.companion.search.indexes import postings
-from engram_host.companion.search.indexes.cache import IndexCache
-from engram_host.companion.search.indexes.index import DeviceIndex
-from engram_host.companion.search.indexes.postings import Postings
+from engram_host.companion.search import bm25, tables
+from engram_host.companion.search.index import DeviceIndex
+from engram_host.companion.search.index_cache import IndexCache
 from engram_host.companion.search.request import SearchResult
+from engram_host.companion.search.tables import Postings
 from engram_host.companion.search.tokenizer import Tokenizer
 from index_steps import JOURNAL, RECORDS, STEPS, WORDS, seq_of
 from one_case import in_one_case
@@ -22,7 +21,7 @@ from search_store import IDENTITY, SearchStore, asked, embed_all, engine_of, ids
 
 
 def answers(engine: Any) -> list[SearchResult]:
-    options: list[dict[str, Any]] = [{}, {"history": True, "tags": ("home",)}, {"session": "s1"}, {"use_words": False}]
+    options: list[dict[str, Any]] = [{}, {"history": True, "tags": ["home"]}, {"session": "s1"}, {"words": False}]
     found = [engine.search(asked("green tea paint ann", explain=True, **option)) for option in options]
     return [timeless(result) for result in found]
 
@@ -83,7 +82,7 @@ def test_postings_give_rows_and_counts_before_and_after_folding(rows: list[list[
 
 
 def test_a_long_tail_is_folded(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(postings, "LEAST_TAIL", 10)
+    monkeypatch.setattr(tables, "LEAST_TAIL", 10)
     made = Postings()
     for number in range(100):
         made.add([1, 2, number], [8, 8, 1], [3], number)
@@ -171,7 +170,7 @@ def test_a_vector_that_comes_before_its_line_is_kept_for_it():
     engine.search(asked("car"))
     store._lines["b"]["journal", 2] = (store._version + 1, kept[1])
     store._version += 1
-    assert [hit.id for hit in engine.search(asked("car", use_words=False)).hits] == ["t2"]
+    assert [hit.id for hit in engine.search(asked("car", words=False)).hits] == ["t2"]
 
 
 def test_a_vector_of_what_a_line_said_before_finds_nothing():
@@ -181,7 +180,7 @@ def test_a_vector_of_what_a_line_said_before_finds_nothing():
     engine = engine_of(store, True)
     engine.search(asked("bike"))
     store.put_all("b", [turn(1, "blue car")])
-    result = engine.search(asked("green bike", use_words=False))
+    result = engine.search(asked("green bike", words=False))
     assert "t1" not in ids(result)
     assert result.degraded == "1 entry has no vector yet, so it is found by words only."
 

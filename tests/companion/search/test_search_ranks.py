@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engram_host.companion.search.request import Weights
+from engram_host.companion.search.bm25 import SESSION
 from engram_host.evaluation import engines, sets
 from search_store import SearchStore, asked, embed_all, engine_of, ids, record, turn
 
@@ -88,9 +88,7 @@ def anything(draw: st.DrawFn) -> tuple[SearchStore, dict[str, Any]]:
         store.put_all("b", records=[record(seq, text, **more)])
     if draw(st.booleans()):
         embed_all(store, "b")
-    shares = st.floats(0, 1)
-    weights = Weights(draw(shares), draw(shares), draw(shares), meaning=draw(st.none() | shares))
-    return store, {"weights": weights, "dates": draw(st.booleans()), "use_words": draw(st.booleans())}
+    return store, {"weight": draw(st.none() | st.floats(0, 1)), "words": draw(st.booleans())}
 
 
 @settings(max_examples=50)
@@ -118,7 +116,7 @@ def test_a_better_memory_does_not_change_what_the_session_of_the_best_turn_count
     hits = engine_of(store).search(asked("green bike garden", explain=True)).hits
     assert [hit.id for hit in hits] == ["m1", "t1"]
     best = hits[1].explanation
-    assert best and best.session == pytest.approx(Weights().session * sum(points for _, points in best.words))
+    assert best and best.session == pytest.approx(SESSION * sum(points for _, points in best.words))
 
 
 @settings(max_examples=50)

@@ -54,7 +54,7 @@ def stored(told: list[tuple[str, bytes]]) -> SearchStore:
 
 def answer(store: SearchStore, caller: Caller, query: str, options: dict[str, Any]) -> SearchResult:
     result = engine_of(store, True).search(asked(query, caller=caller, explain=True, limit=50, **options))
-    return replace(result, embed_ms=0, search_ms=0)
+    return replace(result, search_ms=0)
 
 
 @settings(max_examples=50)
@@ -66,11 +66,9 @@ def answer(store: SearchStore, caller: Caller, query: str, options: dict[str, An
         {},
         optional={
             "history": st.booleans(),
-            "mmr": st.floats(0, 1),
-            "tags": st.just(("home",)),
+            "tags": st.just(["home"]),
             "speaker": st.just("bob"),
             "session": st.just("s2"),
-            "min_words": st.floats(0, 1),
         },
     ),
 )

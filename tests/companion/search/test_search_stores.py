@@ -6,12 +6,10 @@ import pytest
 
 from engram import log_line
 from engram_host.companion.entries.embedding_text import embedding_text
-from engram_host.companion.search.engine import QueryVector, SearchEngine
-from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Hello, LineBatch, LogName, LogState, Sender, SeqRange
 from engram_host.companion.vector_types import StoredVector, text_digest
-from search_store import IDENTITY, NOW, SearchStore, asked, embed_all, engine_of, record, turn, vector_of
+from search_store import IDENTITY, NOW, Search, SearchStore, asked, embed_all, engine_of, record, turn, vector_of
 
 PLACES = ["garden", "shed", "shop", "sea", "roof"]
 JOURNAL = [
@@ -45,15 +43,8 @@ def test_a_database_gives_the_answers_of_a_store_in_ram(store: CompanionStore):
     plain = SearchStore()
     plain.put_all("b", JOURNAL, RECORDS)
     embed_all(plain, "b")
-    on_disk = SearchEngine(
-        store.boards,
-        store.vectors,
-        IndexCache(store.boards, store.vectors),
-        lambda query: QueryVector(IDENTITY, vector_of(query)),
-    )
-    in_ram = engine_of(plain, True)
+    on_disk, in_ram = Search(store.boards, store.vectors, with_meaning=True), engine_of(plain, True)
     for question in QUESTIONS:
-        for mmr in (None, 0.6):
-            request = asked(question, limit=50, explain=True, mmr=mmr)
-            found = [replace(engine.search(request), embed_ms=0, search_ms=0) for engine in (on_disk, in_ram)]
-            assert found[0] == found[1]
+        request = asked(question, limit=50, explain=True)
+        found = [replace(engine.search(request), search_ms=0) for engine in (on_disk, in_ram)]
+        assert found[0] == found[1]

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from engram_host.companion.embedding.local_embedder import LocalEmbedder
 from engram_host.companion.embedding.minilm import MiniLm
-from engram_host.companion.search.indexes.vectors import Vectors, quantize
-from engram_host.companion.search.vector_search import ROUNDING, SHORTLIST
+from engram_host.companion.search import fusion
+from engram_host.companion.search.vectors import Vectors, quantize
+from engram_host.companion.search.view import ROUNDING, SHORTLIST
 from engram_host.companion.vector_types import Vector
 from search_store import SearchStore, asked, embed_all, engine_of, ids, turn, vector_of
 
@@ -71,7 +72,7 @@ def test_rounding_changes_no_cosine_by_more_than_thresholds_allow_for(seed: int,
 
 
 def test_a_scan_spans_blocks_and_leaves_out_free_slots(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("engram_host.companion.search.indexes.vectors.BLOCK_ROWS", 64)
+    monkeypatch.setattr("engram_host.companion.search.vectors.BLOCK_ROWS", 64)
     passages = unit(np.random.default_rng(3).standard_normal((150, 16)))
     vectors = scanned(passages)
     vectors.drop(70)
@@ -86,20 +87,26 @@ def test_vectors_take_a_third_of_the_memory_of_floats_at_most():
     assert scanned(passages).nbytes < passages.nbytes / 3
 
 
-def test_a_score_is_made_of_the_stores_own_vector():
+@pytest.fixture
+def all_near(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All with a vector are found by meaning."""
+    monkeypatch.setattr(fusion, "LEAST_COSINE", -1.0)
+
+
+def test_a_score_is_made_of_the_stores_own_vector(all_near: None):
     store = SearchStore()
     store.put_all("b", [turn(1, "green bike"), turn(2, "blue car")])
     embed_all(store, "b")
-    (hit, *_) = engine_of(store, True).search(asked("green bike", use_words=False, min_cosine=-1)).hits
+    (hit, *_) = engine_of(store, True).search(asked("green bike", words=False)).hits
     stored = store._vectors["b"][0][1].vector.astype(np.float64)
     assert hit.cosine == (stored * vector_of("green bike").astype(np.float64)).sum()
 
 
-def test_a_line_whose_vector_has_left_the_store_is_not_found_by_meaning():
+def test_a_line_whose_vector_has_left_the_store_is_not_found_by_meaning(all_near: None):
     store = SearchStore()
     store.put_all("b", [turn(1, "green bike"), turn(2, "blue car")])
     embed_all(store, "b")
     engine = engine_of(store, True)
     engine.search(asked("green bike"))
     del store._vectors["b"][0]
-    assert ids(engine.search(asked("green bike", use_words=False, min_cosine=-1))) == ["t2"]
+    assert ids(engine.search(asked("green bike", words=False))) == ["t2"]

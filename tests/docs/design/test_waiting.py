@@ -27,7 +27,6 @@ PAUSES = {
     ("support/bridges/soak_faults.py", "_silence"): "a link is silent for so long",
     ("support/boards/board_stand_in.py", "_restart"): "a board takes so long to boot",
     ("support/store/embedding_service.py", "_send_faulty"): "a service takes longer than its client waits",
-    ("support/companion/rerank_service.py", "_send_faulty"): "a service takes longer than its client waits",
     ("support/companion/leaky_service.py", "endless"): "a model is slower than who reads its answer",
     ("support/companion/faulty.py", "work"): "a relay that lost its broker connects again",
     ("support/companion/faulty.py", "_pass"): "a message is late, by a seed",

@@ -15,7 +15,6 @@ from engram_host.companion.settings import (
     MediaSettings,
     MqttSettings,
     PeopleSettings,
-    RerankSettings,
     SearchSettings,
     SecuritySettings,
     StoreSettings,
@@ -27,15 +26,12 @@ from pages import fences, plain, read, rows, section
 
 PAGE = "docs/reference/companion-settings.md"
 START = "docs/start/companion.md"
-GUIDES = tuple(
-    f"docs/guides/{name}.md" for name in ("gateway", "embedding", "folders", "reranking", "bridges", "networks")
-)
+GUIDES = tuple(f"docs/guides/{name}.md" for name in ("gateway", "embedding", "folders", "bridges", "networks"))
 SECTIONS = {
     "http": HttpSettings,
     "mqtt": MqttSettings,
     "store": StoreSettings,
     "search": SearchSettings,
-    "rerank": RerankSettings,
     "security": SecuritySettings,
     "gateway": GatewaySettings,
     "folders": FoldersSettings,

@@ -4,12 +4,10 @@ from typing import Any
 
 from engram import log_line
 from engram_host.companion.entries.reader import LogCopy
-from engram_host.companion.search.engine import SearchEngine
-from engram_host.companion.search.indexes.cache import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import LogName
 from plain_board import PlainBoard
-from search_store import asked, ids
+from search_store import Search, asked, ids
 from sending import digest
 
 RECORDS: LogName = "records"
@@ -124,17 +122,16 @@ class ArchivingBoard(PlainBoard):
         assert isinstance(count, int)
         return count
 
-    def engine(self) -> SearchEngine:
+    def engine(self) -> Search:
         """A search by words on the companion's store."""
-        boards, vectors = self.store.boards, self.store.vectors
-        return SearchEngine(boards, vectors, IndexCache(boards, vectors))
+        return Search(self.store.boards, self.store.vectors)
 
     def check(self) -> None:
         """The companion has what is live and what is archived, each once, and nothing that went."""
         held = {log_line.decode(line)["id"]: line for _, line in self.store.boards.archived(self.name, 0, 1000)}
         assert held == {f"m{number}": line for number, line in self.archived.items()}
         assert self.hello().archived == self.store.health.gauges()["engram_archived_records"] == len(self.archived)
-        found = ids(self.engine().search(asked("tea", self.name, limit=100, log="records", use_meaning=False)))
+        found = ids(self.engine().search(asked("tea", self.name, limit=100, log="records", meaning=False)))
         assert sorted(found) == sorted(f"m{number}" for number in {**self.live, **self.archived})
         copy = LogCopy(self.store.boards, self.store.boards.device(self.name), RECORDS, 2)
         states = {entry.id: entry.state for entry in copy.oldest_first() if entry.state != "superseded"}

@@ -1,11 +1,11 @@
 """A plain board that has notes too: files in a dictionary, by their names on flash, of which it tells a store."""
 
+import asyncio
 from collections.abc import Callable
 from zlib import crc32
 
-from engram_host.companion.folders.note_hits import with_citations
-from engram_host.companion.search.engine import SearchEngine
-from engram_host.companion.search.indexes.cache import IndexCache
+from companion_store import embedding_of, search_of
+from engram_host.companion.settings import SearchSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import LEFT_NOTES, NOTES, NoteEntry, NoteSpan
 from plain_board import NoAnswer, PlainBoard
@@ -95,14 +95,8 @@ def found_notes(
     store: CompanionStore, query: str, caller, boards: tuple[str, ...] = ("kitchen",)
 ) -> list[tuple[str, str]]:
     """(citation, text) of the lines of notes that a search by words finds."""
-    sources = store.notes.note_sources(boards)
-    if not sources:
-        return []
-    request = asked(query, *sources, caller=caller, use_meaning=False)
-    result = with_citations(
-        store.folders,
-        SearchEngine(store.boards, store.vectors, IndexCache(store.boards, store.vectors)).search(request),
-    )
+    request = asked(query, caller=caller, devices=list(boards), log="notes", meaning=False).request
+    result = asyncio.run(search_of(store, SearchSettings(), embedding_of(store)).search(request))
     return sorted((hit.citation, hit.text) for hit in result.hits)
 
 

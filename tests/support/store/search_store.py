@@ -1,6 +1,7 @@
 """A store in RAM with what a search asks of one, and lines as boards write them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
@@ -8,12 +9,13 @@ import numpy as np
 
 from engram import log_line
 from engram import text as board
-from engram.memory.access import OWNER
+from engram.memory.access import OWNER, Caller
 from engram_host.companion.entries import embedding_text
 from engram_host.companion.errors import UnknownDevice
-from engram_host.companion.search.engine import QueryVector, SearchEngine
-from engram_host.companion.search.indexes.cache import IndexCache
+from engram_host.companion.search.engine import SearchEngine
+from engram_host.companion.search.index_cache import IndexCache
 from engram_host.companion.search.request import SearchRequest, SearchResult
+from engram_host.companion.search.view import QueryVector
 from engram_host.companion.types import Change, Device, LogName, LogState
 from engram_host.companion.vector_types import Identity, StoredVector, Vector, VectorRows, text_digest
 from engram_host.time_zones import BoardZone
@@ -129,15 +131,36 @@ def embed_all(store: SearchStore, device: str) -> None:
             store.embed(device, change.log, change.seq, vector_of(text))
 
 
-def engine_of(store: SearchStore, with_meaning: bool = False) -> SearchEngine:
+@dataclass(frozen=True)
+class Asked:
+    """A search, with what a service adds to its request."""
+
+    request: SearchRequest
+    sources: tuple[str, ...]
+    now: int
+
+
+class Search:
     """A search with indexes of its own."""
-    embed = (lambda query: QueryVector(IDENTITY, vector_of(query))) if with_meaning else None
-    return SearchEngine(store, store, IndexCache(store, store), embed)
+
+    def __init__(self, boards: Any, vectors: Any, with_meaning: bool = False):
+        self.engine = SearchEngine(boards, vectors, IndexCache(boards, vectors))
+        self._with_meaning = with_meaning
+
+    def search(self, asked: Asked) -> SearchResult:
+        has_vector = self._with_meaning and asked.request.meaning is not False
+        vector = QueryVector(IDENTITY, vector_of(asked.request.query)) if has_vector else None
+        return self.engine.search(asked.request, asked.sources, asked.now, vector)
 
 
-def asked(query: str, *devices: str, **options: Any) -> SearchRequest:
+def engine_of(store: SearchStore, with_meaning: bool = False) -> Search:
+    return Search(store, store, with_meaning)
+
+
+def asked(query: str, *sources: str, caller: Caller = OWNER, now: int = NOW, **options: Any) -> Asked:
     """A request of the owner's, for the device `b` if none is named."""
-    return SearchRequest(query, devices or ("b",), options.pop("caller", OWNER), options.pop("now", NOW), **options)
+    who = {"principal": caller.principal, "group": caller.group, "workspace": caller.workspace}
+    return Asked(SearchRequest.model_validate({"query": query, **who, **options}), sources or ("b",), now)
 
 
 def ids(result: SearchResult) -> list[str]:

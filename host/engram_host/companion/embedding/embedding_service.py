@@ -13,7 +13,7 @@ from engram_host.companion.embedding.indexer import EmbeddingIndexer, read_index
 from engram_host.companion.entries.embedding_text import KEY_VERSION, embedding_text
 from engram_host.companion.errors import EmbedderError, EmbedderUnavailable
 from engram_host.companion.processes.leases import Lease
-from engram_host.companion.search.engine import QueryVector
+from engram_host.companion.search.view import QueryVector
 from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.values import ValueTable
@@ -69,14 +69,12 @@ def _local_names(settings: EmbeddingSettings, local: str) -> list[str]:
 
 def _remote(settings: EmbeddingSettings) -> Embedder:
     # Only this needs an HTTP client.
-    from engram_host.companion.embedding.remote import ERRORS, RemoteEmbedder
-    from engram_host.companion.remote_service import RemoteService
+    from engram_host.companion.embedding.remote import RemoteEmbedder, RemoteService
 
     key = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
     service = RemoteService(
         settings.base_url or OPENAI_URL,
         key | settings.header_fields(),
-        ERRORS,
         retries=settings.retries,
         timeout_seconds=settings.timeout_seconds,
         connect_seconds=settings.connect_seconds,

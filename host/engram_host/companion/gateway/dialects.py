@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Mapping
 from typing import Any, Protocol
-from urllib.parse import urlsplit
 
 from starlette.responses import JSONResponse
 
@@ -38,10 +37,6 @@ class ModelApi(Protocol):
 
     def is_end(self, data: bytes) -> bool: ...
 
-    def chat_body(self, model: str, system: str, user: str, most_tokens: int, url: str) -> dict[str, Any]: ...
-
-    def answer_text(self, value: dict[str, Any]) -> str: ...
-
     def model_list(self, names: list[str]) -> dict[str, Any]: ...
 
     def refusal(
@@ -74,18 +69,6 @@ class OpenAiApi:
 
     def is_end(self, data: bytes) -> bool:
         return data.strip() == b"[DONE]"
-
-    def chat_body(self, model: str, system: str, user: str, most_tokens: int, url: str) -> dict[str, Any]:
-        # OpenAI's newer models need another field; most services know only "max_tokens".
-        limit = "max_completion_tokens" if urlsplit(url).hostname == _OPENAI_HOST else "max_tokens"
-        messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
-        return {"model": model, "messages": messages, limit: most_tokens}
-
-    def answer_text(self, value: dict[str, Any]) -> str:
-        first = value["choices"][0] if value["choices"] else None
-        message = first.get("message") if isinstance(first, dict) else None
-        content = message.get("content") if isinstance(message, dict) else None
-        return content if isinstance(content, str) else ""
 
     def model_list(self, names: list[str]) -> dict[str, Any]:
         data = [{"id": name, "object": "model", "created": 0, "owned_by": "gateway"} for name in names]
@@ -137,14 +120,6 @@ class AnthropicApi:
     def is_end(self, data: bytes) -> bool:
         """Return False: Anthropic's last event is passed on like any other."""
         return False
-
-    def chat_body(self, model: str, system: str, user: str, most_tokens: int, url: str) -> dict[str, Any]:
-        messages = [{"role": "user", "content": user}]
-        return {"model": model, "system": system, "messages": messages, "max_tokens": most_tokens}
-
-    def answer_text(self, value: dict[str, Any]) -> str:
-        blocks = [block for block in value["content"] if isinstance(block, dict) and block.get("type") == "text"]
-        return "".join(block["text"] for block in blocks if isinstance(block.get("text"), str))
 
     def model_list(self, names: list[str]) -> dict[str, Any]:
         created = "1970-01-01T00:00:00Z"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from engram_host.companion.auth.identity import OPERATOR, ApiCaller
+from engram_host.companion.auth.identity import ApiCaller
 from engram_host.companion.gateway import request as gateway_request
 from engram_host.companion.gateway.api_key import ApiKey
 from engram_host.companion.gateway.dialects import ModelApi, encode_json
@@ -67,22 +67,6 @@ class Gateway:
                 return await self._forward(request, wanted, count, stack)
         except GatewayRefused as refused:
             return self._refusal_response(refused, api)
-
-    async def complete(self, system: str, user: str, most_tokens: int, model: str = "") -> str:
-        """Complete one prompt, billed to the operator; raises GatewayRefused or StoreUnavailable."""
-        api, settings = self._service.api, self._settings
-        body = encode_json(api.chat_body(model or "default", system, user, most_tokens, settings.url))
-        try:
-            wanted = gateway_request.parse_request(body, settings, api)
-            self._service.client()
-            async with AsyncExitStack() as stack:
-                count = await self._begin_call(OPERATOR, wanted, stack)
-                with _unused_if_refused(count):
-                    answer = await self._service.ask(wanted.body, {}, stack)
-                return api.answer_text(await self._service.whole(answer, count))
-        except GatewayRefused as refused:
-            self._metrics.gateway_refused(refused.why)
-            raise
 
     async def models(self, request: Request, caller: ApiCaller) -> Response:
         try:

@@ -22,11 +22,10 @@ from engram_host.companion.memories.types import (
     MemoryQuery,
     SourceTurn,
 )
-from engram_host.companion.search.indexes import columns
-from engram_host.companion.search.indexes.cache import IndexCache
-from engram_host.companion.search.indexes.columns import NONE
-from engram_host.companion.search.indexes.index import PINNED, DeviceIndex
-from engram_host.companion.search.indexes.record_turns import turns_of
+from engram_host.companion.search import tables
+from engram_host.companion.search.index import PINNED, DeviceIndex
+from engram_host.companion.search.index_cache import IndexCache
+from engram_host.companion.search.tables import NONE, turns_of
 from engram_host.companion.search.tokenizer import query_terms, term_id
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.types import Device, LogName
@@ -199,11 +198,11 @@ class _Selection:
         self._query = query
         rows = index.rows
         states, expires = rows.column("state"), rows.column("expires")
-        current = (states == columns.LIVE) | (states == columns.ARCHIVED)
+        current = (states == tables.LIVE) | (states == tables.ARCHIVED)
         expired = current & (expires > 0) & (expires <= now)
-        away = current & ~expired & ((states == columns.ARCHIVED) | np.isin(rows.column("seq"), archived))
+        away = current & ~expired & ((states == tables.ARCHIVED) | np.isin(rows.column("seq"), archived))
         self._masks: dict[str, Mask] = {
-            "superseded": states == columns.SUPERSEDED,
+            "superseded": states == tables.SUPERSEDED,
             "expired": expired,
             "archived": away,
             "live": current & ~expired & ~away,

@@ -1,12 +1,9 @@
 """Memory services for views, routes and commands, and merge candidates."""
 
-from collections.abc import Sequence
 from typing import Any, Protocol
 
-from engram.memory.access import Caller
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.entries.reader import ReadEntry
-from engram_host.companion.errors import BadSearch
 from engram_host.companion.memories import commands
 from engram_host.companion.memories.browse import MemoryBrowser
 from engram_host.companion.memories.changes import MemoryChanges
@@ -14,18 +11,16 @@ from engram_host.companion.memories.commands import TrashReader
 from engram_host.companion.memories.exchanges import ExchangeMemories
 from engram_host.companion.memories.sessions import SessionBrowser
 from engram_host.companion.memories.types import MemoryQuery
-from engram_host.companion.search.indexes.cache import IndexCache
-from engram_host.companion.search.request import MOST_QUERY, SearchResult
+from engram_host.companion.search.index_cache import IndexCache
+from engram_host.companion.search.request import MOST_QUERY, SearchRequest, SearchResult
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.supervisor import Supervisor
 
 MOST_SIMILAR = 12
 
-_ROOM = "page"
-
 
 class Search(Protocol):
-    async def __call__(self, caller: Caller, *, devices: Sequence[str], **options: Any) -> SearchResult: ...
+    async def __call__(self, request: SearchRequest) -> SearchResult: ...
 
 
 class MemoryServices:
@@ -63,14 +58,18 @@ class MemoryServices:
         return [each for each in fitting if _scope(each.line) == scope][:MOST_SIMILAR]
 
     async def _find(self, device: str, memory: ReadEntry, words: str) -> list[str]:
-        said = commands.speak("", "", memory.line)
-        caller = Caller(said.principal, _ROOM, False, said.workspace)
-        options: dict[str, Any] = {"log": "records", "limit": 2 * MOST_SIMILAR, "rerank": False, "expand": False}
-        try:
-            result = await self._search(caller, devices=(device,), query=words[:MOST_QUERY], **options)
-        except BadSearch:  # no searchable text, such as spaces
+        if not words.strip():
             return []
-        return [hit.id for hit in result.hits]
+        said = commands.speak("", "", memory.line)
+        request = SearchRequest(
+            query=words[:MOST_QUERY],
+            devices=[device],
+            principal=said.principal,
+            workspace=said.workspace,
+            log="records",
+            limit=2 * MOST_SIMILAR,
+        )
+        return [hit.id for hit in (await self._search(request)).hits]
 
 
 def _scope(line: dict[str, Any]) -> str:

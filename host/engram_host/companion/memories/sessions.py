@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from engram_host.companion.entries.reader import read_lines
-from engram_host.companion.search.indexes import columns
-from engram_host.companion.search.indexes.cache import IndexCache
-from engram_host.companion.search.indexes.columns import NONE
-from engram_host.companion.search.indexes.index import DeviceIndex
+from engram_host.companion.search import tables
+from engram_host.companion.search.index import DeviceIndex
+from engram_host.companion.search.index_cache import IndexCache
+from engram_host.companion.search.tables import NONE
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.types import Device
 
@@ -86,14 +86,14 @@ def _first_turn(index: DeviceIndex, session: str) -> int | None:
     rows, thread = index.rows, index.threads.find(session)
     if thread == NONE:
         return None
-    is_of_session = (rows.column("thread") == thread) & rows.column("turn") & (rows.column("state") == columns.LIVE)
+    is_of_session = (rows.column("thread") == thread) & rows.column("turn") & (rows.column("state") == tables.LIVE)
     found = rows.column("seq")[is_of_session]
     return int(found.min()) if len(found) else None
 
 
 def _count_turns(index: DeviceIndex, scope: str, limit: int) -> list[tuple[str, int, int, int]]:
     rows = index.rows
-    wanted = rows.column("turn") & (rows.column("state") == columns.LIVE) & (rows.column("thread") != NONE)
+    wanted = rows.column("turn") & (rows.column("state") == tables.LIVE) & (rows.column("thread") != NONE)
     wanted &= rows.column("scope") == index.scopes.find("@" + scope)
     chosen = np.flatnonzero(wanted)
     if not len(chosen):

@@ -22,9 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram.store.types import EIGHTHS
-from engram_host.companion.search.filters import WAYS, Mask, VisibleRows
-from engram_host.companion.search.request import Weights
 from engram_host.companion.search.tokenizer import term_id
+from engram_host.companion.search.view import WAYS, Mask, VisibleRows
 
 K1 = 0.9
 B_ENTRY = 0.4
@@ -32,6 +31,12 @@ B_SESSION = 0.2
 LEAST_LENGTH = 20.0
 
 _KEY_WORDS = 4
+
+SHARES = ((1, 0.4), (2, 0.2))
+"""Shares of B that a turn gives to those beside it, by distance: `near` and `far`."""
+
+SESSION = 0.5
+RECORD = 1.5
 
 _LONE = 0.75
 """Share of T kept by a turn with neighbours, so that it compares with a lone one."""
@@ -70,14 +75,8 @@ class BoardRows:
 class WordScores:
     """BM25 scores of all rows; `terms` maps each word to True if only an identifier gave it."""
 
-    def __init__(
-        self,
-        seen: list[VisibleRows],
-        terms: dict[str, bool],
-        weights: Weights,
-    ):
-        self.weights = weights
-        self.boards = [_board_rows(one) for one in seen]
+    def __init__(self, seen: list[VisibleRows], terms: dict[str, bool]):
+        self.boards = [BoardRows(one, one.live_rows.lengths) for one in seen]
         self.terms = terms
         for board in self.boards:
             _find_terms(board, list(terms))
@@ -150,16 +149,12 @@ class WordScores:
         own = np.append(board.own, 0)
         own[rows.dead] = 0
         board.total = board.own.copy()
-        for distance, share in self.shares:
+        for distance, share in SHARES:
             given = share * own
             for way in WAYS:
                 board.total += given.take(rows.neighbours[way, distance])
         board.total[rows.wordless] = 0
         board.total[board.seen.unwanted] = 0
-
-    @property
-    def shares(self) -> tuple[tuple[int, float], ...]:
-        return (1, self.weights.near), (2, self.weights.far)
 
     # --- sessions
 
@@ -195,18 +190,14 @@ class WordScores:
         sessions = [_of_thread(board) for board in self.boards]
         best_session = max((float(one.max(initial=0)) for one in sessions), default=0.0)
         self.factors = {turn: scales[turn] / best[turn] if best[turn] else 0.0 for turn in (False, True)}
-        self.factors[False] *= self.weights.record
-        self.session_factor = self.weights.session * scales[True] / best_session if best_session else 0.0
+        self.factors[False] *= RECORD
+        self.session_factor = SESSION * scales[True] / best_session if best_session else 0.0
         for board, of_thread in zip(self.boards, sessions, strict=True):
             board.scores = _by_kind(board, self.factors[False], self.factors[True])
             board.scores *= board.total
             of_thread *= self.session_factor
             board.scores += of_thread
         self.top = max((float(one.scores.max(initial=0, where=~one.repeats)) for one in self.boards), default=0.0)
-
-
-def _board_rows(seen: VisibleRows) -> BoardRows:
-    return BoardRows(seen, seen.live_rows.lengths)
 
 
 def _find_terms(board: BoardRows, terms: list[str]) -> None:

@@ -1,59 +1,79 @@
-"""One search from question to answer: update the indexes, rank, read hits, explain them."""
+"""One search from question to answer: update the indexes, rank, read the hits, explain them."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from itertools import islice
+from typing import Any, Literal, cast
 
+import numpy as np
+
+from engram import log_line
+from engram.clock import day_name
+from engram.memory import ALL, access, line_meaning
 from engram.memory.access import Caller
-from engram_host.companion.errors import EmbedderError
-from engram_host.companion.search.hits import HitReader, LineSource, shown_fields
-from engram_host.companion.search.indexes.cache import IndexCache
-from engram_host.companion.search.indexes.columns import NONE
-from engram_host.companion.search.indexes.index import DeviceIndex
-from engram_host.companion.search.ranking import Ranking, find_terms
-from engram_host.companion.search.request import REASONS, SearchRequest, SearchResult
-from engram_host.companion.search.vector_search import QueryVector, VectorSource
+from engram.text.days import without_days
+from engram_host.companion.search.bm25 import WordScores
+from engram_host.companion.search.explanation import explain, why_empty
+from engram_host.companion.search.fusion import (
+    Candidate,
+    days_named,
+    fuse,
+    value_of,
+    vector_weight,
+    with_record,
+)
+from engram_host.companion.search.index import DeviceIndex
+from engram_host.companion.search.index_cache import IndexCache
+from engram_host.companion.search.request import REASONS, Explanation, Hit, Plan, SearchRequest, SearchResult
+from engram_host.companion.search.tables import NONE, STATE_NAMES
+from engram_host.companion.search.tokenizer import query_terms
+from engram_host.companion.search.view import QueryVector, VectorScores, visible_rows
+from engram_host.companion.store.boards.table import BoardTable
+from engram_host.companion.store.vectors import VectorTable
 from engram_host.companion.types import Device, LogName
 
-EmbedQuery = Callable[[str], QueryVector]
-"""Embeds a query; raises EmbedderError and may be called from any thread."""
+MOST_TERMS = 64
+
+LONG_SCAN = 20_000
+
+_scans = ThreadPoolExecutor(2, "scan")
+
+State = Literal["live", "superseded", "earlier version", "archived"]
+Fields = dict[str, Any]
 
 
 class SearchEngine:
     """Search over the boards of a store; calls block and are thread-safe."""
 
-    def __init__(self, lines: LineSource, vectors: VectorSource, cache: IndexCache, embed: EmbedQuery | None = None):
-        self._lines = lines
+    def __init__(self, boards: BoardTable, vectors: VectorTable, cache: IndexCache):
+        self._boards = boards
         self._vectors = vectors
         self._cache = cache
-        self._embed = embed
 
-    def search(self, request: SearchRequest) -> SearchResult:
-        begin = time.perf_counter()
-        query, degraded = self._query_vector(request)
-        embedded = time.perf_counter()
-        found = [self._cache.get(name, query.identity if query else None) for name in request.devices]
+    def search(
+        self, request: SearchRequest, sources: Sequence[str], now: int, vector: QueryVector | None = None
+    ) -> SearchResult:
+        """Search some boards, notes and folders, whose names are distinct."""
+        began = time.perf_counter()
+        found = [self._cache.get(name, vector.identity if vector else None) for name in sources]
         with _held(found):
-            terms = find_terms(request, [index.zone for index, _ in found])
-            ranking = Ranking(self._vectors, request, found, query, terms)
-            candidates = ranking.candidates
-            hits = HitReader(self._lines, request).read(map(ranking.found, candidates))
-            degraded = ranking.degraded or degraded
-            why_empty = "" if hits else ranking.why_empty(degraded)
-        left = len(candidates) - min(len(hits), request.depth)
-        surest = max((one.confidence for one in (*hits, *candidates)), default=0.0)
+            ranking = Ranking(self._vectors, request, now, found, vector)
+            hits = ranking.read_hits(self._boards)
+            empty = "" if hits else ranking.why_empty()
+        left = len(ranking.candidates) - len(hits)
+        surest = max((one.confidence for one in (*hits, *ranking.candidates)), default=0.0)
         return SearchResult(
             tuple(hits[request.offset :]),
-            why_empty,
-            degraded,
-            (REASONS.say("lower", n=left),) if left > 0 else (),
-            surest if hits else 0.0,
-            ranking.plan,
-            ranking.weight,
-            ranking.shape,
-            embed_ms=1000 * (embedded - begin),
-            search_ms=1000 * (time.perf_counter() - embedded),
-            wordings=request.wordings,
+            empty,
+            ranking.degraded,
+            left_out=(REASONS.say("lower", n=left),) if left > 0 else (),
+            confidence=surest if hits else 0.0,
+            plan=ranking.plan,
+            meaning_weight=ranking.weight,
+            shape=ranking.shape,
+            search_ms=1000 * (time.perf_counter() - began),
             entries=ranking.entries,
             boards=len(found),
         )
@@ -67,18 +87,8 @@ class SearchEngine:
             seq, expires = (int(index.rows.column(name)[row]) for name in ("seq", "expires"))
         if 0 < expires <= now:
             return b""
-        line = self._lines.lines_at(device, log, known.logs[log].epoch, [seq], archived=True).get(seq, b"")
-        return line if line and shown_fields(line, caller) else b""
-
-    def _query_vector(self, request: SearchRequest) -> tuple[QueryVector | None, str]:
-        if not request.use_meaning:
-            return None, ""
-        if self._embed is None:
-            return None, REASONS.say("no_embedder")
-        try:
-            return self._embed(request.query), ""
-        except EmbedderError as error:
-            return None, REASONS.say("query_unembedded", problem=str(error))
+        line = self._boards.lines_at(device, log, known.logs[log].epoch, [seq], archived=True).get(seq, b"")
+        return line if line and _shown_fields(line, caller) else b""
 
 
 @contextmanager
@@ -88,3 +98,115 @@ def _held(found: Sequence[tuple[DeviceIndex, Device]]) -> Iterator[None]:
         for index, _ in sorted(found, key=lambda pair: pair[0].name):
             locks.enter_context(index.lock)
         yield
+
+
+class Ranking:
+    """The candidates of a search, best first, while the indexes are held."""
+
+    def __init__(
+        self,
+        vectors: VectorTable,
+        request: SearchRequest,
+        now: int,
+        found: Sequence[tuple[DeviceIndex, Device]],
+        query: QueryVector | None,
+    ):
+        self._request = request
+        self._devices = [device for _, device in found]
+        self._seen = [visible_rows(index, request, now) for index, _ in found]
+        self._days = next(filter(None, (days_named(request.query, now, index.zone) for index, _ in found)), None)
+        scan = self._start_scan(vectors, query)
+        uses_words = request.words is not False
+        self._side = WordScores(self._seen, self._terms() if uses_words else {})
+        self._words = self._side if uses_words else None
+        near = scan() if scan else None
+        unembedded = sum(one.live_rows.unembedded for one in self._seen) if near else 0
+        self.degraded = REASONS.say("unembedded", n=unembedded) if unembedded else ""
+        near = near if near and near.has_rows else None
+        self.weight, self.shape = 0.0, "meaning is not searched"
+        if near:
+            self.weight, self.shape = vector_weight(request.query, self._words, request.weight)
+        self.candidates = fuse(request, now, self._words, near, self._side.boards, self.weight)
+        self._has_meaning = bool(query) and not self.degraded
+
+    def _terms(self) -> dict[str, bool]:
+        query = self._request.query
+        return query_terms(without_days(query) if self._days and self._days.by_today else query, MOST_TERMS)
+
+    def _start_scan(self, vectors: VectorTable, query: QueryVector | None) -> Callable[[], VectorScores] | None:
+        """Return the scan of the vectors, of many beside the search for words."""
+        if query is None:
+            return None
+        if sum(len(one.index.rows) for one in self._seen) < LONG_SCAN:
+            return lambda: VectorScores(vectors, self._seen, self._devices, query)
+        return _scans.submit(VectorScores, vectors, self._seen, self._devices, query).result
+
+    @property
+    def entries(self) -> int:
+        return self._side.entries
+
+    @property
+    def plan(self) -> Plan:
+        days = self._days
+        return Plan(day_name(days.first), day_name(days.last)) if days else Plan("", "")
+
+    def why_empty(self) -> str:
+        wanted = sum(int(np.count_nonzero(one.wanted)) for one in self._seen)
+        return why_empty(self._request.query, self._words, self.entries, wanted, self._has_meaning)
+
+    # --- hits
+
+    def read_hits(self, boards: BoardTable) -> list[Hit]:
+        """Read the best entries, without those that are gone or hidden by now."""
+        order = iter(self.candidates)
+        hits: list[Hit] = []
+        while part := list(islice(order, self._request.depth - len(hits))):
+            lines = self._read_lines(boards, part)
+            hits += [self._hit(one, fields) for one, fields in zip(part, lines, strict=True) if fields]
+        return hits
+
+    def _read_lines(self, boards: BoardTable, candidates: Sequence[Candidate]) -> Iterator[Fields | None]:
+        wanted: dict[tuple[int, LogName], list[int]] = {}
+        for one in candidates:
+            wanted.setdefault((one.place, one.log), []).append(one.seq)
+        found: dict[tuple[int, LogName], dict[int, bytes]] = {}
+        for (place, log), seqs in wanted.items():
+            device = self._devices[place]
+            found[place, log] = boards.lines_at(device.name, log, device.logs[log].epoch, seqs, archived=True)
+        for one in candidates:
+            line = found[one.place, one.log].get(one.seq)
+            yield _shown_fields(line, self._request.caller) if line else None
+
+    def _hit(self, candidate: Candidate, line: Fields) -> Hit:
+        device, board = self._devices[candidate.place], self._side.boards[candidate.place]
+        state = cast(State, STATE_NAMES[int(board.column("state")[candidate.row])])
+        parts = candidate.confidence_parts
+        if candidate.log == "records":
+            parts = with_record(parts, line)
+        return Hit(
+            device.name,
+            candidate.id,
+            candidate.seq,
+            candidate.at,
+            line.get("who", ""),
+            line_meaning.attributed_text(line) if "text" in line else line["content"],
+            score=candidate.score,
+            state=state,
+            coverage=candidate.coverage,
+            cosine=candidate.cosine,
+            explanation=self._explain(candidate, parts) if self._request.explain else None,
+            path=str(line.get("path", "")),
+            heading=str(line.get("heading", "")),
+            is_on_board=state != "archived" and candidate.seq >= device.logs[candidate.log].oldest,
+            confidence=float(value_of(np.array([parts]))[0]),
+        )
+
+    def _explain(self, candidate: Candidate, parts: Sequence[float]) -> Explanation:
+        board = self._side.boards[candidate.place]
+        return explain(candidate, board, self._words, self._request.query, parts)
+
+
+def _shown_fields(line: bytes, caller: Caller) -> Fields | None:
+    fields = log_line.decode(line)
+    has_text = "text" in fields or "content" in fields
+    return fields if has_text and access.may_see(caller, fields.get("scope", ALL)) else None

@@ -5,13 +5,12 @@ from itertools import product
 
 import numpy as np
 
-from engram_host.companion.search.bm25 import BoardRows, WordScores
-from engram_host.companion.search.confidence import parts_shown
-from engram_host.companion.search.filters import WAYS
-from engram_host.companion.search.fusion import Candidate
-from engram_host.companion.search.indexes.columns import NONE
-from engram_host.companion.search.request import REASONS, Explanation, Part, SearchRequest
+from engram_host.companion.search.bm25 import SHARES, BoardRows, WordScores
+from engram_host.companion.search.fusion import Candidate, parts_shown
+from engram_host.companion.search.request import REASONS, Explanation, Part
+from engram_host.companion.search.tables import NONE
 from engram_host.companion.search.tokenizer import query_words
+from engram_host.companion.search.view import WAYS
 from engram_host.sentences import Sentence
 
 _SHOWN_WORDS = 8
@@ -29,7 +28,7 @@ def explain(
         scale = candidate.words / float(board.scores[candidate.row])
         factor = scale * words.factors[turn]
         named = [(name, factor * part) for name, part in _own_words(candidate.row, board, words, query)]
-        beside = [(id, factor * part) for id, part in _neighbour_parts(candidate.row, board, words)]
+        beside = [(id, factor * part) for id, part in _neighbour_parts(candidate.row, board)]
         if turn:
             thread = int(board.column("thread")[candidate.row])
             session = scale * words.session_factor * float(board.sessions[thread])
@@ -43,7 +42,6 @@ def explain(
         candidate.importance,
         candidate.dates,
         candidate.cosine,
-        expansion=candidate.expansion,
         confidence=parts_shown(parts),
     )
 
@@ -61,34 +59,27 @@ def _own_words(row: int, board: BoardRows, words: WordScores, query: str) -> lis
     return list(parts.items())
 
 
-def _neighbour_parts(row: int, board: BoardRows, words: WordScores) -> list[Part]:
+def _neighbour_parts(row: int, board: BoardRows) -> list[Part]:
     parts = []
-    for (distance, share), way in product(words.shares, WAYS):
+    for (distance, share), way in product(SHARES, WAYS):
         giver = int(board.seen.live_rows.neighbours[way, distance][row])
         if giver != NONE and board.seen.live[giver] and board.own[giver] > 0:
             parts.append((f"t{int(board.column('number')[giver])}", share * float(board.own[giver])))
     return parts
 
 
-def why_empty(request: SearchRequest, words: WordScores | None, entries: int, wanted: int, degraded: str) -> Sentence:
+def why_empty(query: str, words: WordScores | None, entries: int, wanted: int, by_meaning: bool) -> Sentence:
     if not entries:
         return REASONS.say("nothing_stored")
     if not wanted:
         return REASONS.say("filtered", n=entries)
-    by_meaning = request.use_meaning and not degraded
     if not words:
         return REASONS.say("none_near" if by_meaning else "no_vectors")
-    return _why_no_word(request, words, "_nor_near" if by_meaning else "")
-
-
-def _why_no_word(request: SearchRequest, words: WordScores, more: str) -> Sentence:
+    more = "_nor_near" if by_meaning else ""
     if not words.terms:
         return REASONS.say("only_common" + more)
-    named = query_words(request.query)
+    named = query_words(query)
     distinct = dict.fromkeys(named.get(term, term) for term in words.terms)
     shown = ", ".join(list(distinct)[:_SHOWN_WORDS])
-    if not any(words.having[term] for term in words.terms):
-        return REASONS.say("no_word" + more, words=shown)
-    if words.top and request.min_words:
-        return REASONS.say("too_few" + more, words=shown)
-    return REASONS.say("words_filtered" + more, words=shown)
+    is_known = any(words.having[term] for term in words.terms)
+    return REASONS.say(("words_filtered" if is_known else "no_word") + more, words=shown)

@@ -1,9 +1,8 @@
-"""Fusion of both sides of a search, with points for dates and speakers that a query names.
+"""Fusion of both sides of a search, with points for dates and speakers that a query names, and the confidence.
 
-    score = ((1 - w) (words / max words + e other / max other) + w meaning) x speaker x reply x importance + dates
+    score = ((1 - w) words / max words + w meaning) x speaker x reply x importance + dates
 
 words      the words side's score (bm25.py), max over all that is wanted
-other      the same for words that only other wordings of the query have (expansion.py), if it has any; e is .3
 meaning    (cosine - mean) / half of (1 - mean), at least 0; the mean is over what is wanted; 0 for what has no vector
 w          by the shape of the query: see vector_weight()
 speaker    1.4 for the only person whom the query names, if it is theirs
@@ -11,30 +10,42 @@ reply      .5 for what the assistant said, unless the query asks for it; .1 for 
 importance .75 to 1.25 for a record, as on the board
 dates      .15 for what was said on days that the query names by today, .05 for those of the calendar
 
-Scores are fused and not ranks, since one side is weaker (docs/design/retrieval.md). A threshold belongs to a side, before
-fusion: what one side does not take may still be found by the other.
+Scores are fused and not ranks, since one side is weaker (docs/design/retrieval.md).
 """
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engram.memory import line_meaning, ranking
+from engram.memory import confidence, line_meaning, ranking
 from engram.text.days import Days, find_days
-from engram_host.companion.search.bm25 import BoardRows, WordScores
-from engram_host.companion.search.confidence import QUESTION, ConfidenceOf, value_of
-from engram_host.companion.search.request import SearchRequest, Weights
+from engram_host.companion.search.bm25 import BoardRows, Floats, WordScores, inverse_frequency
+from engram_host.companion.search.request import SearchRequest
 from engram_host.companion.search.tokenizer import has_identifier
-from engram_host.companion.search.vector_search import ROUNDING, SHORTLIST, VectorScores
+from engram_host.companion.search.view import ROUNDING, SHORTLIST, VectorScores
+from engram_host.companion.types import LogName
 from engram_host.time_zones import BoardZone
+
+SPEAKER = 1.4
+REPLY = 0.5
+EXACT, PARAPHRASE = 0.2, 0.4
+"""Weights of meaning, for a query whose words an entry has and for others."""
+
+CANDIDATES = 8
+"""Candidates per side before fusion, as a multiple of the wanted hits."""
+
+LEAST_COSINE = 0.1
+"""Least cosine of a find by meaning."""
 
 _DAY_SECONDS = 86400
 _LAST_MOMENT = 1 << 32
-_HUNDREDTH = 0.01
+_PER_CENT = 0.01
 _EQUAL = 1e-6
 
 Rows = NDArray[np.intp]
@@ -67,10 +78,9 @@ class Candidate:
     row: int
     at: int
     id: str
+    seq: int
     score: float
     words: float
-
-    expansion: float
 
     meaning: float
     cosine: float | None
@@ -86,55 +96,47 @@ class Candidate:
 
     confidence_parts: tuple[float, ...]
 
+    @property
+    def log(self) -> LogName:
+        return "journal" if self.id[0] == "t" else "records"
 
-def vector_weight(query: str, words: WordScores | None, weights: Weights) -> tuple[float, str]:
-    """Return (weight of meaning, reason), chosen by the shape of the query."""
+
+def vector_weight(query: str, words: WordScores | None, wanted: float | None) -> tuple[float, str]:
+    """Return (weight of meaning, reason): the wanted one, or chosen by the shape of the query."""
     if words is None:
         return 1.0, "only meaning is searched"
-    if weights.meaning is not None:
-        return weights.meaning, "as asked for"
+    if wanted is not None:
+        return wanted, "as asked for"
     if _QUOTED_OR_DIGIT.search(query) or has_identifier(query):
-        return weights.exact, "the query has digits, a quotation or an identifier"
+        return EXACT, "the query has digits, a quotation or an identifier"
     if words.best_share < _HALF:
-        return weights.paraphrase, "no entry has half of the query's words by weight"
-    return weights.exact, "an entry has half of the query's words by weight or more"
+        return PARAPHRASE, "no entry has half of the query's words by weight"
+    return EXACT, "an entry has half of the query's words by weight or more"
 
 
 def fuse(
     request: SearchRequest,
+    now: int,
     words: WordScores | None,
     meaning: VectorScores | None,
     boards: list[BoardRows],
     weight: float,
-    expansion: WordScores | None,
 ) -> list[Candidate]:
     """Return the candidates of both sides, best first by (score, at, device, id)."""
-    by_words = [_by_words(board, words, request.min_words) for board in boards] if words else None
-    others = _by_expansion(request, words, expansion) if words and expansion else None
-    lexical = [one + other for one, other in zip(by_words, others, strict=True)] if by_words and others else by_words
-    speaker = _named(request.query, boards)
-    sure = ConfidenceOf(words, meaning)
+    lexical = [_share_of_top(board, words) for board in boards] if words else None
+    fusion = _Fusion(request, now, words, meaning, weight, _named(request.query, boards))
     found: list[Candidate] = []
-    for place, rows in enumerate(candidate_rows(request, lexical, meaning, len(boards))):
+    for place, rows in enumerate(candidate_rows(request.depth, lexical, meaning, len(boards))):
         if len(rows):
-            scores = [side[place][rows] if side else np.zeros(len(rows)) for side in (by_words, others)]
-            found += _candidates(request, place, boards[place], rows, scores, words, meaning, weight, speaker, sure)
+            scores = lexical[place][rows] if lexical else np.zeros(len(rows))
+            found += fusion.candidates(place, boards[place], rows, scores)
     found.sort(key=lambda one: (-one.score, -one.at, boards[one.place].seen.index.name, one.id, -one.row))
     return found
 
 
-def _by_words(board: BoardRows, words: WordScores, least: float) -> NDArray[np.float64]:
-    scores = board.scores / words.top if words.top else np.zeros(len(board.lengths))
-    return np.where(words.coverage(board) >= least, scores, 0) if least else scores
-
-
-def _by_expansion(request: SearchRequest, words: WordScores, expansion: WordScores) -> list[NDArray[np.float64]]:
-    share = request.weights.expansion / expansion.top if expansion.top else 0.0
-    found = []
-    for own, board in zip(words.boards, expansion.boards, strict=True):
-        is_enough = words.coverage(own) >= request.min_words if request.min_words else True
-        found.append(np.where(is_enough, share * board.scores, 0))
-    return found
+def _share_of_top(board: BoardRows, words: WordScores) -> Floats:
+    # Without a top only turns match that ask mostly the same.
+    return board.scores / words.top if words.top else np.zeros(len(board.scores))
 
 
 def _named(query: str, boards: list[BoardRows]) -> str:
@@ -144,132 +146,94 @@ def _named(query: str, boards: list[BoardRows]) -> str:
     return line_meaning.named_speaker(query, sorted(names), lambda label: True)
 
 
-def _candidates(
-    request: SearchRequest,
-    place: int,
-    board: BoardRows,
-    rows: NDArray[np.intp],
-    lexical: Sequence[NDArray[np.float64]],
-    words: WordScores | None,
-    meaning: VectorScores | None,
-    weight: float,
-    speaker: str,
-    sure: ConfidenceOf,
-) -> list[Candidate]:
-    index = board.seen.index
-    turn, at, number = (board.column(name)[rows] for name in ("turn", "at", "number"))
-    cosines = meaning.exact_cosines(place, rows) if meaning else np.full(len(rows), np.nan)
-    counts = ~np.isnan(cosines) & (np.nan_to_num(cosines) >= request.min_cosine)
-    near = np.where(counts, meaning.share(np.nan_to_num(cosines)), 0) * weight if meaning else np.zeros(len(rows))
-    of_words, of_others = (part * (1 - weight) for part in lexical)
-    base = of_words + of_others + near
-    is_theirs = board.column("who")[rows] == index.speakers.find(speaker) if speaker else np.zeros(len(rows), np.bool_)
-    by_speaker = np.where(is_theirs & turn, base * (request.weights.speaker - 1), 0)
-    halved = board.column("reply")[rows] & (not line_meaning.asks_replies(request.query))
-    repeats = board.repeats[rows]
-    taken = np.where(repeats, 1 - QUESTION, np.where(halved, 1 - request.weights.reply, 0))
-    by_reply = -(base + by_speaker) * taken
-    by_importance = np.where(turn, 0, base * (board.column("importance")[rows] / 200 - 0.25))
-    by_date = _date_points(request, at, index.zone)
-    certain = sure.of_rows(place, rows, cosines, halved, repeats, None if by_date is None else by_date > 0)
-    by_date = np.zeros(len(rows)) if by_date is None else by_date
-    scores = np.round(base + by_speaker + by_reply + by_importance + by_date, SCORE_DIGITS)
-    coverage = words.coverage(board, rows) if words else np.zeros(len(rows))
-    columns = (rows, at, turn, number, scores, of_words, of_others, near, cosines, coverage)
-    columns += (by_speaker, by_reply, by_importance, by_date, value_of(certain))
-    return [
-        Candidate(
-            place,
-            row,
-            at,
-            f"{'t' if is_turn else 'm'}{id}",
-            score,
-            word,
-            other,
-            meant,
-            None if cosine != cosine else cosine,
-            *more,
-            confidence_parts=parts,
+class _Fusion:
+    def __init__(
+        self,
+        request: SearchRequest,
+        now: int,
+        words: WordScores | None,
+        meaning: VectorScores | None,
+        weight: float,
+        speaker: str,
+    ):
+        self._request = request
+        self._now = now
+        self._words = words
+        self._meaning = meaning
+        self._weight = weight
+        self._speaker = speaker
+        self._confidence = Confidence(words, meaning)
+
+    def candidates(self, place: int, board: BoardRows, rows: Rows, lexical: Floats) -> list[Candidate]:
+        index, meaning, weight = board.seen.index, self._meaning, self._weight
+        turn, at, number, seq = (board.column(name)[rows] for name in ("turn", "at", "number", "seq"))
+        cosines = meaning.exact(place, rows) if meaning else np.full(len(rows), np.nan)
+        counts = ~np.isnan(cosines) & (np.nan_to_num(cosines) >= LEAST_COSINE)
+        near = np.where(counts, meaning.share(np.nan_to_num(cosines)), 0) * weight if meaning else np.zeros(len(rows))
+        of_words = lexical * (1 - weight)
+        base = of_words + near
+        speaker = index.speakers.find(self._speaker) if self._speaker else None
+        is_theirs = board.column("who")[rows] == speaker if speaker is not None else np.zeros(len(rows), np.bool_)
+        by_speaker = np.where(is_theirs & turn, base * (SPEAKER - 1), 0)
+        halved = board.column("reply")[rows] & (not line_meaning.asks_replies(self._request.query))
+        repeats = board.repeats[rows]
+        taken = np.where(repeats, 1 - QUESTION, np.where(halved, 1 - REPLY, 0))
+        by_reply = -(base + by_speaker) * taken
+        by_importance = np.where(turn, 0, base * (board.column("importance")[rows] / 200 - 0.25))
+        by_date = _date_points(self._request.query, self._now, at, index.zone)
+        certain = self._confidence.of_rows(
+            place, rows, cosines=cosines, is_reply=halved, repeats=repeats, points=by_date
         )
-        for (row, at, is_turn, id, score, word, other, meant, cosine, *more), parts in zip(
-            zip(*(c.tolist() for c in columns), strict=True), map(tuple, certain.tolist()), strict=True
-        )
-    ]
+        by_date = np.zeros(len(rows)) if by_date is None else by_date
+        scores = np.round(base + by_speaker + by_reply + by_importance + by_date, SCORE_DIGITS)
+        coverage = self._words.coverage(board, rows) if self._words else np.zeros(len(rows))
+        columns = (rows, at, turn, number, seq, scores, of_words, near, cosines, coverage)
+        columns += (by_speaker, by_reply, by_importance, by_date, value_of(certain))
+        return [
+            Candidate(
+                place,
+                row,
+                at,
+                f"{'t' if is_turn else 'm'}{id}",
+                seq,
+                score,
+                word,
+                meant,
+                None if cosine != cosine else cosine,
+                *more,
+                confidence_parts=parts,
+            )
+            for (row, at, is_turn, id, seq, score, word, meant, cosine, *more), parts in zip(
+                zip(*(c.tolist() for c in columns), strict=True), map(tuple, certain.tolist()), strict=True
+            )
+        ]
 
 
-def days_named(request: SearchRequest, zone: BoardZone) -> Days | None:
-    today = zone.day_of(request.now)
-    return _find_days(request.query, today) if request.dates else None
+def days_named(query: str, now: int, zone: BoardZone) -> Days | None:
+    return _find_days(query, zone.day_of(now))
 
 
-def _date_points(request: SearchRequest, at: NDArray[np.int64], zone: BoardZone) -> NDArray[np.float64] | None:
-    named = days_named(request, zone)
+def _date_points(query: str, now: int, at: NDArray[np.int64], zone: BoardZone) -> Floats | None:
+    named = days_named(query, now, zone)
     if named is None:
         return None
-    return _HUNDREDTH * np.array([ranking.points(named, day) for day in days_of(at, zone).tolist()], np.float64)
-
-
-# --- maximal marginal relevance
-#
-#     next = the candidate with the highest  lambda score / best score - (1 - lambda) likeness to the likest one chosen
-#
-# Likeness is the cosine of two vectors, or, where one is missing, the share of words that two texts have in common.
-# Source: Carbonell and Goldstein 1998, "The use of MMR, diversity-based reranking for reordering documents".
-
-
-def mmr_order(
-    scores: Sequence[float],
-    vectors: NDArray[np.float64],
-    has_vector: NDArray[np.bool_],
-    words: Sequence[frozenset[str]],
-    limit: int,
-    share: float,
-) -> list[int]:
-    best = max(max(scores, default=0.0), 1e-12)
-    relevance = np.array(scores) / best
-    likest = np.zeros(len(scores))
-    left = np.ones(len(scores), np.bool_)
-    chosen: list[int] = []
-    while len(chosen) < min(limit, len(scores)):
-        value = np.round(share * relevance - (1 - share) * likest, SCORE_DIGITS)
-        place = int(np.argmax(np.where(left, value, -np.inf)))
-        chosen.append(place)
-        left[place] = False
-        likest = np.maximum(likest, _likeness(place, vectors, has_vector, words))
-    return chosen
-
-
-def _likeness(
-    place: int, vectors: NDArray[np.float64], has_vector: NDArray[np.bool_], words: Sequence[frozenset[str]]
-) -> NDArray[np.float64]:
-    by_vector = np.maximum(0, (vectors * vectors[place]).sum(axis=1))
-    if has_vector.all():
-        return by_vector
-    by_words = np.array([_shared(words[place], other) for other in words])
-    return np.where(has_vector & has_vector[place], by_vector, by_words)
-
-
-def _shared(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / len(one | other) if one or other else 0.0
+    return _PER_CENT * np.array([ranking.points(named, day) for day in days_of(at, zone).tolist()], np.float64)
 
 
 # --- which rows may be an answer: the best of each side
 
 
 def candidate_rows(
-    request: SearchRequest,
-    lexical: Sequence[NDArray[np.float64]] | None,
-    meaning: VectorScores | None,
-    boards: int,
+    depth: int, lexical: Sequence[Floats] | None, meaning: VectorScores | None, boards: int
 ) -> list[Rows]:
-    count = request.depth * request.candidates
+    count = depth * CANDIDATES
     found = _best(lexical, count, 0.0) if lexical else [np.zeros(0, np.intp)] * boards
     if meaning is None:
         return found
-    nearest = _best(meaning.cosines, SHORTLIST * count, request.min_cosine - ROUNDING)
+    nearest = _best(meaning.cosines, SHORTLIST * count, LEAST_COSINE - ROUNDING)
     meaning.load([np.union1d(rows, near) for rows, near in zip(found, nearest, strict=True)])
-    cosines = [meaning.exact_cosines(place, rows) for place, rows in enumerate(nearest)]
-    kept = _best(cosines, count, np.nextafter(request.min_cosine, -2))
+    cosines = [meaning.exact(place, rows) for place, rows in enumerate(nearest)]
+    kept = _best(cosines, count, np.nextafter(LEAST_COSINE, -2))
     return [np.union1d(rows, near[at]) for rows, near, at in zip(found, nearest, kept, strict=True)]
 
 
@@ -281,3 +245,128 @@ def _best(scores: Sequence[NDArray], count: int, above: float) -> list[Rows]:
         return found
     least = float(np.partition(every, len(every) - count)[len(every) - count]) - _EQUAL
     return [at[of_one >= least] for at, of_one in zip(found, values, strict=True)]
+
+
+# --- confidence that an entry is an answer, 0 to 1: the board's engram.memory.confidence plus meaning
+#
+#     confidence = (words + meaning) / 2 x authority x days x agreement  of one entry; a side alone without the other
+#
+# words      c (2 - c) of the share c of the known words, by weight, that an entry and what stands beside it match, times
+#            the share of known words among all, times how much weight that is, less half of that of the unknown words;
+#            the latter two as among _MANY entries at least: in a memory of a few every new word would be rare
+# meaning    how far the cosine is on the way to 1 from that of texts which have nothing to do with each other, less a bit
+# authority  who says so: a pinned memory, one that a model made, the assistant's own words
+# days       whether it is of the days that the query names, if it names some
+# agreement  a memory and a turn that both have most of the query's words
+#
+# A search has the confidence of its best entry that both words and meaning find.
+
+_MANY = 1000
+_ENOUGH, _AT_LEAST = 20.0, 4.0
+
+_UNRELATED = 0.05
+
+_MOST_OF = 2 / 3
+
+QUESTION = confidence.QUESTION * _PER_CENT
+
+PARTS = ("words", "meaning", "authority", "days", "agreement")
+"""Names of a confidence's parts: two sides (NaN if not searched), then factors."""
+
+_SIDES = 2
+
+
+def parts_shown(parts: Sequence[float]) -> tuple[tuple[str, float], ...]:
+    """Return the searched sides and the effective factors of one row, by name."""
+    named = list(zip(PARTS, parts, strict=True))
+    sides = [(what, part) for what, part in named[:_SIDES] if not math.isnan(part)]
+    return (*sides, *((what, part) for what, part in named[_SIDES:] if part != 1))
+
+
+def with_record(parts: Sequence[float], record: dict[str, Any]) -> tuple[float, ...]:
+    """Return the parts with the authority of a record's line."""
+    at = PARTS.index("authority")
+    return (*parts[:at], confidence.of_record(record) * _PER_CENT, *parts[at + 1 :])
+
+
+def value_of(parts: Floats) -> Floats:
+    sides = parts[:, :_SIDES]
+    searched = ~np.isnan(sides)
+    mean = np.where(searched, sides, 0).sum(axis=1) / np.maximum(1, searched.sum(axis=1))
+    return np.minimum(1, mean * parts[:, _SIDES:].prod(axis=1))
+
+
+class Confidence:
+    """Scorer of a search's confidence in its candidates; either side may be None."""
+
+    def __init__(self, words: WordScores | None, meaning: VectorScores | None):
+        self._words = words
+        self._weights = _weights_of(words) if words else None
+        self._meaning = meaning
+        self._agreed = _agreed_evidence(words) if words else np.inf
+
+    def of_rows(
+        self,
+        place: int,
+        rows: Rows,
+        *,
+        cosines: Floats,
+        is_reply: NDArray[np.bool_],
+        repeats: NDArray[np.bool_],
+        points: Floats | None,
+    ) -> Floats:
+        """Return PARTS of some rows, shape (len(rows), 5), without a record's own authority; `points` are for dates."""
+        parts = np.ones((len(rows), len(PARTS)))
+        parts[:, :_SIDES] = np.nan
+        if self._words and self._weights:
+            evidence = self._words.evidence(self._words.boards[place], rows)
+            parts[:, 0] = _of_words(self._weights, evidence)
+            parts[evidence >= self._agreed, 4] = confidence.AGREED * _PER_CENT
+        if self._meaning:
+            parts[:, 1] = _of_meaning(self._meaning, cosines)
+        parts[is_reply, 2] = confidence.OF_REPLY * _PER_CENT
+        parts[repeats, 2] = QUESTION
+        if points is not None:
+            parts[:, 3] = np.where(points > 0, confidence.of_days(True), confidence.of_days(False)) * _PER_CENT
+        return parts
+
+
+@dataclass(frozen=True)
+class _Weights:
+    most: float
+    known: float
+    unknown: float
+
+
+def _weights_of(words: WordScores) -> _Weights:
+    entries = max(words.entries, _MANY)
+    return _Weights(
+        sum(words.idf[term] for term, having in words.having.items() if having),
+        sum(inverse_frequency(entries, having) for having in words.having.values() if having),
+        sum(
+            inverse_frequency(entries, 0)
+            for term, having in words.having.items()
+            if not having and not words.terms[term]
+        ),
+    )
+
+
+def _of_words(weights: _Weights, evidence: Floats) -> Floats:
+    if not weights.most:
+        return np.zeros(len(evidence))
+    covered = evidence / weights.most
+    amount = np.clip((covered * weights.known + _AT_LEAST - weights.unknown / 2) / _ENOUGH, 0, 1)
+    covered = np.minimum(1, covered)
+    return covered * (2 - covered) * weights.known / (weights.known + weights.unknown) * amount
+
+
+def _of_meaning(meaning: VectorScores, cosines: NDArray[np.float64]) -> NDArray[np.float64]:
+    base = (meaning.mean + meaning.unrelated) / 2
+    away = (np.nan_to_num(cosines, nan=base) - base) / max(1e-6, 1 - base)
+    return np.clip((away - _UNRELATED) / (1 - _UNRELATED), 0, 1)
+
+
+def _agreed_evidence(words: WordScores) -> float:
+    best = [*words.best_evidence.values()]
+    least = max(best) * _MOST_OF
+    return least if 0 < least <= min(best) else np.inf

@@ -15,7 +15,7 @@ from engram_host.companion.api.copies import DeviceName
 from engram_host.companion.errors import CompanionError
 from engram_host.companion.page.formatting import cut_text, day_seconds, html_bytes, take_fitting
 from engram_host.companion.page.page import Page, Views, is_part
-from engram_host.companion.search.request import MOST_HITS, MOST_QUERY, Explanation, Hit, SearchResult
+from engram_host.companion.search.request import MOST_HITS, MOST_QUERY, Explanation, Hit, SearchRequest, SearchResult
 from engram_host.companion.types import DEVICE_NAME
 from engram_host.time_zones import BoardZone
 
@@ -38,7 +38,7 @@ _MOST_LINE, _MOST_FILE_LINE = 300, 4000
 _LINE_BYTES = 30
 
 _MOST_BARS = 12
-_POINTS = ("meaning", "session", "expansion", "speaker", "reply", "importance", "dates")
+_POINTS = ("meaning", "session", "speaker", "reply", "importance", "dates")
 _DAY = r"^(\d{4}-\d{2}-\d{2})?$"
 
 
@@ -139,14 +139,10 @@ def add_search_views(views: Views, page: Page, companion: Backend) -> None:
 
     async def show(request: Request, form: SearchForm, device: str = "") -> Response:
         zone = (await companion.overviews.summary(device)).zone if device else BoardZone()
-        options = _options(form, device, zone)
         found: dict[str, Any] | None = None
         if form.query:
-            # Text being typed is not worth a model call after each pause.
-            typed: dict[str, Any] = {"rerank": False, "expand": False} if is_part(request) else {}
             limit = min(MOST_HITS, form.after + AT_ONCE)
-            devices = (device,) if device else ()
-            result = await companion.search.search(OWNER, devices=devices, limit=limit, explain=True, **options | typed)
+            result = await companion.search.search(_search_request(form, device, zone, limit))
             found = await hits.render(request, form, result, device)
         results = page.part(request, "parts/search_results.html", form=form, found=found, device=device)
         if is_part(request):
@@ -182,18 +178,21 @@ def add_search_views(views: Views, page: Page, companion: Backend) -> None:
         )
 
 
-def _options(form: SearchForm, device: str, zone: BoardZone) -> dict[str, Any]:
-    """Return search options; days in the board's zone, else UTC; raises HTTPException."""
-    options: dict[str, Any] = {"query": form.query, "history": form.history, "folders": not device}
-    options["since"] = day_seconds(form.since, zone)
-    options["until"] = day_seconds(form.until, zone, 1)  # inclusive
-    if form.tag.strip():
-        options["tags"] = (form.tag.strip(),)
-    if form.kind:
-        options["log"] = form.kind
-    if form.words:
-        options["meaning"] = False
-    return options
+def _search_request(form: SearchForm, device: str, zone: BoardZone, limit: int) -> SearchRequest:
+    """Return the search of a form; days in the board's zone, else UTC; raises HTTPException."""
+    return SearchRequest(
+        query=form.query,
+        devices=[device] if device else [],
+        folders=not device,
+        limit=limit,
+        log=form.kind or None,
+        tags=[form.tag.strip()] if form.tag.strip() else [],
+        since=day_seconds(form.since, zone),
+        until=day_seconds(form.until, zone, 1),  # inclusive
+        history=form.history,
+        meaning=False if form.words else None,
+        explain=True,
+    )
 
 
 def _address(hit: Hit) -> str:

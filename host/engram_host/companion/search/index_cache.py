@@ -2,16 +2,17 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import Protocol
 from weakref import WeakValueDictionary
 
 from engram_host.companion.errors import StoreUnavailable, UnknownDevice
-from engram_host.companion.search.indexes.index import OBJECT_BYTES, DeviceIndex
+from engram_host.companion.search.index import OBJECT_BYTES, DeviceIndex
 from engram_host.companion.search.tokenizer import Tokenizer
-from engram_host.companion.types import Change, Device
-from engram_host.companion.vector_types import Identity, StoredVector
+from engram_host.companion.store.boards.table import BoardTable
+from engram_host.companion.store.vectors import VectorTable
+from engram_host.companion.types import Device
+from engram_host.companion.vector_types import Identity
 
 MOST_BYTES = 256 << 20
 
@@ -21,22 +22,10 @@ _CHANGES_AT_ONCE = 2000
 _VECTORS_AT_ONCE = 1000
 
 
-class ChangeSource(Protocol):
-    def device(self, name: str) -> Device: ...
-
-    def changes(self, device: str, after: int, limit: int) -> Sequence[Change]: ...
-
-
-class StoredVectors(Protocol):
-    def vectors(
-        self, device: str, identity: Identity, after: int, limit: int
-    ) -> Sequence[tuple[int, StoredVector]]: ...
-
-
 class IndexCache:
     """A thread-safe cache of current indexes; two callers of one index wait for each other."""
 
-    def __init__(self, boards: ChangeSource, vectors: StoredVectors, most_bytes: int = MOST_BYTES):
+    def __init__(self, boards: BoardTable, vectors: VectorTable, most_bytes: int = MOST_BYTES):
         self._boards = boards
         self._vectors = vectors
         self._most_bytes = most_bytes

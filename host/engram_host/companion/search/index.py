@@ -28,20 +28,21 @@ from engram.store.types import (
 from engram.text.openers import only_asks
 from engram_host.companion.entries import embedding_text
 from engram_host.companion.entries.lifecycle import EntryState, EntryStates
-from engram_host.companion.search.indexes import columns
-from engram_host.companion.search.indexes.columns import (
+from engram_host.companion.search import tables
+from engram_host.companion.search.tables import (
     KEY_BYTES,
     NONE,
+    Postings,
+    RecordTurns,
     Row,
     RowTable,
     StringTable,
     digest_key,
     moment,
+    turns_of,
 )
-from engram_host.companion.search.indexes.postings import Postings
-from engram_host.companion.search.indexes.record_turns import RecordTurns, turns_of
-from engram_host.companion.search.indexes.vectors import Codes, Vectors, quantize
 from engram_host.companion.search.tokenizer import Tokenizer, term_id
+from engram_host.companion.search.vectors import Codes, Vectors, quantize
 from engram_host.companion.types import Change, Device, LogName
 from engram_host.companion.vector_types import Identity, StoredVector, text_digest
 
@@ -187,7 +188,6 @@ class DeviceIndex:
         return Row(
             is_turn,
             entry.is_reply,
-            "command" in line,
             is_turn and only_asks(line.get("text", "")),
             line["seq"],
             entry.number,
@@ -235,13 +235,13 @@ class DeviceIndex:
         entry = self.entry_state(log, number)
         states = self.rows.column("state")
         for seq in entry.versions if entry else ():
-            state = columns.EARLIER if entry and seq != entry.latest else columns.LIVE
+            state = tables.EARLIER if entry and seq != entry.latest else tables.LIVE
             if entry and entry.state == FORGOTTEN:
-                state = columns.GONE
-            elif entry and entry.state == SUPERSEDED and state == columns.LIVE:
-                state = columns.SUPERSEDED
-            elif entry and entry.state == ARCHIVED and state == columns.LIVE:
-                state = columns.ARCHIVED
+                state = tables.GONE
+            elif entry and entry.state == SUPERSEDED and state == tables.LIVE:
+                state = tables.SUPERSEDED
+            elif entry and entry.state == ARCHIVED and state == tables.LIVE:
+                state = tables.ARCHIVED
             states[self.rows.row_of(log, seq)] = state
 
     def latest(self, found: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -255,7 +255,7 @@ class DeviceIndex:
     def row_of(self, log: LogName, number: int) -> int:
         entry = self.entry_state(log, number)
         row = self.rows.row_of(log, entry.latest) if entry else NONE
-        is_found = row != NONE and self.rows.column("state")[row] in (columns.LIVE, columns.ARCHIVED)
+        is_found = row != NONE and self.rows.column("state")[row] in (tables.LIVE, tables.ARCHIVED)
         return row if is_found else NONE
 
     # --- vectors

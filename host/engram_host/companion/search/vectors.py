@@ -1,7 +1,7 @@
 """The vectors of an index's rows in 8 bits, and approximate cosines with a query.
 
 A vector is int8 values and one scale. A scan uses integer products, which are exact on every
-processor. The best rows are rescored with the store's vectors (vector_search.py), so rounding only
+processor. The best rows are rescored with the store's vectors (view.py), so rounding only
 affects which rows are among them.
 
 Rows are in blocks, so that growth never copies all of them. A vector counts only while its digest
@@ -14,7 +14,7 @@ import numkong
 import numpy as np
 from numpy.typing import NDArray
 
-from engram_host.companion.search.indexes.columns import Column
+from engram_host.companion.search.tables import Column
 from engram_host.companion.types import LogName
 from engram_host.companion.vector_types import Vector
 

@@ -1,8 +1,12 @@
-"""Row filters: rows that a caller may see, and rows that may be an answer.
+"""A caller's view of an index: the rows that they may see, those that may be an answer, and their cosines.
 
 Hidden rows do not exist for the caller: no count, word weight or neighbour includes them.
+
+8-bit vectors of the index select candidates; the store's vectors score them in 64 bits, row by row, so ranks depend on
+the vectors alone.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from weakref import ref
@@ -13,11 +17,14 @@ from numpy.typing import NDArray
 from engram.memory import access
 from engram.memory.access import Caller
 from engram.store.types import EIGHTHS
-from engram_host.companion.search.indexes import columns
-from engram_host.companion.search.indexes.columns import NONE
-from engram_host.companion.search.indexes.index import DeviceIndex
+from engram_host.companion.search import tables
+from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.request import SearchRequest
+from engram_host.companion.search.tables import NONE, digest_key
 from engram_host.companion.search.tokenizer import term_id
+from engram_host.companion.store.vectors import VectorTable
+from engram_host.companion.types import LOGS, Device, LogName
+from engram_host.companion.vector_types import Identity, Vector, VectorRows
 
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -145,33 +152,33 @@ class VisibleRows:
         return self.live_rows.dead if self.wanted is self.live else np.flatnonzero(~self.wanted)
 
 
-def visible_rows(index: DeviceIndex, request: SearchRequest) -> VisibleRows:
-    rows = _live_rows(index, request)
+def visible_rows(index: DeviceIndex, request: SearchRequest, now: int) -> VisibleRows:
+    rows = _live_rows(index, request, now)
     if not request.history:
         wanted = rows.live & _passes(index, request) if _has_filters(request) else rows.live
         return VisibleRows(index, rows, wanted, request.caller.principal)
-    allowed = _in_scope(index, request)
-    wanted = rows.live | allowed & (index.rows.column("state") == columns.SUPERSEDED)
+    allowed = _in_scope(index, request, now)
+    wanted = rows.live | allowed & (index.rows.column("state") == tables.SUPERSEDED)
     wanted |= _earlier(index, allowed)
     return VisibleRows(index, rows, wanted & _passes(index, request), request.caller.principal)
 
 
-def _live_rows(index: DeviceIndex, request: SearchRequest) -> LiveRows:
+def _live_rows(index: DeviceIndex, request: SearchRequest, now: int) -> LiveRows:
     labels = frozenset(access.labels(request.caller))
     kept = index.view
-    if isinstance(kept, LiveRows) and kept.fits(labels, request.now):
+    if isinstance(kept, LiveRows) and kept.fits(labels, now):
         return kept
     states, expires = index.rows.column("state"), index.rows.column("expires")
-    live = _in_scope(index, request) & ((states == columns.LIVE) | (states == columns.ARCHIVED))
-    until = int(expires[live].min(where=expires[live] > 0, initial=columns.MOST_TIME))
-    found = LiveRows(ref(index), live, labels, request.now, until, index.changes)
+    live = _in_scope(index, request, now) & ((states == tables.LIVE) | (states == tables.ARCHIVED))
+    until = int(expires[live].min(where=expires[live] > 0, initial=tables.MOST_TIME))
+    found = LiveRows(ref(index), live, labels, now, until, index.changes)
     index.view = found
     return found
 
 
-def _in_scope(index: DeviceIndex, request: SearchRequest) -> Mask:
+def _in_scope(index: DeviceIndex, request: SearchRequest, now: int) -> Mask:
     expires = index.rows.column("expires")
-    return rows_seen_by(index, request.caller) & ((expires == 0) | (expires > request.now))
+    return rows_seen_by(index, request.caller) & ((expires == 0) | (expires > now))
 
 
 def rows_seen_by(index: DeviceIndex, caller: Caller) -> Mask:
@@ -181,7 +188,7 @@ def rows_seen_by(index: DeviceIndex, caller: Caller) -> Mask:
 
 
 def _earlier(index: DeviceIndex, allowed: Mask) -> Mask:
-    earlier = np.flatnonzero(allowed & (index.rows.column("state") == columns.EARLIER))
+    earlier = np.flatnonzero(allowed & (index.rows.column("state") == tables.EARLIER))
     kept = np.zeros(len(allowed), np.bool_)
     kept[earlier] = allowed[index.latest(earlier)]
     return kept
@@ -189,13 +196,13 @@ def _earlier(index: DeviceIndex, allowed: Mask) -> Mask:
 
 def _has_filters(request: SearchRequest) -> bool:
     of_time = request.since or request.until
-    return bool(of_time or request.log or request.session or request.speaker or request.tags or request.type)
+    return bool(of_time or request.log in LOGS or request.session or request.speaker or request.tags or request.type)
 
 
 def _passes(index: DeviceIndex, request: SearchRequest) -> Mask:
     at = index.rows.column("at")
     passing = np.ones(len(at), np.bool_)
-    if request.log:
+    if request.log in LOGS:
         passing &= index.rows.column("turn") == (request.log == "journal")
     if request.since:
         passing &= at >= request.since
@@ -215,3 +222,117 @@ def _passes(index: DeviceIndex, request: SearchRequest) -> Mask:
 
 def _equals(column: NDArray[np.int32], number: int) -> Mask:
     return (column == number) & (number != NONE)
+
+
+# --- cosines
+
+
+SHORTLIST = 2
+
+ROUNDING = 0.01
+"""Upper bound of the 8-bit error; thresholds are lowered by it before rescoring."""
+
+_NOWHERE = -2.0
+_SAMPLE = 500
+
+_NEAR = 0.5
+
+_FEW = 50
+
+Copy = tuple[str, LogName, int]
+
+
+@dataclass(frozen=True)
+class QueryVector:
+    """A query's vector, its model, and the model's cosine of unrelated texts."""
+
+    identity: Identity
+    vector: Vector
+    unrelated: float = 0.0
+
+
+class VectorScores:
+    """Cosines of a query with the rows of some boards: approximate ones of all rows, exact ones of loaded rows."""
+
+    def __init__(self, table: VectorTable, seen: Sequence[VisibleRows], devices: Sequence[Device], query: QueryVector):
+        self._table = table
+        self._seen = seen
+        self._devices = devices
+        self._identity = query.identity
+        self._query = query.vector.astype(np.float64)
+        self.cosines = [one.index.vectors.nearness(query.vector, len(one.index.rows)) for one in seen]
+        """Approximate cosines of wanted rows by board, -2 without a vector."""
+        self.unrelated = query.unrelated
+        self.mean = self._mean(query)
+        """Mean over all visible rows; near `unrelated` for few entries."""
+        for one, cosines in zip(seen, self.cosines, strict=True):
+            cosines[~one.wanted] = _NOWHERE
+        self._rows: list[NDArray[np.intp]] = []
+        self._exact: list[NDArray[np.float64]] = []
+
+    def _mean(self, query: QueryVector) -> float:
+        embedded = 0
+        sample: list[float] = []
+        for one, cosines in zip(self._seen, self.cosines, strict=True):
+            rows = np.flatnonzero((cosines > _NOWHERE) & (one.live | one.wanted))
+            embedded += len(rows)
+            if len(rows):
+                slots = one.index.rows.column("slot")[rows[:: len(rows) // _SAMPLE + 1]]
+                sample += one.index.vectors.nearness_at(query.vector, slots).tolist()
+        share = min(1.0, embedded / _FEW)  # the mean of few rows is unreliable
+        return share * sum(sorted(sample)) / max(1, len(sample)) + (1 - share) * query.unrelated
+
+    @property
+    def has_rows(self) -> bool:
+        return any(bool((cosines > _NOWHERE).any()) for cosines in self.cosines)
+
+    def load(self, rows: Sequence[NDArray[np.intp]]) -> None:
+        """Read the vectors of some rows of each board."""
+        self._rows = [
+            some[one.index.rows.column("slot")[some] != NONE] for one, some in zip(self._seen, rows, strict=True)
+        ]
+        wanted: dict[Copy, list[int]] = {}
+        for device, one, some in zip(self._devices, self._seen, self._rows, strict=True):
+            for log, here in _by_log(one, some):
+                seqs = one.index.rows.column("seq")[here].tolist()
+                wanted[device.name, log, device.logs[log].epoch] = seqs
+        found = self._table.vectors_at(self._identity, wanted) if wanted else {}
+        for device, one, some in zip(self._devices, self._seen, self._rows, strict=True):
+            exact = np.full(len(some), np.nan)
+            for log, here in _by_log(one, some):
+                at, vectors = _fitting(one, here, found.get((device.name, log, device.logs[log].epoch)))
+                # No matrix product: it may group a row's sum by the number of rows.
+                exact[np.searchsorted(some, at)] = (vectors * self._query).sum(axis=1)
+            self._exact.append(exact)
+
+    def exact(self, place: int, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the cosines of some loaded rows, NaN without a vector."""
+        known, found = self._rows[place], np.full(len(rows), np.nan)
+        if len(known):
+            at = np.minimum(np.searchsorted(known, rows), len(known) - 1)
+            there = known[at] == rows
+            found[there] = self._exact[place][at[there]]
+        return found
+
+    def share(self, cosines: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return relative nearness: 0 at the mean cosine, 1 halfway to 1, 2 for an equal text."""
+        return np.maximum(0, (cosines - self.mean) / max(1e-6, _NEAR * (1 - self.mean)))
+
+
+def _by_log(seen: VisibleRows, rows: NDArray[np.intp]) -> Iterator[tuple[LogName, NDArray[np.intp]]]:
+    turns = seen.index.rows.column("turn")[rows]
+    if not turns.all():
+        yield "records", rows[~turns]
+    if turns.any():
+        yield "journal", rows[turns]
+
+
+def _fitting(seen: VisibleRows, rows: NDArray[np.intp], found: VectorRows | None) -> tuple[NDArray[np.intp], Vector]:
+    if found is None or not len(found.seqs):
+        return rows[:0], np.zeros((0, 1), np.float32)
+    seqs = seen.index.rows.column("seq")[rows]
+    order = np.argsort(seqs, kind="stable")
+    at = rows[order[np.searchsorted(seqs[order], found.seqs)]]
+    keys = np.array([digest_key(digest) for digest in found.digests], np.uint64)
+    fits = seen.index.rows.column("key")[at] == keys
+    return at[fits], found.vectors[fits]
