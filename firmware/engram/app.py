@@ -228,7 +228,7 @@ class App:
             # Between two of them the keyboard is looked at.
             await sleep_ms(0)
         if board.senses:
-            board.senses.tick()
+            is_busy = board.senses.tick() or is_busy
             is_busy = board.sense_watch.tick() or is_busy
         board.toolbox.confirmations.tick()
         if board.note_retention.is_due:

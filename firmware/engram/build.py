@@ -55,16 +55,10 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> "Bo
         standard, zone = zone_of(config.get("timezone"))
         clock = Clock(standard, None, zone)
     board = Board(config, folder, clock, network)
-    board.add_model(model)
     board.add_memory()
-    if config.get("companion.url"):
-        board.add_companion()
+    board.add_links(model)
     board.add_agent()
-    if board.companion and board.companion.inbound:
-        find_send = board.companion.inbound.find_send
-        board.inbox.deliveries.add_channel("link", buffered(find_send), board.is_let_in)
-    if config.secret("telegram.token"):
-        board.add_telegram()
+    board.add_channels()
     if config.table("pins"):
         board.add_pins()
     if config.table("senses") or files.size(folder + "/memory/senses/senses.jsonl") >= 0:
@@ -102,20 +96,6 @@ class Board:
         self.turn_queue = TurnQueue()
         self.searches = [0, 0]
         """Searches since the start, and those without a result."""
-
-    def add_model(self, model=None) -> None:
-        """Add the given or configured model, if any; ConfigError if its settings are incomplete."""
-        self.model = model
-        url, name = self.config.get("llm.url"), self.config.get("llm.model")
-        if model or not (url or name):
-            return
-        if not url or not name:
-            raise ConfigError(
-                "llm.url" if name else "llm.model", "is missing: a model needs both llm.url and llm.model."
-            )
-        from engram.build_parts import make_model  # absent from boards without a model
-
-        self.model = make_model(self)
 
     # --- the memory
 
@@ -284,18 +264,29 @@ class Board:
 
     # --- links and people
 
-    def add_companion(self) -> None:
-        """Add the companion that the settings name."""
-        from engram.build_parts import make_companion  # absent from boards without one
+    def add_links(self, model) -> None:
+        """Add the given or configured model and the companion, if any; ConfigError."""
+        config = self.config
+        self.model = model
+        if not model and (config.get("llm.url") or config.get("llm.model")):
+            from engram.build_parts import make_model  # absent from boards without a model
 
-        self.companion = make_companion(self)
-        self.remote_search, self.archive = self.companion.ask, self.companion.archive
+            self.model = make_model(self)
+        if config.get("companion.url"):
+            from engram.build_parts import make_companion  # absent from boards without one
 
-    def add_telegram(self) -> None:
-        """Add the bot that the settings name."""
-        from engram.build_parts import make_telegram  # absent from boards without a bot
+            self.companion = make_companion(self)
+            self.remote_search, self.archive = self.companion.ask, self.companion.archive
 
-        self.telegram = make_telegram(self)
+    def add_channels(self) -> None:
+        """Add the channels beside the console that the settings name."""
+        if self.companion and self.companion.inbound:
+            find_send = self.companion.inbound.find_send
+            self.inbox.deliveries.add_channel("link", buffered(find_send), self.is_let_in)
+        if self.config.secret("telegram.token"):
+            from engram.build_parts import make_telegram  # absent from boards without a bot
+
+            self.telegram = make_telegram(self)
 
     def find_people(self) -> People:
         """Return the people who may talk through networks, read when first needed."""

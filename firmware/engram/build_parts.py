@@ -18,7 +18,11 @@ _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
 def make_model(board):
     from engram.llm.model import Model  # absent from boards without a model
 
-    config, url = board.config, board.config.get("llm.url")
+    config = board.config
+    url, name = config.get("llm.url"), config.get("llm.model")
+    if not url or not name:
+        problem = "is missing: a model needs both llm.url and llm.model."
+        raise ConfigError("llm.url" if name else "llm.model", problem)
     try:
         client = Client(
             url,
@@ -29,7 +33,7 @@ def make_model(board):
     except ArgumentError as error:
         raise ConfigError("llm.url", error.problem) from None
     key, retries = config.secret("llm.key"), config.get("llm.retries")
-    made = Model(client, _adapter(config), config.get("llm.model"), key, retries)
+    made = Model(client, _adapter(config), name, key, retries)
     made.answer_ms = config.get("llm.answer_seconds") * 1000
     return made
 

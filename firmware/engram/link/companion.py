@@ -1,6 +1,9 @@
 """The board's side of a companion: one link at a time, for copies of logs and searches."""
 
+import random
+
 from engram import diag
+from engram.clock import Moment, Timeout
 from engram.compat import const, sleep_ms
 from engram.errors import ConfigError, EngramError, NetError, Refused
 from engram.interrupt import start_task, stop_task
@@ -10,12 +13,12 @@ from engram.link.remote_search import RemoteSearch
 from engram.link.replication import Replication
 from engram.link.rpc import NoAnswer, Rpc
 from engram.link.sense_copy import SenseCopy
-from engram.link.status_report import StatusReport
 from engram.net.backoff import Backoff
 
 _FIRST_PAUSE_MS = const(1000)  # before a link that failed is tried again; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60_000)
 _SECOND_MS = const(1000)
+_STATUS_MS = const(600_000)  # between two reports of the status
 _SILENCE = const("the companion does not answer; is `engram serve` running, and does it use the same broker?")
 _AWAY = const("the companion is not connected")
 _NAME_LONGEST = const(32)
@@ -57,7 +60,10 @@ class Companion:
         self._exchange.transport = self._transport = make_transport(self.device, self._exchange.receive)
         parts = clock, is_busy, self._greeted, self._idle_work, archived
         self._sync = Replication(self._exchange, logs, link_state, *parts)
-        self._status = StatusReport(self._sync, find_status, clock)
+        self._find_status = find_status
+        self._run = 1 + random.getrandbits(29)  # a number of this start
+        self._started = Moment(clock)
+        self._status_pause = Timeout()
         self._notes = NoteCopy(self._sync, notes, retention)
         self._senses = SenseCopy(self._sync, find_senses)
         self.archive = make_archive(self._exchange, self._sync) if make_archive else None
@@ -123,7 +129,7 @@ class Companion:
                 self.link_state.begin()
                 self._needs_number = False
             self._exchange.open(self.link_state.link)
-            self._status.pause.end()
+            self._status_pause.end()
             beside.append(start_task(self._read))
             if self.inbound:
                 beside.append(start_task(self.inbound.run))
@@ -152,7 +158,20 @@ class Companion:
             return True
         if self._is_busy():
             return False
-        return await self._status.step() or await self._notes.step() or await self._senses.step()
+        return await self._report_status() or await self._notes.step() or await self._senses.step()
+
+    async def _report_status(self) -> bool:
+        """Send the status if it is due; True if it was. Refused values go next time."""
+        if not self._status_pause.is_over:
+            return False
+        self._status_pause.begin(_STATUS_MS)
+        items = [["run", self._run], ["seconds", self._started.age]]
+        items.extend([name, value] for name, value in self._find_status().items())
+        try:
+            await self._sync.ask("status", items=items)
+        except Refused as refusal:
+            diag.info("companion", "it does not take how the board is: %s" % refusal)
+        return True
 
     def _greeted(self, welcome: dict) -> None:
         if not self.is_connected:

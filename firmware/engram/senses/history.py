@@ -9,6 +9,7 @@ MINUTE_LEVEL, HOUR_LEVEL = 0, 1
 _SLOT_MINUTES = (1, 60)  # of a slot of each level
 
 _FEWEST_FILES = const(64)
+_SLICE = const(128)  # minutes that are added up at once: more would keep others waiting
 _SMALLEST_FILE = const(4096)  # bytes, a block of the flash
 _LARGEST_FILE = const(16384)
 
@@ -18,10 +19,11 @@ class History:
         size = most_bytes // _FEWEST_FILES // _SMALLEST_FILE * _SMALLEST_FILE
         self.file_bytes = max(_SMALLEST_FILE, min(_LARGEST_FILE, size))
         count = most_bytes // self.file_bytes
-        minutes = max(2, count // 3)
+        minutes = max(3, count // 3)
         self.minutes = Ring(folder, "minutes", minutes, self.file_bytes)
         self.hours = Ring(folder, "hours", count - minutes, self.file_bytes)
         self.rings = self.minutes, self.hours
+        self._folding = None
 
     def open(self) -> None:
         for ring in self.rings:
@@ -32,24 +34,39 @@ class History:
         self.minutes.newest = max(self.minutes.newest, self.hours.until)
 
     def append(self, rows) -> None:
-        """Append minutes; the oldest become hours. StoreFull or StoreError."""
-        number = self.minutes.leaving(rows.end)
-        if number:
-            self._fold(number)
-            self.minutes.remove(number)
+        """Append minutes; StoreFull or StoreError."""
+        while self.minutes.leaving(rows.end):
+            self.fold()
         self.minutes.append(rows.bytes())
 
-    def _fold(self, number: int) -> None:
-        found = {}
-        for block in self.minutes.blocks(number):
-            _add_hours(found, block.rows, MINUTE_LEVEL)
-        rows = RowBuffer(2 * SIZE * (len(found) + 1))
-        for hour, sense in sorted(found):
-            rows.add(sense, hour, aggregate_of(found[hour, sense]))
-        leaving = self.hours.leaving(rows.end)
-        if leaving:
-            self.hours.remove(leaving)
-        self.hours.append(rows.bytes(), number)
+    def fold(self) -> bool:
+        """Turn a slice of the oldest minutes into hours if no file is left; True if there is more."""
+        if len(self.minutes.sizes) < self.minutes.most_files:
+            return False
+        self._folding = self._folding or self._fold(min(self.minutes.sizes))
+        return next(self._folding, False)
+
+    def _fold(self, number: int):
+        """Yield True after each slice; at the end the hours are on flash in place of the minutes."""
+        found, left = {}, _SLICE
+        try:
+            for block in self.minutes.blocks(number):
+                for sense, slot, aggregate in rows_in(block.rows):
+                    add_to(found, (slot // 60, sense), aggregate)
+                    left -= 1
+                    if not left:
+                        left = _SLICE
+                        yield True
+            rows = RowBuffer(2 * SIZE * (len(found) + 1))
+            for hour, sense in sorted(found):
+                rows.add(sense, hour, aggregate_of(found[hour, sense]))
+            leaving = self.hours.leaving(rows.end)
+            if leaving:
+                self.hours.remove(leaving)
+            self.hours.append(rows.bytes(), number)
+            self.minutes.remove(number)
+        finally:
+            self._folding = None
 
     def range(self, sense: int, first: int, last: int, level: int, pending) -> dict:
         """Return a sense's sums by slot of a level; `pending` are unwritten minutes."""
@@ -67,7 +84,8 @@ class History:
             for number in sorted(self.rings[level].sizes):
                 found = {}
                 for block in self.rings[level].blocks(number):
-                    _add_hours(found, block.rows, level)
+                    for sense, slot, aggregate in rows_in(block.rows):
+                        add_to(found, (slot * _SLOT_MINUTES[level] // 60, sense), aggregate)
                     yield None
                 for hour, sense in sorted(found):
                     yield sense, hour, aggregate_of(found[hour, sense])[3]
@@ -75,11 +93,6 @@ class History:
     def has_minute(self, slot: int) -> bool:
         """True if all minutes since a slot are still there."""
         return not self.hours.sizes or any(self.minutes.span(number)[0] <= slot for number in self.minutes.sizes)
-
-
-def _add_hours(found: dict, rows, level: int) -> None:
-    for sense, slot, aggregate in rows_in(rows):
-        add_to(found, (slot * _SLOT_MINUTES[level] // 60, sense), aggregate)
 
 
 def _collect(found: dict, rows, sense: int, size: int, first: int, last: int) -> None:

@@ -154,16 +154,27 @@ class Senses:
 
     # --- writing
 
-    def tick(self) -> None:
-        """Close finished minutes, and write them when due."""
+    def tick(self) -> bool:
+        """Close finished minutes, write them when due, and fold a slice of old ones; True if there is more."""
         if not self._clock.known:
-            return
+            return False
         slot = self._clock.now() // MINUTE
         for sense in self._senses.values():
             if sense.minute and slot not in sense.minute:
                 self._close_minute(sense)
         if self._is_due(slot):
             self._write()
+        return not self._retry_at and self._fold(slot)
+
+    def _fold(self, now: int) -> bool:
+        until = self.history.hours.until
+        try:
+            is_more = self.history.fold()
+        except (StoreError, MemoryError) as error:
+            self._put_off(now, error)
+            return False
+        self.version += until != self.history.hours.until
+        return is_more
 
     def flush(self) -> None:
         for sense in self._senses.values():
@@ -188,6 +199,9 @@ class Senses:
             self.version += 1
             self._retry_at = 0
         except (StoreError, MemoryError) as error:
-            if not self._retry_at:
-                diag.error("senses", "readings wait in RAM: %s" % error)
-            self._retry_at = now
+            self._put_off(now, error)
+
+    def _put_off(self, now: int, error) -> None:
+        if not self._retry_at:
+            diag.error("senses", "readings wait in RAM: %s" % error)
+        self._retry_at = now

@@ -5,7 +5,6 @@ from engram import __version__
 from engram.channels.console.commands import stats as status
 from engram.link import messages
 from engram.link.companion import Companion
-from engram.link.status_report import StatusReport
 from linked import Linked
 
 NAMES = (
@@ -30,21 +29,6 @@ class Channel:
 
 def _served(model=None):
     return Board().serve(model)
-
-
-class Start(Linked):
-    """A board that has started, with a companion."""
-
-    def connect(self):
-        super().connect()
-        self.status = StatusReport(self.sync, lambda: status.find_status(self.board), self.board.clock)
-
-    async def tell(self):
-        """Tell the companion how the board is; what it was told last, None if nothing."""
-        await self.sync._greet()
-        self.status.pause.end()
-        await self.status.step()
-        return self.companion.statuses[-1] if self.companion.statuses else None
 
 
 # --- the figures
@@ -107,49 +91,18 @@ def test_telegram_is_off_on_away_or_stopped():
 # --- the message
 
 
-async def test_the_companion_is_told_the_figures_and_which_start_it_is():
-    linked = Start(_served())
-    told = await linked.tell()
-    assert told["run"] > 0 and told["seconds"] >= 0 and told["firmware"] == __version__
-    assert (await linked.tell())["run"] == told["run"]
-    linked.connect()  # as after another start
-    assert (await linked.tell())["run"] != told["run"]
-
-
-async def test_the_message_is_small_even_if_all_figures_are_large():
-    model = Script()
-    model.name = "m" * 500
-    model.problem = "p" * 500
-    model.calls = model.tokens = 1 << 40
-    board = _served(model)
-    board.telegram = Channel("q" * 500, True)  # pyright: ignore[reportAttributeAccessIssue]  # likewise
-    linked = Start(board)
-    await linked.tell()
-    items = list(status.find_status(board).items())
-    assert len(items) + 2 <= messages.ITEMS and linked.way.largest < 1400
-
-
-async def test_a_refused_status_does_not_end_the_link():
-    linked = Start(_served())
-    linked.companion.refuses_status = True
-    assert await linked.tell() is None and linked.exchange.failure is None
-
-
-# --- when
-
-
 class Met:
     """A board's Companion that has just been greeted by one in this process."""
 
-    def __init__(self):
-        self.board = board = Board().serve(companion_url="http://127.0.0.1:9")
+    def __init__(self, model=None):
+        self.board = board = Board().serve(model, companion_url="http://127.0.0.1:9")
         self.linked = linked = Linked(board)
         self.own = Companion(board.config, board.clock, linked.logs, linked.known, **linked.parts())
         self.statuses = linked.companion.statuses
 
     async def connect(self):
         self.own._exchange.open(self.linked.known.begin())
-        self.own._status.pause.end()
+        self.own._status_pause.end()
         await self.own._sync._greet()
 
     async def be_idle(self):
@@ -162,8 +115,8 @@ async def test_a_companion_is_told_once_and_again_after_ten_minutes():
     await met.connect()
     await met.be_idle()
     await met.be_idle()
-    assert len(met.statuses) == 1 and 590_000 < met.own._status.pause.left_ms <= 600_000
-    met.own._status.pause.end()
+    assert len(met.statuses) == 1 and 590_000 < met.own._status_pause.left_ms <= 600_000
+    met.own._status_pause.end()
     await met.be_idle()
     assert len(met.statuses) == 2
 
@@ -177,3 +130,34 @@ async def test_while_a_message_is_answered_nothing_is_told():
     met.linked.is_busy = False
     await met.be_idle()
     assert len(met.statuses) == 1
+
+
+async def test_the_companion_is_told_the_figures_and_which_start_it_is():
+    met = Met()
+    await met.connect()
+    await met.be_idle()
+    told = met.statuses[-1]
+    assert told["run"] > 0 and told["seconds"] >= 0 and told["firmware"] == __version__
+    assert Met().own._run != told["run"]
+
+
+async def test_the_message_is_small_even_if_all_figures_are_large():
+    model = Script()
+    model.name = "m" * 500
+    model.problem = "\x1b[2J" + "p" * 500
+    model.calls = model.tokens = 1 << 40
+    met = Met(model)
+    met.board.telegram = Channel("q" * 500, True)  # pyright: ignore[reportAttributeAccessIssue]  # stands in for it
+    await met.connect()
+    assert await met.own._report_status()
+    items = list(status.find_status(met.board).items())
+    assert len(items) + 2 <= messages.ITEMS and met.linked.way.largest < 1400
+    assert "\x1b" not in met.statuses[-1]["model_problem"]
+
+
+async def test_a_refused_status_does_not_end_the_link():
+    met = Met()
+    met.linked.companion.refuses_status = True
+    await met.connect()
+    await met.be_idle()
+    assert met.statuses == [] and met.own._exchange.failure is None

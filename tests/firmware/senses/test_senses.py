@@ -151,13 +151,32 @@ def test_a_range_gives_the_slots_that_were_asked_for():
     assert board.range("room", HOUR_LEVEL, 5, 6) == [] == board.range("room", MINUTE_LEVEL, START + 9000, START + 9001)
 
 
+def _cut(number):
+    """The power fails before a file is removed."""
+    raise KeyboardInterrupt
+
+
+def test_minutes_become_hours_in_slices():
+    board = Board(most_bytes=32768)
+    while not board.senses.history._folding:
+        board.observe("room", 1)
+        board.machine.later(60)
+        board.senses.tick()
+    hours, slices = board.range("room", HOUR_LEVEL), 1
+    while board.senses.tick():
+        slices += 1
+    assert slices > 3 and board.range("room", HOUR_LEVEL) == hours
+
+
 def test_a_fold_that_the_power_cut_off_counts_once():
     board = Board(most_bytes=32768)
     board.minutes("room", [at % 2 for at in range(3000)])
     board.senses.flush()
     history = board.senses.history
     hours, number = board.range("room", HOUR_LEVEL), min(history.minutes.sizes)
-    history._fold(number)  # the file of minutes is still there
+    history.minutes.remove = _cut
+    with raises(KeyboardInterrupt):
+        list(history._fold(number))
     board.restart()
     assert number not in board.senses.history.minutes.sizes
     assert board.range("room", HOUR_LEVEL) == hours

@@ -52,7 +52,8 @@ class Board:
 
     def work(self):
         """Let the background do all it has."""
-        self.senses.tick()
+        while self.senses.tick():
+            pass
 
     def minutes(self, name, values, every=60):
         """A reading for each value, one every so many seconds."""
