@@ -42,7 +42,7 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
             if not any(True for _ in text.terms(wanted)):
                 return _SAY_WHAT[kind]
             if kind == "forget":
-                return self._forget(caller, strip_end(wanted, _ENDS))
+                return self.forget(caller, strip_end(wanted, _ENDS))
             return self._remember(caller, wanted, turn)
         except EngramError as error:
             return str(error)
@@ -64,17 +64,21 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
         ranked = self.recall.rank(make_query(query, caller, skip=(ids.number("id", turn, "t"),)))
         if self.remote_search:
             ranked = self.recall.with_remote(ranked, await self.remote_search.found(ranked, _FOUND))
-        found = self.recall.find(ranked, _FOUND)
-        lines = [self.recall.line(item, True, weak_mark(item, ranked)) for item in found]
+        return "\n".join(self.found_lines(ranked, _FOUND, query, caller))
+
+    def found_lines(self, ranked, most: int, query: str, caller):
+        """Yield the lines with which a search is answered."""
+        found = self.recall.find(ranked, most)
         if found and not is_certain(ranked):
-            lines.insert(0, _UNCERTAIN)
+            yield _UNCERTAIN
+        for item in found:
+            yield self.recall.line(item, True, weak_mark(item, ranked))
         if not found:
-            lines.append("Nothing found: " + self.recall.why_empty(query, caller))
+            yield "Nothing found: " + self.recall.why_empty(query, caller)
         if ranked.note:
-            lines.append(ranked.note)
+            yield ranked.note
         if found and self.recall.partial:
-            lines.append("There may be more: " + self.recall.partial)
-        return "\n".join(lines)
+            yield "There may be more: " + self.recall.partial
 
     def _list(self, caller) -> str:
         lines = []
@@ -85,7 +89,8 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
             lines.append("- %s: %s" % (record["id"], snippet(record["content"], 200)))
         return "\n".join(lines) or "Nothing is remembered yet; try: remember that my bike is green"
 
-    def _forget(self, caller, wanted: str) -> str:
+    def forget(self, caller, wanted: str) -> str:
+        """Forget the memory with an id, or the only one that has all of some words; return the answer."""
         # Bytes, since str.isdigit accepts more digits than int() on CPython.
         if wanted[:1] in "mM" and text.encode(wanted[1:]).isdigit():
             return self._let_go(wanted, caller)

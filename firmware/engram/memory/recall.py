@@ -277,8 +277,3 @@ def stored_notice(stored, content: str) -> str:
 
 def unfenced(content: str) -> str:
     return content.replace("<", "‹") if "recalled-memories" in content.lower() else content
-
-
-def shown_score(score: int) -> str:
-    """Return a score for people: 1.00 is the best by words alone."""
-    return "%d.%02d" % (score // ONE, score % ONE * 100 // ONE)

@@ -1,8 +1,8 @@
 """The command /memory: memories page by page or one by one, with their history."""
 
 from engram import text
-from engram.channels.console.commands import count_of, remote
-from engram.channels.console.commands.recall import row
+from engram.channels.console.commands import count_of
+from engram.channels.console.commands.recall import row, waited
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import catalog
@@ -73,7 +73,7 @@ def _tags(board, caller, _):
 def _show(board, caller, more: str):
     archive = board.archive
     if archive and archive.may_be_archived(more, caller):
-        line, why = (yield from remote.waited(lambda: archive.fetched(more, caller))) or (None, "it was broken off")
+        line, why = (yield from waited(lambda: archive.fetched(more, caller))) or (None, "it was broken off")
         if line is None:
             yield why
         elif "text" in line:
