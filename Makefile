@@ -23,7 +23,7 @@ export PYTHONPATH = host
 export PYTHONDONTWRITEBYTECODE =
 export PYTHONPYCACHEPREFIX = $(CURDIR)/build/pycache
 
-.PHONY: help run serve bench-companion bench-bridges screenshots test soak eval bench-store bench-senses month lint format lock clean
+.PHONY: help run serve bench-companion screenshots test soak eval bench-store bench-senses month lint format lock clean
 .PHONY: image package flash deploy monitor chat setup backup restore
 
 help:  ## list the targets
@@ -81,9 +81,6 @@ bench-store: .venv micropython  ## measure a board's start, and the store at fiv
 
 bench-companion: .venv mosquitto  ## measure the companion on SQLite and PostgreSQL, and its embedder: searches, boards, memory (ARGS="sqlite": one; "size": by lines)
 	@$(BIN)/python tools/benchmarks/bench_companion.py $(ARGS)
-
-bench-bridges: .venv chat-servers synapse  ## measure what bridges cost the companion: memory, and CPU while nobody speaks (ARGS="irc": one)
-	@$(BIN)/python tests/support/bridges/bench_bridges.py $(ARGS)
 
 screenshots: .venv chromium  ## make the pictures of the page in the docs (OUT=folder: of all views, to look at)
 	@$(BIN)/python tests/support/page/screenshots.py $(if $(OUT),"$(OUT)")

@@ -7,12 +7,11 @@ import pytest
 
 from bridge_run import made, on, running
 from discord_fake import DiscordServer
-from discord_records import Channel, Message, User
+from discord_records import Channel, Message
 from engram_host.companion.bridges.errors import (
     BridgeUnavailable,
     NetworkAway,
     SendRefused,
-    SlowDown,
 )
 from engram_host.companion.bridges.network import Chat, Incoming
 from engram_host.companion.conversations.chat_messages import keepable
@@ -115,13 +114,6 @@ async def test_a_session_that_discord_has_forgotten_is_begun_anew_and_what_was_m
 
 
 @on("discord")
-async def test_when_discord_asks_for_it_the_session_is_resumed(server, network, host):
-    await server.do(server.gateway.ask_to_reconnect)
-    await host.wait_until(lambda: len(host.accounts) == 2)
-    assert server.gateway.resumed == 1
-
-
-@on("discord")
 async def test_what_is_said_at_once_in_the_first_session_is_marked(server):
     network, host = made("discord", server.settings), RecordingHost()
     ann = await server.peer("ann")
@@ -165,24 +157,6 @@ async def test_a_long_message_is_taken_in_any_form_and_a_longer_one_refused(serv
 
 
 @on("discord")
-async def test_a_long_rate_limit_is_told_and_a_short_one_waited_for(server, network, ann):
-    server.fail("flood", CREATE, retry_after=0.05)
-    await network.send(Chat(str(ann.direct.id)), "answer", "k1")
-    server.fail("flood", CREATE, retry_after=90)
-    with pytest.raises(SlowDown) as slow:
-        await network.send(Chat(str(ann.direct.id)), "further", "k2")
-    assert slow.value.retry_after == 90
-
-
-@on("discord")
-async def test_a_send_to_who_takes_no_messages_is_refused_for_good(server, network, ann):
-    ann.direct.is_forbidden = True
-    for place in (Chat(str(ann.direct.id)), Chat("17")):
-        with pytest.raises(SendRefused):
-            await network.send(place, "answer", "k1")
-
-
-@on("discord")
 async def test_a_reply_to_what_has_gone_is_sent_without_it(server, network, ann):
     await network.send(Chat(str(ann.direct.id)), "answer", "k1", reply_to="17")
     await ann.wait_for("answer")
@@ -214,25 +188,3 @@ async def test_a_gateway_that_ends_each_connection_is_an_outage(server):
                 await server.do(server.gateway.ask_to_reconnect)
                 await asyncio.sleep(0.01)
             await task
-
-
-@on("discord")
-async def test_the_fake_refuses_what_the_documentation_does_not_know(server):
-    import aiohttp
-
-    ann = await server.peer("ann")
-    headers = {"Authorization": f"Bot {server.settings['token']}"}
-    address = f"{server.url}/v10/channels/{ann.direct.id}/messages"
-    async with aiohttp.ClientSession(headers=headers) as session:
-        for body in (
-            {"content": "a", "colour": "red"},
-            {"content": 1},
-            {"content": "a" * 2001},
-            {"content": " "},
-            {"content": "a", "nonce": "n" * 26},
-            {"content": "@everyone"},
-        ):
-            assert (await session.post(address, json=body)).status == 400
-        assert (await session.post(address, json={"content": "a"}, headers={"Authorization": "Bot x"})).status == 401
-        assert (await session.post(address, json={"content": "a"})).status == 200
-    assert isinstance(ann.user, User) and len(ann.shown()) == 1

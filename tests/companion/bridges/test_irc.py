@@ -105,12 +105,6 @@ async def test_a_private_answer_never_goes_to_whoever_took_the_nickname(server, 
     await thief.close()
 
 
-@on_ngircd
-async def test_an_answer_finds_a_person_after_the_companion_has_started_again(network, ann):
-    await network.send(Chat(ann.id), "a reminder", "reminder-1")
-    await ann.wait_for("a reminder")
-
-
 @in_one_case("capabilities", [CAPABILITIES, NO_ACCOUNTS])
 @asynchronous
 async def test_an_account_is_the_same_person_under_each_nickname(tmp_path: Path, capabilities: str):
@@ -257,25 +251,6 @@ async def test_a_server_with_another_authoritys_certificate_is_not_trusted(serve
 
 
 # --- what goes
-
-
-@on_ngircd
-async def test_a_long_text_goes_as_lines_that_nobody_cuts(network, ann):
-    text = " ".join(f"\u6f22{number}" for number in range(230))
-    assert network.features.count_units(text) <= network.features.most_units
-    await network.send(HOME, text + "\nPRIVMSG is no command here\r\nQUIT", "long-1")
-    await ann.wait_for("QUIT", group=True)
-    lines = [shown.text for shown in ann.shown(group=True)]
-    assert " ".join(lines[:-2]) == text and lines[-2:] == ["PRIVMSG is no command here", "QUIT"]
-    assert max(len(line.encode()) for line in lines) <= 400
-
-
-@on_ngircd
-async def test_what_cannot_be_delivered_is_said(network):
-    with pytest.raises(SendFailed, match="not on IRC"):
-        await network.send(Chat("nobody!~n@127.0.0.1"), "hello", "failed-1")
-    with pytest.raises(SendFailed):
-        await network.send(Chat("#nowhere", is_group=True), "hello", "failed-2")
 
 
 REFUSALS = {"404": SendRefused, "401": SendFailed, "439": SlowDown}

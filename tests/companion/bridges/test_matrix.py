@@ -8,10 +8,6 @@ import pytest
 
 import get_synapse
 from bridge_run import made, on, running
-from engram_host.companion.bridges.errors import (
-    SendRefused,
-    SignInRefused,
-)
 from engram_host.companion.bridges.matrix import bridge as matrix
 from engram_host.companion.bridges.matrix import rooms as matrix_rooms
 from engram_host.companion.bridges.network import Chat
@@ -148,21 +144,6 @@ async def test_a_message_that_is_sent_again_with_its_key_is_shown_once(network, 
     assert [message.text for message in ann.shown()] == ["only once", "the end"]
 
 
-@on("matrix")
-async def test_the_longest_message_and_its_edit_are_taken(network, ann, host):
-    chat = await met(host, ann)
-    for number, text in enumerate(['"' * 8000, "\n" * 7999 + "x", "**a** " * 1333, "\x01\x00" * 3999 + "ab"]):
-        await network.edit(chat, await network.send(chat, text, f"long-{number}"), text)
-    await ann.wait_until(lambda: [shown.edits for shown in ann.shown()] == [1, 1, 1, 1])
-
-
-@on("matrix")
-async def test_a_chat_that_has_gone_refuses_messages(network, ann):
-    for room in ("!nowhere:engram.test", await ann.make_room(invite=[])):
-        with pytest.raises(SendRefused):
-            await network.send(Chat(room), "hello?", "gone-1")
-
-
 # --- what was said while the bridge was away
 
 
@@ -210,18 +191,6 @@ async def test_a_change_of_the_accounts_name_hides_no_message_and_repeats_none(s
 
 
 @on("matrix")
-async def test_a_wrong_password_and_a_wrong_token_are_refused(server):
-    wrong = made("matrix", {**server.settings, "password": "not this"})
-    unknown = made("matrix", {**server.settings, "password": "", "token": "syt_not_this"})
-    other = made("matrix", {**server.settings, "password": "", "token": server.register("ann")})
-    for network in (wrong, unknown, other):
-        for work in (network.check(), network.run(RecordingHost())):
-            with pytest.raises(SignInRefused) as refused:
-                await work
-            assert "not this" not in str(refused.value) and "not_this" not in str(refused.value)
-
-
-@on("matrix")
 async def test_each_start_is_the_same_device_and_a_check_leaves_none(server):
     host = RecordingHost()
     async with running(made("matrix", server.settings), host):
@@ -235,15 +204,6 @@ async def test_each_start_is_the_same_device_and_a_check_leaves_none(server):
         assert device in {each["device_id"] for each in devices}
         assert host.mark.partition(" ")[0] == device
         assert not task.done()
-
-
-@on("matrix")
-async def test_an_access_token_takes_the_place_of_a_password(server):
-    settings = {**server.settings, "password": "", "token": server.register("kitchen"), "account": "kitchen"}
-    network, host = made("matrix", settings), RecordingHost()
-    assert await network.check() == BRIDGE
-    async with person(server) as ann, running(network, host):
-        await met(host, ann)
 
 
 # --- a server that goes away

@@ -10,13 +10,11 @@ from engram_host.companion.bridges.errors import (
     BridgeUnavailable,
     FileNotFetched,
     NetworkAway,
-    SendRefused,
 )
 from engram_host.companion.bridges.network import Chat
 from engram_host.companion.bridges.slack.bridge import Slack
 from engram_host.companion.bridges.slack.words import escaped_length, readable, rendered
 from engram_host.companion.conversations.chat_messages import keepable
-from engram_host.companion.errors import StoreUnavailable
 from one_case import in_one_case
 from recording_host import RecordingHost
 from slack_fake import SlackServer
@@ -101,42 +99,12 @@ async def test_a_person_whose_name_the_app_may_not_ask_has_none(server, network,
 
 
 @on("slack")
-async def test_an_event_is_acknowledged_only_after_it_was_kept(server):
-    network, host = made("slack", server.settings), RecordingHost()
-    ann = await server.peer("ann")
-    with pytest.raises(StoreUnavailable):
-        async with running(network, host) as task:
-            host.refuses = StoreUnavailable("the disk is away")
-            await ann.say("keep me")
-            await task
-    assert server.socket.waiting == 1 and not server.socket.acknowledged
-    host.refuses = None
-    async with running(network, host):
-        await host.next("keep me")
-        await wait_until_async("it has come", lambda: server.socket.acknowledged)
-    assert server.socket.waiting == 0 and not server.socket.wrong
-
-
-@on("slack")
 async def test_when_slack_asks_for_it_the_connection_is_made_anew(server, network, host, ann):
     await server.thread.join(server.socket.refresh())
     await host.wait_until(lambda: len(host.accounts) == 2)
     await ann.say("after it")
     await host.next("after it")
     assert server.socket.hellos == 2
-
-
-@on("slack")
-async def test_what_was_not_acknowledged_when_the_connection_was_cut_comes_again(server):
-    network, host = made("slack", server.settings), RecordingHost()
-    ann = await server.peer("ann")
-    with pytest.raises(NetworkAway):
-        async with running(network, host) as task:
-            server.cut_connections()
-            await task
-    said = await ann.say("meanwhile")
-    async with running(network, host):
-        assert (await host.next("meanwhile")).id == said
 
 
 HISTORY = ("users.conversations", "conversations.history", "conversations.replies")
@@ -191,14 +159,6 @@ async def test_without_the_scope_for_history_the_bridge_goes_on(server):
 
 
 @on("slack")
-async def test_a_message_is_sent_and_edited(server, network, ann):
-    sent = await network.send(Chat(ann.direct.id), "**one**", "k1")
-    await network.edit(Chat(ann.direct.id), sent, "**one** & <two>")
-    shown = await ann.wait_for("two")
-    assert (shown.id, shown.text, shown.edits) == (sent, "*one* &amp; &lt;two&gt;", 1)
-
-
-@on("slack")
 async def test_nobody_is_called_by_what_a_model_writes(server, network, ann):
     await network.send(Chat(ann.direct.id), "<!channel> <@U0001>", "k1")  # the fake refuses a call
     await network.send(Chat(ann.direct.id), "<!channel> <@U0001>", "k2", is_plain=True)
@@ -234,16 +194,6 @@ def test_what_people_write_is_readable():
 
 
 @on("slack")
-async def test_a_send_to_where_nobody_is_is_refused_for_good(server, network):
-    server.house.is_archived = True
-    for place in (Chat("C0NOWHERE"), Chat(server.house.id, "", is_group=True)):
-        with pytest.raises(SendRefused):
-            await network.send(place, "answer", "k1")
-    with pytest.raises(SendRefused):
-        await network.edit(Chat(server.house.id, "", is_group=True), "1.2", "answer")
-
-
-@on("slack")
 async def test_a_scope_that_the_app_lacks_is_named(server):
     server.missing_scopes["apps.connections.open"] = "connections:write"
     with pytest.raises(BridgeUnavailable, match="connections:write"):
@@ -264,26 +214,6 @@ async def test_a_socket_that_slack_ends_each_time_is_an_outage(server):
                 await asyncio.wait((task, renewed), return_when=asyncio.FIRST_COMPLETED)
                 renewed.cancel()
             await task
-
-
-@on("slack")
-async def test_the_fake_refuses_what_the_documentation_does_not_know(server):
-    import aiohttp
-
-    ann = await server.peer("ann")
-    headers = {"Authorization": f"Bearer {server.settings['token']}"}
-    async with aiohttp.ClientSession(headers=headers) as session:
-        for body, error in (
-            ({"text": "a", "colour": "red"}, "invalid_arguments"),
-            ({"text": 1}, "invalid_arguments"),
-            ({"text": "a" * 4001}, "msg_too_long"),
-            ({"text": " "}, "no_text"),
-            ({"text": "<!channel>"}, "strict_fake_this_calls_people"),
-        ):
-            answer = await session.post(server.url + POST, json={"channel": ann.direct.id, **body})
-            assert (await answer.json())["error"] == error
-        answer = await session.post(server.url + POST, json={}, headers={"Authorization": "Bearer x"})
-        assert (await answer.json())["error"] == "invalid_auth"
 
 
 # --- files

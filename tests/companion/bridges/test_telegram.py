@@ -3,20 +3,11 @@
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
-from bridge_run import made, on, running
-from engram_host.companion.bridges.errors import (
-    MarksRefused,
-    NetworkAway,
-    SendFailed,
-    SendRefused,
-    SendUncertain,
-)
+from bridge_run import on
 from engram_host.companion.bridges.network import Chat
 from engram_host.companion.bridges.telegram import bridge as telegram
 from engram_host.companion.conversations.chat_messages import keepable
-from recording_host import MENU, RecordingHost
+from recording_host import MENU
 from telegram_server import TelegramServer
 
 # --- what comes in
@@ -182,55 +173,9 @@ async def test_a_message_is_edited_and_an_edit_that_changes_nothing_is_none(serv
 
 
 @on("telegram")
-async def test_a_message_of_the_longest_length_is_taken_and_a_longer_one_refused(server, network, host, ann):
-    await ann.say("hi")
-    chat = (await host.next("hi")).chat
-    most = network.features.most_units
-    await network.send(chat, "😀" * (most // 2), "k1")
-    with pytest.raises(SendRefused):
-        await network.send(chat, "a" * (most + 1), "k2")
-
-
-@on("telegram")
 async def test_the_menu_of_commands_is_set(server, network):
     shown = [(entry["command"], entry["description"]) for entry in server.fake.people.menu()]
     assert shown == [(command.name, command.description) for command in MENU]
 
 
 # --- what goes wrong
-
-
-@on("telegram")
-async def test_a_send_to_who_has_blocked_the_bot_is_refused_for_good(server, network, host, ann):
-    await ann.say("hi")
-    chat = (await host.next("hi")).chat
-    server.thread.call(lambda: server.fake.people.block_bot(ann.user))
-    with pytest.raises(SendRefused):
-        await network.send(chat, "answer", "k1")
-
-
-@on("telegram")
-async def test_marks_that_telegram_refuses_are_told(server, monkeypatch, network, host, ann):
-    monkeypatch.setattr("engram_host.companion.bridges.telegram.bridge.to_html", lambda text: f"<b>{text}")
-    await ann.say("hi")
-    with pytest.raises(MarksRefused):
-        await network.send((await host.next("hi")).chat, "answer", "k1")
-
-
-@on("telegram")
-async def test_a_send_while_telegram_is_away_certainly_did_not_arrive(server):
-    network, host = made("telegram", server.settings), RecordingHost()
-    with pytest.raises(NetworkAway):
-        async with running(network, host) as task:
-            server.kill()
-            with pytest.raises(SendFailed) as failed:
-                await network.send(Chat("1"), "answer", "k1")
-            assert not isinstance(failed.value, SendUncertain)
-            await task
-
-
-@on("telegram")
-async def test_another_program_that_polls_is_named(server, host):
-    server.fake.faults.conflict()
-    with pytest.raises(NetworkAway, match="another program"):
-        await made("telegram", server.settings).run(host)

@@ -9,11 +9,10 @@ import trustme
 
 from bridge_run import asynchronous, made, on, running
 from cut_proxy import CutProxy
-from engram_host.companion.bridges.errors import NetworkAway, SendFailed, SendRefused, SignInRefused
+from engram_host.companion.bridges.errors import NetworkAway, SendFailed, SignInRefused
 from engram_host.companion.bridges.network import Chat, Incoming
 from engram_host.companion.bridges.xmpp import bridge as xmpp
 from engram_host.companion.bridges.xmpp import stanzas
-from engram_host.companion.errors import StoreUnavailable
 from peers import free_port
 from prosody_server import DOMAIN, ROOM, ProsodyServer, is_usable
 from recording_host import RecordingHost
@@ -28,20 +27,6 @@ ACCOUNT = f"kitchen@{DOMAIN}"
 
 
 # --- what comes
-
-
-@on("xmpp")
-async def test_a_message_that_could_not_be_kept_is_not_confirmed(server, host):
-    host.refuses = StoreUnavailable("the disk is full.")
-    ann = await server.peer("ann")
-    async with running(made("xmpp", server.settings), host) as task:
-        await ann.say("keep this")
-        await asyncio.wait([task])
-        assert isinstance(task.exception(), StoreUnavailable)
-    host.refuses = None
-    async with running(made("xmpp", server.settings), host):
-        await host.next("keep this")
-    await ann.close()
 
 
 @pytest.mark.parametrize("is_group", [False, True])
@@ -65,14 +50,6 @@ async def test_after_a_stanza_that_cannot_be_read_the_next_one_comes(network, ho
 async def test_whoever_wants_to_see_the_account_is_let(network, ann):
     ann.subscribe()
     await wait_until_async("seen", lambda: ann.sees_bridge)
-
-
-@on("xmpp")
-async def test_a_message_that_nobody_can_take_is_refused_by_name(network):
-    with pytest.raises(SendRefused, match=r"nobody@engram\.test refuses the message"):
-        await network.send(Chat(f"nobody@{DOMAIN}"), "hello", "refused-1")
-    with pytest.raises(SendRefused, match="other@rooms"):
-        await network.send(Chat(f"other@rooms.{DOMAIN}", is_group=True), "hello", "refused-2")
 
 
 # --- signing in, and the end
@@ -191,16 +168,6 @@ async def test_in_a_room_that_hides_addresses_a_person_is_known_by_the_rooms_id(
         await ann.close()
     finally:
         server.stop()
-
-
-@on("xmpp")
-async def test_a_nickname_that_is_taken_gets_an_underscore(server, host):
-    ben = await server.peer("ben")
-    await ben.rename("engram")
-    async with running(made("xmpp", server.settings), host):
-        await ben.say("engram_: is it you?", group=True)
-        assert (await host.next("is it you?")).is_mentioned
-    await ben.close()
 
 
 @on("xmpp")

@@ -21,8 +21,6 @@ class CutProxy:
         self._speaks.set()
         self._lost_of_client = 0
         self.accepted = 0
-        self.is_shut = False
-        """Whether new connections are ended at once."""
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
@@ -63,9 +61,6 @@ class CutProxy:
         self.accepted += 1
         task = asyncio.current_task()
         assert task is not None
-        if self.is_shut:
-            writer.transport.abort()
-            return
         self._connections.add(task)
         there = None
         with contextlib.suppress(OSError, asyncio.CancelledError):

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bridge_peers import Peer, Shown
-from discord_records import Channel, Interaction, Json, Message, User, snowflake, timestamp
+from discord_records import Channel, Json, Message, User, snowflake, timestamp
 from media_samples import PHOTO
-from waiting import wait_until_async
 
 if TYPE_CHECKING:
     from discord_fake import DiscordServer
@@ -84,40 +83,6 @@ class DiscordPeer(Peer):
         about: Json = {"id": str(number), "filename": name, "size": len(data), "content_type": "text/plain"}
         return await self._write("", group=False, files=[{**about, "url": address, "proxy_url": address}])
 
-    async def use_command(self, name: str, text: str = "", *, group: bool = False, elsewhere: bool = False) -> str:
-        """Use a slash command of the menu, also in a private chat `elsewhere`, without the bot; its id."""
-
-        def use() -> str:
-            place = Channel(recipient=User("ben")) if elsewhere else self._place(group, "")
-            interaction = Interaction(place, self.user, f"interaction-token-{snowflake()}")
-            self._server.interactions[interaction.id] = interaction
-            command = next(command for command in self._server.commands if command["name"] == name)
-            options = [{"name": "text", "type": 3, "value": text}] if text else []
-            event: Json = {
-                "id": str(interaction.id),
-                "application_id": str(self._server.application_id),
-                "type": 2,
-                "token": interaction.token,
-                "version": 1,
-                "channel_id": str(place.id),
-                "locale": "en-US",
-                "channel": place.as_json(self._server.bot),
-                "attachment_size_limit": 10485760,
-                "entitlements": [],
-                "context": 2 if elsewhere else 0 if place.guild_id else 1,
-                "data": {"id": command["id"], "name": name, "type": 1, "options": options},
-            }
-            if place.guild_id:
-                member = {"user": self.user.as_json(), **self.user.as_member(), "permissions": "0"}
-                event |= {"guild_id": str(place.guild_id), "guild_locale": "en-US", "member": member}
-            else:
-                event["user"] = self.user.as_json()
-            self._server.gateway.dispatch("INTERACTION_CREATE", event)
-            return str(interaction.id)
-
-        await wait_until_async("the menu is there", lambda: self._server.commands)
-        return await self._server.do(use)
-
     def shown(self, *, group: bool = False) -> Sequence[Shown]:
         places = [self.direct]
         if group:
@@ -126,7 +91,7 @@ class DiscordPeer(Peer):
         return [
             Shown(str(one.id), one.author.name, one.content, one.edits, one.channel.name if one.channel.parent else "")
             for one in sorted(messages, key=lambda one: one.id)
-            if one.author is not self.user and not one.is_waiting
+            if one.author is not self.user
         ]
 
     def typing_signs(self) -> int:

@@ -47,8 +47,6 @@ class Message:
     edited_at: str | None = None
     type: int = 0
     forwards: "Message | None" = None
-    is_waiting: bool = False
-    """The answer of an interaction that was deferred and is not there yet."""
     id: int = field(default_factory=snowflake)
 
     def as_json(self, users: dict[int, User], with_reply: bool = True) -> Json:
@@ -64,7 +62,7 @@ class Message:
             "attachments": self.attachments,
             "embeds": [],
             "type": 19 if self.reply_to else self.type,
-            "flags": 128 if self.is_waiting else 0,
+            "flags": 0,
         }
         if self.forwards is not None:
             said = self.forwards.as_json(users, with_reply=False)
@@ -110,15 +108,3 @@ class Channel:
         metadata = {"archived": False, "auto_archive_duration": 1440, "archive_timestamp": timestamp(self.id)}
         owned = {"parent_id": str(self.parent.id), "owner_id": str(owner.id), "thread_metadata": metadata}
         return {**result, **owned, "message_count": len(self.messages), "member_count": 2}
-
-
-@dataclass
-class Interaction:
-    """A slash command that a person has used; `token` is good for 15 minutes."""
-
-    channel: Channel
-    user: User
-    token: str
-    id: int = field(default_factory=snowflake)
-    answer: Message | None = None
-    is_answered: bool = False

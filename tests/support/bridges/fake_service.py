@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from aiohttp import web
 
@@ -164,16 +164,3 @@ class FakeService:
     async def do(self, work: Callable[[], _Found]) -> _Found:
         """What a function gives that runs in the service's loop."""
         return await self.thread.do(work)
-
-
-def checked(given: object, kinds: dict[str, Any], required: tuple[str, ...] = ()) -> str:
-    """What is wrong with an object's fields, "" if nothing is: unknown ones, wrong types, missing ones."""
-    if not isinstance(given, dict):
-        return "the body is no object"
-    for name, value in given.items():
-        if name not in kinds:
-            return f"{name} is not known"
-        is_truth = isinstance(value, bool) and kinds[name] is int
-        if is_truth or not (isinstance(value, kinds[name])):
-            return f"{name} is of a wrong type"
-    return next((f"{name} is missing" for name in required if name not in given), "")

@@ -81,10 +81,6 @@ class IrcPeer(Peer):
         self.id = self.client.mask.lower()
         await self.client.join(self._channel)
 
-    def remember(self, former: "IrcPeer") -> None:
-        """Take over what the same person saw over a connection that has ended."""
-        self.client.lines[:0] = former.client.lines
-
     async def say(self, text: str, *, group: bool = False, mention: bool = False, thread: str = "") -> str:
         target = self._channel if group else self._bridge
         self.client.send(f"PRIVMSG {target} :{f'{self._bridge}: ' if mention else ''}{text}")

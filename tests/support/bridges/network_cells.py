@@ -5,18 +5,13 @@ CELLS = (
     "private chat",
     "group with mention",
     "streamed answer",
-    "commands",
-    "long answer split",
-    "photo with caption",
     "file for /import",
     "restart in an answer",
     "said while the companion is down",
     "outage of the server",
-    "owner's commands refused",
 )
 
 MISSING = {
-    ("irc", "photo with caption"): "IRC has no pictures: people send addresses of them, which are text.",
     ("irc", "file for /import"): "IRC has no files: `/import` takes one JSON object there.",
     ("irc", "said while the companion is down"): "An IRC server keeps no messages for who is not there.",
 }

@@ -3,12 +3,9 @@
 import asyncio
 import json
 import uuid
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import WSMsgType, web
-
-from fake_service import checked
 
 if TYPE_CHECKING:
     from slack_fake import SlackServer
@@ -26,18 +23,9 @@ class SocketMode:
         self._sockets: list[web.WebSocketResponse] = []
         self._open: dict[str, dict[str, Any]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self.acknowledge_seconds = 3.0
         self.doubles = False
         """Every event comes twice."""
         self.hellos = 0
-        self.wrong: list[str] = []
-        """What the app sent that was no acknowledgement."""
-        self.acknowledged: list[Mapping[str, Any]] = []
-
-    @property
-    def waiting(self) -> int:
-        """Envelopes that are not acknowledged."""
-        return len(self._open)
 
     def new_url(self) -> str:
         """An address of a socket, good for one connection."""
@@ -80,7 +68,7 @@ class SocketMode:
                 return
             envelope |= {"retry_attempt": attempt, "retry_reason": "timeout" if attempt else ""}
             await self._send(envelope)
-            await asyncio.sleep(self.acknowledge_seconds)
+            await asyncio.sleep(3)
         self._open.pop(envelope["envelope_id"], None)
 
     async def _send(self, message: dict[str, Any]) -> None:
@@ -121,14 +109,4 @@ class SocketMode:
         return socket
 
     def _take(self, text: str) -> None:
-        try:
-            given: Any = json.loads(text)
-        except ValueError:
-            given = None
-        if checked(given, {"envelope_id": str, "payload": dict}, ("envelope_id",)):
-            self.wrong.append(text)
-            return
-        envelope = self._open.pop(given["envelope_id"], None)
-        if envelope is not None and "payload" in given and not envelope["accepts_response_payload"]:
-            self.wrong.append(text)
-        self.acknowledged.append(given)
+        self._open.pop(json.loads(text)["envelope_id"], None)

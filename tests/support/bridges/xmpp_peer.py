@@ -88,11 +88,6 @@ class XmppPeer(Peer):
         message.send()
         return message["id"]
 
-    def remember(self, former: "XmppPeer") -> None:
-        """Take over what the same person saw over a connection that has ended."""
-        for is_group, shown in former._shown.items():
-            self._shown[is_group][:0] = shown
-
     async def rename(self, nickname: str) -> None:
         """Take another nickname in the room."""
         self._nickname = await self._muc.set_self_nick(self._room, nickname)
